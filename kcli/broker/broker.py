@@ -1,4 +1,5 @@
-"""A broker as the rest of kcli sees it: ask, tell, close. Whoever asks first writes first, per lane (B5, B8)."""
+"""A broker as the rest of kcli uses it: ask, tell, close. Requests are written in the order of the calls, per lane (B5,
+B8)."""
 
 from __future__ import annotations
 
@@ -132,8 +133,8 @@ class NetworkBroker:
         await self._lanes.close()
 
     async def retire(self) -> None:
-        """End every connection because the broker has another address now. Who still asks here gets ConnectError:
-        it is the way to the broker that was lost, not the client that was closed."""
+        """Close every connection because the broker has another address now. Pending requests get ConnectError: the
+        connection was lost, the client was not closed."""
         await self._lanes.close(moved=f"{self.name} has moved to another address")
 
     # -- what the choice of a broker looks at (B27) -----------------------------------------------------------------
@@ -182,5 +183,5 @@ class NetworkBroker:
 
     @property
     def busy(self) -> bool:
-        """Somebody waits for something from it."""
+        """Whether a request or a connection attempt is in progress."""
         return self.connecting or self.in_flight > 0 or any(turn.locked() for turn in self._turns.values())

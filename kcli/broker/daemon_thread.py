@@ -1,5 +1,5 @@
-"""Work that would hold up the loop, in a thread that nobody has to wait for: a resolver, a token endpoint or a KDC may
-take half a minute, and the loop's own threads are joined before the process may end (B30)."""
+"""Blocking work in a thread that the process does not wait for: a resolver, a token endpoint or a KDC may take half a
+minute, and the loop's own threads are joined before the process may end (B30)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 async def in_daemon_thread(name: str, function: Callable[..., T], *args: Any) -> T:
-    """`function(*args)`; raises what it raises. When nobody waits any more, its result is dropped."""
+    """`function(*args)`; raises what it raises. The result of a cancelled call is dropped."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[T] = loop.create_future()
 

@@ -1,8 +1,8 @@
-"""A broker that refuses what its profile forbids, by API key, before anything is sent (cli.md 11).
+"""A broker that refuses requests that its profile forbids, by API key, before they are sent (cli.md 11).
 
-read_only lets through only what is known to change nothing; joining a group takes partitions from its members and is
-refused with the rest. protected refuses what deletes or alters. Neither lets an API through that is not known here,
-and both what is only to be validated.
+read_only allows only requests that are known to change nothing; joining a group takes partitions from its members and
+is refused as well. protected refuses deletions and alterations. Both refuse unknown APIs, and both allow requests that
+only validate.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ IDLE_CHECK = 5.0
 
 
 class Lanes:
-    """`open` are the connections that stand."""
+    """`open` are the established connections."""
 
     def __init__(self, name: str, opening: Opening, settings: ClientSettings) -> None:
         self._name = name
@@ -41,14 +41,14 @@ class Lanes:
         return self._failures.get(lane)
 
     def share_failure(self, lane: str, before: KcliError | None) -> None:
-        """Whoever waited for its turn while an attempt to connect failed shares that attempt: twenty callers of a
-        dead address wait once, not twenty times. `before` is the `failure` when it began to wait."""
+        """A call that waited while a connection attempt failed shares that failure: twenty callers of a dead address
+        wait once, not twenty times. `before` is the `failure` at the beginning of the wait."""
         failure = self._failures.get(lane)
         if failure is not None and failure is not before:
             raise failure.with_traceback(None)
 
     async def connection(self, lane: str) -> Connection:
-        """The lane's connection, opened if there is none. Whoever comes while it is being opened shares the wait."""
+        """The lane's connection, opened if there is none. Concurrent callers share one attempt."""
         if self._closed:
             raise self._end()
         connection = self.open.get(lane)
@@ -105,7 +105,8 @@ class Lanes:
             self._watch_idle()
 
     async def close(self, *, moved: str = "") -> None:
-        """End every connection. Idempotent; never waits for the network. `moved` says why only this address ends."""
+        """Close every connection. Idempotent; never waits for the network. `moved` is the reason if only this address
+        ends."""
         if not self._closed:
             self._moved = moved
         self._closed = True

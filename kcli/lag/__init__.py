@@ -1,1 +1,1 @@
-"""Lag over time: what a ring of samples says about a partition, a topic and a group (lag.md)."""
+"""Lag over time: statuses, rates and times of a partition, a topic and a group, from a ring of samples (lag.md)."""

@@ -1,6 +1,6 @@
-"""An assertion over time: no group is further behind than so many offsets or seconds, and stays so for so long.
+"""An assertion over time: no group is further behind than N offsets or seconds, for a given duration.
 
-Pure: fed with looks, it says whether it holds, is broken, or is not decided yet.
+Pure: from refreshes it derives whether the assertion holds, is broken, or is undecided.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Promise:
         self._since: float | None = None
 
     def broken(self, look: Look) -> list[str]:
-        """Why it does not hold at this look, a sentence each; [] when it holds. What cannot be told does not hold."""
+        """Why it does not hold at this refresh, a sentence each; [] if it holds. Unknown lag does not hold."""
         totals = [group.total for group in look.groups]
         why = [] if look.failed or look.brokers else untold(totals, self._named, ends_move=self._ends_move)
         if self.max_lag is not None:
@@ -55,8 +55,8 @@ class Promise:
         )
 
     def kept(self, look: Look) -> bool:
-        """Whether it has held for long enough, this look included; a look at which it is broken, or at which
-        something could not be read, starts anew."""
+        """Whether it has held for long enough, this refresh included; a refresh at which it is broken, or with an
+        error, starts again."""
         if look.failed or look.brokers or self.unread(look) or self.broken(look):
             self._since = None
             return False

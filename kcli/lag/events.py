@@ -1,4 +1,4 @@
-"""What happened to a group: the difference between two looks, a sentence each. Pure."""
+"""Events of a group: the differences between two refreshes, a sentence each. Pure."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class Event(Value):
-    """Something that happened between two looks. `time` is seconds since the epoch, of the look that showed it.
-    `kind` is status, state, joined, left, rewound, lost, generation or gone. `partition` -1: it concerns several, or
-    the group; `offsets` is how many are lost or to be read again."""
+    """A change between two refreshes. `time` is seconds since the epoch, of the refresh that showed it. `kind` is
+    status, state, joined, left, rewound, lost, generation or gone. `partition` -1: several partitions, or the group;
+    `offsets` is the number of lost offsets, or of those to be read again."""
 
     time: float = 0.0
     group: str = ""

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 class Sample(Value):
-    """A partition as one group stood to it at one moment.
+    """A partition of a group at one moment.
 
-    `committed` None: nothing committed. `end`, `start`, `stable` None: not known, `error` says why. `owned` None:
-    nobody can say now who owns it (a rebalance is under way), else whether a member does. Offsets are absolute.
-    `counted` is the lag as a share group's coordinator counts it; its `committed` is where the group's window starts.
-    `written` is the timestamp (ms) of the first unread record, where it was asked for.
+    `committed` None: no commit. `end`, `start`, `stable` None: unknown, `error` is the reason. `owned` None: the owner
+    is unknown (a rebalance is in progress), else whether a member owns it. Offsets are absolute. `counted` is the lag
+    as a share group's coordinator counts it; its `committed` is the start of the group's window. `written` is the
+    timestamp (ms) of the first unread record, if it was requested.
     """
 
     group: str = ""
@@ -40,9 +40,9 @@ class Sample(Value):
 
 
 class Lag(Value):
-    """What a sample says. `lag` is None where nothing is committed or the end is not known. `unread` is the
-    distance from the log start where nothing is committed (E69), `lost` the offsets that retention took before they
-    were read, `beyond` how far the commit is past the end: the topic was truncated or recreated (E68)."""
+    """The lag of a sample. `lag` is None without a commit or an end. `unread` is the distance from the log start
+    without a commit (E69), `lost` the offsets that retention deleted before they were read, `beyond` how far the commit
+    is past the end: the topic was truncated or recreated (E68)."""
 
     sample: Sample = field(factory=Sample)
     lag: int | None = None
@@ -53,7 +53,7 @@ class Lag(Value):
 
 
 class Total(Value):
-    """A topic of a group, or a whole group. `lag` adds up what is known and is None when nothing is; `alike` of the
+    """A topic of a group, or a whole group. `lag` is the sum of known lags, None if there is none; `alike` of the
     partitions have the `status`."""
 
     group: str = ""
@@ -159,9 +159,9 @@ def over(totals: Iterable[Total], most: int) -> list[str]:
 
 
 def untold(totals: Iterable[Total], named: Iterable[str] = (), *, ends_move: bool = False) -> list[str]:
-    """Why nothing can be promised of how far these groups are behind, a sentence each: of the named ones, each has to
-    be there and to read something; of all groups, one at least. A commit past the end was made in another log, of
-    which the end says nothing, unless ends move back by themselves (`ends_move`: the last stable offset)."""
+    """Why the lag of these groups is unknown, a sentence each. Each named group must exist and have a commit; of all
+    groups, at least one. A commit past the end belongs to another log, of which the end says nothing, unless ends move
+    back by themselves (`ends_move`: the last stable offset)."""
     some = list(totals)
     why = []
     reading = {row.group for row in some if row.partitions}

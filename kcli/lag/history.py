@@ -1,6 +1,6 @@
-"""The memory of a watch: every partition's samples, and what the newest look says of each group.
+"""The memory of a watch: every partition's samples, and each group's state at the last refresh.
 
-Fed with snapshots, of the cluster or of a recording; it neither asks nor knows what time it is.
+Fed with snapshots, of the cluster or of a recording; it sends no request and reads no clock.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ KEEP = 900.0  # seconds of samples
 
 
 class GroupStanding(Value):
-    """A group at one moment: the sum of its partitions. `growth` is how its lag changes, offsets a second, net over
-    its partitions; `falling` the same where it grows by more than waits for commits. `eta` is the longest of its
-    partitions (seconds), None if one of them never arrives or nobody knows; `time_lag` is the longest too. `status` is
-    that of its worst partitions, of which there are `total.alike`."""
+    """A group at one moment: the sum of its partitions. `growth` is the change of its lag, offsets a second, net over
+    its partitions; `falling` the same where it grows by more than uncommitted records. `eta` is the longest of its
+    partitions (seconds), None if one never arrives or is unknown; `time_lag` is the longest too. `status` is that of
+    its worst partitions, of which there are `total.alike`."""
 
     described: Described = field(factory=Described)
     total: Total = field(factory=Total)
@@ -51,8 +51,8 @@ class GroupStanding(Value):
         return sum(partition.status == STUCK for partition in self.partitions)
 
     def date(self) -> None:
-        """The group's time lag is the longest of its partitions; at least so long while one of them that is behind is
-        not known, or only to be at least so late, and nothing at all where no one that is behind is known."""
+        """The group's time lag: the longest of its partitions. It is a lower bound if one that is behind is unknown or
+        a lower bound itself, and None if no partition that is behind is known."""
         behind = [partition for partition in self.partitions if partition.lag.lag]
         dated = [standing for standing in behind if standing.time_lag is not None]
         self.time_lag, self.time_lag_least, self.time_lag_exact = None, False, False
@@ -85,12 +85,12 @@ class History:
         self.brokers: dict[int, KcliError] = {}
 
     def add(self, time: float, snapshot: Snapshot) -> list[GroupStanding]:
-        """One look at all groups: how each stands now. What could not be read is in `failed` and `brokers`; a group
-        that could not be read this time is left out and keeps its samples."""
+        """One refresh of all groups: the state of each now. Errors are in `failed` and `brokers`; a group with an error
+        is omitted and keeps its samples."""
         return list(self.adding(time, snapshot))
 
     def adding(self, time: float, snapshot: Snapshot) -> Iterator[GroupStanding]:
-        """As `add`, group by group, for who has other things to do in between; to be gone through to its end."""
+        """As `add`, group by group, for a caller with other work in between; it must be iterated to its end."""
         self.failed, self.brokers = snapshot.failed, snapshot.brokers
         self.news = []
         for shot in snapshot.groups:
@@ -164,7 +164,7 @@ class History:
             del self._logs[unused]
 
     def rate_over(self, window: float) -> None:
-        """Take rates over so many seconds, from the next look on."""
+        """Take rates over this many seconds, from the next refresh on."""
         self._window, self._keep = window, max(self._keep, window)
 
     def lags(self, group: str, at: TopicPartition, moments: list[float]) -> list[int | None]:

@@ -1,6 +1,6 @@
-"""Where a partition of a group stands: its samples so far, and the figures they give (lag.md, Figures).
+"""The state of a partition of a group: its samples, and the figures derived from them (lag.md, Figures).
 
-Time is an argument everywhere. A partition's ends are kept once, whatever the number of groups that read it.
+Time is an argument everywhere. A partition's ends are stored once, whatever the number of groups that read it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Log:
         self.end, self.start, self.stable = Series(), Series(), Series()
 
     def add(self, time: float, sample: Sample) -> None:
-        """What one look said; an end that went back (truncated, recreated) begins a new history."""
+        """The ends of one refresh; an end that moved back (truncated, recreated) starts a new history."""
         for name in ("end", "start", "stable"):
             value, series = getattr(sample, name), getattr(self, name)
             if value is None:
@@ -40,8 +40,8 @@ class Log:
 
 
 class Track:
-    """One group's reading of one partition over time. `done` is its commit; of a share group, which is through with
-    records beyond its start too, as far as the lag that its coordinator counts says."""
+    """One group's progress in one partition over time. `done` is its commit; of a share group, which also finishes
+    records beyond its start, the end minus the lag that its coordinator counts."""
 
     __slots__ = ("_commit", "done", "idle_until", "peak", "rewound", "rewound_at", "sample")
 
@@ -55,7 +55,7 @@ class Track:
         self.idle_until = 0.0  # when there was last nothing to read
 
     def add(self, time: float, sample: Sample) -> None:
-        """One look. A failed one leaves the figures as they were, with their age (never 0)."""
+        """The sample of one refresh. A failed one leaves the figures as they were, with their age (never 0)."""
         self.sample = sample
         if sample.error is not None or sample.end is None:
             return
@@ -82,9 +82,9 @@ class Track:
 
 class Standing(Value):
     """A partition of a group at one moment. Rates are offsets per second, `growth` that of lag; times are seconds.
-    `eta` None: not known, or never (`falling` then says by how much a second it falls behind). `time_lag` is the age of
-    the first unread record: by its timestamp (`time_lag_exact`), or by interpolation from when its offset was written;
-    `time_lag_least`: that was before the first sample, so it is at least so long."""
+    `eta` None: unknown, or never (`falling` is then how fast it falls behind). `time_lag` is the age of the first
+    unread record: by its timestamp (`time_lag_exact`), or interpolated from the time when its offset was written;
+    `time_lag_least`: that was before the first sample, so it is a lower bound."""
 
     lag: Lag = field(factory=Lag)
     in_rate: float | None = None
@@ -208,7 +208,7 @@ def outlook(lag: int, in_rate: float | None, out_rate: float | None) -> tuple[fl
 
 
 def time_lag(end: Series, committed: int, lag: int, now: float) -> tuple[float | None, bool]:
-    """(how long ago the offset at `committed` was written, whether it is at least so long), by interpolation."""
+    """(age of the offset at `committed`, whether that is a lower bound), by interpolation."""
     if lag == 0:
         return 0.0, False
     written = end.reached(committed)
@@ -219,8 +219,8 @@ def time_lag(end: Series, committed: int, lag: int, now: float) -> tuple[float |
 
 
 def time_to_loss(start: Series, committed: int, out_rate: float | None, now: float) -> float | None:
-    """Seconds until retention reaches the commit, if it goes on as it does; None if it will not, or is not known.
-    The log start moves in the steps of whole segments."""
+    """Seconds until retention reaches the commit at the current rates; None if it will not, or is unknown. The log
+    start moves in steps of whole segments."""
     if len(start) < STEPS or out_rate is None:
         return None
     pace = slope(list(start.times[1:]), list(start.values[1:]))

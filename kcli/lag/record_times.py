@@ -22,7 +22,7 @@ AT_ONCE = 16 * 1024 * 1024  # bytes of an answer
 
 
 class RecordTime(KcliError):
-    """There is no record whose time could be told. `reached`: nothing but markers and gaps is there before it."""
+    """There is no record with a timestamp. `reached`: only markers and gaps lie before it."""
 
     def __init__(self, text: str, reached: int = -1) -> None:
         super().__init__(text)
@@ -32,8 +32,8 @@ class RecordTime(KcliError):
 async def record_times(
     cluster: Cluster, offsets: dict[TopicPartition, int], *, patience: float = PATIENCE
 ) -> dict[TopicPartition, int | KcliError]:
-    """The timestamp (ms) of the first record at or after each offset. Where there is none, or it carries none, the
-    error says so. Markers and compacted offsets are passed over as far as one fetch reaches."""
+    """The timestamp (ms) of the first record at or after each offset, or an error if there is no record, or none with a
+    timestamp. Markers and compacted offsets are skipped as far as one fetch reaches."""
     wanted = {at: Place(offset, ENOUGH) for at, offset in offsets.items()}
     return await fetch_once(cluster, wanted, _read, _no_record, at_once=AT_ONCE, patience=patience)
 

@@ -35,7 +35,7 @@ class Series:
         return True
 
     def forget_before(self, time: float) -> None:
-        """Drop what is older, but keep what the value was at `time`."""
+        """Drop older values, but keep the value at `time`."""
         keep = max(bisect_right(self.times, time) - 1, 0)
         if keep:
             for column in (self.times, self.befores, self.values):

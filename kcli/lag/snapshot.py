@@ -1,4 +1,4 @@
-"""One look at the lag of many groups (lag.md, Sampling).
+"""One snapshot of the lag of many groups (lag.md, Sampling).
 
 Committed offsets are read first and end offsets after, so lag is never negative by construction. Requests grow with
 coordinators and leaders: groups are batched per coordinator, partitions of all groups per leader.
@@ -45,8 +45,8 @@ class GroupSnapshot(Value):
 
 
 class Snapshot(Value):
-    """All groups that could be read, and what could not: groups by name, brokers by id. `own` are the names of the
-    groups of kcli's own progress that were left out."""
+    """All groups, and the errors: of groups by name, of brokers by id. `own` are the omitted groups of kcli's own
+    progress."""
 
     groups: list[GroupSnapshot] = field(factory=list)
     own: list[str] = field(factory=list)
@@ -65,10 +65,10 @@ async def take(
     own: bool = True,
     patience: float = PATIENCE,
 ) -> Snapshot:
-    """A snapshot of the named groups, or of all, those of kcli's own progress only with `own`; of a share group where
-    its window starts, and the lag that its coordinator counts. `states` keeps groups in these states, whatever their
-    case; `topics` keeps only these topics. `isolation` says which end counts: high watermark or last stable offset;
-    with `stable` the last stable offset is read in any case."""
+    """Take a snapshot of the named groups, or of all, those of kcli's own progress only with `own`. A share group's
+    commit is the start of its window, its lag that of its coordinator. `states` keeps groups in these states, in any
+    case of letters; `topics` keeps only these topics. `isolation` selects the end: high watermark or last stable
+    offset; with `stable` the last stable offset is read in any case."""
     coordinators = Coordinators(cluster)
     named = list(dict.fromkeys(groups))
     groups_found, brokers = await find_groups(coordinators, named, patience=patience)
@@ -145,7 +145,7 @@ async def _share_commits(
 
 
 def owners(group: Described) -> dict[TopicPartition, Member]:
-    """Who owns which partition; of members that share one, the first."""
+    """The owner of each partition; of members that share one, the first."""
     return {at: member for member in reversed(group.members) for at in member.assignment}
 
 

@@ -1,7 +1,7 @@
 """The status of a partition: rules over facts, worst first (lag.md). No clock, no sample, no request in here.
 
-After Burrow's rules without their faults: one dip does not hide steady growth, and lag that nobody will ever work off
-is not shown as if somebody did.
+After Burrow's rules without their faults: one dip does not hide steady growth, and lag without a consumer is not shown
+as if it were worked off.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ SLACK = 1.5  # a lag that so many commit intervals of input explain is on its wa
 
 
 class Facts(Value):
-    """What is known about a partition of a group at one moment. Offsets are absolute, rates per second, times
-    seconds; None is "not known". `still` is how long committed has not moved while it could have, `counted` the lag of
-    a share group, whose `committed` is only where its window starts."""
+    """The facts about a partition of a group at one moment. Offsets are absolute, rates per second, times seconds; None
+    is unknown. `still` is how long the commit has not moved while it could have, `counted` the lag of a share group,
+    whose `committed` is only the start of its window."""
 
     committed: int | None = None
     end: int | None = None
@@ -71,7 +71,7 @@ def lag(facts: Facts) -> int:
 
 
 def tolerated(facts: Facts) -> float:
-    """Up to here lag is OK: what was asked for, or what simply waits for the next commit."""
+    """The largest lag that is OK: the threshold, or the records that wait for the next commit."""
     if facts.in_rate is None or facts.commit_interval is None:
         return facts.threshold
     return max(facts.threshold, SLACK * facts.in_rate * facts.commit_interval)

@@ -1,5 +1,5 @@
-"""The timeline of one group: what is worth a line of what happened to it. Partitions that did the same at once are one
-line; a status is told when it is grave or lasts; to and fro is told once. Pure."""
+"""The timeline of one group: its notable events. Partitions with the same change at one refresh share a line; a status
+is reported when it is grave or lasts; repeated swings are reported once. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Timeline:
         group: tuple[Described, Described | None],
         partitions: Iterable[tuple[Standing | None, Standing]],
     ) -> list[Event]:
-        """What happened from one look to the next: the group then and now (None: it is gone), and its partitions."""
+        """The changes from one refresh to the next: the group then and now (None: it is gone), and its partitions."""
         new = of_group(time, *group)
         events: list[Event] = []
         for before, now in partitions:
@@ -47,11 +47,11 @@ class Timeline:
         return new
 
     def over(self, time: float) -> bool:
-        """Whether nothing has happened for so long that nobody looks for it any more."""
+        """Whether nothing has happened for so long that its timeline can be dropped."""
         return not self.events or time - self.events[-1].time > REMEMBERED
 
     def begin(self, time: float, partitions: Iterable[Standing]) -> None:
-        """The first look: what is so now is no news."""
+        """The first refresh: its state is no event."""
         for partition in partitions:
             self._status(time, partition)
 
@@ -69,7 +69,7 @@ class Timeline:
 
 
 class Turns:
-    """How the status of one partition goes, and what was said of it."""
+    """The status changes of one partition, and the last reported status."""
 
     __slots__ = ("_changes", "_now", "_reported", "_since", "_swinging")
 
@@ -80,7 +80,7 @@ class Turns:
         self._swinging: set[str] = set()  # the statuses between which it goes to and fro
 
     def add(self, time: float, status: str) -> str:
-        """One look; what is to be said of it, "" for nothing."""
+        """The status at one refresh; returns the sentence to report, "" for none."""
         before, self._now = self._now, status
         if not _alike(before, status):
             self._since = time

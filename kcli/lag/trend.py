@@ -53,9 +53,9 @@ def median(ordered: Sequence[float]) -> float | None:
 def step_rate(times: Sequence[float], values: Sequence[float], now: float) -> float | None:
     """The rate of a staircase: commits come in steps, so the line goes through the edges, where each step was made.
 
-    `times` are the moments the value changed; the first is only when looking began. Under three edges there is no
-    rate yet (None), unless nothing has changed at all (0). When no step has come for longer than two usual ones, the
-    standstill counts too, and the rate sinks.
+    `times` are the moments of change; the first is only when sampling began. Below three edges there is no rate yet
+    (None), unless nothing has changed at all (0). If no step has come for longer than two usual ones, the standstill
+    counts too, and the rate sinks.
     """
     edges = len(times) - 1
     if edges < 1:

@@ -1,4 +1,4 @@
-"""Looking at groups again and again: a snapshot, what it means, and who blocks whom (lag.md, Sampling)."""
+"""Repeated refreshes of groups: a snapshot, its figures, and which transactions block whom (lag.md, Sampling)."""
 
 from __future__ import annotations
 
@@ -38,9 +38,8 @@ NEAR, NEARLY = 5.0, 0.1
 
 
 class Look(Value):
-    """How all groups stood at one moment (seconds since the epoch), what was read for it, what happened since the look
-    before, and what could not be read. `why` explains statuses that need a name: (group, topic, partition) to a
-    sentence."""
+    """All groups at one moment (seconds since the epoch), the snapshot, the events since the refresh before, and the
+    errors. `why` explains statuses that need a name: (group, topic, partition) to a sentence."""
 
     time: float = 0.0
     took: float = 0.0
@@ -53,9 +52,9 @@ class Look(Value):
 
 
 class Watch:
-    """Looks at the named groups, or at all. `exact` asks for the timestamp of the first unread record of each partition
-    whose time lag the samples do not tell, and of those where nobody has seen yet that records are as old as the
-    samples say: of `most` partitions a look (None: all). What was told of a position is not asked again. The
+    """Refreshes the named groups, or all. `exact` reads the timestamp of the first unread record of each partition
+    whose time lag the samples do not show, and of those where no refresh has confirmed yet that records are as old as
+    the samples show: of `most` partitions a refresh (None: all). The timestamp of a position is read once. The
     selection goes to `snapshot.take`."""
 
     def __init__(
@@ -88,7 +87,7 @@ class Watch:
             self._meeting.add_done_callback(retrieve)
 
     async def look(self) -> Look:
-        """One look. Raises KcliError when nobody can be reached at all."""
+        """Refresh once. Raises KcliError if no broker can be reached."""
         begun = self._clock()
         self._meet()
         shot = await take(self._cluster, self._groups, stable=True, **self._selection)
@@ -212,5 +211,5 @@ class Watch:
 
 
 def pause(interval: float) -> float:
-    """The jittered time until the next look, in seconds."""
+    """The jittered pause until the next refresh, in seconds."""
     return every(interval)

@@ -87,7 +87,7 @@ class Producer:
 
     @property
     def unanswered(self) -> int:
-        """Records that are on the wire, or were without an answer that says no: given up now, they are unknown."""
+        """Records on the wire, or without a clear response: if the producer gave up now, they would be unknown."""
         return self._engine.ledger.unanswered()
 
     def _hooks(self, interceptors: Sequence[Interceptor]) -> Interceptors | None:
@@ -118,11 +118,11 @@ class Producer:
         block: bool = True,
         on_delivery: Delivered | None = None,
     ) -> asyncio.Future[RecordMetadata]:
-        """Accept one record; the future tells where it was stored, or raises why not (UnknownOutcome when it may be
-        stored all the same). `timestamp` is in milliseconds; `on_delivery` is called once with (metadata, None) or
-        (None, error), with (None, None) if the future was cancelled.
-        Waits for metadata and room up to `max_block` in all (D7); `block=False` raises BufferFull at once.
-        Raises Closed, UsageError, BufferFull, BrokerError (no such topic or partition), DeadlineExceeded."""
+        """Accept one record; the future returns its position, or raises the error (UnknownOutcome if it may be stored
+        all the same). `timestamp` is in milliseconds; `on_delivery` is called once with (metadata, None) or (None,
+        error), with (None, None) if the future was cancelled. Waits for metadata and room up to `max_block` in all
+        (D7); `block=False` raises BufferFull at once. Raises Closed, UsageError, BufferFull, BrokerError (no such topic
+        or partition), DeadlineExceeded."""
         hooks = self._interceptors
         if hooks is not None:
             topic, value, key, headers, partition, timestamp = hooks.on_send(
@@ -194,9 +194,10 @@ class Producer:
         partitions: array[int] | None = None,
         timestamps: array[int] | None = None,
     ) -> None:
-        """Accept rows whose keys and values stand in `chunk` where `lines` says, each in its partition (array('i'); -1
-        or no array: by its key, or where the topic sticks) and with its timestamp (array('q') of ms; None: now). No
-        promises; interceptors do not see them. The work is per batch, not per record. Raises as `send`."""
+        """Accept rows whose keys and values are inside `chunk` at the places of `lines`, each in its partition
+        (array('i'); -1 or no array: by its key, or the topic's sticky partition) and with its timestamp (array('q') of
+        ms; None: now). No futures; interceptors do not see them. The work is per batch, not per record. Raises as
+        `send`."""
         if self._columnar is None:
             from kcli.producer.intake.columnar import Columnar
 
@@ -204,9 +205,9 @@ class Producer:
         await self._columnar.send(topic, chunk, lines, partitions, timestamps)
 
     async def send_batch(self, topic: str, partition: int, batch: Batch) -> None:
-        """Accept an encoded batch as it is: same records, compression and timestamps, no promise. In order with the
+        """Accept an encoded batch unchanged: same records, compression and timestamps, no future. In order with the
         other records of its partition. Interceptors do not see it. Raises as `send`, and EncodeError for a batch that
-        cannot go on untouched (`kcli.proto.forward.why_not` says so beforehand)."""
+        cannot be forwarded unchanged (`kcli.proto.forward.why_not` tells in advance)."""
         if self._forward is None:
             from kcli.producer.intake.forward import Forward
 
@@ -228,8 +229,8 @@ class Producer:
         await self._transactional().begin()
 
     async def commit(self) -> None:
-        """Send what is left and commit. Raises AbortRequired when anything of it failed, Fenced, and UnknownOutcome
-        when nobody can say whether it was committed (D38)."""
+        """Send the remaining records and commit. Raises AbortRequired if any of them failed, Fenced, and UnknownOutcome
+        if the outcome cannot be found out (D38)."""
         await self._transactional().commit()
 
     async def abort(self) -> None:

@@ -9,7 +9,7 @@ LONG = 60.0
 
 
 class Gate:
-    """Open until `pause`, `mute`, `hold`; open again when none of them holds. Nobody waits at one opened for good."""
+    """Closed by `pause`, `mute` or `hold`; open when none of them holds. A gate that was ended stays open."""
 
     __slots__ = ("_ended", "_held", "_loop", "_muted_until", "_open", "_paused", "asked")
 
@@ -97,7 +97,7 @@ class Gate:
             self._open.set()
 
     def end(self) -> None:
-        """The connection is lost: whoever waits shall see it."""
+        """The connection is lost: wake all waiters, which notice it."""
         self._ended = True
         self._held = False
         self._muted_until = 0.0

@@ -31,7 +31,7 @@ QUIET = 1.0  # seconds of silence after which the peer may have closed the conne
 
 
 class Waiter:
-    """A request on the wire: who waits for its answer, and until when. `slot`: it holds one of those in flight."""
+    """A request on the wire: the future of its response, and its deadline. `slot`: it counts as in flight."""
 
     __slots__ = ("asked", "future", "slot", "timer")
 
@@ -78,7 +78,8 @@ class Connection(asyncio.BufferedProtocol):
         return len(self._waiters)
 
     def greeted(self) -> None:
-        """The greeting is over, and nobody asked who we are: a peer that hangs up at the next request may want that."""
+        """The handshake is over, without authentication: a peer that closes the connection at the next request may want
+        it."""
         self._greeted = self._session.answered
 
     @property
@@ -92,7 +93,7 @@ class Connection(asyncio.BufferedProtocol):
         return self._gate.asked if self._gate.muted and self._gate.asked > LONG else 0.0
 
     def idle_since(self, seconds: float) -> bool:
-        """Nothing is on the wire, and nothing was for so long."""
+        """Since when nothing is on the wire."""
         return not self._waiters and self._loop.time() - self.last_used >= seconds
 
     async def ask(self, request: Request[Any], version: int, timeout: float) -> asyncio.Future[Any]:
@@ -236,7 +237,7 @@ class Connection(asyncio.BufferedProtocol):
         self._fail(f"{self.name} has stopped reading; nothing could be sent for {timeout:g} s")
 
     def close(self, lost: ConnectError | None = None) -> None:
-        """End the connection on our side. Idempotent. `lost` is why, when the client goes on without it."""
+        """Close the connection. Idempotent. `lost` is the reason, if the client continues without it."""
         self._end(lost or Closed(f"the connection to {self.name} was closed"))
 
     def _end(self, lost: ConnectError | Closed) -> None:

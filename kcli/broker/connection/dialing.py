@@ -1,4 +1,4 @@
-"""From an address to a TCP connection: every address that its name stands for is tried, within one time (B22, B23)."""
+"""From an address to a TCP connection: every address of the name is tried, within one time limit (B22, B23)."""
 
 from __future__ import annotations
 

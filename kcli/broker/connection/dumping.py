@@ -18,8 +18,8 @@ WIDTH = 16
 
 
 class Dumping(Connection):
-    """What a connection that shows bytes does beside what its kind does. `api` is the key of the API; nothing is shown
-    before somebody sets `Dumping.armed`: what the client asks for its own sake is not meant."""
+    """A mixin: a connection that also prints bytes. `api` is the key of the API. Nothing is printed before
+    `Dumping.armed` is set: requests of the client itself are not meant."""
 
     api = -1
     armed = False

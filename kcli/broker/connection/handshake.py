@@ -1,7 +1,8 @@
-"""What happens on a new connection before anybody may use it: ApiVersions; then SASL, see authentication.py.
+"""The handshake of a new connection before its first request: ApiVersions; then SASL, see authentication.py.
 
-ApiVersions goes out at our highest version. A broker that does not know it answers UNSUPPORTED_VERSION as v0, and is
-asked again at what it named, else at v0; one that drops the connection instead (Event Hubs does) is asked at v0 (B9).
+ApiVersions is sent at our highest version. A broker that does not know it answers UNSUPPORTED_VERSION as v0, and is
+asked again at the version that it names, else at v0; one that drops the connection instead (Event Hubs does) is asked
+at v0 (B9).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`broker_map`: where to connect instead of where the cluster says (tunnels, port forwards)."""
+"""`broker_map`: addresses that replace those of the cluster (tunnels, port forwards)."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ def not_a_port(port: int) -> str:
 
 
 async def resolve(host: str, port: int) -> list[tuple[int, tuple[Any, ...]]]:
-    """(family, socket address) of everything the name stands for. Raises OSError when it stands for nothing, also
-    when it cannot be a name at all."""
+    """(family, socket address) of every address of the name. Raises OSError if it has none, also if it cannot be a
+    name."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         socket.inet_pton(family, host)

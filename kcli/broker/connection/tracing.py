@@ -3,9 +3,9 @@
     12:31:05.120931 > [1] localhost:9092 ApiVersions v4 #0 40 B
     12:31:05.121544 < [1] localhost:9092 ApiVersions v4 #0 590 B 0.6 ms
 
-`>` went out, `<` came in, `+` and `-` are the beginning and the end of a connection, whose number is in brackets. Sizes
-are of whole frames, the time is from the write to the answer. What is in a frame is never written: neither records nor
-secrets.
+`>` is sent, `<` received, `+` and `-` are the beginning and the end of a connection, whose number is in brackets. Sizes
+are of whole frames, the time is from the write to the response. The content of a frame is never written: neither
+records nor secrets.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What all connections of a client share when they are secured: the TLS context, the tokens, and who we are."""
+"""What all secured connections of a client share: the TLS context, the tokens, the credentials."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ READABLE = ("PLAIN", "OAUTHBEARER")
 
 
 class Access:
-    """Made once per client. Raises UsageError for settings that cannot work: a file that is not there, a mechanism
-    without a name, or one that is not known."""
+    """Created once per client. Raises UsageError for settings that cannot work: a missing file, a mechanism without a
+    user name, an unknown mechanism."""
 
     def __init__(self, security: Security) -> None:
         self.sasl: Sasl | None = security.sasl

@@ -1,5 +1,5 @@
-"""SASL on a connection: SaslHandshake, then the mechanism's messages, before anything else may be asked (B15), and
-again before the session ends (KIP-368, renewal.py)."""
+"""SASL on a connection: SaslHandshake, then the mechanism's messages, before any other request (B15), and again before
+the session ends (KIP-368, renewal.py)."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ async def introduce(connection: SecuredConnection, access: Access, host: str, se
 
 
 async def authenticate(connection: SecuredConnection, access: Access, host: str, seconds: float) -> float:
-    """Say who we are, within so many seconds. Until when the session lasts, on the loop's clock, or FOR_EVER.
-    Raises AuthError (final), ConnectError, OtherForm."""
+    """Authenticate within this many seconds. Returns the end of the session on the loop's clock, or FOR_EVER. Raises
+    AuthError (final), ConnectError, OtherForm."""
     assert access.sasl is not None
     try:
         access.may_speak(connection.loopback)

@@ -1,5 +1,5 @@
-"""AWS credentials for AWS_MSK_IAM: given, from the environment, or by botocore where it is installed (profiles, roles,
-instance metadata). What is signed is in `kcli/proto/msk_iam.py`."""
+"""AWS credentials for AWS_MSK_IAM: from the settings, from the environment, or by botocore if it is installed
+(profiles, roles, instance metadata). The signature is in `kcli/proto/msk_iam.py`."""
 
 from __future__ import annotations
 

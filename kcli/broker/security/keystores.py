@@ -1,6 +1,6 @@
-"""Certificates and keys as OpenSSL wants them: PEM text out of PEM, PKCS12 and (refused, with the way out) JKS stores.
+"""Certificates and keys in OpenSSL's form: PEM text from PEM, PKCS12 and (refused, with a remedy) JKS stores.
 
-Raises UsageError with a sentence that names the file and says what to do.
+Raises UsageError with a sentence that names the file and the remedy.
 """
 
 from __future__ import annotations
@@ -100,8 +100,7 @@ def private_key(pem: str) -> str:
 
 
 def one_per_line(pem: str) -> str:
-    """PEM as OpenSSL reads it. In properties it often stands on one line, with spaces for line ends or `\\n` spelled
-    out."""
+    """PEM as OpenSSL reads it. In properties it is often on one line, with spaces or a literal `\\n` as line ends."""
     if "\\n" in pem:
         pem = pem.replace("\\n", "\n")
     return re.sub(

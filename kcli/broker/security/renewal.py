@@ -1,9 +1,9 @@
-"""Re-authentication (KIP-368, B18): before its session ends a connection says again who we are, on the same connection.
+"""Re-authentication (KIP-368, B18): before its session ends a connection authenticates again, on the same connection.
 
-Nothing else is written meanwhile, and nothing may be in flight: new requests are held, the answers that are due are
-waited for, then the handshake goes out, then what was held. Nothing is lost, and nobody sees it but as a short wait.
-It is begun by a request that comes when it is due: an idle connection does nothing, and after the end of its session a
-broker still takes the handshake, only nothing else.
+Nothing else is written meanwhile, and nothing may be in flight: new requests are held, responses in flight are awaited,
+then the handshake is sent, then the held requests. Nothing is lost; callers only see a short wait. It is started by the
+first request after it is due: an idle connection does nothing, and after the end of its session a broker still accepts
+the handshake, and nothing else.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ EARLIEST, SPREAD = 0.85, 0.10  # of the session's life, so that connections do n
 
 
 class Renewal:
-    """Of one connection. `authenticate` does it and says until when the next session lasts, on the loop's clock; this
-    one lasts `until`."""
+    """The renewal of one connection. `authenticate` does it and returns the end of the next session, on the loop's
+    clock; this one lasts `until`."""
 
     def __init__(
         self, connection: SecuredConnection, authenticate: Callable[[], Awaitable[float]], until: float

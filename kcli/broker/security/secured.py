@@ -1,7 +1,7 @@
-"""A connection with TLS below it or SASL on it, or both. Only clients with such settings have it.
+"""A connection over TLS, with SASL, or both. Only clients with such settings use it.
 
-What asks before anybody may (the SASL exchange) and while others are held (re-authentication) passes by the gate and
-takes no slot: see renewal.py.
+The SASL exchange runs before other requests may, and re-authentication while others are held: both bypass the gate and
+take no slot, see renewal.py.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class SecuredConnection(Connection):
 
     @property
     def wire(self) -> asyncio.Transport:
-        """What is written to: the TCP connection as long as TLS does not stand."""
+        """The transport to write to: the TCP connection before TLS is established."""
         assert self._transport is not None
         return self._transport
 
     def secured(self, transport: asyncio.Transport) -> None:
-        """TLS stands: this is what is written to from now on."""
+        """TLS is established: the transport to write to from now on."""
         self._wire, self._transport = self._transport, transport
         transport.set_write_buffer_limits(high=HIGH_WATER)
 
@@ -108,7 +108,7 @@ class SecuredConnection(Connection):
         await super()._write(request, version, timeout, answered=answered)
 
     def hold(self) -> None:
-        """Let nobody write but `exchange`."""
+        """Hold all writes but those of `exchange`."""
         self._gate.hold()
 
     def release(self) -> None:

@@ -1,6 +1,6 @@
-"""TLS: one context per client, and a TCP connection that becomes a secure one (B20).
+"""TLS: one context per client, and the upgrade of a TCP connection (B20).
 
-At least TLS 1.2; chain and host name are checked unless somebody says otherwise. Errors are sentences: tls_faults.py.
+At least TLS 1.2; chain and host name are verified by default. Errors are sentences: tls_faults.py.
 """
 
 from __future__ import annotations
@@ -149,8 +149,8 @@ async def secure(
     seconds: float,
     name: str = "",
 ) -> asyncio.Transport:
-    """TLS over a connected transport: the transport to use from now on. `host` is what the certificate is checked for
-    and what SNI says; a dot at its end is left out. Raises ConnectError, TlsError when trying again is of no use."""
+    """Start TLS over a connected transport; returns the transport to use from now on. `host` is for the certificate's
+    check and for SNI; a dot at its end is dropped. Raises ConnectError, TlsError if a retry is useless."""
     name = name or host
     try:
         transport = await asyncio.get_running_loop().start_tls(

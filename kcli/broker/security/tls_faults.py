@@ -1,4 +1,4 @@
-"""What is wrong between two ends of TLS, as a sentence that says what mends it."""
+"""TLS failures as sentences with a remedy."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def explain(problem: BaseException, name: str, host: str) -> ConnectError:
 
 
 def hung_up(name: str) -> ConnectError:
-    """Not final: what stands in between does the same while the broker is away."""
+    """Not final: a proxy does the same while the broker is away."""
     return ConnectError(
         f"{name} closed the connection during the TLS handshake: the port may speak plaintext "
         "(security.protocol=PLAINTEXT or SASL_PLAINTEXT), or want another client certificate (ssl.keystore.location)"

@@ -1,7 +1,7 @@
-"""OAuth tokens: given, out of a file, printed by a command, or from an OIDC token endpoint (KIP-768).
+"""OAuth tokens: from the settings, a file, a command, or an OIDC token endpoint (KIP-768).
 
-One token serves all connections until four fifths of its life are over; whoever asks while it is being fetched shares
-that request (B17). Raises AuthError when there is none to be had, ConnectError when the endpoint cannot be reached.
+One token serves all connections until four fifths of its life are over; concurrent callers share one request (B17).
+Raises AuthError if there is no token, ConnectError if the endpoint cannot be reached.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Tokens:
         retrieve(task)
 
     def forget(self) -> None:
-        """The next one is fetched anew."""
+        """Forget the token; the next one is fetched."""
         self._token = ""
 
     async def _fetch(self) -> str:
@@ -75,7 +75,7 @@ class Tokens:
 
 
 def obtain(oauth: OAuth) -> tuple[str, float | None]:
-    """A token and how many seconds it lives, if that was said. It waits: not for the loop."""
+    """A token and its lifetime in seconds, if known. It blocks: not for the loop's thread."""
     if oauth.token is not None:
         return oauth.token.reveal().strip(), None
     if oauth.token_file:
@@ -111,7 +111,7 @@ def _printed(words: tuple[str, ...], seconds: float) -> str:
 
 
 def expiry(token: str) -> float | None:
-    """When a token ends, in seconds since 1970, if it is a JWT that says so."""
+    """When a token expires, in seconds since 1970, if it is a JWT with that claim."""
     import json
     from base64 import urlsafe_b64decode
 

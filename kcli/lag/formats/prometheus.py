@@ -42,7 +42,7 @@ HELP = {
 
 
 def render(look: Look) -> str:
-    """The newest look as a page of metrics."""
+    """The last refresh as a page of metrics."""
     rows: dict[str, Rows] = {name: [] for name in HELP}
     ends: dict[Labels, tuple[int | None, int | None]] = {}
     for group in look.groups:
@@ -63,13 +63,14 @@ def render(look: Look) -> str:
 
 
 def nothing(look: Look) -> bool:
-    """Whether no broker told anything of a group: there is no more in such a look than in one that failed."""
+    """Whether no broker reported any group: such a refresh has no more than a failed one."""
     silent = [error for error in look.failed.values() if not isinstance(error, (GroupMissing, BrokerError))]
     return not look.groups and bool(look.brokers or silent)
 
 
 def failed(since: float) -> str:
-    """The page while looks fail: no figure of the last look, which would pass for today's. `since` is when that was."""
+    """The page while refreshes fail: without the last figures, which would pass for current ones. `since` is their
+    time."""
     return _page({"kcli_lag_up": [((), 0)], "kcli_lag_look_timestamp_seconds": [((), since)]})
 
 

@@ -1,6 +1,6 @@
-"""Looks as lines of JSON, to look at an incident again: `kcli lag record`, `kcli lag --replay`.
+"""Refreshes as lines of JSON, to examine an incident later: `kcli lag record`, `kcli lag --replay`.
 
-A line holds what was read of the cluster, not what was made of it, so a newer kcli can make more of an old file.
+A line holds the data read from the cluster, not the derived figures, so a newer kcli can derive more from an old file.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LAST = 253_402_300_800.0
 
 
 def line(time: float, snapshot: Snapshot) -> str:
-    """One look as a line, with its line end. `time` is in seconds since the epoch."""
+    """One refresh as a line, with its line end. `time` is in seconds since the epoch."""
     groups = [
         {
             **{name: getattr(shot.described, name) for name in DESCRIBED},
@@ -65,7 +65,7 @@ def line(time: float, snapshot: Snapshot) -> str:
 
 
 def read(text: str) -> tuple[float, Snapshot]:
-    """A line back as (time, look). Raises DecodeError for a line that is none."""
+    """A line back as (time, refresh). Raises DecodeError for a malformed line."""
     try:
         whole = json.loads(text)
         if whole["kcli"] != VERSION:

@@ -122,7 +122,7 @@ class PartitionQueue:
         self.held_until = now + self.returns.wait(now)
 
     def rested_at(self) -> float:
-        """When the head may be sent again to the same broker."""
+        """When the head may be sent again, to the broker that had it."""
         return max(self.waiting[0].not_before, self.held_until) if self.waiting else 0.0
 
     def insert(self, batch: ProducerBatch) -> None:
@@ -169,7 +169,7 @@ class PartitionQueue:
             self.proven = self.proven or batch.number > self.of_before
 
     def belongs_to(self, topic_id: bytes) -> None:
-        """The topic id for the next batch. A topic that was created again does not know the producer (C8)."""
+        """Note the topic id of the next batch. A topic that was created again does not know the producer (C8)."""
         if topic_id != self.topic_id:
             self.topic_id = topic_id
             self.proven = False

@@ -1,6 +1,6 @@
-"""The engine room: who sends to whom, when a batch closes, what took too long. One supervisor task owns it all.
+"""The engine: a sender per leader, the closing of batches, the deadlines. One supervisor task owns it all.
 
-A task that ends unexpectedly poisons the producer: everybody who waits is told, nothing hangs (B29).
+A task that ends unexpectedly fails the producer: every waiter gets the error, nothing hangs (B29).
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Engine:
             self.ledger.changed.set()
 
     async def stop(self, error: KcliError) -> None:
-        """End every task; what is not settled fails with `error`, or is unknown if it may have arrived. Idempotent."""
+        """End every task; unsettled batches fail with `error`, or are unknown if they may be stored. Idempotent."""
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
@@ -98,7 +98,7 @@ class Engine:
     # -- those who are about to append ------------------------------------------------------------------------------
 
     def enter(self) -> object:
-        """Somebody begins to send; a flush that begins now waits for the records (D43)."""
+        """A send begins; a flush that begins now waits for its records (D43)."""
         self._wanted = True
         if self.identity.missing:
             self._wake.set()
@@ -116,9 +116,9 @@ class Engine:
         self._wake.set()
 
     async def pace(self, queue: PartitionQueue) -> None:
-        """Between two batches of bulk input: let the loop send, and do not run far ahead of it. What is read before it
-        can be sent costs memory that was never touched before, and nothing goes out sooner. A pace and no bound: a
-        partition that is stuck holds the others up for a moment only."""
+        """Between two batches of bulk input: let the loop send, and do not run far ahead of it. Input that is read
+        before it can be sent costs fresh memory, and nothing is sent sooner. A pace and no bound: a partition that is
+        stuck holds the others up for a moment only."""
         if len(queue.waiting) < AHEAD:
             await asyncio.sleep(0)
             return

@@ -30,7 +30,7 @@ LOST_SEQUENCE = (codes.UNKNOWN_PRODUCER_ID, codes.INVALID_PRODUCER_EPOCH)
 
 
 def judge(code: ErrorCode, *, records: int, next_in_line: bool, idempotent: bool) -> Verdict:
-    """The verdict on a batch of `records` records. A duplicate is a success whose offset nobody knows (D26)."""
+    """The verdict on a batch of `records` records. A duplicate is a success with an unknown offset (D26)."""
     if not code or code is codes.DUPLICATE_SEQUENCE_NUMBER:
         return Verdict.DONE
     if code is codes.MESSAGE_TOO_LARGE:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 class Search:
-    """`on_found` is called after each look-up, `refreshed` with the topics that were looked at again, `hopeless` with
-    what no waiting will mend."""
+    """`on_found` is called after each look-up, `refreshed` with the topics that were refreshed, `hopeless` with errors
+    that waiting does not mend."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Search:
         self._in_vain: set[TopicPartition] = set()
 
     def identity(self, group: asyncio.TaskGroup) -> None:
-        """Obtain the producer's id, unless somebody is at it."""
+        """Obtain the producer's id, unless a request for it is in progress."""
         if self._id is None or self._id.done():
             self._id = group.create_task(self._obtain(), name="obtain producer id")
 
@@ -54,8 +54,9 @@ class Search:
         self._on_found()
 
     def leaders(self, group: asyncio.TaskGroup, wanted: list[TopicPartition], topics: set[str]) -> bool:
-        """Ask who leads those partitions, and how those topics look now. False if it has to wait: somebody is at it,
-        or all of this was asked a moment ago in vain; `on_found` comes when it is worth asking again."""
+        """Look up the leaders of those partitions, and refresh those topics. False if it has to wait: a look-up is in
+        progress, or the last one for all of these failed a moment ago; `on_found` is called when another try makes
+        sense."""
         if (self._leaders is not None and not self._leaders.done()) or (
             not topics and self._in_vain.issuperset(wanted)
         ):

@@ -123,5 +123,5 @@ class Returns:
 
 
 def may_have_arrived(problem: KcliError) -> bool:
-    """Whether the broker may have acted on what was lost that way."""
+    """Whether the broker may have executed a request that was lost with this error."""
     return isinstance(problem, ConnectError | DeadlineExceeded) and problem.sent

@@ -1,8 +1,8 @@
-"""The sender: one task per leader drains what may go; the answers are settled in the order of sending.
+"""The sender: one task per leader sends its batches; the responses are settled in the order of sending.
 
-The task exists only while its leader has something to do: no task when idle, and none for a leader that leads nothing
-any more (A1.13, A5.11). Level-triggered: each turn looks at everything anew, so no wake-up can be lost. At most
-`max_in_flight` requests per leader.
+The task exists only while its leader has something to do: no task when idle, and none for a leader without partitions
+(A1.13, A5.11). Level-triggered: each turn reads the whole state, so no wake-up can be lost. At most `max_in_flight`
+requests per leader.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ class LeaderSender:
         self._wake.set()
 
     async def run(self) -> None:
-        """Drain until nothing of this leader waits and nothing is on the wire. Cancelled, it ends what is on the wire;
-        the ledger settles what is left."""
+        """Send until no batch of this leader waits and nothing is on the wire. When cancelled, it cancels the requests
+        on the wire; the ledger settles their batches."""
         loop = asyncio.get_running_loop()
         try:
             while True:

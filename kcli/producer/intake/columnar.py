@@ -1,4 +1,4 @@
-"""Rows in columns: keys and values that stand in a chunk, with partitions and timestamps of their own if wanted."""
+"""Rows in columns: keys and values inside a chunk, optionally with partitions and timestamps of their own."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Placement:
         self.engine: Engine  # each knows the other; the producer introduces them
 
     def forget(self, topics: Iterable[str]) -> None:
-        """Their metadata was refreshed: look at them anew."""
+        """Forget these topics, whose metadata was refreshed."""
         for topic in topics:
             self._partitions.pop(topic, None)
 
@@ -99,7 +99,8 @@ class Placement:
         return sticky
 
     def keyless(self, topic: str, size: int, everyone: Sequence[int]) -> int | None:
-        """Where rows without keys, of `size` bytes, go together; None where the partitioner places each by itself."""
+        """The partition for rows without keys, of `size` bytes in all; None if the partitioner places each by
+        itself."""
         if not self._columnar:
             return None
         sticky = self.sticky(topic)

@@ -1,6 +1,6 @@
-"""The end of a transaction: EndTxn, and finding out what became of it when no answer says so (D38).
+"""The end of a transaction: EndTxn, and the search for its outcome if no response shows it (D38).
 
-A commit counts as done when the coordinator says so, and never else.
+A commit counts as done only when the coordinator confirms it.
 """
 
 from __future__ import annotations

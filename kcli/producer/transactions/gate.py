@@ -33,7 +33,7 @@ INVALID_TXN_STATE, as in Java."""
 
 
 class Gate:
-    """What `Transactions` builds on. `wake` has the engine look again."""
+    """The base of `Transactions`. `wake` wakes the engine."""
 
     def __init__(
         self,
@@ -78,8 +78,8 @@ class Gate:
         self._ledger.changed.set()
 
     def turn(self, group: asyncio.TaskGroup) -> None:
-        """Once in each turn of the engine: announce partitions; of a transaction that can only be aborted nothing is
-        sent any more, so nobody needs to wait for it."""
+        """Once in each turn of the engine: announce partitions. A transaction that can only be aborted sends nothing
+        more, so its waiting records fail."""
         if self.standing.state in (State.ABORTABLE_ERROR, State.FATAL_ERROR):
             self._ledger.fail_unsent(AbortRequired(f"not sent, the transaction failed: {self.standing.error}"))
         else:

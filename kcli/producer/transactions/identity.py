@@ -1,4 +1,4 @@
-"""A transactional producer's id and epoch: from the coordinator, which fences whoever had them before (KIP-98)."""
+"""A transactional producer's id and epoch: from the coordinator, which fences the former producer (KIP-98)."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ BY_CLIENTS = 3
 
 
 class Registration:
-    """`touched` are the partitions that belong to the transaction. `failed` is told what cannot be mended, `wake`
-    that something may be sent now."""
+    """`touched` are the partitions that belong to the transaction. `failed` gets a final error, `wake` is called when
+    records may be sent."""
 
     def __init__(
         self,
@@ -52,8 +52,8 @@ class Registration:
         return False
 
     async def stop(self) -> None:
-        """Announce nothing more. What is on its way arrives before the EndTxn that follows it on the connection; what
-        would be tried again would open the next transaction."""
+        """Announce nothing more. A request on its way arrives before the EndTxn that follows it on the connection; a
+        retried one would open the next transaction."""
         self._wanted.clear()
         if self._task is not None and not self._task.done():
             self._task.cancel()
@@ -66,7 +66,7 @@ class Registration:
         self._wanted.clear()
 
     def announce(self, group: asyncio.TaskGroup) -> None:
-        """Ask the coordinator to add what is wanted, all of it in one request, unless somebody is at it."""
+        """Ask the coordinator to add all waiting partitions in one request, unless a request is in progress."""
         if self._wanted and (self._task is None or self._task.done()):
             wanted, self._wanted = self._wanted, set()
             self.touched |= wanted
@@ -98,7 +98,7 @@ class Registration:
 
 
 def first_error(answer: AddPartitionsToTxnResponse) -> ErrorCode:
-    """The first error that counts: OPERATION_NOT_ATTEMPTED only says that another partition had one."""
+    """The first relevant error: OPERATION_NOT_ATTEMPTED only means that another partition had one."""
     errors = [
         codes.of(part.partition_error_code)
         for topic in answer.results_by_topic_v3_and_below

@@ -1,6 +1,6 @@
-"""Where a transactional producer stands, and what it may do from there (D34). Pure: no request, no clock.
+"""The state of a transactional producer, and the calls that it allows (D34). Pure: no request, no clock.
 
-The states are those of Java's TransactionManager. A call that makes no sense raises and changes nothing.
+The states are those of Java's TransactionManager. A call that is not allowed raises and changes nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Transactions: begin, registered partitions, offsets, commit and abort, by protocol v1 (KIP-98) or v2 (KIP-890).
 
-A transaction counts as committed when the coordinator says so, and never else. An outcome that cannot be found out is
-raised as UnknownOutcome and ends the producer (D38).
+A transaction counts as committed only when the coordinator confirms it. An outcome that cannot be found out is raised
+as UnknownOutcome and ends the producer (D38).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LOOK_AGAIN = 5.0  # seconds for which what the cluster's features said is believ
 
 
 class Transactions(Gate):
-    """The transactions of one producer, one after the other. `wake` has the engine look again."""
+    """The transactions of one producer, one after the other. `wake` wakes the engine."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class Transactions(Gate):
                 raise
 
     async def commit(self) -> None:
-        """Send what is left and commit. Raises AbortRequired when something failed, Fenced, UnknownOutcome."""
+        """Send the remaining records and commit. Raises AbortRequired if one failed, Fenced, UnknownOutcome."""
         self.standing.check("commit")
         self.standing.go(State.COMMITTING)
         try:
@@ -108,9 +108,9 @@ class Transactions(Gate):
         await self._end(committed=True)
 
     async def abort(self) -> None:
-        """Give up what was not sent, wait for what is on the wire, and abort. Raises Fenced, BrokerError; after
-        DeadlineExceeded and ConnectError it may be called again, and the coordinator aborts after the transaction's
-        timeout if nobody does."""
+        """Drop unsent records, wait for those on the wire, and abort. Raises Fenced, BrokerError; after
+        DeadlineExceeded and ConnectError it may be called again. If it is not, the coordinator aborts after the
+        transaction's timeout."""
         self.standing.check("abort")
         self.standing.go(State.ABORTING)
         try:
