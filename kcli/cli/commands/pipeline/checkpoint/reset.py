@@ -11,7 +11,6 @@ from kcli.admin.groups.reset_plan import standings
 from kcli.cli.commands.groups.reset.forms import now_ms, place
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.output.render import Document
-from kcli.cli.parsing.command import Legacy
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import text, texts
 from kcli.cli.runtime.answer import answer, confirm, excluding, say
@@ -42,7 +41,7 @@ class ResetOptions(ChangeOptions):
     )
 
 
-def reset(options: ResetOptions, place: str, state: Checkpoint) -> int:
+def reset(options: ResetOptions, where: str, state: Checkpoint) -> int:
     """Move the checkpoint to a place. Returns the exit code. Raises UsageError."""
     from kcli.pipeline.jobs import registry
     from kcli.pipeline.jobs.files import rewinding
@@ -53,8 +52,8 @@ def reset(options: ResetOptions, place: str, state: Checkpoint) -> int:
     if other is not None:
         raise UsageError(f"{other.name} runs, in process {other.pid}: kcli pipeline drain {other.id} ends it first")
     sunk = _sunk(state)
-    fixed = _fixed(place, state) if place[:1] == "{" else None
-    prepare = _exactly(fixed) if fixed is not None else _form(place)
+    fixed = _fixed(where, state) if where[:1] == "{" else None
+    prepare = _exactly(fixed) if fixed is not None else _form(where)
     partitions = _partitions(options, state, fixed)
 
     async def work(cluster: Cluster, document: Document) -> int | None:
@@ -85,7 +84,7 @@ def _partitions(
     options: ResetOptions, state: Checkpoint, fixed: dict[TopicPartition, int] | None
 ) -> list[TopicPartition]:
     """Those of the checkpoint that are meant. Raises UsageError where there are none, or none of a named topic."""
-    scope = Scope(Legacy({"topics": options.topics}))
+    scope = Scope(options.topics)
     known = sorted(state.offsets or state.planned)
     partitions = [at for at in known if scope.has(at) and (fixed is None or at in fixed)]
     unknown = sorted(set(scope.topics) - {at.topic for at in partitions})
