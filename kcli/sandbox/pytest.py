@@ -1,12 +1,12 @@
 """The pytest plugin: a fixture `sandbox`, a fresh cluster of one broker for each test, in a thread of its own.
 
-`sandbox.bootstrap` is where clients connect; topics are made on demand. `sandbox.faults` orders what goes wrong:
+Clients connect to `sandbox.bootstrap`; topics are created on demand. `sandbox.faults` injects faults:
 `sandbox.faults.error("Produce", code)`, `sandbox.faults.wire.delay("Fetch", 0.5)`, `sandbox.faults.cluster.…`,
 `sandbox.faults.logs.…`. A test that needs more brokers or a directory uses `kcli.sandbox.Sandbox` or
 `kcli.sandbox.thread.SandboxThread` itself, which take the fields of `kcli.sandbox.SandboxSettings`.
 
 A test in which kcli's own client broke the rules of the protocol fails (see wire/client_rules.py), unless it is marked
-`@pytest.mark.violates`: then the test looks at `sandbox.violations` itself. Other clients are not judged.
+`@pytest.mark.violates`: then the test reads `sandbox.violations` itself. Other clients are not judged.
 """
 
 from __future__ import annotations

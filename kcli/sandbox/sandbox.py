@@ -80,7 +80,7 @@ class Sandbox:
         return self.cluster.client_rules.violations
 
     async def start(self) -> None:
-        """Recover what was on disk, then listen."""
+        """Recover the state on disk, then listen."""
         try:
             self.cluster.open()
             for broker in self.brokers:

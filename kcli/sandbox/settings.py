@@ -57,7 +57,7 @@ class SandboxSettings(Frozen):
 
     @property
     def advertised_host(self) -> str:
-        """The host that clients are told."""
+        """The advertised host."""
         return self.advertised or self.host
 
     @property

@@ -1,1 +1,1 @@
-"""Who may connect and do what: TLS, SASL, ACLs, users, delegation tokens."""
+"""Authentication and authorization: TLS, SASL, ACLs, users, delegation tokens."""

@@ -1,4 +1,4 @@
-"""Who may come in and do what: ACLs, SCRAM users, delegation tokens; each imported when the first is asked for."""
+"""The sandbox's access control: ACLs, SCRAM users, delegation tokens; each is imported at its first use."""
 
 from __future__ import annotations
 

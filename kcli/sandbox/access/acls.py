@@ -1,4 +1,4 @@
-"""Its ACLs: kept, told, and obeyed where Sandbox(super_users=…) says so, as Kafka's StandardAuthorizer does."""
+"""The sandbox's ACLs: stored, listed, and enforced with Sandbox(super_users=…), as by Kafka's StandardAuthorizer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Acls:
         self.rules.update(Acl(*each) for each in rules)
 
     def add(self, acl: Acl) -> None:
-        """Raises BrokerError INVALID_REQUEST for what is no ACL."""
+        """Add an ACL. Raises BrokerError INVALID_REQUEST if it is malformed."""
         kind, colon, name = acl.principal.partition(":")
         if acl.kind not in KINDS or acl.permission not in ("allow", "deny") or acl.pattern not in list(PATTERNS)[2:]:
             raise _refused("Invalid resource type, permission type or pattern type")
@@ -51,7 +51,7 @@ class Acls:
 
 
 class Authorizer:
-    """Decides by the rules. Super users may everything; with `everyone` everybody may what no ACL is about
+    """Decides by the ACLs. Super users may do anything; with `everyone` all users may use resources without an ACL
     (allow.everyone.if.no.acl.found)."""
 
     def __init__(self, acls: Acls, super_users: Iterable[str], everyone: bool) -> None:
@@ -60,7 +60,7 @@ class Authorizer:
         self.everyone = everyone
 
     def allows(self, principal: str, host: str, operation: str, kind: str, name: str) -> bool:
-        """Whether `principal`, who comes from address `host`, may."""
+        """Whether `principal`, connected from address `host`, is allowed."""
         if principal in self.super_users:
             return True
         rules = [acl for acl in self.acls.rules if acl.kind == kind and covers(acl, name)]
@@ -70,7 +70,7 @@ class Authorizer:
         return rule is not None and rule.permission == "allow"
 
     def allows_any(self, principal: str, host: str, operation: str, kind: str) -> bool:
-        """Whether there is any resource of a kind for which it is allowed (KIP-679: who may write a topic may be
+        """Whether the operation is allowed on any resource of a kind (KIP-679: a user who may write to a topic may be
         idempotent)."""
         if principal in self.super_users or self.everyone:
             return True

@@ -1,4 +1,5 @@
-"""What who asks may do with a resource, as the bits of AclOperation that answers carry on demand (KIP-430)."""
+"""The operations that a client may do on a resource, as the bits of AclOperation that responses carry on demand
+(KIP-430)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Its delegation tokens (KIP-48): made, renewed, expired, and good for SCRAM until they end."""
+"""The sandbox's delegation tokens (KIP-48): created, renewed, expired, and valid for SCRAM until they end."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SandboxToken(Value):
     hmac: bytes = b""
 
     def belongs(self, principal: str) -> bool:
-        """Whether somebody may renew it."""
+        """Whether a principal may renew the token."""
         return principal in (self.owner, *self.renewers)
 
 

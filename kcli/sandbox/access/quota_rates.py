@@ -37,7 +37,7 @@ class Rates:
 def in_force(
     quotas: Mapping[Entity, Mapping[str, float]], key: str, user: str, client: str
 ) -> tuple[float, tuple[str, str]] | None:
-    """The limit that holds, and who shares it, by Kafka's order of precedence."""
+    """The limit in force, and the clients that share it, by Kafka's order of precedence."""
     places: list[tuple[Entity, tuple[str, str]]] = [
         ((("client-id", client), ("user", user)), (user, client)),
         ((("client-id", None), ("user", user)), (user, client)),

@@ -1,5 +1,5 @@
-"""Its client quotas, by Kafka's rules of what may be limited for whom. Those of bytes are obeyed (quota_rates.py), the
-others are kept and told."""
+"""The sandbox's client quotas, by Kafka's rules. Byte rates are enforced (quota_rates.py), the others are stored and
+listed."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ EXACT, DEFAULT, ANY = 0, 1, 2
 
 
 class Quotas:
-    """What is set, by entity: (kind, name) pairs by kind, None for the default of a kind. `note` writes a change
-    down."""
+    """Quotas by entity: (kind, name) pairs by kind, None for the default of a kind. `note` journals a change."""
 
     def __init__(self, note: Note) -> None:
         self.by_entity: dict[Entity, dict[str, float]] = {}

@@ -1,5 +1,5 @@
-"""Who may come in: SASL on a listener of the sandbox, as Kafka does it. Before it only ApiVersions is answered, and
-after the end of a session only the handshake that begins the next one (KIP-368)."""
+"""SASL on a listener of the sandbox, as Kafka does it. Before it only ApiVersions is answered, and after the end of a
+session only the handshake that begins the next one (KIP-368)."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class Users:
 
 
 class SaslSession:
-    """Of one connection. `bare`: tokens come without a header now (after SaslHandshake 0). `over`: the answer just made
-    is the last one."""
+    """The SASL session of one connection. `bare`: tokens now come without a header (after SaslHandshake 0). `over`: the
+    connection closes after this response."""
 
     def __init__(self, users: Users) -> None:
         self._users = users
@@ -152,7 +152,7 @@ class Plain:
 
 
 class Bearer:
-    """The server's side of OAUTHBEARER: a refusal is told in JSON first (RFC 7628)."""
+    """The server's side of OAUTHBEARER: a refusal is first sent as JSON (RFC 7628)."""
 
     def __init__(self, users: Users) -> None:
         self._users = users

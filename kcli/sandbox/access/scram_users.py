@@ -1,5 +1,5 @@
-"""Its SCRAM credentials (KIP-554): those of the passwords it was given, and what AlterUserScramCredentials made of
-them. Who is there can log in at a listener with SASL."""
+"""The sandbox's SCRAM credentials (KIP-554): from the given passwords, changed by AlterUserScramCredentials. These
+users can log in at a listener with SASL."""
 
 from __future__ import annotations
 

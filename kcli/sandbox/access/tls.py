@@ -1,4 +1,4 @@
-"""TLS of the sandbox's listeners: certificates that are given, or made here for trying things out."""
+"""TLS of the sandbox's listeners: given certificates, or generated ones for tests."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def subject(secured: ssl.SSLObject) -> str:
 
 
 def find_or_make(folder: Path) -> ServerTls:
-    """The certificates of a folder, made if there are none yet. Raises UsageError."""
+    """The certificates of a folder, generated if there are none. Raises UsageError."""
     files = ServerTls(certificate=str(folder / "server.pem"), key=str(folder / "server.key"))
     if (folder / "server.pem").exists():
         return files

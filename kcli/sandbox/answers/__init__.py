@@ -1,4 +1,4 @@
-"""What the sandbox answers, one file per API. The table is all that is advertised; what is not in it is not spoken."""
+"""The sandbox's responses, one file per API. The table holds all advertised APIs; others are not served."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ ANSWERS: dict[int, tuple[str, int, int]] = {
 
 
 def versions_answered() -> list[ApiVersion]:
-    """The table as ApiVersions says it."""
+    """The table as the rows of ApiVersions."""
     from kcli.proto.messages.api_versions import ApiVersion
 
     return [ApiVersion(api_key=key, min_version=low, max_version=high) for key, (_, low, high) in ANSWERS.items()]

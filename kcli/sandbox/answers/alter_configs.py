@@ -1,4 +1,4 @@
-"""AlterConfigs 0-2: all that is set of a resource, anew; what is not said is set no longer. Loggers have only
+"""AlterConfigs 0-2: replaces all overrides of a resource; those that are not listed are removed. Loggers have only
 IncrementalAlterConfigs, as in Kafka."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""AlterShareGroupOffsets 0: the window of a group without members starts elsewhere."""
+"""AlterShareGroupOffsets 0: moves the window of a group without members."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What AlterConfigs and IncrementalAlterConfigs share: what a resource may be told, and who keeps it."""
+"""What AlterConfigs and IncrementalAlterConfigs share: the configs of each resource, and where they are stored."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def alter(
     whole: bool,
     check_only: bool,
 ) -> tuple[int, str | None]:
-    """Change a resource (type, name), and say how it went: error code and words. With `whole` what is not in the
-    operations is deleted."""
+    """Change a resource (type, name); returns error code and message. With `whole` configs that are not among the
+    operations are removed."""
     kind, name = resource
     try:
         scripted = context.refused(api, name)

@@ -1,5 +1,5 @@
-"""ConsumerGroupHeartbeat 0-1. 1 adds patterns and wants member ids made by clients (KIP-1082); at 0 who joins
-without one is given one."""
+"""ConsumerGroupHeartbeat 0-1. 1 adds patterns and requires member ids from clients (KIP-1082); at 0 the coordinator
+assigns an id to a joining member without one."""
 
 from __future__ import annotations
 

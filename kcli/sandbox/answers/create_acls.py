@@ -1,4 +1,4 @@
-"""CreateAcls 1-3: each by itself, as Kafka does it; one that is there already is no failure."""
+"""CreateAcls 1-3: each ACL by itself, as Kafka does it; an ACL that exists already is no failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CreateDelegationToken 1-3 (KIP-48; 3: for somebody else, KIP-373)."""
+"""CreateDelegationToken 1-3 (KIP-48; 3: for another user, KIP-373)."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ async def answer(context: RequestContext, request: CreateDelegationTokenRequest)
 
 
 def check_token_requests(context: RequestContext) -> None:
-    """Raises BrokerError to who is nobody, and to who came by a token: tokens do not make tokens."""
+    """Raise BrokerError for a client that is not authenticated, or logged in with a token: tokens do not create
+    tokens."""
     if context.principal == "User:ANONYMOUS" or (context.sasl is not None and context.sasl.by_token):
         raise BrokerError(codes.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)

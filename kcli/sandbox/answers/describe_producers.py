@@ -1,5 +1,5 @@
-"""DescribeProducers 0 (KIP-664). Who writes to a partition, and where the transaction began that holds its readers
-up."""
+"""DescribeProducers 0 (KIP-664). The producers of a partition, and where the transaction began that its readers wait
+for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DescribeTopicPartitions 0. Topics in name order, page by page: a cursor says where the next page begins."""
+"""DescribeTopicPartitions 0. Topics in name order, page by page: a cursor is the beginning of the next page."""
 
 from __future__ import annotations
 

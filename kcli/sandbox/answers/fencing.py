@@ -1,4 +1,4 @@
-"""What fenced producers are told: PRODUCER_FENCED is newer than the transactional requests (KIP-588)."""
+"""Error codes for fenced producers: PRODUCER_FENCED is newer than the transactional requests (KIP-588)."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def name_of(context: RequestContext, name: str, topic_id: bytes) -> str:
 
 
 def hinted(context: RequestContext, name: str, index: int) -> tuple[int, int] | None:
-    """(leader, leader epoch) to tell whoever asked the wrong broker (KIP-951), None when there is no hint to give."""
+    """(leader, leader epoch) for a client that asked the wrong broker (KIP-951), None without a hint."""
     topic = context.cluster.topics.by_name.get(name)
     if topic is None or index >= len(topic.partitions):
         return None

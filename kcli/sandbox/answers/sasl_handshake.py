@@ -1,4 +1,4 @@
-"""SaslHandshake 0-1. A listener without SASL says that this is no place for it, as Kafka's do."""
+"""SaslHandshake 0-1. A listener without SASL refuses it, as Kafka's do."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the cluster is made of: topics, configs, quotas, the quorum, moves of replicas."""
+"""The parts of the cluster: topics, configs, quotas, the quorum, moves of replicas."""

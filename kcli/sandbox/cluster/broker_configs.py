@@ -23,7 +23,7 @@ ALL = ""  # the name of all brokers
 
 
 class BrokerConfigs:
-    """What was set, by broker id as text; `ALL` holds where a broker has nothing of its own."""
+    """Overrides by broker id as text; `ALL` applies to brokers without their own."""
 
     def __init__(self) -> None:
         self.by_broker: dict[str, dict[str, str]] = {}

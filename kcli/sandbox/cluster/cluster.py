@@ -1,5 +1,5 @@
-"""The cluster that a sandbox is: its parts, each made with the parts that it uses. It has no port and no socket;
-`wire/` brings requests in, `answers/` reads and changes the parts."""
+"""The cluster of a sandbox: its parts, each created with the parts that it uses. It has no port and no socket; `wire/`
+brings requests in, `answers/` reads and changes the parts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from kcli.sandbox.wire.share_sessions import ShareSessions
 
 
 class SandboxCluster:
-    """Parts that few requests need are imported and made when the first request needs them."""
+    """Parts that few requests need are imported and created by the first request that needs them."""
 
     def __init__(self, settings: SandboxSettings, brokers: Brokers, journal: Journal) -> None:
         self.settings = settings
@@ -155,7 +155,7 @@ class SandboxCluster:
     # -- what takes several parts -------------------------------------------------------------------------------------
 
     def find_or_create(self, name: str) -> Topic | None:
-        """The topic, made now if auto creation is on. Raises BrokerError INVALID_TOPIC_EXCEPTION."""
+        """The topic, created if auto creation is on. Raises BrokerError INVALID_TOPIC_EXCEPTION."""
         topic = self.topics.by_name.get(name)
         if topic is None and self.settings.auto_create:
             topic = self.topics.create(name, self.settings.partitions)

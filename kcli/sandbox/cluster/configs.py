@@ -1,4 +1,4 @@
-"""Configuration the sandbox knows: Kafka's names, defaults and types. What it obeys is said in the right column."""
+"""The sandbox's configuration: Kafka's names, defaults and types. The right column marks those with an effect."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ RESETS = ("earliest", "latest")
 
 
 class GroupConfigs:
-    """What was set, by group. `note` writes a change down."""
+    """Overrides by group. `note` journals a change."""
 
     def __init__(self) -> None:
         self.by_group: dict[str, dict[str, str]] = {}

@@ -30,7 +30,7 @@ class Move:
 
     @property
     def replicas(self) -> list[int]:
-        """All there are for the time being, as Kafka tells them."""
+        """The current replicas, as Kafka lists them."""
         return [*self.target, *self.removing]
 
     @property
@@ -103,7 +103,8 @@ class Moves:
     # -- between disks ------------------------------------------------------------------------------------------------
 
     def to_disk(self, partition: Partition, node: int, to: int) -> None:
-        """A replica that is not there yet will be made there. Raises BrokerError REPLICA_NOT_AVAILABLE then."""
+        """Move a replica to a directory; one that does not exist yet will be created there. Then it raises BrokerError
+        REPLICA_NOT_AVAILABLE."""
         if node not in partition.replicas or node in partition.filling:
             partition.disks[node] = to
             raise BrokerError(codes.REPLICA_NOT_AVAILABLE)
@@ -160,7 +161,7 @@ class Moves:
 
 
 def elect(partition: Partition, node: int) -> None:
-    """`node` leads from now on, in a new epoch; -1 is nobody."""
+    """Make `node` the leader, in a new epoch; -1 is none."""
     partition.led_by.add(node)
     partition.leader, partition.leader_epoch, partition.hints = node, partition.leader_epoch + 1, True
     partition.wake()

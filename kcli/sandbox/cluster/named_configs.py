@@ -31,7 +31,7 @@ LOGGERS = (
 
 
 class NamedConfigs:
-    """What was set: of client metrics by subscription, of loggers by broker id."""
+    """Overrides: of client metrics by subscription, of loggers by broker id."""
 
     def __init__(self) -> None:
         self.metrics: dict[str, dict[str, str]] = {}

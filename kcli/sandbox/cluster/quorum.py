@@ -1,5 +1,5 @@
-"""The KRaft quorum that the sandbox seems to have: every broker is a controller as well, and all of them vote until
-somebody takes the vote from one. There is no metadata log; its length counts what was changed."""
+"""The KRaft quorum that the sandbox reports: every broker is a controller as well, and all of them vote until one is
+removed. There is no metadata log; its length is the number of changes."""
 
 from __future__ import annotations
 

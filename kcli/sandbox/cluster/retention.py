@@ -1,4 +1,4 @@
-"""What is deleted before records are appended: what retention.bytes says, and what the memory does not hold."""
+"""Deletion before records are appended: by retention.bytes, and by the memory limit."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Retention:
         self._bytes = 0  # at most: what was deleted since the last count is still in it
 
     def make_room(self, partition: Partition, size: int) -> None:
-        """Before `size` bytes are appended: delete what retention.bytes says. Raises BrokerError POLICY_VIOLATION when
-        the sandbox's memory would be exceeded."""
+        """Before `size` bytes are appended: delete by retention.bytes. Raises BrokerError POLICY_VIOLATION if the
+        sandbox's memory limit would be exceeded."""
         limit = partition.topic.number("retention.bytes")
         if limit >= 0:
             partition.log.keep_bytes(max(limit - size, 0))

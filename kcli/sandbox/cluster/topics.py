@@ -1,5 +1,4 @@
-"""Topics and their partitions: who leads, in which epoch, which log. Every change is written to the journal before
-it is answered."""
+"""Topics and their partitions: leaders, epochs, logs. Every change is written to the journal before the response."""
 
 from __future__ import annotations
 
@@ -51,7 +50,7 @@ class Partition:
         return node == self.leader or node in self.readers
 
     def wake(self) -> None:
-        """Let the waiting fetches look again."""
+        """Wake the waiting fetches."""
         for waiter in self.waiting:
             if not waiter.done():
                 waiter.set_result(None)
@@ -108,7 +107,7 @@ class Topics:
         assignments: list[list[int]] | None = None,
         check_only: bool = False,
     ) -> Topic:
-        """Make a topic. Raises BrokerError with Kafka's code for what is wrong; then nothing was made."""
+        """Create a topic. Raises BrokerError with Kafka's code; then nothing was created."""
         self.check_name(name)
         if name in self.by_name:
             raise BrokerError(codes.TOPIC_ALREADY_EXISTS, message=f"topic '{name}' already exists")
@@ -147,7 +146,7 @@ class Topics:
         return assignments
 
     def copies(self, asked: int) -> int:
-        """How many replicas a partition gets: three, if there are brokers for it, unless it is said (-1)."""
+        """The number of replicas of a partition without a given one (-1): three, if there are enough brokers."""
         return min(3, len(self._node_ids)) if asked == -1 else asked
 
     def _spread(self, partitions: int, replication: int, first: int = 0) -> list[list[int]]:

@@ -1,4 +1,4 @@
-"""Kafka's two assignors of KIP-848 groups: who shall own what."""
+"""Kafka's two assignors of KIP-848 groups."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ class ConsumerGroup:
     # -- staying ----------------------------------------------------------------------------------------------------
 
     def member_of(self, member_id: str, instance_id: str | None, epoch: int) -> ConsumerMember:
-        """Who commits or reads offsets. Raises BrokerError UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH."""
+        """The member that commits or reads offsets. Raises BrokerError UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH."""
         member = self.members.get(member_id)
         if member is None:
             raise BrokerError(codes.UNKNOWN_MEMBER_ID)
@@ -196,7 +196,7 @@ class ConsumerGroup:
         return member
 
     def beat(self, member: ConsumerMember) -> None:
-        """The member lives: its session starts anew."""
+        """A heartbeat of a member: its session starts again."""
         if member.timer is not None:
             member.timer.cancel()
         member.timer = asyncio.get_running_loop().call_later(SESSION, self.remove, member)
@@ -213,7 +213,7 @@ class ConsumerGroup:
         return any(topic in each.topics for each in self.members.values())
 
     def prepare(self) -> None:
-        """A fault: everybody's epoch is old."""
+        """A fault: every member's epoch is stale."""
         self.epoch += 1
 
     def close(self) -> None:

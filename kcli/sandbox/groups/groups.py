@@ -68,8 +68,8 @@ class Groups:
         return self._by_name[name]
 
     def modern(self, name: str, *, make: bool, otherwise: codes.ErrorCode = codes.UNKNOWN_MEMBER_ID) -> ConsumerGroup:
-        """The KIP-848 group, made if asked for; it takes the place of an empty classic one. Raises BrokerError
-        `otherwise`, GROUP_ID_NOT_FOUND for a classic one with members."""
+        """The KIP-848 group, created on demand; it replaces an empty classic one. Raises BrokerError `otherwise`,
+        GROUP_ID_NOT_FOUND for a classic one with members."""
         group = self._by_name.get(name)
         if isinstance(group, ConsumerGroup):
             return group
@@ -88,7 +88,8 @@ class Groups:
         return group if group is not None and group.kind == "share" else None  # type: ignore[return-value] # by its kind
 
     def sharing(self, name: str) -> ShareGroup:
-        """The share group, made if there is none. Raises BrokerError GROUP_ID_NOT_FOUND for a group of another kind."""
+        """The share group, created if there is none. Raises BrokerError GROUP_ID_NOT_FOUND for a group of another
+        kind."""
         group = self.shared(name)
         if group is None:
             if name in self._by_name:
@@ -112,8 +113,8 @@ class Groups:
         return group
 
     def get_or_create(self, name: str) -> ClassicGroup:
-        """The classic group, made if it does not exist. Raises BrokerError INCONSISTENT_GROUP_PROTOCOL while a KIP-848
-        group of that name has members."""
+        """The classic group, created if it does not exist. Raises BrokerError INCONSISTENT_GROUP_PROTOCOL while a
+        KIP-848 group of that name has members."""
         group = self._by_name.get(name)
         if group is not None and not isinstance(group, ClassicGroup):
             if group.members or group.kind == "share":
@@ -142,8 +143,8 @@ class Groups:
     # -- offsets ----------------------------------------------------------------------------------------------------
 
     def may_commit(self, name: str, member_id: str, instance_id: str | None, generation: int) -> None:
-        """Whether this member, or somebody from outside (generation -1, an empty group), may commit.
-        Raises BrokerError ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, REBALANCE_IN_PROGRESS."""
+        """Check that this member, or a non-member (generation -1, an empty group), may commit. Raises BrokerError
+        ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, REBALANCE_IN_PROGRESS."""
         group = self._by_name.get(name)
         if group is None:
             if generation >= 0:
@@ -163,7 +164,7 @@ class Groups:
         group.beat(group_member)
 
     def may_read(self, name: str, member_id: str | None, epoch: int) -> None:
-        """Whether this member of a KIP-848 group is who it says. Raises BrokerError UNKNOWN_MEMBER_ID,
+        """Check the identity of a member of a KIP-848 group. Raises BrokerError UNKNOWN_MEMBER_ID,
         STALE_MEMBER_EPOCH."""
         group = self._by_name.get(name)
         if isinstance(group, ConsumerGroup) and member_id:

@@ -23,7 +23,7 @@ class Member:
         self.take_terms(request)
 
     def take_terms(self, request: JoinGroupRequest) -> None:
-        """What a JoinGroup says about timeouts (kept in seconds) and protocols."""
+        """Take over the timeouts (in seconds) and protocols of a JoinGroup."""
         self.session_timeout = request.session_timeout_ms / 1000
         rebalance = request.rebalance_timeout_ms
         self.rebalance_timeout = (rebalance if rebalance > 0 else request.session_timeout_ms) / 1000

@@ -113,7 +113,7 @@ class Rebalance:
     # -- members that stay, and members that go -----------------------------------------------------------------------
 
     def beat(self, member: Member) -> None:
-        """The member lives: its session starts anew."""
+        """A heartbeat of a member: its session starts again."""
         member.stop_timer()
         if not member.waits:
             loop = asyncio.get_running_loop()

@@ -1,6 +1,7 @@
-"""A share group (KIP-932): members who may all have the same partitions, and what the group did with each of those.
+"""A share group (KIP-932): its members, which may have the same partitions, and the group's state of each partition.
 
-The coordinator's part is short: who is here, and who reads what, by Kafka's simple assignor. Nobody gives up first.
+The coordinator's part is short: the members, and their partitions by Kafka's simple assignor. No member gives up
+partitions first.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ class ShareGroup:
                 self.target[readers[turn % len(readers)]].add((topic_id, turn % count))
 
     def beat(self, member: ShareMember) -> None:
-        """The member lives: its session starts anew."""
+        """A heartbeat of a member: its session starts again."""
         member.stop_timers()
         member.timer = asyncio.get_running_loop().call_later(SESSION, self.remove, member)
 
@@ -129,13 +130,13 @@ class ShareGroup:
             self._look()
 
     def prepare(self) -> None:
-        """A fault: everybody's epoch is old."""
+        """A fault: every member's epoch is stale."""
         for member in self.members.values():
             member.epoch += 10
             member.previous = member.epoch
 
     def member_of(self, member_id: str, instance_id: str | None, generation: int) -> ShareMember:
-        """Nobody commits offsets here. Raises BrokerError."""
+        """Always raises BrokerError: a share group has no committed offsets."""
         raise BrokerError(codes.GROUP_ID_NOT_FOUND, message=f"Group {self.name} is a share group.")
 
     def subscribes(self, topic: str) -> bool:
@@ -144,7 +145,7 @@ class ShareGroup:
     # -- records ----------------------------------------------------------------------------------------------------
 
     def partition(self, partition: Partition) -> SharePartition:
-        """The group's state of a partition, made when it is first read, at the start or the end of the log."""
+        """The group's state of a partition, created at its first read, at the start or the end of the log."""
         place = (partition.topic.id, partition.index)
         share_partition = self.partitions.get(place)
         if share_partition is None:
@@ -183,7 +184,7 @@ class ShareGroup:
         return bool(places)
 
     def topic_deleted(self, topic: str) -> None:
-        """What was done with its records ends with it."""
+        """Drop the state of a deleted topic."""
         topics = {each.partition.topic for each in self.partitions.values()}
         for each in topics:
             if each.name == topic:

@@ -41,8 +41,8 @@ class Flight:
 
 
 class SharePartition:
-    """`lock` is for how many seconds records are acquired, `limit` how often one is delivered at most; both are asked
-    for each time, since a group's configuration may change. `note` writes down what was done."""
+    """`lock` is the seconds for which records are acquired, `limit` the largest number of deliveries; both are read
+    each time, since a group's configuration may change. `note` journals a change."""
 
     def __init__(
         self,
@@ -234,11 +234,11 @@ class SharePartition:
         return max(self.partition.log.end - max(self.start, self.partition.log.start) - done, 0)
 
     def done(self) -> list[list[int]]:
-        """What is done beyond the start."""
+        """The finished offsets beyond the start."""
         return [[flight.first, flight.last] for flight in self.flights if flight.state == DONE]
 
     def restore(self, start: int, done: Iterable[Iterable[int]]) -> None:
-        """As it was before the process died: what was with a member is free."""
+        """Restore the state before the process ended: acquired records are available again."""
         self.start = self.end = start
         for first, last in done:
             if first > self.end:

@@ -1,6 +1,6 @@
-"""Which transactions of a partition are open, and which were aborted where: what read_committed is made of (E15, E17).
-Kept per batch that belongs to a transaction; a log without them pays nothing. The batches say it all, so there is no
-file of its own: it is counted again when a log is opened."""
+"""The open and the aborted transactions of a partition, for read_committed (E15, E17). Kept per batch that belongs to a
+transaction; a log without them pays nothing. The batches contain all of it, so it has no file of its own: it is built
+again when a log is opened."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a broker looks at in a produced batch: the 61 bytes before the records, and the checksum. At records only where
-the topic is compacted: all of them need a key."""
+"""Checks of a produced batch: the 61 bytes before the records, and the checksum. Records are read only if the topic is
+compacted: all of them need a key."""
 
 from __future__ import annotations
 
@@ -90,7 +90,8 @@ class Header:
         )
 
     def stamp_append_time(self, now: int, body: Buffer) -> None:
-        """Make `now` (ms) the timestamp of every record: LogAppendTime. Inside the CRC, so that is made again."""
+        """Make `now` (ms) the timestamp of every record: LogAppendTime. It is inside the CRC, which is computed
+        again."""
         self.attributes |= LOG_APPEND_TIME
         self.max_timestamp = now
         self.crc = checksum(body, checksum(self.pack()[CHECKED_FROM:]))

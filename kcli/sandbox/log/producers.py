@@ -1,5 +1,5 @@
-"""Producers: who may append what next. A partition remembers the last five batches of every producer id, so a retry
-is answered with its first offset instead of being stored twice (KIP-98)."""
+"""Producers: which batch may be appended next. A partition remembers the last five batches of every producer id, so a
+retry gets its first offset instead of being stored twice (KIP-98)."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class State:
                 self.pending[pending] = {**kept, "offset": None}
 
     def lines(self) -> list[tuple[str, dict[str, Any]]]:
-        """The shortest journal that says the same."""
+        """The shortest journal of the same state."""
         notes: list[tuple[str, dict[str, Any]]] = [("cluster", {"id": self.cluster_id})]
         notes.append(("producer", {"next": self.producer_id}))
         notes += [("topic", facts) for facts in self.topics.values()]

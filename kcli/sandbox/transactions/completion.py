@@ -1,5 +1,5 @@
-"""What follows a decision: the markers into the partitions, then the positions of groups, then the word that all is
-done. It is begun again after a crash, and goes on trying where a partition has no leader or the disk refuses."""
+"""The completion of a decided transaction: the markers in the partitions, then the positions of groups, then the final
+state. It starts again after a crash, and retries while a partition has no leader or the disk fails."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class Completion:
         self._held: list[Transaction] | None = None
 
     def hold(self) -> None:
-        """Decided transactions stay in PrepareCommit and PrepareAbort until `release`: CONCURRENT_TRANSACTIONS for
-        whoever goes on too early."""
+        """Keep decided transactions in PrepareCommit and PrepareAbort until `release`: a client that continues too
+        early gets CONCURRENT_TRANSACTIONS."""
         self._held = self._held or []
 
     def release(self) -> None:
-        """Complete what was held."""
+        """Complete the held transactions."""
         held, self._held = self._held or [], None
         for transaction in held:
             self.finish(transaction)

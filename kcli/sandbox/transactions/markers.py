@@ -24,8 +24,8 @@ def marker(producer_id: int, epoch: int, *, commit: bool, now: int) -> bytes:
 
 
 def end_in(partition: Partition, producer_id: int, epoch: int, *, commit: bool) -> None:
-    """Write the marker. From then on older epochs of the producer are refused here, and readers see what was decided.
-    Raises BrokerError KAFKA_STORAGE_ERROR."""
+    """Write the marker. From then on older epochs of the producer are refused in this partition, and readers see the
+    outcome. Raises BrokerError KAFKA_STORAGE_ERROR."""
     data = marker(producer_id, epoch, commit=commit, now=int(time.time() * 1000))
     header = Header(data)
     partition.log.append(header, data, partition.leader_epoch, None)

@@ -1,5 +1,5 @@
-"""Positions that a transaction commits for a group: nobody sees them before it commits (KIP-98), and who asks for
-stable ones waits until it ends (KIP-447)."""
+"""Positions that a transaction commits for a group: invisible before its commit (KIP-98); a request for stable offsets
+waits until it ends (KIP-447)."""
 
 from __future__ import annotations
 

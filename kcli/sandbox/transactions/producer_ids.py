@@ -16,7 +16,7 @@ class ProducerIds:
         self._next = FIRST
 
     def restore(self, following: int) -> None:
-        """Go on where the journal says."""
+        """Continue after the ids of the journal."""
         self._next = max(self._next, following)
 
     def next(self) -> int:

@@ -70,7 +70,7 @@ class Transaction:
     # -- who may write ----------------------------------------------------------------------------------------------
 
     def check_instance(self, producer_id: int, epoch: int) -> None:
-        """InitProducerId of a producer that says who it was (KIP-360). Raises BrokerError PRODUCER_FENCED."""
+        """Check the former identity in an InitProducerId (KIP-360). Raises BrokerError PRODUCER_FENCED."""
         retried_last = producer_id == self.previous_id and epoch >= LAST_EPOCH
         if self.epoch >= 0 and producer_id != self.producer_id and not retried_last:
             raise BrokerError(codes.PRODUCER_FENCED)
@@ -106,7 +106,7 @@ class Transaction:
     # -- the end ----------------------------------------------------------------------------------------------------
 
     def may_end(self, producer_id: int, epoch: int, *, commit: bool, bump: bool) -> bool:
-        """Whether EndTxn is to be acted on; False for a retry of what is done. Raises BrokerError
+        """Whether EndTxn has something to do; False for a retry of a finished one. Raises BrokerError
         INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED, CONCURRENT_TRANSACTIONS, INVALID_TXN_STATE."""
         bumped = bump and self.bumps and epoch + 1 == self.epoch and producer_id == self.producer_id
         overflowed = bump and self.bumps and producer_id == self.previous_id and epoch == LAST_EPOCH and self.epoch == 0
@@ -127,8 +127,8 @@ class Transaction:
         raise BrokerError(codes.INVALID_TXN_STATE, message=f"the transaction is {self.state}")
 
     def decide(self, *, commit: bool, bump: bool, next_id: int, now: int, fence: bool = False) -> None:
-        """From here on the outcome is certain, whatever dies. With `bump` (KIP-890) and with `fence` (somebody other
-        than the producer ends it) the markers carry the next epoch, and the old one is worth nothing any more."""
+        """Decide the outcome; it is final, also after a crash. With `bump` (KIP-890) and with `fence` (ended by another
+        client than the producer) the markers carry the next epoch, and the old one is invalid."""
         if self.state != ONGOING:
             self.started = now
         self.state = PREPARE_COMMIT if commit else PREPARE_ABORT

@@ -26,7 +26,7 @@ RETRY = 0.05  # seconds until what the disk refused is tried again
 
 class Transactions:
     """By transactional id; ids do not expire here. Timed-out transactions are aborted to the millisecond, where Kafka
-    looks every ten seconds."""
+    checks every ten seconds."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Transactions:
         self.completion = Completion(brokers, topics, settle, self._step)
 
     def restore(self, state: State) -> None:
-        """Take up what the journal says. Needs a running loop."""
+        """Restore the state of the journal. Needs a running loop."""
         for facts in state.transactions.values():
             transaction = self.by_id[facts["id"]] = Transaction.restored(facts)
             if transaction.state in DECIDED:

@@ -1,4 +1,4 @@
-"""How many connections a sandbox takes, and what the person who runs it is told about them."""
+"""The limits of a sandbox's connections, and the notices about them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""What a good client never does, checked on the broker's side (engine.md I). It is told, not enforced: Kafka takes it.
+"""Rules for a good client, checked on the broker's side (engine.md I). Violations are recorded, not refused: Kafka
+accepts them.
 
-Only connections that said in ApiVersions that they are kcli are looked at. Others may have their reasons: more in
-flight by configuration, another way to number. `Sandbox.violations` is what was found, in words.
+Only connections that say in ApiVersions that they are kcli are checked. Others may have their reasons: more in flight
+by configuration, another way to number. `Sandbox.violations` are the violations, as sentences.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class _Sequence:
 
 
 class ClientRules:
-    """What was found, and what has to be remembered to find it."""
+    """The violations, and the state to detect them."""
 
     def __init__(self, topics: Topics, *, durable: bool) -> None:
         self.topics = topics
@@ -45,18 +46,18 @@ class ClientRules:
         self._forgotten: set[tuple[str, int]] = set()
 
     def meet(self, node_id: int, waiting: Collection[Buffer], asked: Received) -> Witness | None:
-        """A witness of a connection whose ApiVersions says that it is kcli. `waiting` are its requests, not yet read,
-        to the broker `node_id`."""
+        """A witness of a connection whose ApiVersions names kcli. `waiting` are its requests, not yet read, to the
+        broker `node_id`."""
         ours = getattr(asked.request, "client_software_name", "") == OURS
         return Witness(self, node_id, waiting, asked.correlation_id) if ours else None
 
     def forget(self, topic: str, partition: int) -> None:
-        """The broker lost the state of its producers here: where they go on says nothing about them."""
+        """The broker lost the state of its producers: their next sequences prove nothing."""
         self._forgotten.add((topic, partition))
         self._sequences.pop((topic, partition), None)
 
     def appended(self, topic: str, partition: int, header: Header) -> str | None:
-        """What is wrong with a batch that was stored now, or taken for one stored before. None: nothing."""
+        """The violation of a batch that was stored now, or taken for a duplicate; None without one."""
         producers = self._sequences.setdefault((topic, partition), {})
         known = producers.get(header.producer_id)
         first = header.base_sequence
@@ -76,7 +77,7 @@ class ClientRules:
 
 
 class Witness:
-    """Looks at one connection of kcli."""
+    """Checks one connection of kcli."""
 
     def __init__(self, rules: ClientRules, node_id: int, waiting: Collection[Buffer], correlation_id: int) -> None:
         self._rules = rules

@@ -108,7 +108,7 @@ class Connection(asyncio.BufferedProtocol):
 
     @property
     def principal(self) -> str:
-        """Who is at the other end: of SASL, else of its certificate, else User:ANONYMOUS."""
+        """The principal of the client: of SASL, else of its certificate, else User:ANONYMOUS."""
         if self._sasl is not None:
             return f"User:{self._sasl.user}"
         secured = self.transport.get_extra_info("ssl_object")
@@ -165,7 +165,7 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.resume_reading()
 
     def go_deaf(self, seconds: float) -> None:
-        """Read nothing for so long (a fault)."""
+        """Read nothing for this many seconds (a fault)."""
         self._deaf = True
         self._listen()
         asyncio.get_running_loop().call_later(seconds, self._hear_again)
@@ -175,7 +175,7 @@ class Connection(asyncio.BufferedProtocol):
         self._listen()
 
     def used(self) -> None:
-        """The connection is in use: the time after which an idle one is closed begins anew."""
+        """The connection is in use: its idle time starts again."""
         if self._idle is not None:
             self._idle.cancel()
             self._idle = None
@@ -221,7 +221,7 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.abort()
 
     async def next_frame(self, seconds: float | None) -> None:
-        """Wait until a frame is there, or for so long."""
+        """Wait for a frame, at most this many seconds."""
         self._more = asyncio.get_running_loop().create_future()
         if seconds is None:
             await self._more

@@ -16,7 +16,7 @@ LAST_EPOCH = 0x7FFFFFFF
 
 
 class FetchSession:
-    """The partitions of one reader, in the order in which they are served, and what it was told last."""
+    """The partitions of one reader, in the order in which they are served, and the last sent ends of each."""
 
     def __init__(self, session_id: int) -> None:
         self.id = session_id

@@ -119,7 +119,7 @@ class Listener:
         self._coming.pop(task, None)
 
     def turn_away(self) -> bool:
-        """Whoever is longest at it and not yet in goes. Returns whether there was anybody."""
+        """Close the connection that has taken longest without being admitted. Returns whether there was one."""
         oldest = next(iter(self._coming), None)
         if oldest is None:
             return False
@@ -135,7 +135,7 @@ class Listener:
             taken.close()
 
     async def close(self) -> None:
-        """Listen no more; who is not yet in stays outside."""
+        """Stop listening; connections that are not admitted yet are closed."""
         self._close()
         coming = list(self._coming)
         for task in coming:

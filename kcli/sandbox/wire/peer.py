@@ -19,7 +19,7 @@ class Peer(Protocol):
         """Break the connection at once."""
 
     def used(self) -> None:
-        """The connection is in use: the time after which an idle one is closed begins anew."""
+        """The connection is in use: its idle time starts again."""
 
     def forget(self) -> None:
         """The broker counts this connection no more."""

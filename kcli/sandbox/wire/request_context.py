@@ -69,7 +69,7 @@ class RequestContext:
     # -- ACLs -------------------------------------------------------------------------------------------------------
 
     def may(self, operation: str, kind: str, name: str) -> bool:
-        """Whether the client may do this, by the ACLs; where these bind nobody, everybody may."""
+        """Whether the client is allowed, by the ACLs; without an authorizer, always."""
         authorizer = self.cluster.access.authorizer
         return authorizer is None or authorizer.allows(self.principal, self.host[1:], operation, kind, name)
 

@@ -68,7 +68,7 @@ class ShareSessions:
         return session
 
     def continued(self, key: tuple[str, str], epoch: int) -> ShareSession | None:
-        """The session that goes on with this epoch; None when it is the final one. Raises BrokerError."""
+        """The session that continues with this epoch; None for the final one. Raises BrokerError."""
         session = self.open.get(key)
         if session is None:
             raise BrokerError(codes.SHARE_SESSION_NOT_FOUND)
