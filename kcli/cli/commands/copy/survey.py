@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.cli.commands.copy.command import Plan, Span
+from kcli.cli.commands.copy.plan import Plan, Span
 from kcli.cli.commands.lag.rows import stamp
 from kcli.cli.output.progress import Progress
 from kcli.cli.output.render import Document, write
@@ -39,10 +39,10 @@ async def survey(plan: Plan, source: Client, span: Span, stop: Stop) -> int:
             progress.close()
     if stop.asked:
         return INTERRUPTED
-    made = Document(shape=shape("copy.plan"))
-    made.rows["partitions"] = [_row(plan, at, found.parts.get(at, Part()), span[at]) for at in sorted(span)]
-    made.rows["times"] = _times(found)
-    write(made, "json" if plan.values["json"] else plan.values["format"] or "table")
+    document = Document(shape=shape("copy.plan"))
+    document.rows["partitions"] = [_row(plan, at, found.parts.get(at, Part()), span[at]) for at in sorted(span)]
+    document.rows["times"] = _times(found)
+    write(document, plan.format or "table")
     return 0
 
 

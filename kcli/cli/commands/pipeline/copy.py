@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.leaders import TopicMissing
-from kcli.cli.commands.copy.command import cluster_id, make_like
+from kcli.cli.commands.copy.target import cluster_id, make_like
 from kcli.cli.commands.pipeline.options import PipelineOptions, QueryOptions, SourceOptions
 from kcli.cli.commands.pipeline.session.drive import drive
 from kcli.cli.commands.pipeline.session.frame import Frame

@@ -8,7 +8,7 @@ from time import monotonic
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, partitions
-from kcli.cli.commands.copy.command import cluster_id, make_like
+from kcli.cli.commands.copy.target import cluster_id, make_like
 from kcli.cli.commands.pipeline.options import DryRunOptions, pipeline_name, report_format
 from kcli.cli.commands.pipeline.source.plan import write_plan
 from kcli.cli.commands.pipeline.source.samples import Span

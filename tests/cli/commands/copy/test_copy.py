@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from kcli.cli.commands.copy.command import rate_of
+from kcli.cli.commands.copy.resume import rate_of
 from kcli.errors import UsageError
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import KCLI, Shell

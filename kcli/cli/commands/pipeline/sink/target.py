@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli.cli.commands.consume.selection import partitions
-from kcli.cli.commands.copy.command import cluster_id
+from kcli.cli.commands.copy.target import cluster_id
 from kcli.cli.commands.pipeline.session.frame import Frame, cluster_options, jvm_options
 from kcli.cli.output import text
 from kcli.cli.parsing.record_groups import TargetOptions

@@ -1,0 +1,169 @@
+"""`kcli copy SRC DST`: who is connected, which offsets are copied, and the run."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from kcli.cli.commands.consume.selection import EARLIEST, LATEST, held_back
+from kcli.cli.commands.copy.outcome import FLUSH_AFTER_INTERRUPT, answered, summary, verdict
+from kcli.cli.commands.copy.plan import CopyOptions, Plan, Span
+from kcli.cli.commands.copy.survey import survey
+from kcli.cli.commands.copy.target import check_partitions, cluster_id, find_target
+from kcli.cli.main import complain
+from kcli.cli.output.failure import with_document
+from kcli.cli.output.progress import Progress
+from kcli.cli.parsing.command import command
+from kcli.cli.runtime.signals import INTERRUPTED, Stop, run, tell_outages
+from kcli.client import Client
+from kcli.copying.copier import Copier, CopySettings
+from kcli.copying.positions import Positions
+from kcli.errors import DeadlineExceeded, KcliError, UsageError
+from kcli.grammar.bound import Bound
+from kcli.model import TopicPartition
+from kcli.producer.producer import Producer
+
+
+@command(
+    "copy",
+    words="SRC DST",
+    examples="""
+kcli copy orders orders-2
+kcli copy orders orders --to-profile staging --create
+kcli copy orders fixed -o @-1d: --where 'value.total < 0' --dry-run
+kcli copy orders orders-6 --repartition -z zstd --rate 10MB
+kcli copy orders orders-2 --exactly-once --follow""",
+)
+def copy(options: CopyOptions) -> int:
+    """Copy the records of SRC to DST: key, value, headers, timestamp and partition stay. It ends at the end as it was
+    at the start, unless --follow. Batches that need no change go on as they are, compressed.
+
+    How far it is, is kept in the source's cluster after the records were acknowledged; run again, it goes on there. So
+    records may be published twice after an interruption, and none is left out; with --exactly-once neither. -o -N
+    counts from the end: a whole copy of the last N is begun anew when it is run again, one that was cut short goes on.
+    Read is read_committed unless --isolation says otherwise.
+    """
+    plan = Plan(options)
+    shape = "copy.plan" if options.dry_run else "copy"
+    return with_document(lambda: run(lambda stop: _copy(plan, stop)), shape, plan.format)
+
+
+async def _copy(plan: Plan, stop: Stop) -> int:
+    async with Client(plan.connection.client()) as source:
+        tell_outages(source.cluster, quiet=plan.connection.quiet)
+        if plan.options.dry_run:
+            span = await stop.unless(_span(plan, source))
+            return INTERRUPTED if span is None else await survey(plan, source, span, stop)
+        if not plan.elsewhere:
+            return await _between(plan, source, source, stop)
+        async with Client(plan.target.client()) as target:
+            tell_outages(target.cluster, quiet=plan.connection.quiet)
+            here, there = await stop.unless(cluster_id(source.cluster)), await stop.unless(cluster_id(target.cluster))
+            if stop.asked:
+                return INTERRUPTED
+            if plan.source == plan.destination and here is not None and here == there:
+                raise UsageError("SRC and DST are one topic of one cluster: the copy would read what it writes")
+            return await _between(plan, source, target, stop)
+
+
+async def _span(plan: Plan, source: Client) -> Span:
+    """[start, stop) of each partition, fixed now (E18), begun where the copy was the last time."""
+    places = await plan.places(source.cluster)
+    whole = plan.range.stop in (None, LATEST) and not plan.follow  # who names an end is told of no other
+    logs = await plan.log_ends(source.cluster, places) if whole else {}
+    span = await plan.span(source.cluster, places, plan.range.start or EARLIEST, plan.range.stop or LATEST)
+    sentence = held_back(logs, {at: stop for at, (_, stop) in span.items()})
+    if sentence is not None:
+        complain(sentence)
+    if not plan.resume or plan.options.restart:
+        return span
+    stored = await Positions(source.cluster, plan.group).read(finished=not plan.moves)
+    left = {at: (min(max(start, stored.get(at, start)), stop), stop) for at, (start, stop) in span.items()}
+    moved = sum(left[at][0] - start for at, (start, _) in span.items())
+    if moved and not plan.connection.quiet:
+        complain(f"goes on after {moved} offsets that were done, as {plan.group} says; --restart begins anew")
+    return left
+
+
+async def _between(plan: Plan, source: Client, target: Client, stop: Stop) -> int:
+    await stop.unless(find_target(plan, source, target))
+    if stop.asked:
+        return INTERRUPTED
+    async with plan.consumer(source) as consumer, target.producer(plan.producer) as producer:
+        span = await stop.unless(_begin(plan, source, target, producer))
+        if span is None:
+            return INTERRUPTED
+        positions = Positions(source.cluster, plan.group) if plan.resume else None
+        repartition, codec = plan.options.repartition, plan.options.compression
+        settings = CopySettings(
+            keep=plan.kept if plan.keep is not None else None,
+            place=not repartition,
+            encode=codec is not None,
+            rate=plan.rate,
+            limit=plan.limit,
+            positions=positions,
+            transactional=plan.exactly_once,
+            store_every=plan.every,
+            leave_out=plan.leave_out,
+        )
+        copier = Copier(consumer, producer, plan.destination, settings)
+        consumer.assign({at: Bound("offset", start) for at, (start, _) in span.items()})
+        total = None
+        if not plan.follow:
+            consumer.stop_at({at: end for at, (_, end) in span.items()})
+            total = sum(end - start for start, end in span.values())
+        begun = monotonic()
+        problem = await _work(plan, copier, total, stop)
+        if plan.moves and positions is not None and problem is None and not stop.asked and plan.limit is None:
+            problem = await _finish(positions, {at: end for at, (_, end) in span.items()}, stop)
+        await producer.close(0)
+        return verdict(plan, copier.tally, problem, stop, monotonic() - begun)
+
+
+async def _begin(plan: Plan, source: Client, target: Client, producer: Producer) -> Span:
+    """Where to copy from. A copy with the same transactional id that still runs, or was killed, is ended first: what
+    it was about to commit counts, and it commits nothing more."""
+    if plan.exactly_once:
+        await producer.initialise()
+    span = await _span(plan, source)
+    await check_partitions(plan, target, span)
+    return span
+
+
+async def _work(plan: Plan, copier: Copier, total: int | None, stop: Stop) -> KcliError | None:
+    """Copy; then, whatever ended it, publish and keep what can be. What went wrong, if anything did."""
+    tally = copier.tally
+    stop.last_words = lambda: complain(f"stopped: {summary(tally, copier.unanswered)}")
+    progress = Progress("copy", total, hidden=plan.connection.quiet)
+    problem: KcliError | None = None
+    copier.on_progress = lambda: progress.at(tally.read)
+    try:
+        await copier.everything(stop)
+    except KcliError as raised:
+        problem = raised
+    finally:
+        progress.close()
+    try:
+        if copier.problem is None and not stop.asked:
+            await stop.unless(copier.store())
+        if copier.problem is not None:
+            problem = problem or copier.problem
+            await answered(copier.give_up(), stop)
+        elif stop.asked:
+            await answered(copier.store(), stop)
+    except KcliError as raised:
+        problem = problem or raised
+    except TimeoutError:
+        await copier.abandon()
+        problem = problem or DeadlineExceeded(
+            f"what was on its way was not acknowledged within {FLUSH_AFTER_INTERRUPT:g} s"
+        )
+    return problem or copier.problem
+
+
+async def _finish(positions: Positions, ends: dict[TopicPartition, int], stop: Stop) -> KcliError | None:
+    """Remember that the copy is whole. What went wrong, if anything did."""
+    try:
+        await stop.unless(positions.finish(ends))
+    except KcliError as problem:
+        return problem
+    return None

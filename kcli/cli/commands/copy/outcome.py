@@ -1,0 +1,84 @@
+"""What is waited for at the end of a copy, and what is said of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+
+from kcli.cli.commands.copy.plan import Plan
+from kcli.cli.main import complain, sentence
+from kcli.cli.output.render import Document, write
+from kcli.cli.output.shapes.shape import shape
+from kcli.cli.output.text import records
+from kcli.cli.runtime.signals import INTERRUPTED, Stop
+from kcli.copying.tally import Tally
+from kcli.errors import BrokerError, KcliError, UnknownOutcome
+
+PATIENCE = 0.5  # seconds of silence after Ctrl-C
+FLUSH_AFTER_INTERRUPT = 10.0  # seconds
+
+
+async def answered(work: Awaitable[None], stop: Stop) -> None:
+    """Give what waits for answers some seconds more, and say so. Raises what it raises, TimeoutError when it was
+    cancelled then."""
+    task = asyncio.ensure_future(work)
+    done, _ = await asyncio.wait({task}, timeout=PATIENCE)
+    if not done:
+        again = "Ctrl-C again" if stop.asked else "Ctrl-C twice"
+        complain(f"waiting for the answers to what was sent; {again} stops at once")
+        done, _ = await asyncio.wait({task}, timeout=FLUSH_AFTER_INTERRUPT)
+    if not done:
+        task.cancel()
+        await asyncio.wait({task})
+        raise TimeoutError
+    await task
+
+
+def summary(tally: Tally, unanswered: int = 0) -> str:
+    """`12 records read: 9 copied, 3 left out`. `unanswered`: records that may be published though nobody has said so
+    yet."""
+    parts = [f"{tally.copied} copied"]
+    if tally.filtered:
+        parts.append(f"{tally.filtered} left out")
+    parts += [f"{tally.failed} failed"] if tally.failed else []
+    unknown, rest = tally.unknown + unanswered, tally.on_the_way - unanswered
+    parts += [f"{unknown} unknown"] if unknown else []
+    parts += [f"{rest} not sent"] if rest > 0 else []
+    return f"{records(tally.read)} read: {', '.join(parts)}"
+
+
+def verdict(plan: Plan, tally: Tally, problem: KcliError | None, stop: Stop, seconds: float) -> int:
+    """Say what became of the copy, and print the document that is asked for. Returns the exit code."""
+    plan.say_skipped()
+    if problem is not None:
+        complain(sentence(problem))
+        if isinstance(problem, BrokerError | UnknownOutcome) and plan.resume:
+            again = "" if plan.exactly_once else "; what was copied behind that is copied again"
+            complain(f"run it again to go on where {plan.group} says{again}")
+    if plan.format is not None:
+        _show(plan, plan.format, tally, problem, seconds)
+    if stop.asked and not plan.follow:
+        complain(f"interrupted: {summary(tally)}")
+        return INTERRUPTED
+    if problem is not None or plan.talkative:
+        complain(f"{summary(tally)}, in {seconds:.1f} s")
+    return 0 if problem is None else problem.exit_code
+
+
+def _show(plan: Plan, format: str, tally: Tally, problem: KcliError | None, seconds: float) -> None:
+    row = {
+        name: getattr(tally, name) for name in ("read", "copied", "filtered", "failed", "unknown", "untouched", "bytes")
+    }
+    document = Document(shape=shape("copy"))
+    document.rows["copies"] = [
+        {
+            "source": plan.source,
+            "destination": plan.destination,
+            **row,
+            "seconds": round(seconds, 3),
+            "group": plan.group if plan.resume else None,
+        }
+    ]
+    if problem is not None:
+        document.fail(problem)
+    write(document, format)

@@ -1,0 +1,137 @@
+"""What a command line of `kcli copy` says: its options, and what they mean."""
+
+from __future__ import annotations
+
+import sys
+
+from kcli.cli.commands.consume.selection import Selection, given_filters
+from kcli.cli.commands.copy.resume import ResumeOptions, rate_of
+from kcli.cli.output.text import codec
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.option import flag, integer, text
+from kcli.cli.parsing.record_groups import (
+    CommittedSelectionOptions,
+    FilterOptions,
+    TargetOptions,
+    compression,
+    record_limit,
+    repartition,
+)
+from kcli.cli.runtime.connection import connection_of
+from kcli.errors import UsageError
+from kcli.model import TopicPartition
+from kcli.settings import ProducerSettings
+
+Span = dict[TopicPartition, tuple[int, int]]
+"""[start, stop) of each partition."""
+
+
+class CopyOptions(CommittedSelectionOptions, FilterOptions, TargetOptions, ResumeOptions, OutputOptions):
+    follow = flag("--follow", help="Go on with what comes, until Ctrl-C.")
+    count = record_limit()
+    repartition = repartition()
+    compression = compression("Compress anew. Else batches stay as they are.")
+    create = flag("--create", help="Make DST with the partitions and configs of SRC, where it is missing.")
+    group = text(
+        "-g",
+        "--group",
+        metavar="NAME",
+        help="Under which name the source's cluster keeps how far this is (default: a name of its own).",
+    )
+    store_every = integer(
+        "--commit-interval-ms",
+        least=1,
+        metavar="MS",
+        help="How often positions are kept, and transactions committed (default 5000).",
+    )
+    dry_run = flag("--dry-run", help="Publish nothing: how many records, by partition and time.")
+
+
+class Plan(Selection):
+    """What a command line says, understood. Raises UsageError."""
+
+    def __init__(self, options: CopyOptions) -> None:
+        if len(options.words) != 2:
+            raise UsageError("copy what, and where to? kcli copy SRC DST")
+        self.source, self.destination = options.words
+        options = options.replace(isolation=options.isolation or "read_committed")
+        super().__init__(options, "copy", [self.source], filters=options)
+        self.options = options
+        self.elsewhere = bool(options.to_profile or options.to_bootstrap)
+        self.format = "json" if options.json else options.format
+        self.follow = options.follow
+        self._check_range()
+        self.limit = options.count
+        self.rate = rate_of(options.rate)
+        self.exactly_once = options.exactly_once
+        self.every = (options.store_every or 5000) / 1000
+        self.resume = not options.no_resume
+        self.group = options.group or f"kcli-copy.{self.source}.{self.destination}"  # named fully by `name_for`
+        self._check_transaction()
+        self.target = (
+            connection_of(options.to_profile, options.to_bootstrap, options.to_properties)
+            if self.elsewhere
+            else self.connection
+        )
+        self.producer = self._producer()
+
+    def _check_range(self) -> None:
+        if not self.elsewhere and self.source == self.destination:
+            raise UsageError("SRC and DST are one topic: the copy would read what it writes, without end")
+        if self.range.start is not None and self.range.start.kind == "stored":
+            raise UsageError("-o stored: a copy goes on by itself where it was; --restart begins anew")
+        dry_run = self.options.dry_run
+        if self.follow and (self.range.stop is not None or dry_run):
+            raise UsageError(f"--follow has no end; {'--dry-run' if dry_run else 'the range'} has one")
+
+    def _check_transaction(self) -> None:
+        if self.exactly_once and self.elsewhere:
+            raise UsageError("--exactly-once: a transaction reaches no further than one cluster")
+        if self.exactly_once and not self.resume:
+            raise UsageError("--exactly-once keeps its positions with the records; --no-resume keeps none")
+        if self.options.transactional_id and not self.exactly_once:
+            raise UsageError("--transactional-id goes with --exactly-once")
+
+    def _producer(self) -> ProducerSettings:
+        options = self.options
+        changes = self.target.properties.producer
+        settings = ProducerSettings(**changes).patient("max_block" in changes)
+        if not self.elsewhere and options.to_properties:
+            raise UsageError("--to-X is about DST's cluster: --to-profile or --to-bootstrap names it")
+        if self.keep is None and not options.repartition and options.compression is None:
+            self.settings = self.settings.replace(decompress=False)  # batches go on as they came
+        if options.compression is not None:
+            name, level = codec(options.compression)
+            settings = settings.replace(compression=name, compression_level=level)
+        if self.exactly_once:
+            settings = settings.replace(transactional_id=options.transactional_id or self.group)
+            if self.every >= settings.transaction_timeout:
+                raise UsageError("--commit-interval-ms: a transaction would take longer than transaction.timeout.ms")
+        elif settings.transactional_id is not None:
+            raise UsageError("transactional.id: use --exactly-once")
+        return settings
+
+    def name_for(self, cluster: str | None, topic: bytes) -> None:
+        """Without --group the positions are of this copy alone: another cluster, another DST though of the same name,
+        another range or filter is another copy."""
+        if self.options.group:
+            return
+        from hashlib import sha256
+
+        options = self.options
+        named = (options.offset, options.isolation, options.repartition, *given_filters(options).values())
+        what = [cluster or "", topic.hex(), *map(str, named)]
+        self.group += f".{sha256(chr(0).join(what).encode()).hexdigest()[:8]}"
+        if self.exactly_once and not options.transactional_id:
+            self.producer = self.producer.replace(transactional_id=self.group)
+
+    @property
+    def moves(self) -> bool:
+        """Whether the start is counted from the end (`-o -5`): once a copy is whole, the next one is another."""
+        return self.range.start is not None and self.range.start.kind == "relative" and not self.follow
+
+    @property
+    def talkative(self) -> bool:
+        """Whether success is worth a word: to somebody who looks on, or who asked for it."""
+        watched = sys.stderr is not None and sys.stderr.isatty()
+        return not self.connection.quiet and (self.connection.verbose or watched)

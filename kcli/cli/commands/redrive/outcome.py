@@ -1,0 +1,64 @@
+"""What is printed and said at the end of `kcli redrive`."""
+
+from __future__ import annotations
+
+from kcli.cli.commands.redrive.plan import Plan
+from kcli.cli.main import complain, sentence
+from kcli.cli.output.render import Document, write
+from kcli.cli.output.shapes.shape import shape
+from kcli.cli.output.text import records
+from kcli.cli.runtime.signals import INTERRUPTED, Stop
+from kcli.copying.redrive import Account
+from kcli.errors import KcliError
+
+
+def summary(account: Account, *, planned: bool, unanswered: int = 0) -> str:
+    """`12 records read: 9 redriven, 2 skipped, 1 left out`. `unanswered`: records on their way
+    that no account tells of."""
+    counts = [(account.total("records") if planned else account.total("redriven"), "redriven")]
+    names = ("skipped", "failed") if planned else ("skipped", "failed", "unknown")
+    others = [(account.total(name) + unanswered * (name == "unknown"), name) for name in names]
+    if planned:
+        counts = [(counts[0][0] - sum(n for n, _ in others), "to be redriven")]
+    rest = account.read - account.filtered - sum(n for n, _ in counts + others)
+    others += [(account.filtered, "left out"), (rest, "not tried")]
+    parts = [f"{n} {name}" for n, name in counts] + [f"{n} {name}" for n, name in others if n]
+    return f"{records(account.read)} read: {', '.join(parts)}"
+
+
+def verdict(plan: Plan, account: Account, problem: KcliError | None, stop: Stop, seconds: float) -> int:
+    """Print the targets, and say what became of the records. Returns the exit code."""
+    plan.say_skipped()
+    _show(plan, account, problem)
+    if problem is not None:
+        complain(sentence(problem))
+    if stop.asked:
+        complain(f"interrupted: {summary(account, planned=not plan.execute)}")
+        return INTERRUPTED
+    if problem is not None or not plan.connection.quiet:
+        took = f", in {seconds:.1f} s" if plan.execute else ""
+        complain(f"{summary(account, planned=not plan.execute)}{took}")
+        if not plan.execute and not plan.dry_run:
+            complain("nothing was published: this is the plan; --execute does it")
+    if problem is not None:
+        return problem.exit_code
+    return 1 if account.total("failed") or account.total("unknown") else 0
+
+
+def _show(plan: Plan, account: Account, problem: KcliError | None) -> None:
+    document = Document(shape=shape("redrive"))
+    document.rows["targets"] = [
+        {
+            "topic": topic,
+            "records": line.records,
+            **{name: getattr(line, name) for name in ("redriven", "skipped", "failed", "unknown")},
+            "note": line.note or None,
+        }
+        for (topic, _), line in sorted(account.lines.items(), key=lambda item: (item[0][0] is None, str(item[0])))
+    ]
+    document.rows["totals"] = [
+        {"topic": plan.dlq, "read": account.read, "filtered": account.filtered, "group": plan.group}
+    ]
+    if problem is not None:
+        document.fail(problem)
+    write(document, plan.format)

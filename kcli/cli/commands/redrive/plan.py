@@ -1,0 +1,103 @@
+"""What a command line of `kcli redrive` says: its options, and what they mean."""
+
+from __future__ import annotations
+
+from zlib import crc32
+
+from kcli.cli.commands.consume.selection import EARLIEST, Selection, given_filters
+from kcli.cli.commands.copy.resume import ResumeOptions, rate_of
+from kcli.cli.parsing.groups import ChangeOptions
+from kcli.cli.parsing.option import choice, flag, integer, text, texts
+from kcli.cli.parsing.record_groups import CommittedSelectionOptions, FilterOptions, record_limit, repartition
+from kcli.copying.redrive import Rules
+from kcli.errors import UsageError
+from kcli.serde.origin import Origins
+from kcli.settings import ProducerSettings
+
+
+class RedriveOptions(CommittedSelectionOptions, FilterOptions, ResumeOptions, ChangeOptions):
+    execute = flag("--execute", help="Do it. Without, only the plan is shown.")
+    count = record_limit()
+    topic_headers = texts("--topic-header", metavar="NAME", help="A header that names the original topic. Repeatable.")
+    partition_headers = texts(
+        "--partition-header",
+        metavar="NAME",
+        help="A header with its partition: digits, or int32 in bytes. Repeatable.",
+    )
+    to = text("--to", metavar="TOPIC", help="Where records without such a header go.")
+    missing = choice(
+        "--missing", of=("fail", "skip"), help="Records without such a header: fail (default), or skip them."
+    )
+    on_error = choice(
+        "--on-error",
+        of=("stop", "skip"),
+        help="At a record that fails: stop in front of it (default), or skip it and exit 1 at the end.",
+    )
+    keep_headers = flag("--keep-headers", help="Headers about the error stay.")
+    max_attempts = integer("--max-attempts", least=1, help="Leave out records that went back N times (default 3).")
+    repartition = repartition()
+    now = flag("--now", help="The present time instead of the record's.")
+    group = text(
+        "-g",
+        "--group",
+        metavar="NAME",
+        help="Under which name the cluster keeps how far this is (default kcli-redrive.DLQ).",
+    )
+
+
+class Plan(Selection):
+    """What a command line says, understood. Raises UsageError."""
+
+    def __init__(self, options: RedriveOptions) -> None:
+        if len(options.words) != 1:
+            raise UsageError("redrive which dead-letter topic? kcli redrive DLQ")
+        options = options.replace(isolation=options.isolation or "read_committed")
+        super().__init__(options, "redrive", options.words, filters=options)
+        (self.dlq,) = self.topics
+        self.execute = options.execute and not options.dry_run
+        self.dry_run = options.dry_run
+        self.limit = -1 if options.count is None else options.count
+        self.rate = rate_of(options.rate)
+        self.resume = not options.no_resume
+        self.restart = options.restart
+        self.format = "json" if options.json else options.format or "table"
+        self.exactly_once = options.exactly_once
+        self._check(options)
+        self.group = options.group or self._name(options)
+        self.rules = Rules(
+            dlq=self.dlq,
+            origins=Origins(options.topic_headers, options.partition_headers),
+            to=options.to,
+            skip_missing=options.missing == "skip",
+            keep_headers=options.keep_headers,
+            max_attempts=options.max_attempts or 3,
+            repartition=options.repartition,
+            now=options.now,
+            skip=options.on_error == "skip",
+        )
+        changes = self.connection.properties.producer
+        self.producer = ProducerSettings(**changes).patient("max_block" in changes)
+        if self.exactly_once:
+            self.producer = self.producer.replace(transactional_id=options.transactional_id or self.group)
+
+    def _check(self, options: RedriveOptions) -> None:
+        if options.to == self.dlq:
+            raise UsageError(f"--to {self.dlq}: that is the dead-letter topic itself")
+        if self.range.start is not None and self.range.start.kind == "stored":
+            raise UsageError("-o stored: it goes on by itself where it was; --restart begins anew")
+        if self.exactly_once and (not self.resume or options.on_error == "skip"):
+            raise UsageError("--exactly-once keeps positions with the records: not with --no-resume or --on-error skip")
+        if options.transactional_id and not self.exactly_once:
+            raise UsageError("--transactional-id goes with --exactly-once")
+
+    def _name(self, options: RedriveOptions) -> str:
+        """Filters and beginnings have a progress of their own: what one left out, another one has still to do."""
+        name = f"kcli-redrive.{self.dlq}"
+        filters: list[tuple[str, object]] = [
+            (option, given) for option, given in given_filters(options).items() if given
+        ]
+        if self.range.start not in (None, EARLIEST):
+            filters.append(("offset", options.offset))
+        if not filters:
+            return name
+        return f"{name}.{crc32(repr(filters).encode('utf-8', 'surrogateescape')):08x}"

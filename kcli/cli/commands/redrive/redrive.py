@@ -1,0 +1,183 @@
+"""`kcli redrive DLQ`: who is connected, which offsets are driven, and the run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack, suppress
+from time import monotonic
+from typing import Any
+
+from kcli.cli.commands.consume.selection import EARLIEST, LATEST, finished
+from kcli.cli.commands.copy.outcome import answered
+from kcli.cli.commands.redrive.outcome import summary, verdict
+from kcli.cli.commands.redrive.plan import Plan, RedriveOptions
+from kcli.cli.main import complain
+from kcli.cli.output.failure import with_document
+from kcli.cli.output.progress import Progress
+from kcli.cli.parsing.command import command
+from kcli.cli.runtime.signals import INTERRUPTED, Stop, run, tell_outages
+from kcli.client import Client
+from kcli.consumer.consumer import Consumer
+from kcli.consumer.poll import Fetched
+from kcli.copying.positions import Positions
+from kcli.copying.redrive import Redriver, Targets
+from kcli.errors import DecodeError, KcliError
+from kcli.grammar.bound import Bound
+from kcli.model import TopicPartition
+from kcli.producer.producer import Producer
+from kcli.proto.batch import Batch
+
+Span = dict[TopicPartition, tuple[int, int]]
+
+LAST_ABORT = 2.0  # seconds for a transaction that Ctrl-C left open
+
+
+@command(
+    "redrive",
+    words="DLQ",
+    examples="""
+kcli redrive orders-dlq                                         # the plan, by target
+kcli redrive orders-dlq --execute
+kcli redrive orders-dlq --execute --where 'matches(headers["__connect.errors.exception.message"], "timeout")'
+kcli redrive orders-dlq --execute --rate 100 --on-error skip
+kcli redrive dead --topic-header source-topic --to unknown --execute""",
+)
+def redrive(options: RedriveOptions) -> int:
+    """Send each record of a dead-letter topic back to its original topic, as its headers name it: those of Kafka
+    Connect, Kafka Streams, Spring, Spring Cloud Stream and SmallRye are known, others are named by --topic-header.
+    Without --execute it only shows what would go where.
+
+    Key, value, timestamp, the record's own headers and, where the topic still has it, the partition stay; headers about
+    the error are taken off. The header kcli-redrive-attempts counts how often a record went back; --max-attempts ends a
+    loop.
+
+    How far it is, is kept after the records were acknowledged; run again, it goes on there. Other filters, and an -o to
+    begin at, begin their own count. Records may be published twice after an interruption, and none is left out; with
+    --exactly-once neither.
+    """
+    plan = Plan(options)
+    return with_document(lambda: run(lambda stop: _redrive(plan, stop)), "redrive", plan.format)
+
+
+async def _redrive(plan: Plan, stop: Stop) -> int:
+    async with AsyncExitStack() as stack:
+        client = await stack.enter_async_context(Client(plan.connection.client()))
+        tell_outages(client.cluster, quiet=plan.connection.quiet)
+        producer = await stack.enter_async_context(client.producer(plan.producer)) if plan.execute else None
+        span = await stop.unless(_begin(plan, client, producer))
+        if span is None:
+            return INTERRUPTED
+        redriver = Redriver(
+            plan.rules,
+            Targets(client.cluster),
+            producer,
+            rate=plan.rate,
+            transactional=plan.exactly_once,
+            positions=Positions(client.cluster, plan.group) if plan.resume and plan.execute else None,
+        )
+        begun = monotonic()
+        consumer = await stack.enter_async_context(plan.consumer(client))
+        consumer.assign({at: Bound("offset", start) for at, (start, _) in span.items()})
+        consumer.stop_at({at: end for at, (_, end) in span.items()})
+        problem = await _work(plan, redriver, consumer, sum(end - start for start, end in span.values()), stop)
+        if producer is not None and stop.asked:
+            await producer.close(LAST_ABORT)
+    return verdict(plan, redriver.account, problem, stop, monotonic() - begun)
+
+
+async def _begin(plan: Plan, client: Client, producer: Producer | None) -> Span:
+    """Where to begin. One with the same transactional id that still runs, or was killed, is ended first: what it was
+    about to commit counts, and it commits nothing more."""
+    if producer is not None and plan.exactly_once:
+        await producer.initialise()
+    return await _span(plan, client)
+
+
+async def _span(plan: Plan, client: Client) -> Span:
+    """[start, stop) of each partition, fixed now (E18), so that what comes back is not driven again in this run."""
+    places = await plan.places(client.cluster)
+    span = await plan.span(client.cluster, places, plan.range.start or EARLIEST, plan.range.stop or LATEST)
+    if not plan.resume or plan.restart:
+        return span
+    stored = await Positions(client.cluster, plan.group).read()
+    left = {at: (min(max(start, stored.get(at, start)), end), end) for at, (start, end) in span.items()}
+    moved = sum(left[at][0] - start for at, (start, _) in span.items())
+    if moved and not plan.connection.quiet:
+        complain(f"goes on after {moved} offsets that were done, as {plan.group} says; --restart begins anew")
+    return left
+
+
+async def _work(plan: Plan, redriver: Redriver, consumer: Consumer, total: int, stop: Stop) -> KcliError | None:
+    """Everything up to the ends; then, whatever ended it, the position is stored. What went wrong, if anything did."""
+    progress = Progress("redrive", total, hidden=plan.connection.quiet)
+    problem: KcliError | None = None
+    account, planned = redriver.account, not plan.execute
+    stop.last_words = lambda: complain(f"stopped: {summary(account, planned=planned, unanswered=redriver.unanswered)}")
+    try:
+        while not consumer.finished and redriver.problem is None and plan.limit != 0 and not stop.asked:
+            for fetched in await stop.unless(consumer.poll(1.0)) or ():
+                await _answers(_take(plan, redriver, fetched, stop), redriver, stop)
+                progress.at(redriver.account.read)
+                if stop.asked or plan.limit == 0:
+                    break  # what follows in this partition must not be taken for done
+    except KcliError as raised:
+        problem = raised
+    finally:
+        progress.close()
+    try:
+        await _answers(redriver.store(), redriver, stop)
+    except KcliError as raised:
+        problem = problem or raised
+    return problem or redriver.problem
+
+
+async def _answers(work: Coroutine[Any, Any, None], redriver: Redriver, stop: Stop) -> None:
+    """Do it. After Ctrl-C it has some seconds more for the answers to what was sent, none if it only keeps a rate."""
+    task = asyncio.ensure_future(work)
+    await stop.until(task)
+    if not task.done() and redriver.resting:
+        task.cancel()
+        await asyncio.wait({task})
+    if not task.cancelled():
+        with suppress(TimeoutError):
+            await answered(task, stop)
+
+
+async def _take(plan: Plan, redriver: Redriver, fetched: Fetched, stop: Stop) -> None:
+    at = TopicPartition(fetched.topic, fetched.partition)
+    for left_out in fetched.skipped:
+        plan.leave_out(left_out, at)
+    for batch in fetched.batches:
+        if not await _batch(plan, redriver, batch, at, stop):
+            return
+    redriver.passed(at, fetched.next_offset)
+    if fetched.error is not None:
+        raise finished(fetched.error, at, fetched.next_offset)
+
+
+async def _batch(plan: Plan, redriver: Redriver, batch: Batch, at: TopicPartition, stop: Stop) -> bool:
+    """Redrive a batch in slices. False when the work ends within it."""
+    try:
+        kept = plan.kept(batch, at)
+        records = [] if kept is None else list(kept)
+    except DecodeError as broken:
+        plan.leave_out(broken, at)
+        return True
+    seen = batch.visible
+    redriver.account.read += seen
+    redriver.account.filtered += seen - len(records)
+    for begin in range(0, len(records), redriver.slice):
+        some = records[begin : begin + redriver.slice]
+        if plan.limit >= 0:
+            some = some[: plan.limit]
+        if not some or stop.asked or redriver.problem is not None:
+            return False
+        await redriver.take(at, some)
+        plan.limit -= len(some) if plan.limit > 0 else 0
+        if plan.limit == 0 and (begin + len(some) < len(records)):
+            return False
+    if redriver.problem is not None:
+        return False
+    redriver.passed(at, min(batch.stop, batch.last_offset + 1))
+    return plan.limit != 0

@@ -1,0 +1,47 @@
+"""The commands of `kcli copy`. Made by `make tables`; do not edit."""
+
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
+
+_0 = Option(name='follow', flags=('--follow',), kind='flag', help='Go on with what comes, until Ctrl-C.')
+_1 = Option(name='count', flags=('-c', '-n', '--count', '--max-messages'), kind='int', metavar='N', help='Stop after N records.', least=0)
+_2 = Option(name='repartition', flags=('--repartition',), kind='flag', help='Choose partitions anew, by key.')
+_3 = Option(name='compression', flags=('-z', '--compression'), metavar='CODEC[:LEVEL]', help='Compress anew. Else batches stay as they are.')
+_4 = Option(name='create', flags=('--create',), kind='flag', help='Make DST with the partitions and configs of SRC, where it is missing.')
+_5 = Option(name='group', flags=('-g', '--group'), metavar='NAME', help="Under which name the source's cluster keeps how far this is (default: a name of its own).")
+_6 = Option(name='store_every', flags=('--commit-interval-ms',), kind='int', metavar='MS', help='How often positions are kept, and transactions committed (default 5000).', least=1)
+_7 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Publish nothing: how many records, by partition and time.')
+_8 = Option(name='isolation', flags=('--isolation',), help='Default: read_committed, which hides aborted and undecided transactions.', choices=('read_committed', 'read_uncommitted'))
+_9 = Option(name='partitions', flags=('-p', '--partition'), metavar='N,N-N', help='Only these partitions, such as 0,3-5.')
+_10 = Option(name='offset', flags=('-o', '--offset'), multiple=True, metavar='OFFSET', help='beginning, end, stored, N, -N (from the end), +N, N:M, :end, @t1, @t1:, @t1:t2, s@ms, e@ms.')
+_11 = Option(name='grep', flags=('--grep',), multiple=True, metavar='RE', help='Only values in which this is found. Repeatable.')
+_12 = Option(name='only_keys', flags=('--key',), multiple=True, metavar='KEY', help='Only records with this key. Repeatable: any.')
+_13 = Option(name='key_grep', flags=('--key-grep',), multiple=True, metavar='RE', help='Only keys in which this is found.')
+_14 = Option(name='only_headers', flags=('--header',), multiple=True, metavar='NAME[=VALUE]', help='Only records with this header. Repeatable.')
+_15 = Option(name='where', flags=('--where',), multiple=True, metavar='CONDITION', help="Only records for which it holds, such as 'value.user.id == 42'.")
+_16 = Option(name='value_format', flags=('--value-format',), help='How a condition, or a time field, reads values. url: a=1&b=2.', choices=('auto', 'json', 'msgpack', 'url'))
+_17 = Option(name='skip_corrupt', flags=('--skip-corrupt',), kind='flag', help='Leave out batches that are damaged, and say which; else exit 1 at the first.')
+_18 = Option(name='to_profile', flags=('--to-profile',), metavar='NAME', help="The profile of DST's cluster.")
+_19 = Option(name='to_bootstrap', flags=('--to-bootstrap', '--to-bootstrap-server'), metavar='HOST:PORT,…', help="Where DST's cluster listens.")
+_20 = Option(name='to_properties', flags=('--to-X', '--to-property'), multiple=True, metavar='KEY=VALUE', help="A property for DST's cluster and producer. Repeatable.")
+_21 = Option(name='rate', flags=('--rate',), metavar='N', help='At most N records a second, or bytes: 500, 10MB.')
+_22 = Option(name='restart', flags=('--restart',), kind='flag', help='Begin anew, whatever was kept.')
+_23 = Option(name='no_resume', flags=('--no-resume',), kind='flag', help='Keep no positions, and look for none.')
+_24 = Option(name='exactly_once', flags=('--exactly-once',), kind='flag', help='Records and positions in one transaction; within one cluster.')
+_25 = Option(name='transactional_id', flags=('--transactional-id',), metavar='ID', help='Of --exactly-once; a second process with it fences the first. Else the name of the positions.')
+_26 = Option(name='format', flags=('--format',), help='Default table; plain is values only; csv-safe is for spreadsheets: no text is a formula.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'))
+_27 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.')
+_28 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.')
+_29 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.')
+_30 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.')
+_31 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.')
+_32 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.')
+_33 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.')
+_34 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.')
+_35 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.')
+_36 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.')
+_37 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
+
+COMMANDS = {
+    '': Command(name='copy', run='kcli.cli.commands.copy.copy:copy', words='SRC DST', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25, _26, _27, _28, _29, _30, _31, _32, _33, _34, _35, _36, _37)),
+}
