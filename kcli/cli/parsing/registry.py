@@ -43,8 +43,8 @@ SUBJECTS: dict[str, tuple[str, str]] = {
         "Consumer groups: describe, reset, export, clone, delete.",
     ),
     "rollback": ("groups.reset.rollback", "Put a group back to a time inside the values."),
-    "lag": ("kcli.cli.commands.lag.options:LAG", "Who is how far behind: by group, topic or partition."),
-    "offsets": ("kcli.cli.commands.offsets.options:OFFSETS", "Where logs start and end, by time too."),
+    "lag": ("lag.lag", "Who is how far behind: by group, topic or partition."),
+    "offsets": ("offsets.offsets", "Where logs start and end, by time too."),
     "pipeline": (
         "pipeline.export pipeline.importing pipeline.copy pipeline.warmup pipeline.doctor pipeline.sql "
         "pipeline.profile.profile pipeline.replay pipeline.spec.run pipeline.jobs.list pipeline.jobs.status "

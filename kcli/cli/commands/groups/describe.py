@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.admin.groups.groups import who
 from kcli.cli.commands.groups.members import member_row
-from kcli.cli.commands.lag.command import measure, partition_row, problems
+from kcli.cli.commands.lag.measured import measure, partition_row, problems
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions, isolation
 from kcli.cli.runtime.answer import answer, plural, say, words_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from kcli.cli.commands.lag.report import News, complain_of
 from kcli.cli.main import complain
 from kcli.errors import UsageError
 from kcli.lag.formats.prometheus import CONTENT_TYPE, failed, nothing, render
@@ -12,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from kcli.cli.commands.lag.watch import Plan
+    from kcli.cli.commands.lag.plan import Plan
     from kcli.cli.runtime.signals import Stop
     from kcli.lag.watch import Look
 
@@ -22,10 +23,8 @@ HEAD_LIMIT = 5.0  # seconds a client may take to say what it wants
 async def serve(plan: Plan, stop: Stop, looks: Callable[[Callable[[], None]], AsyncIterator[Look]]) -> int:
     """Look and serve until stopped; `looks` calls what it is given for each look that fails. Raises UsageError for an
     address that cannot be listened on."""
-    from kcli.cli.commands.lag.watch import Said, problems
-
     page = {"text": ""}
-    since, said = 0.0, Said()
+    since, news = 0.0, News()
 
     def lost() -> None:
         page["text"] = failed(since)
@@ -53,7 +52,7 @@ async def serve(plan: Plan, stop: Stop, looks: Callable[[Callable[[], None]], As
         bound = server.sockets[0].getsockname()
         complain(f"metrics at http://{bound[0]}:{bound[1]}/metrics")
         async for look in looks(lost):
-            problems(plan, look, said)
+            complain_of(plan, look, news)
             if nothing(look):
                 lost()
                 continue

@@ -13,7 +13,7 @@ from kcli.settings import ConsumerSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.commands.lag.command import Measured
+    from kcli.cli.commands.lag.measured import Measured
     from kcli.cli.output.render import Document
     from kcli.model import Cluster
 
@@ -22,7 +22,7 @@ async def add_records(cluster: Cluster, measured: list[Measured], document: Docu
     """Set `records` in every row of the document. A group is read at a time. Raises KcliError for a partition that
     cannot be read."""
     counts: dict[tuple[str, str, int], int] = {}
-    for shot, rows, _ in measured:
+    for snapshot, rows, _ in measured:
         spans = {
             TopicPartition(row.sample.topic, row.sample.partition): (
                 max(row.sample.committed, row.sample.start or 0),
@@ -31,7 +31,7 @@ async def add_records(cluster: Cluster, measured: list[Measured], document: Docu
             for row in rows
             if row.sample.committed is not None and row.sample.end is not None
         }
-        group = shot.described.group
+        group = snapshot.described.group
         for at, count in (await _count(cluster, spans, isolation)).items():
             counts[group, at.topic, at.partition] = count
     for rows_of in document.rows.values():

@@ -15,48 +15,52 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
     from contextlib import AbstractContextManager
 
-    from kcli.cli.commands.lag.watch import Plan
+    from kcli.cli.commands.lag.plan import Plan
     from kcli.lag.snapshot import Snapshot
 
 
 async def replayed(plan: Plan, path: str) -> AsyncIterator[Look]:
     """The looks of a recording, as quickly as they can be read. A last line that was not written to its end is left
-    out, which is said."""
+    out, with a note."""
     history = plan.history()
     with _opened(path) as lines:
         for number, text in enumerate(lines, 1):
             try:
-                time, shot = read(text.decode())
+                time, snapshot = read(text.decode())
             except (KcliError, UnicodeDecodeError) as problem:
                 if number > 1 and not text.endswith(b"\n"):
                     complain(f"{path}:{number}: the recording ends in the middle of a line, which is left out")
                     return
                 raise KcliError(f"{path}:{number}: {problem}") from problem
-            _narrow(plan, shot)
+            _narrow(plan, snapshot)
             yield Look(
-                time=time, groups=history.add(time, shot), events=history.news, failed=shot.failed, brokers=shot.brokers
+                time=time,
+                groups=history.add(time, snapshot),
+                events=history.news,
+                failed=snapshot.failed,
+                brokers=snapshot.brokers,
             )
 
 
-def _narrow(plan: Plan, shot: Snapshot) -> None:
+def _narrow(plan: Plan, snapshot: Snapshot) -> None:
     """Of a recorded look only what the line asks for, as if the cluster were asked for it."""
-    states = {state.lower() for state in plan.values["states"] or ()}
-    topics = set(plan.values["topics"] or ())
-    shot.groups = [
-        one
-        for one in shot.groups
-        if (one.described.group in plan.groups if plan.groups else asked(plan, one.described.group))
-        and (not states or one.described.state.lower() in states)
+    states = {state.lower() for state in plan.options.states}
+    topics = set(plan.options.topics)
+    snapshot.groups = [
+        group
+        for group in snapshot.groups
+        if (group.described.group in plan.groups if plan.groups else asked(plan, group.described.group))
+        and (not states or group.described.state.lower() in states)
     ]
-    for one in shot.groups:
-        one.samples = [sample for sample in one.samples if not topics or sample.topic in topics]
+    for group in snapshot.groups:
+        group.samples = [sample for sample in group.samples if not topics or sample.topic in topics]
     if plan.groups:
-        shot.failed = {name: error for name, error in shot.failed.items() if name in plan.groups}
+        snapshot.failed = {name: error for name, error in snapshot.failed.items() if name in plan.groups}
 
 
 def asked(plan: Plan, group: str) -> bool:
     """Is a group of those that a line without names means?"""
-    return plan.values["internal"] or progress_of(group) is None
+    return plan.options.internal or progress_of(group) is None
 
 
 def _opened(path: str) -> AbstractContextManager[Iterable[bytes]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.cli.commands.lag.command import figures, partition_row
+from kcli.cli.commands.lag.measured import figures, partition_row
 from kcli.cli.output.timestamps import utc
 from kcli.lag.history import GroupStanding, topics_of
 from kcli.lag.status import SEVERITY
@@ -20,7 +20,7 @@ def rows(look: Look, level: str) -> list[Row]:
     """The rows of one look at a level: groups worst first, partitions and topics in order."""
     when = stamp(look.time)
     if level == "partition":
-        return [_partition(look, one, when) for group in look.groups for one in group.partitions]
+        return [_partition(look, row, when) for group in look.groups for row in group.partitions]
     if level == "topic":
         return [_topic(topic, when) for group in look.groups for topic in topics_of(group)]
     worst = sorted(look.groups, key=lambda g: (-SEVERITY.index(g.status), -(g.total.lag or 0), g.total.group))
@@ -32,23 +32,23 @@ def stamp(time: float) -> str:
     return utc(round(time * 1000))
 
 
-def _partition(look: Look, one: Standing, when: str) -> Row:
-    sample = one.lag.sample
-    row = partition_row(one.lag)
+def _partition(look: Look, standing: Standing, when: str) -> Row:
+    sample = standing.lag.sample
+    row = partition_row(standing.lag)
     why = look.why.get((sample.group, sample.topic, sample.partition))
-    rewound = f"committed went back from {one.rewound[0]} to {one.rewound[1]}" if one.rewound else None
+    rewound = f"committed went back from {standing.rewound[0]} to {standing.rewound[1]}" if standing.rewound else None
     row["note"] = "; ".join(filter(None, (row["note"], why, rewound))) or None
-    return {**row, **_over_time(one), "time": when, "status": one.status}
+    return {**row, **_over_time(standing), "time": when, "status": standing.status}
 
 
-def _topic(one: GroupStanding, when: str) -> Row:
-    total = one.total
+def _topic(group: GroupStanding, when: str) -> Row:
+    total = group.total
     head = {"group": total.group, "topic": total.topic, "partitions": total.partitions}
-    return {**head, **figures(total), **_over_time(one), "time": when, **_standing(one)}
+    return {**head, **figures(total), **_over_time(group), "time": when, **_standing(group)}
 
 
-def _group(one: GroupStanding, when: str) -> Row:
-    total, described = one.total, one.described
+def _group(group: GroupStanding, when: str) -> Row:
+    total, described = group.total, group.described
     head = {
         "group": total.group,
         "type": described.type,
@@ -57,24 +57,24 @@ def _group(one: GroupStanding, when: str) -> Row:
         "partitions": total.partitions,
         "coordinator": described.coordinator,
     }
-    return {**head, **figures(total), **_over_time(one), "time": when, **_standing(one)}
+    return {**head, **figures(total), **_over_time(group), "time": when, **_standing(group)}
 
 
-def _standing(one: GroupStanding) -> Row:
-    return {"status": one.status, "stuck_partitions": one.stuck}
+def _standing(group: GroupStanding) -> Row:
+    return {"status": group.status, "stuck_partitions": group.stuck}
 
 
-def _over_time(one: Standing | GroupStanding) -> Row:
-    kind = "exact" if one.time_lag_exact else "at least" if one.time_lag_least else "interpolated"
+def _over_time(row: Standing | GroupStanding) -> Row:
+    kind = "exact" if row.time_lag_exact else "at least" if row.time_lag_least else "interpolated"
     return {
-        "in_rate": _rounded(one.in_rate),
-        "out_rate": _rounded(one.out_rate),
-        "eta": _rounded(one.eta),
-        "time_lag": _rounded(one.time_lag),
-        "time_lag_kind": kind if one.time_lag is not None else None,
-        "falling": _rounded(one.falling),
-        "loss_in": _rounded(one.loss_in),
-        "peak": one.peak,
+        "in_rate": _rounded(row.in_rate),
+        "out_rate": _rounded(row.out_rate),
+        "eta": _rounded(row.eta),
+        "time_lag": _rounded(row.time_lag),
+        "time_lag_kind": kind if row.time_lag is not None else None,
+        "falling": _rounded(row.falling),
+        "loss_in": _rounded(row.loss_in),
+        "peak": row.peak,
     }
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 
+from kcli.cli.commands.lag.report import SECTIONS, document_of, text_of
+from kcli.cli.commands.lag.rows import stamp
+from kcli.cli.output.render import write
 from kcli.text.escape import put
 
 TYPE_CHECKING = False
@@ -11,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Group
     from rich.live import Live
 
-    from kcli.cli.commands.lag.watch import Plan
+    from kcli.cli.commands.lag.plan import Plan
     from kcli.lag.watch import Look
 
 
@@ -40,11 +43,8 @@ class Screen:
 
     def print(self, look: Look) -> None:
         """One look as text."""
-        from kcli.cli.commands.lag.watch import document, text_of
-        from kcli.cli.output.render import write
-
         if sys.stdout.isatty() and self._plan.format == "table":
-            write(document(self._plan, look), "table")
+            write(document_of(self._plan, look), "table")
         else:
             put(text_of(self._plan, look, first=self._first))
             sys.stdout.flush()
@@ -60,11 +60,9 @@ class Screen:
         from rich.console import Group as Rows
         from rich.text import Text
 
-        from kcli.cli.commands.lag.rows import stamp
-        from kcli.cli.commands.lag.watch import SECTIONS, document
         from kcli.cli.output.rich_tables import table_of
 
-        made = document(self._plan, look)
-        (section,) = made.shape.sections
+        document = document_of(self._plan, look)
+        (section,) = document.shape.sections
         head = Text(f"{stamp(look.time)}  {len(look.groups)} groups  looked for {look.took:.2f} s", style="dim")
-        return Rows(head, table_of(section, made.rows[SECTIONS[self._plan.level]]))
+        return Rows(head, table_of(section, document.rows[SECTIONS[self._plan.level]]))

@@ -11,6 +11,9 @@ from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
 from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, list_offsets
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions, TimeFieldOptions, isolation
+from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import answer, fail_all, words_of
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
@@ -21,110 +24,130 @@ if TYPE_CHECKING:
 
     from kcli.cli.output.render import Document
     from kcli.cli.output.shapes.shape import Row
-    from kcli.cli.parsing.option import Values
     from kcli.model import Cluster, OffsetAndMetadata
     from kcli.seeking.seeking import First
 
     Answers = dict[TopicPartition, LogOffset | KcliError]
-    Payload = Callable[[Cluster, dict[TopicPartition, tuple[int, int]], int], Awaitable[Answers]]
+    Commits = dict[TopicPartition, OffsetAndMetadata | KcliError]
+    AtTime = Callable[[Cluster, Answers, Answers], Awaitable[Answers]]
+    """Looks up the first offsets of a time, where logs start and end being known."""
 
 
-def run(values: Values) -> int:
-    """`kcli offsets TOPIC...`."""
-    topics, group = words_of(values, "TOPIC"), values["group"]
-    isolation = values["isolation"] or "read_uncommitted"
-    moment = _moment(values["at"])
-    payload = _payload(values)
+class OffsetsOptions(TimeFieldOptions, OutputOptions):
+    at = text("--at", metavar="TIME", help="Also the first offset at this time: ISO 8601, epoch s or ms, -1h, now.")
+    group = text("-g", "--group", metavar="GROUP", help="Also what this group committed.")
+    isolation = isolation()
+
+
+@command(
+    "offsets",
+    words="TOPIC",
+    examples="""
+kcli offsets orders
+kcli offsets orders --at -1h            # the offset an hour ago
+kcli offsets orders --at -1h --time-field event.ts    # by a time in the values
+kcli offsets orders -g billing -J       # with the group's commits and lag""",
+)
+def offsets(options: OffsetsOptions) -> int:
+    """Print start, stable and end offset of each partition."""
+    names = words_of(options, "TOPIC")
+    at_time = _at_time(options)
 
     async def work(cluster: Cluster, document: Document) -> None:
-        found = await describe_topics(cluster, topics)
-        await fail_all(document, bad(found), TopicMissing, lambda: describe_topics(cluster, internal=False))
-        committed = await _committed(cluster, group, document)
-        document.rows["partitions"] = await rows(cluster, good(found), moment, committed, isolation, payload)
+        topics = await describe_topics(cluster, names)
+        await fail_all(document, bad(topics), TopicMissing, lambda: describe_topics(cluster, internal=False))
+        commits = await _commits(cluster, options.group, document)
+        level = options.isolation or "read_uncommitted"
+        document.rows["partitions"] = await rows(cluster, good(topics), commits, level, at_time)
         for row in document.rows["partitions"]:
             if row["error"]:
                 document.fail(KcliError(row["error"]), f"{row['topic']} [{row['partition']}]")
 
-    return answer(values, "offsets", work)
+    return answer(options, "offsets", work)
 
 
 async def rows(
-    cluster: Cluster,
-    topics: dict[str, Topic],
-    moment: int | None,
-    committed: dict[TopicPartition, OffsetAndMetadata | KcliError] | None,
-    isolation: str,
-    payload: Payload | None = None,
+    cluster: Cluster, topics: dict[str, Topic], commits: Commits | None, isolation: str, at_time: AtTime | None = None
 ) -> list[Row]:
-    """A row for each partition; commits were read before, so lag is not negative by construction. `payload` says where
-    in values the time `moment` is looked for."""
+    """A row for each partition; commits were read before, so lag is not negative by construction. `at_time` looks up
+    the offsets of a time."""
     leaders = {TopicPartition(t.topic, p.partition): p.leader for t in topics.values() for p in t.partitions}
-    parts = list(leaders)
     await cluster.refresh(list(topics))
-    end, stable, start = await asyncio.gather(
-        list_offsets(cluster, dict.fromkeys(parts, LATEST)),
-        list_offsets(cluster, dict.fromkeys(parts, LATEST), isolation="read_committed"),
-        list_offsets(cluster, dict.fromkeys(parts, EARLIEST)),
+    ends, stable, starts = await asyncio.gather(
+        list_offsets(cluster, dict.fromkeys(leaders, LATEST)),
+        list_offsets(cluster, dict.fromkeys(leaders, LATEST), isolation="read_committed"),
+        list_offsets(cluster, dict.fromkeys(leaders, EARLIEST)),
     )
-    timed: Answers = {}
-    if moment is not None and payload is not None:
-        ranges = {
-            at: (first.offset, last.offset)
-            for at, first, last in zip(parts, start.values(), end.values(), strict=True)
-            if isinstance(first, LogOffset) and isinstance(last, LogOffset)
-        }
-        timed = await payload(cluster, ranges, moment)
-    elif moment is not None:
-        timed = await list_offsets(cluster, dict.fromkeys(parts, moment))
-    made = []
-    for at in parts:
-        first, limit, last = _offset(start[at]), _offset(stable[at]), _offset(end[at])
-        problems = [one[at] for one in (start, stable, end, timed) if isinstance(one.get(at), KcliError)]
-        then = timed.get(at)
-        where = committed.get(at) if committed is not None else None
-        position = (
-            where.offset if where is not None and not isinstance(where, KcliError) and where.offset >= 0 else None
-        )
-        until = limit if isolation == "read_committed" else last
-        made.append(
+    timed = {} if at_time is None else await at_time(cluster, starts, ends)
+    rows = []
+    for at, leader in leaders.items():
+        start, limit, end = _offset(starts[at]), _offset(stable[at]), _offset(ends[at])
+        answers = (starts[at], stable[at], ends[at], timed.get(at))
+        problem = next((answer for answer in answers if isinstance(answer, KcliError)), None)
+        position = None if commits is None else _position(commits.get(at))
+        until = limit if isolation == "read_committed" else end
+        rows.append(
             {
                 "topic": at.topic,
                 "partition": at.partition,
-                "start": first,
+                "start": start,
                 "stable": limit,
-                "end": last,
-                "span": last - first if last is not None and first is not None else None,
-                "leader": leaders[at] if leaders[at] >= 0 else None,
-                "error": str(problems[0]) if problems else None,
-                "at_offset": (then.offset if then.offset >= 0 else last) if isinstance(then, LogOffset) else None,
-                "at_timestamp": then.timestamp if isinstance(then, LogOffset) and then.timestamp >= 0 else None,
+                "end": end,
+                "span": end - start if end is not None and start is not None else None,
+                "leader": leader if leader >= 0 else None,
+                "error": str(problem) if problem is not None else None,
+                **_timed_fields(timed.get(at), end),
                 "committed": position,
                 "lag": max(until - position, 0) if position is not None and until is not None else None,
             }
         )
-    return made
+    return rows
 
 
-def _payload(values: Values) -> Payload | None:
-    """Looks for times in a field of the values, if the line says so. Raises UsageError."""
-    if values["time_field"] is values["jitter"] is values["value_format"] is None:
-        return None
+def _timed_fields(answer: LogOffset | KcliError | None, end: int | None) -> Row:
+    """The first offset of --at, and its time; the end where no record is that young."""
+    if not isinstance(answer, LogOffset):
+        return {"at_offset": None, "at_timestamp": None}
+    return {
+        "at_offset": answer.offset if answer.offset >= 0 else end,
+        "at_timestamp": answer.timestamp if answer.timestamp >= 0 else None,
+    }
+
+
+def _at_time(options: OffsetsOptions) -> AtTime | None:
+    """How to look up the offsets of --at: by the records' timestamps, or by a field of the values. Raises
+    UsageError."""
+    moment = _moment(options.at)
+    if options.time_field is options.jitter is options.value_format is None:
+        return None if moment is None else _by_timestamp(moment)
     from kcli.cli.commands.consume.payload_time.filter import field_of, jitter_of, refuse_without_field
     from kcli.cli.commands.consume.payload_time.search import firsts
 
-    refuse_without_field(values)
-    if values["at"] is None:
+    refuse_without_field(options)
+    if moment is None:
         raise UsageError("--time-field says where times are; say which with --at")
-    field, jitter, quiet = field_of(values), jitter_of(values["jitter"]), bool(values.get("quiet"))
+    time, field, jitter = moment, field_of(options), jitter_of(options.jitter)
 
-    async def look(cluster: Cluster, ranges: dict[TopicPartition, tuple[int, int]], moment: int) -> Answers:
-        found = await firsts(cluster, field, ranges, moment, jitter, quiet=quiet)
-        return {at: one if isinstance(one, KcliError) else _at_time(one) for at, one in found.items()}
+    async def by_field(cluster: Cluster, starts: Answers, ends: Answers) -> Answers:
+        ranges = {
+            at: (start.offset, end.offset)
+            for at, start in starts.items()
+            if isinstance(start, LogOffset) and isinstance(end := ends[at], LogOffset)
+        }
+        answers = await firsts(cluster, field, ranges, time, jitter, quiet=options.quiet)
+        return {at: first if isinstance(first, KcliError) else _log_offset(first) for at, first in answers.items()}
 
-    return look
+    return by_field
 
 
-def _at_time(first: First) -> LogOffset:
+def _by_timestamp(moment: int) -> AtTime:
+    async def by_timestamp(cluster: Cluster, starts: Answers, ends: Answers) -> Answers:
+        return await list_offsets(cluster, dict.fromkeys(starts, moment))
+
+    return by_timestamp
+
+
+def _log_offset(first: First) -> LogOffset:
     return LogOffset() if first.time is None else LogOffset(offset=first.offset, timestamp=first.time)
 
 
@@ -132,22 +155,25 @@ def _offset(answer: LogOffset | KcliError) -> int | None:
     return answer.offset if isinstance(answer, LogOffset) else None
 
 
-async def _committed(
-    cluster: Cluster, group: str | None, document: Document
-) -> dict[TopicPartition, OffsetAndMetadata | KcliError] | None:
+def _position(commit: OffsetAndMetadata | KcliError | None) -> int | None:
+    return None if commit is None or isinstance(commit, KcliError) or commit.offset < 0 else commit.offset
+
+
+async def _commits(cluster: Cluster, group: str | None, document: Document) -> Commits | None:
     if group is None:
         return None
     from kcli.admin.groups.groups import find_groups
 
     coordinators = Coordinators(cluster)
-    described, _ = await find_groups(coordinators, [group])
-    problem = described[group]
-    found = None if isinstance(problem, KcliError) else (await committed_offsets(coordinators, [group]))[group]
-    for error in (problem, found):
-        if isinstance(error, KcliError):
-            document.fail(error, group)
-            return None
-    return found  # type: ignore[return-value]  # an error was returned above
+    described = (await find_groups(coordinators, [group]))[0][group]
+    if isinstance(described, KcliError):
+        document.fail(described, group)
+        return None
+    commits = (await committed_offsets(coordinators, [group]))[group]
+    if isinstance(commits, KcliError):
+        document.fail(commits, group)
+        return None
+    return commits
 
 
 def _moment(text: str | None) -> int | None:

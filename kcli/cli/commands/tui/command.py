@@ -7,7 +7,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from kcli.cli.commands.lag.watch import seconds
+from kcli.cli.commands.lag.plan import seconds
 from kcli.cli.runtime.connection import Connection, connection_of
 from kcli.config.profiles.files import profile_names
 from kcli.errors import UsageError

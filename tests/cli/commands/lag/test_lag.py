@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from kcli.cli.commands.lag import command
+from kcli.cli.commands.lag import lag
 from tests.cli.admin_fixture import Line, line
 
 __all__ = ["line"]
@@ -121,7 +121,7 @@ def test_E68_a_group_beyond_the_end_is_not_caught_up(line: Line) -> None:
 
 
 def test_C17_a_dead_broker_leaves_the_other_rows_and_exit_code_1(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "take", partial(command.take, patience=0.1))
+    monkeypatch.setattr(lag, "take", partial(lag.take, patience=0.1))
     line.tiny.down = {line.tiny.coordinator_id("idle")}
     ran = line("lag", "--format", "ndjson")
     assert ran.code == 1

@@ -16,8 +16,9 @@ from types import SimpleNamespace
 import pytest
 
 from kcli.cli.commands.lag import watch
+from kcli.cli.commands.lag.options import LagOptions
 from kcli.cli.commands.lag.prometheus import reply, serve
-from kcli.cli.commands.lag.watch import Said
+from kcli.cli.commands.lag.report import News
 from kcli.cli.main import main
 from kcli.cli.output.render import human_time
 from kcli.cli.runtime.signals import Stop
@@ -169,9 +170,9 @@ def test_a_status_that_goes_to_and_fro_does_not_flood_stderr(
 
 
 def test_what_was_well_in_between_is_said_again() -> None:
-    said = Said()
+    news = News()
     lines = (["a", "b"], ["a"], ["b", "a", "b"], [], ["a"])
-    assert [said.news(one) for one in lines] == [["a", "b"], [], ["b"], [], ["a"]]
+    assert [news.of(line) for line in lines] == [["a", "b"], [], ["b"], [], ["a"]]
 
 
 def test_a_share_group_that_is_through_is_idle_however_old_its_start_is(tmp_path: Path) -> None:
@@ -364,8 +365,8 @@ async def test_while_looks_fail_the_metrics_say_so_and_no_stale_figure_is_served
             await asyncio.sleep(0.01)
 
     monkeypatch.setattr(watch, "watch_of", lambda plan, cluster: flaky)
-    plan = SimpleNamespace(promise=None, timeout=None, interval=0.01, looks=None, watch=True, values={"quiet": True},
-                           prometheus=("127.0.0.1", 0))  # fmt: skip
+    common = {"promise": None, "timeout": None, "interval": 0.01, "looks": None, "watch": True}
+    plan = SimpleNamespace(**common, options=LagOptions(quiet=True), prometheus=("127.0.0.1", 0))
     stop = Stop()
     looks = partial(watch._looks, plan, stop, None)  # type: ignore[arg-type]
     serving = asyncio.create_task(serve(plan, stop, looks))  # type: ignore[arg-type]

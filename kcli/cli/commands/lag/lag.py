@@ -1,0 +1,135 @@
+"""`kcli lag`: one snapshot of who is how far behind, and the assertion that nobody is."""
+
+from __future__ import annotations
+
+import sys
+
+from kcli.admin.groups.groups import progress_of
+from kcli.admin.groups.rows import STATES
+from kcli.cli.commands.lag.measured import group_row, measure, partition_row, problems, topic_row
+from kcli.cli.commands.lag.options import LagOptions
+from kcli.cli.main import complain
+from kcli.cli.parsing.command import command
+from kcli.cli.runtime.answer import answer, plural, say, some_of
+from kcli.errors import UsageError
+from kcli.lag import figures as engine
+from kcli.lag.snapshot import take
+from kcli.lag.status import SEVERITY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.commands.lag.measured import Measured
+    from kcli.cli.output.render import Document
+    from kcli.lag.snapshot import Snapshot
+    from kcli.model import Cluster
+
+
+@command(
+    "lag",
+    words="GROUP",
+    examples="""
+kcli lag                                 # all groups, the worst first
+kcli lag billing                         # by topic
+kcli lag billing -p                      # by partition, with member and host
+kcli lag billing -p --records            # and how many records that are, by reading them
+kcli lag billing --max-lag 1000 -q       # exit code 3 when it is more
+kcli lag --watch                         # rates, ETA and time lag, every 5 s; Ctrl-C ends it
+kcli lag billing --watch --format ndjson | jq .eta
+kcli lag billing --max-lag 0 --timeout 5m        # wait until it has caught up, at most so long (else exit 4)
+kcli lag billing --max-time 5m --for 2m          # exit 3 as soon as it does not hold
+kcli lag record > incident.ndjson                # then: kcli lag --replay incident.ndjson
+kcli lag --prometheus :9308                      # metrics, as kafka_exporter names them
+kcli lag --by partition -J | jq '.partitions[] | select(.status == "ORPHANED")'""",
+)
+def lag(options: LagOptions) -> int:
+    """Print how far groups are behind: all groups, or those named.
+
+    Lag is end minus committed, in offsets, which are not records: compaction, markers and aborted transactions leave
+    offsets that nobody is given. --records counts what is left. Committed is read before end. "–" means nothing was
+    committed.
+    ORPHANED: lag and no member. LOSING DATA: retention took records before they were read.
+    """
+    some_of(options.states, STATES, "--state")
+    if not options.over_time:
+        return _once(options)
+    from kcli.cli.commands.lag.watch import run
+
+    if options.records:
+        raise UsageError("--records reads what is left once; it does not go with what looks again and again")
+    return run(options)
+
+
+def _once(options: LagOptions) -> int:
+    """Print one snapshot; anything over time is in `watch`."""
+    groups = options.words
+    level = options.level(groups)
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        snapshot = await take(
+            cluster,
+            groups or (),
+            states=options.states,
+            isolation=options.isolation_level,
+            topics=options.topics,
+            own=options.internal,
+        )
+        measured = [measure(group, options.max_lag or 0) for group in snapshot.groups]
+        await problems(cluster, snapshot, document)
+        fill(document, [row for row in measured if row[1]] if options.topics and not groups else measured, level)
+        _say_missing(options, snapshot, document)
+        if options.records:
+            from kcli.cli.commands.lag.records import add_records
+
+            await add_records(cluster, measured, document, options.isolation_level)
+        return _assertion(options, measured, document)
+
+    name = {"topic": "lag", "group": "lag.group", "partition": "lag.partition"}[level]
+    return answer(options, name, work)
+
+
+def fill(document: Document, measured: list[Measured], level: str) -> None:
+    """The rows of every section; groups worst first, and the most lag first among equals."""
+    if level == "group":
+        measured.sort(key=lambda m: (-SEVERITY.index(m[2].status), -(m[2].lag or 0), m[2].group))
+    document.rows["groups"] = [group_row(group, total) for group, _, total in measured]
+    rows = [row for _, partitions, _ in measured for row in partitions]
+    if level == "partition":
+        document.rows["partitions"] = [partition_row(row) for row in rows]
+    elif level == "topic":
+        document.rows["topics"] = [topic_row(total) for total in engine.by_topic(rows)]
+
+
+def _assertion(options: LagOptions, measured: list[Measured], document: Document) -> int | None:
+    """Judge --max-lag: 3 and the reasons on stderr where it does not hold."""
+    if options.max_lag is None:
+        return None
+    totals = [total for _, _, total in measured]
+    why = engine.over(totals, options.max_lag)
+    if not document.errors:
+        ends_move = options.isolation_level == "read_committed"
+        why = engine.untold(totals, options.words or (), ends_move=ends_move) + why
+    for sentence in why:
+        complain(sentence)
+    return 3 if why else None
+
+
+def _say_missing(options: LagOptions, snapshot: Snapshot, document: Document) -> None:
+    """Name what has no row: topics that belong to no group, and the groups in which kcli keeps its own progress."""
+    if options.max_lag is None and not options.quiet and not document.errors:
+        _say_unread(snapshot, options.topics, named=bool(options.words))
+    if snapshot.own and (options.verbose or sys.stderr.isatty()):
+        say(options, f"{_left_out(snapshot.own)}; --internal shows {'it' if len(snapshot.own) == 1 else 'them'}")
+
+
+def _left_out(groups: list[str]) -> str:
+    commands = " and ".join(sorted({progress_of(name) or "" for name in groups}))
+    verb = "is" if len(groups) == 1 else "are"
+    return f"{plural(len(groups), 'group')} with the progress of kcli {commands} {verb} left out"
+
+
+def _say_unread(snapshot: Snapshot, topics: list[str], *, named: bool) -> None:
+    """Name the topics of the line that no group reads: an empty table would look as if all were well."""
+    read = {sample.topic for group in snapshot.groups for sample in group.samples}
+    for topic in dict.fromkeys(topics):
+        if topic not in read:
+            complain(f"{topic}: {'none of these groups' if named else 'no group'} has committed or owns any of it")

@@ -1,0 +1,82 @@
+"""What a line of `kcli lag` over time asks for, checked before the cluster is asked anything."""
+
+from __future__ import annotations
+
+from kcli.cli.runtime.answer import format_of
+from kcli.errors import UsageError
+from kcli.lag.assertion import Promise
+from kcli.lag.history import History
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.commands.lag.options import LagOptions
+
+
+class Plan:
+    """What a command line asks for. Raises UsageError."""
+
+    def __init__(self, options: LagOptions) -> None:
+        words = options.words
+        self.options = options
+        self.record = words[:1] == ["record"]
+        self.groups = words[1:] if self.record else words
+        self.replay = options.replay
+        self.prometheus = address(options.prometheus)
+        self.watch = options.watch or self.record or self.prometheus is not None or self.replay is not None
+        self.level = options.level(self.groups)
+        self.interval = _above_zero(options.interval, "--interval", 5.0)
+        self.window = _above_zero(options.window, "--window", 60.0)
+        self.looks = options.count
+        self.hold = seconds(options.hold, "--for") or 0.0
+        self.timeout = seconds(options.timeout, "--timeout")
+        most = seconds(options.max_time, "--max-time")
+        self.promise = None
+        if options.max_lag is not None or most is not None:
+            if self.record or self.prometheus is not None:
+                what = "record only writes down" if self.record else "--prometheus only serves"
+                raise UsageError(f"{what} what was read; --max-lag and --max-time are judged without it")
+            ends_move = options.isolation == "read_committed"
+            self.promise = Promise(options.max_lag, most, self.hold, groups=self.groups, ends_move=ends_move)
+        elif self.hold or self.timeout is not None:
+            raise UsageError("--for and --timeout need something to hold: --max-lag or --max-time")
+        self.exact = most is not None or options.exact
+        if options.exact and not self.watch and self.promise is None and self.looks is None:
+            self.looks = 1  # by itself it says how, not how often
+        self.format = format_of(options)
+        if self.record and self.replay:
+            raise UsageError("record reads the cluster, --replay a file; take one")
+        if self.prometheus is not None and self.replay:
+            raise UsageError("--prometheus serves what the cluster says, --replay reads a file; take one")
+
+    def history(self) -> History:
+        return History(window=self.window, threshold=self.options.max_lag or 0)
+
+
+def seconds(text: str | None, flag: str) -> float | None:
+    """A duration such as 30, 30s, 5m or 500ms, in seconds. Raises UsageError."""
+    if text is None:
+        return None
+    from kcli.grammar.offsets import duration
+
+    length = int(text) * 1000 if text.isdecimal() else duration(text)
+    if length is None or length < 0:
+        raise UsageError(f"{flag} {text}: expected a duration such as 30s, 5m or 1h30m")
+    return length / 1000
+
+
+def _above_zero(text: str | None, flag: str, default: float) -> float:
+    """A duration that something is divided by, or that passes between two looks. Raises UsageError."""
+    length = seconds(text, flag)
+    if length == 0:
+        raise UsageError(f"{flag} {text}: it must be more than 0, such as 500ms")
+    return default if length is None else length
+
+
+def address(text: str | None) -> tuple[str, int] | None:
+    """[HOST]:PORT or PORT; without a host only this machine is served. Raises UsageError."""
+    if text is None:
+        return None
+    host, _, port = text.rpartition(":")
+    if not port.isdecimal() or not 0 <= int(port) < 65536:
+        raise UsageError(f"--prometheus {text}: expected [HOST]:PORT, such as :9308")
+    return host.strip("[]") or "127.0.0.1", int(port)

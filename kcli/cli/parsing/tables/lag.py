@@ -1,0 +1,39 @@
+"""The commands of `kcli lag`. Made by `make tables`; do not edit."""
+
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
+
+_0 = Option(name='partitions', flags=('-p', '--partitions'), kind='flag', help='Short for --by partition.')
+_1 = Option(name='by', flags=('--by',), help='A row per group (default for all groups), topic (for named ones) or partition.', choices=('group', 'topic', 'partition'))
+_2 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='Only this topic. Repeatable.')
+_3 = Option(name='states', flags=('--state',), multiple=True, metavar='STATE', help='Only groups in this state: Stable, Empty, …')
+_4 = Option(name='max_lag', flags=('--max-lag',), kind='int', metavar='N', help='Exit with 3 when a group is more than N behind.', least=0)
+_5 = Option(name='max_time', flags=('--max-time',), metavar='TIME', help='Exit with 3 when the first unread record of a group is older, such as 5m.')
+_6 = Option(name='hold', flags=('--for',), metavar='TIME', help='The assertion has to hold for so long.')
+_7 = Option(name='timeout', flags=('--timeout',), metavar='TIME', help='Look until the assertion holds, at most so long, then exit with 4.')
+_8 = Option(name='watch', flags=('-w', '--watch'), kind='flag', help='Look again and again: rates, ETA, time lag.')
+_9 = Option(name='interval', flags=('--interval',), metavar='TIME', help='Between two looks (default 5s).')
+_10 = Option(name='window', flags=('--window',), metavar='TIME', help='What rates are taken over (default 60s).')
+_11 = Option(name='count', flags=('-n', '--count'), kind='int', metavar='N', help='So many looks.', least=1)
+_12 = Option(name='exact', flags=('--exact',), kind='flag', help="Time lag by the record's own timestamp, of every partition.")
+_13 = Option(name='internal', flags=('--internal',), kind='flag', help='Also the groups in which kcli copy and redrive keep their progress.')
+_14 = Option(name='records', flags=('--records',), kind='flag', help='Count the records behind, by reading them.')
+_15 = Option(name='replay', flags=('--replay',), metavar='FILE', help='Look at a recording instead (- is stdin).')
+_16 = Option(name='prometheus', flags=('--prometheus',), metavar='[HOST]:PORT', help='Serve /metrics; without HOST for this machine only.')
+_17 = Option(name='isolation', flags=('--isolation',), help='Which end lag is measured to: high watermark (default), or last stable offset.', choices=('read_uncommitted', 'read_committed'))
+_18 = Option(name='format', flags=('--format',), help='Default table; plain is values only; csv-safe is for spreadsheets: no text is a formula.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'))
+_19 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.')
+_20 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.')
+_21 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.')
+_22 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.')
+_23 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.')
+_24 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.')
+_25 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.')
+_26 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.')
+_27 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.')
+_28 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.')
+_29 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
+
+COMMANDS = {
+    '': Command(name='lag', run='kcli.cli.commands.lag.lag:lag', words='GROUP', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25, _26, _27, _28, _29)),
+}
