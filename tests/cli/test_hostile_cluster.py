@@ -12,6 +12,7 @@ from kcli.cli.parsing.groups import FORMATS
 from kcli.cli.parsing.registry import SUBJECTS, declared
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import Shell
+from tests.cli.leaps import leaping
 from tests.cli.poison import EVIL, Poison, leaks, on_a_terminal, poisoned
 from tests.each import each
 
@@ -99,7 +100,7 @@ TABLES |= dict(sorted(_others()))
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[SandboxThread]:
-    with SandboxThread(topics={"orders": 2}) as running:
+    with leaping(), SandboxThread(topics={"orders": 2}) as running:
         shell = Shell(running.bootstrap)
         shell.ok("produce", "orders", "-k", f"key{EVIL}", "-H", f"head{EVIL}=er{EVIL}", "--value", f"value{EVIL}")
         shell.ok(
