@@ -12,19 +12,22 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any, TypeVar
 
 import pytest
 
 from kcli.broker import daemon_thread as aside
+from kcli.sync.loop_thread import LoopThread
 
+T = TypeVar("T")
 MAIN = threading.main_thread()
 TICK = 1e-6  # seconds: a timer that may ring a tick too early rings all the same
 _monotonic = time.monotonic
 _select = selectors.DefaultSelector.select
 _run_forever = asyncio.BaseEventLoop.run_forever
 _in_executor = asyncio.BaseEventLoop.run_in_executor
+_run_in_thread = LoopThread.run
 _shut_down = asyncio.BaseEventLoop.shutdown_default_executor
 
 
@@ -74,6 +77,16 @@ class Leaps:
             self._jobs[loop._selector] += 1
         await _shut_down(loop)
         self._done(loop)
+
+    async def awaited(self, work: Coroutine[Any, Any, T]) -> T:
+        """What a loop of kcli's in another thread does while the main thread waits for it."""
+        with self._lock:
+            self._main = vars(asyncio.get_running_loop())["_selector"]
+        try:
+            return await work
+        finally:
+            with self._lock:
+                self._main = None
 
     def _done(self, loop: Any) -> None:
         with self._lock:
@@ -140,6 +153,7 @@ def leaping() -> Iterator[Leaps]:
         patch.setattr(selectors.DefaultSelector, "select", _method(leaps.select))
         for name, function in changed.items():
             patch.setattr(asyncio.BaseEventLoop, name, _method(function))
+        patch.setattr(LoopThread, "run", lambda self, work: _run_in_thread(self, leaps.awaited(work)))
         patch.setattr(aside, "Thread", AtOnce)
         patch.setattr(time, "monotonic", leaps.now)
         _exchange(_monotonic, leaps.now)
