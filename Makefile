@@ -9,7 +9,7 @@ FILE ?=
 WORKERS ?= 4
 PYTEST := $(BIN)/python -m tests.suite -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 # what `make quick` runs side by side, in forks that cost no start
-FORKS ?= 12
+FORKS ?= 8
 # pytest keeps its rewritten tests as bytecode: written once, read by every later run and worker
 unexport PYTHONDONTWRITEBYTECODE
 RECORDS := $(addprefix tests/,proto producer consumer share group serde interop sandbox kafka/cli/test_main_job.py \

@@ -61,8 +61,9 @@ class ValueType(type):
             made.name, made.annotation = attribute, annotation
             own.append(made)
         inherited = [f for base in reversed(bases) for f in getattr(base, "__fields__", ())]
-        body["__slots__"] = tuple(f.name for f in own) + tuple(body.get("__slots__", ()))
-        body["__fields__"] = tuple(inherited + own)
+        known = {f.name for f in inherited}
+        body["__slots__"] = tuple(f.name for f in own if f.name not in known) + tuple(body.get("__slots__", ()))
+        body["__fields__"] = tuple({f.name: f for f in inherited + own}.values())  # one declared again keeps its place
         return super().__new__(mcs, name, bases, body)
 
     def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **options: Any) -> None:

@@ -22,8 +22,8 @@ LINES = (
 )  # fmt: skip
 OFFLINE = ("--version", "--help", "__complete")
 COMMANDS = (
-    "acls apply cluster config configs copy demo doctor faults groups/reset leaders meta pipeline quotas raw reassign "
-    "redrive tokens txn users"
+    "acls apply brokers cluster config configs copy demo doctor faults groups/reset leaders logdirs meta pipeline "
+    "quotas raw reassign redrive tokens txn users"
 )
 PLAIN = [
     *("kcli/pipeline", "kcli/declared", "kcli/copying", "kcli/seeking", "kcli/cli/documents"),

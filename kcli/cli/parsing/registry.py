@@ -58,11 +58,14 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     "diff": ("kcli.cli.commands.apply.options:DIFF", "What apply would change; exit code 3 when there is something."),
     "export": ("kcli.cli.commands.apply.options:EXPORT", "Write a cluster down as a file that apply takes."),
     "brokers": (
-        "kcli.cli.commands.cluster.options:BROKERS",
+        "brokers.list brokers.versions",
         "Brokers: what each leads and stores, which versions it speaks.",
     ),
-    "cluster": ("kcli.cli.commands.cluster.options:CLUSTER", "The cluster: controller, quorum, features."),
-    "logdirs": ("kcli.cli.commands.cluster.options:LOGDIRS", "What is on the disks of brokers."),
+    "cluster": (
+        "cluster.list cluster.quorum cluster.features cluster.feature_levels cluster.voters cluster.unregister",
+        "The cluster: controller, quorum, features.",
+    ),
+    "logdirs": ("logdirs.list logdirs.replicas", "What is on the disks of brokers."),
     "configs": (
         "configs.list configs.get configs.diff configs.set configs.delete configs.lists configs.restore",
         "Configs of topics, brokers, loggers, groups, client metrics.",
@@ -74,7 +77,10 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     "raw": ("kcli.cli.commands.raw.options:RAW", "Any request as JSON, in any version; what there is of APIs."),
     "meta": ("kcli.cli.commands.meta.options:META", "What a broker says of brokers, topics and partitions."),
     "coord": ("kcli.cli.commands.meta.options:COORD", "Who coordinates groups and transactional ids."),
-    "txn": ("kcli.cli.commands.txn.options:TXN", "Transactions: list, describe, find and abort hanging ones."),
+    "txn": (
+        "txn.list txn.describe txn.producers txn.find_hanging txn.abort txn.fence",
+        "Transactions: list, describe, find and abort hanging ones.",
+    ),
     "acls": (
         "acls.list acls.add acls.remove acls.restore acls.who_can",
         "ACLs: list, add, remove, and who can do what.",

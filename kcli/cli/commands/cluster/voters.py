@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from kcli.admin.cluster.changes import Controller, add_voter, controllers, remove_voter
 from kcli.admin.topics.topics import id_text
 from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import ChangeOptions, OutputOptions
+from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import answer, confirm, excluding, say
 from kcli.errors import KcliError, UsageError
 from kcli.model import Address, Cluster
@@ -15,37 +18,61 @@ from kcli.proto.schema import NO_ID
 
 if TYPE_CHECKING:
     from kcli.cli.output.shapes.shape import Row
-    from kcli.cli.parsing.option import Values
 
 LISTENER = "CONTROLLER"
 
 
-def voters(values: Values) -> int:
-    """`kcli cluster voters`."""
+@command(
+    "cluster voters",
+    help="The controllers: who votes, where, from which directory.",
+    examples="""
+kcli cluster voters
+kcli cluster voters -J | jq '.voters[] | select(.role != "observer")'""",
+)
+def voters(options: OutputOptions) -> int:
+    """Print the members of the KRaft quorum with their directories and listeners. `voters add` gives one a vote,
+    `voters remove` takes it (KIP-853, kraft.version 1).
+    """
 
     async def work(cluster: Cluster, document: Document) -> None:
         document.rows["voters"] = [
-            {**_row(one), "role": "leader" if one.leader else "voter" if one.voter else "observer"}
-            for one in await controllers(cluster)
+            {**_row(controller), "role": "leader" if controller.leader else "voter" if controller.voter else "observer"}
+            for controller in await controllers(cluster)
         ]
 
-    return answer(values, "cluster.voters", work)
+    return answer(options, "cluster.voters", work)
 
 
-def _row(one: Controller) -> Row:
+def _row(controller: Controller) -> Row:
     return {
-        "node": one.node,
-        "directory_id": id_text(one.directory) or None,
-        "listeners": [f"{name}://{at.host}:{at.port}" for name, at in one.listeners],
+        "node": controller.node,
+        "directory_id": id_text(controller.directory) or None,
+        "listeners": [f"{name}://{at.host}:{at.port}" for name, at in controller.listeners],
     }
 
 
-def add(values: Values) -> int:
-    """`kcli cluster voters add ID@HOST:PORT[:DIRECTORY]`."""
-    node, place, directory = _new_voter(_one_word(values, "ID@HOST:PORT"))
+class AddOptions(ChangeOptions):
+    listener = text(
+        "--listener", metavar="NAME", help="Name of its listener (default: that of the voters, CONTROLLER)."
+    )
+
+
+@command(
+    "cluster voters add",
+    help="Give a controller a vote.",
+    words="ID@HOST:PORT",
+    examples="""
+kcli cluster voters add 3000@ctrl3:9093
+kcli cluster voters add 3000@ctrl3:9093:Hk2mN3xTQ0iC1lmJ0o4mTg --execute""",
+)
+def add(options: AddOptions) -> int:
+    """Give a controller a vote in the quorum. It is named by its id and where the others reach it; its directory is
+    asked of the leader, which it must be fetching from. The plan comes first; --execute does it.
+    """
+    node, place, directory = _new_voter(_only_word(options.words, "ID@HOST:PORT"))
 
     def find(known: list[Controller]) -> Controller:
-        there = next((one for one in known if one.node == node), None)
+        there = next((controller for controller in known if controller.node == node), None)
         if there is not None and there.voter:
             raise KcliError(f"controller {node} votes already")
         if there is None and directory == NO_ID:
@@ -53,46 +80,54 @@ def add(values: Values) -> int:
                 f"controller {node} does not fetch from the leader yet: start it, or name the id of its metadata "
                 f"directory: {node}@{place.host}:{place.port}:DIRECTORY"
             )
-        name = values["listener"] or next((name for one in known for name, _ in one.listeners), LISTENER)
+        name = options.listener or next((name for controller in known for name, _ in controller.listeners), LISTENER)
         known_as = there.directory if there is not None else NO_ID
         return Controller(node=node, directory=directory if directory != NO_ID else known_as, listeners=[(name, place)])
 
-    return _change(values, "add", find, add_voter, ("observer", "voter"))
+    return _change(options, "add", find, add_voter, ("observer", "voter"))
 
 
-def remove(values: Values) -> int:
-    """`kcli cluster voters remove ID[:DIRECTORY]`."""
-    node, directory = _old_voter(_one_word(values, "ID"))
+@command(
+    "cluster voters remove",
+    help="Take a controller's vote.",
+    words="VOTER",
+    examples="""
+kcli cluster voters remove 3000
+kcli cluster voters remove 3000:Hk2mN3xTQ0iC1lmJ0o4mTg --execute""",
+)
+def remove(options: ChangeOptions) -> int:
+    """Take the vote of a controller, one that is gone for good as well. The plan comes first; --execute does it."""
+    node, directory = _old_voter(_only_word(options.words, "ID"))
 
     def find(known: list[Controller]) -> Controller:
-        there = [one for one in known if one.node == node and one.voter]
-        there = [one for one in there if directory in (NO_ID, one.directory)]
+        there = [controller for controller in known if controller.node == node and controller.voter]
+        there = [controller for controller in there if directory in (NO_ID, controller.directory)]
         if not there:
-            others = ", ".join(str(one.node) for one in known if one.voter)
+            others = ", ".join(str(controller.node) for controller in known if controller.voter)
             raise KcliError(f"no controller {node} with that directory votes; those that vote are {others}")
-        if sum(one.voter for one in known) == 1:
+        if sum(controller.voter for controller in known) == 1:
             raise KcliError(f"controller {node} is the only one that votes")
         return there[0]
 
-    return _change(values, "remove", find, remove_voter, ("voter", "observer"))
+    return _change(options, "remove", find, remove_voter, ("voter", "observer"))
 
 
 def _change(
-    values: Values,
+    options: ChangeOptions,
     verb: str,
     find: Callable[[list[Controller]], Controller],
     act: Callable[[Cluster, Controller], Awaitable[None]],
     roles: tuple[str, str],
 ) -> int:
-    excluding(values)
+    excluding(options)
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         voter = find(await controllers(cluster))
         row: Row = {**_row(voter), "old": roles[0], "new": roles[1], "result": "would change", "error": None}
         document.rows["voters"] = [row]
-        if values["dry_run"]:
+        if options.dry_run:
             return None
-        if not confirm(values, document, str(voter.node)):
+        if not confirm(options, document, str(voter.node)):
             document.rows.clear()
             return 1
         try:
@@ -102,17 +137,13 @@ def _change(
             document.fail(problem, f"controller {voter.node}")
             return None
         row["result"] = "done"
-        say(values, f"controller {voter.node} {'votes' if roles[1] == 'voter' else 'votes no more'}")
+        say(options, f"controller {voter.node} {'votes' if roles[1] == 'voter' else 'votes no more'}")
         return None
 
-    return answer(values, f"cluster.voters.{verb}", work)
+    return answer(options, f"cluster.voters.{verb}", work)
 
 
-# -- what a line names ------------------------------------------------------------------------------------------------
-
-
-def _one_word(values: Values, what: str) -> str:
-    words: list[str] = values["words"]
+def _only_word(words: list[str], what: str) -> str:
     if len(words) != 1:
         raise UsageError(f"name one controller: {what}; the quorum changes by one at a time")
     return words[0]
@@ -120,14 +151,14 @@ def _one_word(values: Values, what: str) -> str:
 
 def _new_voter(text: str) -> tuple[int, Address, bytes]:
     """As `kafka-storage format --initial-controllers` has them, where the directory may be left out: it is asked."""
-    said = UsageError(f"{text}: expected ID@HOST:PORT or ID@HOST:PORT:DIRECTORY, such as 3000@ctrl3:9093")
+    refused = UsageError(f"{text}: expected ID@HOST:PORT or ID@HOST:PORT:DIRECTORY, such as 3000@ctrl3:9093")
     number, at, rest = text.partition("@")
     if not at or not number.isascii() or not number.isdecimal():
-        raise said
+        raise refused
     host, colon, rest = rest.rpartition("]:") if rest.startswith("[") else rest.partition(":")
     port, _, directory = rest.partition(":")
     if not colon or not host or not (port.isascii() and port.isdecimal() and 0 < int(port) < 1 << 16):
-        raise said
+        raise refused
     return int(number), Address(host.lstrip("["), int(port)), _directory(directory)
 
 

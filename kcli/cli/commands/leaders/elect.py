@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 from kcli.admin.cluster.elections import elect_leaders
 from kcli.admin.reassign.reassignments import about
@@ -12,6 +11,7 @@ from kcli.backoff import Backoff, repeat
 from kcli.cli.commands.leaders.preferred import is_preferred, why_not_preferred
 from kcli.cli.commands.reassign.partitions_chosen import AllTopicsOptions, Chosen
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, internal
 from kcli.cli.parsing.option import flag
@@ -19,12 +19,24 @@ from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
 from kcli.errors import KcliError
 from kcli.model import Cluster, TopicPartition
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
-
 PATIENCE = 5.0  # seconds until brokers have heard of a new leader
 PAUSE = 0.05
 Partitions = dict[TopicPartition, Partition]
+
+
+class ElectionRow(Row, section="partitions"):
+    topic: str = column("Name of the topic.")
+    partition: int = column("Number of the partition.")
+    old: int | None = column("The leader before; null for nobody.")
+    new: int | None = column("The leader after; null where nobody can lead.")
+    replicas: list[int] = column("Brokers with a replica.")
+    isr: list[int] = column("Brokers whose replica was in sync before.")
+    result: str = column("would elect, not needed, elected or failed.")
+    note: str | None = column("What the figures do not say by themselves.", sparse=True)
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+SHAPE = shape("leaders.elect", "Which leaders were elected, or would be.", ElectionRow)
 
 
 class ElectOptions(AllTopicsOptions, ChangeOptions):
@@ -60,7 +72,7 @@ def elect(options: ElectOptions) -> int:
             if (partition.leader < 0 if unclean else not is_preferred(partition))
         }
         rows = {at: _planned(partition, at in needed, unclean) for at, partition in partitions.items()}
-        document.rows["partitions"] = [row for at, row in rows.items() if at in needed or not some.everything]
+        document.of(ElectionRow)[:] = [row for at, row in rows.items() if at in needed or not some.everything]
         if not needed:
             if partitions or not document.errors:
                 say(options, f"{plural(len(partitions), 'partition')}: no election is needed")
@@ -81,14 +93,14 @@ def elect(options: ElectOptions) -> int:
         for at, outcome in done.items():
             row = rows[at]
             if isinstance(outcome, KcliError):
-                row["result"], row["new"], row["error"] = "failed", row["old"], str(outcome)
+                row.result, row.new, row.error = "failed", row.old, str(outcome)
                 document.fail(outcome, about(at))
             else:
-                row["result"], row["new"] = "elected" if outcome else "not needed", now.get(at, row["new"])
+                row.result, row.new = "elected" if outcome else "not needed", now.get(at, row.new)
         say(options, f"{plural(sum(outcome is True for outcome in done.values()), 'leader')} elected")
         return None
 
-    return answer(options, "leaders.elect", work)
+    return answer(options, SHAPE, work)
 
 
 def _phrase(needed: Partitions) -> str:
@@ -96,24 +108,24 @@ def _phrase(needed: Partitions) -> str:
     return topics[0] if len(topics) == 1 else f"elect {plural(len(needed), 'leader')}"
 
 
-def _planned(partition: Partition, needed: bool, unclean: bool) -> Row:
+def _planned(partition: Partition, needed: bool, unclean: bool) -> ElectionRow:
     old = None if partition.leader < 0 else partition.leader
     new = old
     if needed and unclean:
         new = next((node for node in partition.replicas if node not in partition.offline), None)
     elif needed:
         new = partition.replicas[0] if partition.replicas else None
-    return {
-        "topic": partition.topic,
-        "partition": partition.partition,
-        "old": old,
-        "new": new,
-        "replicas": partition.replicas,
-        "isr": partition.isr,
-        "result": "would elect" if needed else "not needed",
-        "note": (why_not_preferred(partition) or None) if needed and not unclean else None,
-        "error": None,
-    }
+    return ElectionRow(
+        topic=partition.topic,
+        partition=partition.partition,
+        old=old,
+        new=new,
+        replicas=partition.replicas,
+        isr=partition.isr,
+        result="would elect" if needed else "not needed",
+        note=(why_not_preferred(partition) or None) if needed and not unclean else None,
+        error=None,
+    )
 
 
 async def _heard(cluster: Cluster, elected: Partitions) -> dict[TopicPartition, int]:

@@ -5,10 +5,24 @@ from __future__ import annotations
 from kcli.cli.commands.leaders.preferred import is_preferred, why_not_preferred
 from kcli.cli.commands.reassign.partitions_chosen import Chosen
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions, internal
 from kcli.cli.runtime.answer import answer, plural, say
 from kcli.model import Cluster
+
+
+class LeaderRow(Row, section="partitions"):
+    topic: str = column("Name of the topic.")
+    partition: int = column("Number of the partition.")
+    leader: int | None = column("The broker that leads; null for nobody.")
+    preferred: int | None = column("The broker that should: the first replica.")
+    replicas: list[int] = column("Brokers with a replica.")
+    isr: list[int] = column("Brokers whose replica is in sync.")
+    note: str | None = column("What the figures do not say by themselves.")
+
+
+SHAPE = shape("leaders.list", "Partitions that their preferred replica does not lead, one a row.", LeaderRow)
 
 
 class ListOptions(OutputOptions):
@@ -30,20 +44,21 @@ def show(options: ListOptions) -> int:
 
     async def work(cluster: Cluster, document: Document) -> None:
         partitions = await everything.find(cluster, document)
-        document.rows["partitions"] = [
-            {
-                "topic": at.topic,
-                "partition": at.partition,
-                "leader": None if partition.leader < 0 else partition.leader,
-                "preferred": partition.replicas[0] if partition.replicas else None,
-                "replicas": partition.replicas,
-                "isr": partition.isr,
-                "note": why_not_preferred(partition) or None,
-            }
+        rows = document.of(LeaderRow)
+        rows += [
+            LeaderRow(
+                topic=at.topic,
+                partition=at.partition,
+                leader=None if partition.leader < 0 else partition.leader,
+                preferred=partition.replicas[0] if partition.replicas else None,
+                replicas=partition.replicas,
+                isr=partition.isr,
+                note=why_not_preferred(partition) or None,
+            )
             for at, partition in partitions.items()
             if not is_preferred(partition)
         ]
-        if not document.rows["partitions"]:
+        if not rows:
             say(options, f"{plural(len(partitions), 'partition')}: all are led by their preferred replica")
 
-    return answer(options, "leaders.list", work)
+    return answer(options, SHAPE, work)

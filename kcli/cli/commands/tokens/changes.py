@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 
 from kcli.admin.users.tokens import DEFAULT, Token, describe_tokens
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column
 from kcli.cli.output.timestamps import known
 from kcli.cli.runtime.answer import missing
 from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster
-
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
 
 
 async def find_tokens(cluster: Cluster, ids: list[str], document: Document, *, if_exists: bool = False) -> list[Token]:
@@ -25,28 +23,49 @@ async def find_tokens(cluster: Cluster, ids: list[str], document: Document, *, i
     return [known[name] for name in ids if name in known]
 
 
-def planned(token: Token, result: str) -> Row:
+class ChangeRow(Row, section="tokens"):
+    token_id: str = column("Id of the delegation token: the user name to authenticate with.")
+    owner: str = column("Whose token it is: who has it is this principal.")
+    old: str | None = column("When it would have ended, UTC.")
+    new: str | None = column("When it ends, UTC; null before it is done.")
+    result: str = column("would renew, renewed or failed.")
+    note: str | None = column("What the figures do not say by themselves.", sparse=True)
+    error: str | None = column("Why it was not done; null when it was, or will be.", table=False)
+
+
+class ExpiryRow(ChangeRow, section="tokens"):
+    result: str = column("would expire, expires (later), expired, absent or failed.")
+
+
+R = TypeVar("R", bound=ChangeRow)
+
+
+def planned(kind: type[R], token: Token, result: str) -> R:
     """A row of the plan: when the token expires, and what shall become of it."""
-    return {
-        "token_id": token.id,
-        "owner": token.owner,
-        "old": known(token.expires, "seconds"),
-        "new": None,
-        "result": result,
-        "note": None,
-        "error": None,
-    }
+    return kind(
+        token_id=token.id,
+        owner=token.owner,
+        old=known(token.expires, "seconds"),
+        new=None,
+        result=result,
+        note=None,
+        error=None,
+    )
 
 
 async def change_each(
-    document: Document, rows: list[Row], tokens: list[Token], word: str, change: Callable[[Token], Awaitable[int]]
+    document: Document,
+    rows: Sequence[ChangeRow],
+    tokens: list[Token],
+    word: str,
+    change: Callable[[Token], Awaitable[int]],
 ) -> None:
     """Change each token, and write into its row what became of it: `word`, or failed."""
     for row, token in zip(rows, tokens, strict=True):
         try:
-            row["new"], row["result"] = known(await change(token), "seconds"), word
+            row.new, row.result = known(await change(token), "seconds"), word
         except KcliError as error:
-            row["result"], row["error"] = "failed", str(error)
+            row.result, row.error = "failed", str(error)
             document.fail(error, token.id)
 
 

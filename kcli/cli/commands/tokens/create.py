@@ -7,14 +7,21 @@ import os
 from kcli.acls import principal
 from kcli.admin.users.tokens import create_token, describe_tokens
 from kcli.cli.commands.tokens.changes import milliseconds_of
-from kcli.cli.commands.tokens.rows import token_row
+from kcli.cli.commands.tokens.rows import NewTokenRow, token_row
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions, dry_run
 from kcli.cli.parsing.option import text, texts
 from kcli.cli.runtime.answer import answer, say
 from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster
+
+SHAPE = shape(
+    "tokens.create",
+    "A new delegation token: the only time that its HMAC, which is the password, is printed.",
+    NewTokenRow,
+)
 
 
 class CreateOptions(OutputOptions):
@@ -64,14 +71,15 @@ def create(options: CreateOptions) -> int:
             token = await create_token(cluster, owner, renewers, lifetime)
             if out is not None:
                 os.write(out, f"{token.hmac.reveal()}\n".encode())
-        document.rows["tokens"] = [{**token_row(token), "hmac": None if path is not None else token.hmac.reveal()}]
+        hmac = None if path is not None else token.hmac.reveal()
+        document.of(NewTokenRow).append(NewTokenRow(**token_row(token).as_json(), hmac=hmac))
         say(
             options,
             "log in with it: -X sasl.mechanism=SCRAM-SHA-512 -X sasl.delegation.token=true "
             f"-X sasl.username={token.id}, and the HMAC as sasl.password",
         )
 
-    return answer(options, "tokens.create", work)
+    return answer(options, SHAPE, work)
 
 
 class _Private:

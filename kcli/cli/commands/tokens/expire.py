@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from kcli.admin.users.tokens import expire_token
-from kcli.cli.commands.tokens.changes import change_each, find_tokens, milliseconds_of, planned
+from kcli.cli.commands.tokens.changes import ExpiryRow, change_each, find_tokens, milliseconds_of, planned
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, if_exists
 from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say, words_of
 from kcli.model import Cluster
+
+SHAPE = shape("tokens.expire", "Delegation tokens whose end was changed, or would be.", ExpiryRow)
 
 
 class ExpireOptions(ChangeOptions):
@@ -32,7 +35,8 @@ def expire(options: ExpireOptions) -> int:
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         tokens = await find_tokens(cluster, ids, document, if_exists=options.if_exists)
-        rows = document.rows["tokens"] = [planned(token, "would expire") for token in tokens]
+        rows = document.of(ExpiryRow)
+        rows += [planned(ExpiryRow, token, "would expire") for token in tokens]
         if options.dry_run or not tokens:
             return None
         if not confirm(options, document, ids[0] if len(ids) == 1 else f"expire {len(tokens)} tokens"):
@@ -41,7 +45,7 @@ def expire(options: ExpireOptions) -> int:
         word = "expires" if options.period else "expired"
         await change_each(document, rows, tokens, word, lambda token: expire_token(cluster, token, period))
         when = f" will expire in {options.period}" if options.period else " expired"
-        say(options, plural(sum(row["result"] == word for row in rows), "token") + when)
+        say(options, plural(sum(row.result == word for row in rows), "token") + when)
         return None
 
-    return answer(options, "tokens.expire", work)
+    return answer(options, SHAPE, work)

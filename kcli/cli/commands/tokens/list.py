@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from kcli.acls import principal
 from kcli.admin.users.tokens import describe_tokens
-from kcli.cli.commands.tokens.rows import token_row
+from kcli.cli.commands.tokens.rows import TokenRow, token_row
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import texts
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
+
+SHAPE = shape("tokens.list", "Delegation tokens, one a row; never what proves them.", TokenRow)
 
 
 class ListOptions(OutputOptions):
@@ -29,6 +32,6 @@ def list_all(options: ListOptions) -> int:
     owners = [principal(name) for name in options.owners] or None
 
     async def work(cluster: Cluster, document: Document) -> None:
-        document.rows["tokens"] = [token_row(token) for token in await describe_tokens(cluster, owners)]
+        document.of(TokenRow).extend(token_row(token) for token in await describe_tokens(cluster, owners))
 
-    return answer(options, "tokens.list", work)
+    return answer(options, SHAPE, work)

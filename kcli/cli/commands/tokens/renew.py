@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from kcli.admin.users.tokens import renew_token
-from kcli.cli.commands.tokens.changes import change_each, find_tokens, milliseconds_of, planned
+from kcli.cli.commands.tokens.changes import ChangeRow, change_each, find_tokens, milliseconds_of, planned
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions, dry_run
 from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import answer, words_of
 from kcli.model import Cluster
+
+SHAPE = shape("tokens.renew", "Delegation tokens whose end was changed, or would be.", ChangeRow)
 
 
 class RenewOptions(OutputOptions):
@@ -31,9 +34,10 @@ def renew(options: RenewOptions) -> int:
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         tokens = await find_tokens(cluster, ids, document)
-        rows = document.rows["tokens"] = [planned(token, "would renew") for token in tokens]
+        rows = document.of(ChangeRow)
+        rows += [planned(ChangeRow, token, "would renew") for token in tokens]
         if not options.dry_run:
             await change_each(document, rows, tokens, "renewed", lambda token: renew_token(cluster, token, period))
         return None
 
-    return answer(options, "tokens.renew", work)
+    return answer(options, SHAPE, work)

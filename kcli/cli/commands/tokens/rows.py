@@ -1,24 +1,41 @@
-"""Delegation tokens as rows; the HMAC, which proves one, is in none."""
+"""Delegation tokens as rows; the HMAC, which proves one, is only in that of a new token."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kcli.admin.users.tokens import Token
+from kcli.cli.output.rows import Row, column
 from kcli.cli.output.timestamps import known
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+
+class TokenRow(Row, section="tokens"):
+    token_id: str = column("Id of the delegation token: the user name to authenticate with.")
+    owner: str = column("Whose token it is: who has it is this principal.")
+    issued: str | None = column("When it was made, UTC.", table=False)
+    expires: str | None = column("When it ends unless it is renewed, UTC.")
+    max_time: str | None = column("When it ends for good, UTC.")
+    requester: str | None = column("Who asked for it; null from brokers before 3.3.", table=False)
+    renewers: list[str] = column("Who may renew it, beside its owner.")
 
 
-def token_row(token: Token) -> Row:
+class NewTokenRow(Row, section="tokens"):
+    token_id: str = column("Id of the delegation token: the user name to authenticate with.")
+    owner: str = column("Whose token it is: who has it is this principal.")
+    hmac: str | None = column("The password; null when it went to a file.", sparse=True)
+    issued: str | None = column("When it was made, UTC.", table=False)
+    expires: str | None = column("When it ends unless it is renewed, UTC.")
+    max_time: str | None = column("When it ends for good, UTC.")
+    requester: str | None = column("Who asked for it; null from brokers before 3.3.", table=False)
+    renewers: list[str] = column("Who may renew it, beside its owner.")
+
+
+def token_row(token: Token) -> TokenRow:
     """A token without what proves it."""
-    return {
-        "token_id": token.id,
-        "owner": token.owner,
-        "issued": known(token.issued, "seconds"),
-        "expires": known(token.expires, "seconds"),
-        "max_time": known(token.max_time, "seconds"),
-        "requester": token.requester,
-        "renewers": token.renewers,
-    }
+    return TokenRow(
+        token_id=token.id,
+        owner=token.owner,
+        issued=known(token.issued, "seconds"),
+        expires=known(token.expires, "seconds"),
+        max_time=known(token.max_time, "seconds"),
+        requester=token.requester,
+        renewers=token.renewers,
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.cli.output.shapes.shape import ERROR, NOTE, PARTITION, TOPIC, Section, Shape, column
+from kcli.cli.output.shapes.shape import ERROR, PARTITION, TOPIC, Section, Shape, column
 
 _QUOTA = column("quota", "string", "producer_byte_rate, consumer_byte_rate, request_percentage, …")
 _LIMIT = column("limit", "string", "The limit with its unit.", null=True)
@@ -92,44 +92,6 @@ SHAPES: tuple[Shape, ...] = (
                     _VALUE,
                     column("set_for", "string", "The entity it is set for; null when there is no limit.", null=True),
                     column("shared_by", "string", "Whose traffic counts together at a broker.", null=True),
-                ),
-            ),
-        ),
-    ),
-    Shape(
-        name="leaders.list",
-        about="Partitions that their preferred replica does not lead, one a row.",
-        sections=(
-            Section(
-                name="partitions",
-                columns=(
-                    TOPIC,
-                    PARTITION,
-                    column("leader", "integer", "The broker that leads; null for nobody.", null=True),
-                    column("preferred", "integer", "The broker that should: the first replica.", null=True),
-                    column("replicas", "integers", "Brokers with a replica."),
-                    column("isr", "integers", "Brokers whose replica is in sync."),
-                    NOTE,
-                ),
-            ),
-        ),
-    ),
-    Shape(
-        name="leaders.elect",
-        about="Which leaders were elected, or would be.",
-        sections=(
-            Section(
-                name="partitions",
-                columns=(
-                    TOPIC,
-                    PARTITION,
-                    column("old", "integer", "The leader before; null for nobody.", null=True),
-                    column("new", "integer", "The leader after; null where nobody can lead.", null=True),
-                    column("replicas", "integers", "Brokers with a replica."),
-                    column("isr", "integers", "Brokers whose replica was in sync before."),
-                    column("result", "string", "would elect, not needed, elected or failed."),
-                    NOTE.replace(sparse=True),
-                    ERROR,
                 ),
             ),
         ),

@@ -616,7 +616,18 @@ def every() -> tuple[Shape, ...]:
     from kcli.cli.output.shapes.raw import SHAPES as RAW
     from kcli.cli.output.shapes.txn import SHAPES as TXN
 
-    return (*SHAPES, *MORE, *ACLS, *APPLY, *PIPELINE, *JOBS, *RAW, *TXN, *PLACEMENT, *DECLARED.values())
+    return (
+        *SHAPES,
+        *MORE,
+        *ACLS,
+        *APPLY,
+        *PIPELINE,
+        *JOBS,
+        *RAW,
+        *TXN,
+        *PLACEMENT,
+        *(DECLARED[name] for name in sorted(DECLARED)),
+    )
 
 
 def shape(name: str) -> Shape:

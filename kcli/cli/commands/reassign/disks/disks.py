@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kcli.admin.storage.disk_plan import evened
 from kcli.admin.storage.disks import Replica
 from kcli.admin.storage.log_dirs import LogDir, log_dirs
+from kcli.cli.commands.brokers.ids import broker_ids
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.commands.reassign.disks.moving import Moves, move
 from kcli.cli.commands.reassign.throttling import RateOptions
@@ -45,7 +46,7 @@ def disks(options: DisksOptions) -> int:
     that all directories of a broker are about as full. The plan comes first; --execute does it. `kcli logdirs` shows
     the directories.
     """
-    scope, brokers = Scope(options.words), _brokers(options.brokers)
+    scope, brokers = Scope(options.words), broker_ids(options.brokers, "--broker") or None
     if options.to is None and options.away is None and not options.even:
         raise UsageError("where to? --to PATH, --from PATH, or --balance")
     if options.even and (options.to or options.away):
@@ -76,15 +77,7 @@ def disks(options: DisksOptions) -> int:
     return answer(options, "reassign.disks", work)
 
 
-def _brokers(words: list[str]) -> list[int] | None:
-    """The ids of brokers; None for all. Raises UsageError."""
-    for word in words:
-        if not word.isdecimal():
-            raise UsageError(f"--broker {word}: a broker is named by its id, such as 1")
-    return [int(word) for word in words] or None
-
-
-async def _places(cluster: Cluster, document: Document, brokers: list[int] | None) -> list[LogDir]:
+async def _places(cluster: Cluster, document: Document, brokers: set[int] | None) -> list[LogDir]:
     places, failed = await log_dirs(cluster, brokers=brokers)
     for broker, problem in failed.items():
         document.fail(problem, f"broker {broker}")

@@ -1,0 +1,61 @@
+"""`kcli brokers versions`: the APIs that brokers speak."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.admin.cluster.brokers import look_at_brokers
+from kcli.cli.commands.brokers.ids import broker_ids
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.runtime.answer import answer
+from kcli.errors import KcliError
+from kcli.model import Cluster
+from kcli.proto.messages import REQUESTS, api_name, request_type
+
+if TYPE_CHECKING:
+    from kcli.cli.output.shapes.shape import Row
+
+
+@command(
+    "brokers versions",
+    help="Which APIs brokers speak, in which versions.",
+    words="ID",
+    examples="""
+kcli brokers versions
+kcli brokers versions 1 2 --format csv""",
+)
+def versions(options: OutputOptions) -> int:
+    """Print the APIs that brokers speak, and what kcli speaks of them."""
+    wanted = broker_ids(options.words)
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        rows = await look_at_brokers(cluster, figures=False)
+        known = {row.node.id for row in rows}
+        for number in sorted(wanted - known):
+            there = ", ".join(map(str, sorted(known)))
+            document.fail(KcliError(f"there is no broker {number}; there are {there}"), str(number))
+        apis = document.rows["apis"] = []
+        for row in rows:
+            if wanted and row.node.id not in wanted:
+                continue
+            if row.problem and (wanted or not row.fenced):
+                document.fail(KcliError(row.problem), f"broker {row.node.id}")
+            apis += [_api(row.node.id, key, low, high) for key, (low, high) in sorted(row.apis.items())]
+
+    return answer(options, "brokers.versions", work)
+
+
+def _api(broker: int, key: int, low: int, high: int) -> Row:
+    kind = request_type(key) if key in REQUESTS else None
+    ours = (kind.versions.first, kind.versions.last) if kind is not None else None
+    used = min(high, ours[1]) if ours is not None else None
+    return {
+        "broker": broker,
+        "key": key,
+        "api": api_name(key),
+        "lowest": low,
+        "highest": high,
+        "kcli": used if used is not None and ours is not None and used >= max(low, ours[0]) else None,
+    }

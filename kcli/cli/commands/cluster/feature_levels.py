@@ -1,0 +1,172 @@
+"""`kcli cluster features set`, `upgrade` and `downgrade`: a plan that the controller checks, then all or nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.admin.cluster.changes import SAFE_DOWNGRADE, UNSAFE_DOWNGRADE, UPGRADE, update_features
+from kcli.admin.cluster.quorum import Feature, features
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import ChangeOptions
+from kcli.cli.parsing.option import flag
+from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
+from kcli.errors import KcliError, UsageError
+from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from kcli.cli.output.shapes.shape import Row
+
+HOW = {UPGRADE: "upgrade", SAFE_DOWNGRADE: "downgrade", UNSAFE_DOWNGRADE: "unsafe downgrade"}
+
+
+class DowngradeOptions(ChangeOptions):
+    """A change that may take levels down."""
+
+    unsafe = flag("--unsafe", help="Also a downgrade that loses what the old level does not know.")
+
+
+@command(
+    "cluster features set",
+    help="Set levels of features, up or down.",
+    words="FEATURE=LEVEL",
+    examples="""
+kcli cluster features set transaction.version=2 share.version=1
+kcli cluster features set share.version=0 --execute""",
+)
+def set_features(options: DowngradeOptions) -> int:
+    """Set the levels of features; 0 switches one off. The plan comes first, checked by the controller; --execute does
+    it, all of them or none.
+    """
+    return _change(options, "set", _levels(options.words), unsafe=options.unsafe)
+
+
+@command(
+    "cluster features upgrade",
+    help="Take features up, to a level or to the highest.",
+    words="FEATURE[=LEVEL]",
+    examples="""
+kcli cluster features upgrade --dry-run
+kcli cluster features upgrade metadata.version --execute
+kcli cluster features upgrade transaction.version=2 --execute""",
+)
+def upgrade_features(options: ChangeOptions) -> int:
+    """Take features to higher levels; without a level to the highest that the broker supports, without names all of
+    them. The plan comes first, checked by the controller; --execute does it.
+    """
+    return _change(options, "upgrade", _levels(options.words, highest=True))
+
+
+@command(
+    "cluster features downgrade",
+    help="Take features down; with --unsafe also where that loses.",
+    words="FEATURE=LEVEL",
+    examples="""
+kcli cluster features downgrade share.version=0
+kcli cluster features downgrade transaction.version=1 --execute""",
+)
+def downgrade_features(options: DowngradeOptions) -> int:
+    """Take features to lower levels. What would lose metadata is refused without --unsafe. The plan comes first,
+    checked by the controller; --execute does it.
+    """
+    return _change(options, "downgrade", _levels(options.words), unsafe=options.unsafe)
+
+
+def _levels(words: list[str], *, highest: bool = False) -> dict[str, int | None]:
+    """FEATURE=LEVEL; None is the highest. Raises UsageError."""
+    levels: dict[str, int | None] = {}
+    for word in words:
+        name, equals, level = word.partition("=")
+        if not name or (not equals and not highest):
+            raise UsageError(f"{word}: expected FEATURE=LEVEL, such as transaction.version=2")
+        if equals and not (level.isascii() and level.isdecimal() and int(level) < 1 << 15):
+            raise UsageError(f"{word}: a level is a whole number; 0 switches the feature off")
+        if name in levels:
+            raise UsageError(f"{name} is named twice")
+        levels[name] = int(level) if equals else None
+    if not levels and not highest:
+        raise UsageError("name features with their levels: FEATURE=LEVEL")
+    return levels
+
+
+def _change(options: ChangeOptions, verb: str, wanted: dict[str, int | None], *, unsafe: bool = False) -> int:
+    excluding(options)
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        known = {feature.name: feature for feature in await features(cluster)}
+        rows = document.rows["features"] = []
+        changes: dict[str, tuple[int, int]] = {}
+        for name, level in (wanted or dict.fromkeys(known)).items():
+            row, change = _planned(verb, name, level, known.get(name), unsafe)
+            rows.append(row)
+            if row["result"] == "failed":
+                document.fail(_unknown(row["error"], name, known), name)
+            if change is not None:
+                changes[name] = change
+        if document.errors:  # all or nothing, as the brokers have it
+            return None
+        if not await _done(cluster, document, rows, changes, "would change", dry_run=True) or options.dry_run:
+            return None
+        if not changes:
+            say(options, "every feature is there already")
+            return None
+        phrase = next(iter(changes)) if len(changes) == 1 else f"change {len(changes)} features"
+        if not confirm(options, document, phrase):
+            document.rows.clear()
+            return 1
+        if await _done(cluster, document, rows, changes, "done", dry_run=False):
+            say(options, f"{plural(len(changes), 'feature')} changed; to go back: {_back(rows)}")
+        return None
+
+    return answer(options, f"cluster.features.{verb}", work)
+
+
+def _planned(
+    verb: str, name: str, level: int | None, now: Feature | None, unsafe: bool
+) -> tuple[Row, tuple[int, int] | None]:
+    """A row of the plan, and what is to be sent; None where nothing is."""
+    row: Row = {"feature": name, "old": None, "new": level, "how": None, "result": "failed", "error": None}
+    if now is None:
+        return {**row, "error": f"there is no feature {name}"}, None
+    old = now.level or 0
+    new = now.highest if level is None else level
+    row |= {"old": old, "new": new}
+    if new == old or (level is None and new < old):
+        return {**row, "new": old, "result": "unchanged"}, None
+    how = UPGRADE if new > old else UNSAFE_DOWNGRADE if unsafe else SAFE_DOWNGRADE
+    if verb != "set" and (verb == "upgrade") != (how == UPGRADE):
+        return {**row, "error": f"{name} is at {old}, so {new} is no {verb}"}, None
+    return {**row, "how": HOW[how], "result": "would change"}, (new, how)
+
+
+def _unknown(text: str, name: str, known: dict[str, Feature]) -> KcliError:
+    if name in known:
+        return KcliError(text)
+    from kcli.text.suggest import did_you_mean
+
+    return KcliError(f"{text}{did_you_mean(name, known) or '; there are ' + ', '.join(known)}")
+
+
+async def _done(
+    cluster: Cluster,
+    document: Document,
+    rows: list[Row],
+    changes: dict[str, tuple[int, int]],
+    result: str,
+    *,
+    dry_run: bool,
+) -> bool:
+    """Check or do it, and write into the rows what became of it. Whether all went well."""
+    outcomes = await update_features(cluster, changes, dry_run=dry_run) if changes else {}
+    for row in rows:
+        if row["feature"] in outcomes:
+            problem = outcomes[row["feature"]]
+            row["result"], row["error"] = (result, None) if problem is None else ("failed", str(problem))
+    for problem in {str(problem): problem for problem in outcomes.values() if problem is not None}.values():
+        document.fail(problem, "features")
+    return not document.errors
+
+
+def _back(rows: list[Row]) -> str:
+    words = " ".join(f"{row['feature']}={row['old']}" for row in rows if row["result"] == "done")
+    return f"kcli cluster features set {words} --execute"

@@ -1,0 +1,32 @@
+"""`kcli cluster features`: what is switched on."""
+
+from __future__ import annotations
+
+from kcli.admin.cluster.quorum import features as all_features
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.runtime.answer import answer
+from kcli.model import Cluster
+
+
+@command(
+    "cluster features",
+    help="Which features are switched on, at which level.",
+    examples="""
+kcli cluster features
+kcli cluster features --format csv
+kcli cluster features upgrade --dry-run""",
+)
+def features(options: OutputOptions) -> int:
+    """Print the features of the cluster: the level in force, and the levels a broker supports. `features set`,
+    `upgrade` and `downgrade` change them.
+    """
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        document.rows["features"] = [
+            {"feature": feature.name, "level": feature.level, "lowest": feature.lowest, "highest": feature.highest}
+            for feature in await all_features(cluster)
+        ]
+
+    return answer(options, "cluster.features", work)

@@ -1,0 +1,93 @@
+"""`kcli cluster unregister`: brokers that will not come back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.admin.cluster.brokers import look_at_brokers
+from kcli.admin.cluster.changes import unregister_broker
+from kcli.admin.topics.topics import Topic, describe_topics
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import ChangeOptions
+from kcli.cli.parsing.option import flag
+from kcli.cli.runtime.answer import answer, confirm, excluding, words_of
+from kcli.errors import KcliError
+from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from kcli.cli.output.shapes.shape import Row
+
+
+class UnregisterOptions(ChangeOptions):
+    force = flag("--force", help="Also one that is up.")
+
+
+@command(
+    "cluster unregister",
+    help="Have the cluster forget brokers that will not come back.",
+    words="BROKER",
+    examples="""
+kcli cluster unregister 4
+kcli cluster unregister 4 5 --execute""",
+)
+def unregister(options: UnregisterOptions) -> int:
+    """Have the cluster forget brokers that are gone for good. One that is up is refused. Replicas that are still
+    assigned to it are counted in the plan: reassign them first, or they stay under-replicated. --execute does it.
+    """
+    from kcli.cli.commands.brokers.ids import broker_ids
+
+    excluding(options)
+    ids = sorted(broker_ids(words_of(options, "broker")))
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        brokers = {row.node.id: row for row in await look_at_brokers(cluster, figures=False)}
+        topics = [topic for topic in (await describe_topics(cluster, None)).values() if isinstance(topic, Topic)]
+        parts = [part for topic in topics for part in topic.partitions]
+        rows = document.rows["brokers"] = []
+        for number in ids:
+            known = brokers.get(number)
+            row: Row = {
+                "broker": number,
+                "host": None if known is None else known.node.host,
+                "port": None if known is None else known.node.port,
+                "state": None if known is None else "fenced" if known.fenced else "up",
+                "replicas": sum(number in part.replicas for part in parts),
+                "result": "would unregister",
+                "error": None,
+            }
+            rows.append(row)
+            problem = _objection(number, row, options.force, sorted(brokers))
+            if problem:
+                row["result"], row["error"] = "failed", problem
+                document.fail(KcliError(problem), f"broker {number}")
+        ready = [row for row in rows if row["result"] != "failed"]
+        if options.dry_run or not ready:
+            return None
+        phrase = f"broker {ready[0]['broker']}" if len(ready) == 1 else f"unregister {len(ready)} brokers"
+        if not confirm(options, document, phrase):
+            document.rows.clear()
+            return 1
+        for row in ready:
+            await _forgotten(cluster, document, row)
+        return None
+
+    return answer(options, "cluster.unregister", work)
+
+
+def _objection(number: int, row: Row, force: bool, known: list[int]) -> str:
+    """Why it had better stay, "" for nothing."""
+    if row["state"] is None:
+        return f"no broker {number} is registered; there are {', '.join(map(str, known))}"
+    if row["state"] == "up" and not force:
+        return f"broker {number} is up: stop it first, or it will be left without a registration (--force does it)"
+    return ""
+
+
+async def _forgotten(cluster: Cluster, document: Document, row: Row) -> None:
+    try:
+        await unregister_broker(cluster, row["broker"])
+        row["result"] = "done"
+    except KcliError as problem:
+        row["result"], row["error"] = "failed", str(problem)
+        document.fail(problem, f"broker {row['broker']}")

@@ -1,0 +1,27 @@
+"""The log directories of the brokers that a line names."""
+
+from __future__ import annotations
+
+from kcli.admin.storage.log_dirs import LogDir, log_dirs
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.option import Options, texts
+from kcli.model import Cluster
+
+
+class BrokersOptions(Options):
+    """Which brokers are asked."""
+
+    brokers = texts("--broker", metavar="ID", help="Only this broker. Repeatable.")
+
+
+async def directories_of(
+    cluster: Cluster, document: Document, topics: dict[str, list[int]] | None, brokers: set[int] | None
+) -> list[LogDir]:
+    """The directories; what could not be told is in the document."""
+    places, failed = await log_dirs(cluster, topics, brokers=brokers)
+    for broker, error in failed.items():
+        document.fail(error, f"broker {broker}")
+    for place in places:
+        if place.error is not None:
+            document.fail(place.error, place.directory)
+    return places

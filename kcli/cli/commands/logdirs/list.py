@@ -1,0 +1,47 @@
+"""`kcli logdirs list`: the directories of brokers."""
+
+from __future__ import annotations
+
+from kcli.cli.commands.brokers.ids import broker_ids
+from kcli.cli.commands.logdirs.directories import BrokersOptions, directories_of
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.runtime.answer import answer
+from kcli.model import Cluster
+
+
+class ListOptions(BrokersOptions, OutputOptions):
+    """Which brokers are asked, and how rows are printed."""
+
+
+@command(
+    "logdirs list",
+    help="The directories of brokers: used, free, how many replicas.",
+    examples="""
+kcli logdirs
+kcli logdirs --broker 1 --broker 2 -J""",
+)
+def directories(options: ListOptions) -> int:
+    """Print the log directories of brokers: bytes of replicas, what is left on the volume, how many replicas. Exit code
+    1 when a directory is offline or a broker does not tell.
+    """
+    brokers = broker_ids(options.brokers, "--broker") or None
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        places = await directories_of(cluster, document, None, brokers)
+        document.rows["directories"] = [
+            {
+                "broker": place.broker,
+                "directory": place.directory,
+                "replicas": len(place.replicas),
+                "size": place.size,
+                "free": place.usable if place.usable >= 0 else None,
+                "total": place.total if place.total >= 0 else None,
+                "cordoned": place.cordoned,
+                "error": None if place.error is None else str(place.error),
+            }
+            for place in places
+        ]
+
+    return answer(options, "logdirs.list", work)

@@ -1,0 +1,100 @@
+"""`kcli logdirs replicas`: the replicas in them, with sizes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.admin.storage.log_dirs import ReplicaSize
+from kcli.admin.topics.topics import Topic, describe_topics
+from kcli.asking.leaders import TopicMissing
+from kcli.cli.commands.brokers.ids import broker_ids
+from kcli.cli.commands.logdirs.directories import BrokersOptions, directories_of
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.option import choice, texts
+from kcli.cli.runtime.answer import answer, missing
+from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from kcli.cli.output.shapes.shape import Row
+
+
+class ReplicasOptions(BrokersOptions, OutputOptions):
+    topics = texts("-t", "--topic", metavar="TOPIC", help="Only this topic. Repeatable.")
+    by = choice("--by", of=("replica", "topic", "broker"), help="A row for each (default: replica).")
+    sort = choice("--sort", of=("broker", "size", "topic"), help="By what (default: broker).")
+
+
+@command(
+    "logdirs replicas",
+    help="The replicas in them, with sizes.",
+    examples="""
+kcli logdirs replicas --topic orders
+kcli logdirs replicas --by topic --sort size
+kcli logdirs replicas --broker 1 --format csv""",
+)
+def replicas(options: ReplicasOptions) -> int:
+    """Print replicas with their sizes, by directory; or added up by topic or broker."""
+    brokers, names = broker_ids(options.brokers, "--broker") or None, options.topics
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        topics = None
+        if names:
+            topics = {}
+            for name, topic in (await describe_topics(cluster, names)).items():
+                if isinstance(topic, Topic):
+                    topics[name] = [replica.partition for replica in topic.partitions]
+                elif isinstance(topic, TopicMissing):
+                    missing(document, name, topic, await describe_topics(cluster, internal=False))
+                else:
+                    document.fail(topic, name)
+        places = await directories_of(cluster, document, topics, brokers)
+        rows = _added([replica for place in places for replica in place.replicas], options.by or "replica")
+        document.rows["replicas"] = sorted(rows, key=lambda row: _order(row, options.sort))
+
+    return answer(options, "logdirs.replicas", work)
+
+
+def _added(some: list[ReplicaSize], by: str) -> list[Row]:
+    """A row per replica, or the sum by topic or broker; what is not the same in a sum is null."""
+    if by == "replica":
+        return [
+            {
+                "broker": replica.broker,
+                "directory": replica.directory,
+                "topic": replica.topic,
+                "partition": replica.partition,
+                "replicas": 1,
+                "size": replica.size,
+                "behind": replica.offset_lag,
+                "moving": replica.future,
+            }
+            for replica in some
+        ]
+    sums: dict[str | int, Row] = {}
+    for replica in some:
+        key: str | int = replica.topic if by == "topic" else replica.broker
+        empty: Row = {
+            "broker": replica.broker if by == "broker" else None,
+            "directory": None,
+            "topic": replica.topic if by == "topic" else None,
+            "partition": None,
+            "replicas": 0,
+            "size": 0,
+            "behind": 0,
+            "moving": False,
+        }
+        row = sums.setdefault(key, empty)
+        row["replicas"] += 1
+        row["size"] += replica.size
+        row["behind"] += replica.offset_lag
+        row["moving"] = row["moving"] or replica.future
+    return list(sums.values())
+
+
+def _order(row: Row, by: str | None) -> tuple[object, ...]:
+    place = (row["broker"] or 0, row["topic"] or "", row["partition"] or 0)
+    if by == "size":
+        return -row["size"], *place
+    return (row["topic"] or "", *place) if by == "topic" else place

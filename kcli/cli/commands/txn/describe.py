@@ -1,0 +1,81 @@
+"""`kcli txn describe`: transactions with the partitions that wait for their markers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from kcli.admin.transactions.producers import ProducerState, describe_producers
+from kcli.admin.transactions.transactions import Described, describe_transactions
+from kcli.asking.fan_out import good
+from kcli.cli.commands.txn.times import age, moment, since
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.runtime.answer import answer, words_of
+from kcli.errors import KcliError
+from kcli.model import Cluster, TopicPartition
+
+if TYPE_CHECKING:
+    from kcli.cli.output.shapes.shape import Row
+
+
+@command(
+    "txn describe",
+    help="Transactional ids with timeout, age and open partitions.",
+    words="TXN",
+    examples="""
+kcli txn describe billing-1
+kcli txn describe billing-1 billing-2 -J | jq '.partitions[].topic'""",
+)
+def describe(options: OutputOptions) -> int:
+    """Print transactional ids: state, producer id and epoch, timeout, age, and the partitions that wait for the
+    markers, with the offset at which each is held up.
+    """
+    names = words_of(options, "transactional id")
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        transactions = await describe_transactions(cluster, names)
+        rows = document.rows["transactions"] = []
+        for name, transaction in transactions.items():
+            if isinstance(transaction, KcliError):
+                document.fail(transaction, name)
+            else:
+                rows.append(_described(transaction))
+        described = list(good(transactions).values())
+        states = good(
+            await describe_producers(cluster, {at for transaction in described for at in transaction.partitions})
+        )
+        document.rows["partitions"] = [
+            _waiting(transaction, at, states.get(at, [])) for transaction in described for at in transaction.partitions
+        ]
+
+    return answer(options, "txn.describe", work)
+
+
+def _described(transaction: Described) -> Row:
+    return {
+        "transactional_id": transaction.name,
+        "coordinator": transaction.coordinator,
+        "producer_id": transaction.producer_id,
+        "epoch": transaction.epoch,
+        "state": transaction.state,
+        "timeout": transaction.timeout_ms / 1000,
+        "started": moment(transaction.started),
+        "age": age(transaction),
+        "error": None,
+    }
+
+
+def _waiting(transaction: Described, at: TopicPartition, states: Iterable[ProducerState]) -> Row:
+    """A partition of a transaction; its figures are null where the leader knows nothing of the producer: nothing was
+    written there yet, or it may not be asked."""
+    state = next((state for state in states if state.producer_id == transaction.producer_id), None)
+    return {
+        "transactional_id": transaction.name,
+        "topic": at.topic,
+        "partition": at.partition,
+        "open_since": state.open_since if state is not None else None,
+        "last_write": moment(state.last_timestamp) if state is not None else None,
+        "idle": since(state.last_timestamp) if state is not None and state.last_timestamp >= 0 else None,
+    }

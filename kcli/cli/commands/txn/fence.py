@@ -1,0 +1,92 @@
+"""`kcli txn fence`: an id is taken from its producer, and its open transaction ends."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from kcli.admin.transactions.transactions import Described, describe_transactions
+from kcli.admin.transactions.transactions import fence as fence_producers
+from kcli.cli.commands.txn.times import age
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import ChangeOptions
+from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say, words_of
+from kcli.errors import KcliError
+from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from kcli.cli.output.shapes.shape import Row
+
+
+@command(
+    "txn fence",
+    help="Take ids from their producers; open transactions abort.",
+    words="TXN",
+    examples="""
+kcli txn fence billing-1
+kcli txn fence billing-1 --execute""",
+)
+def fence(options: ChangeOptions) -> int:
+    """Fence transactional ids: the open transaction of each is aborted by its coordinator, and the producer that used
+    it gets PRODUCER_FENCED. The plan comes first; --execute does it.
+    """
+    excluding(options)
+    names = words_of(options, "transactional id")
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        transactions = await describe_transactions(cluster, names)
+        rows = {name: _fenced(name, transaction) for name, transaction in transactions.items()}
+        document.rows["transactions"] = list(rows.values())
+        for name, transaction in transactions.items():
+            if isinstance(transaction, KcliError):
+                document.fail(transaction, name)
+        ready = [name for name, transaction in transactions.items() if isinstance(transaction, Described)]
+        if options.dry_run or not ready:
+            return None
+        if not confirm(options, document, ready[0] if len(ready) == 1 else f"fence {len(ready)} transactional ids"):
+            document.rows.clear()
+            return 1
+        done = await asyncio.gather(*(_fence(cluster, name) for name in ready))
+        for name, outcome in zip(ready, done, strict=True):
+            if isinstance(outcome, KcliError):
+                rows[name]["result"], rows[name]["error"] = "failed", str(outcome)
+                document.fail(outcome, name)
+            else:
+                rows[name]["result"] = "fenced"
+                rows[name]["producer_id"], rows[name]["new"] = outcome
+        say(options, f"{plural(sum(row['result'] == 'fenced' for row in rows.values()), 'transactional id')} fenced")
+        return None
+
+    return answer(options, "txn.fence", work)
+
+
+async def _fence(cluster: Cluster, name: str) -> tuple[int, int] | KcliError:
+    try:
+        return await fence_producers(cluster, name)
+    except KcliError as problem:
+        return problem
+
+
+def _fenced(name: str, transaction: Described | KcliError) -> Row:
+    if isinstance(transaction, KcliError):
+        return {
+            "transactional_id": name,
+            "state": "",
+            "age": None,
+            "producer_id": None,
+            "old": None,
+            "new": None,
+            "result": "failed",
+            "error": str(transaction),
+        }
+    return {
+        "transactional_id": name,
+        "state": transaction.state,
+        "age": age(transaction),
+        "producer_id": transaction.producer_id,
+        "old": transaction.epoch,
+        "new": None,
+        "result": "would fence",
+        "error": None,
+    }

@@ -1,0 +1,119 @@
+"""`kcli txn find-hanging`: transactions that hold up readers and that nobody will end."""
+
+from __future__ import annotations
+
+from kcli.admin.topics.topics import Topic, describe_topics
+from kcli.admin.transactions.hanging_transactions import OpenTransaction, find_open
+from kcli.cli.commands.brokers.ids import broker_ids
+from kcli.cli.commands.groups.scope import Scope
+from kcli.cli.commands.txn.open_transaction import where, who
+from kcli.cli.commands.txn.times import milliseconds
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.option import text, texts
+from kcli.cli.runtime.answer import answer, plural, say
+from kcli.errors import KcliError
+from kcli.model import Cluster, TopicPartition
+
+FOUND = 3
+OLD = 15 * 60_000
+"""ms: transaction.max.timeout.ms as brokers have it by default, so that every coordinator had its chance."""
+
+
+class FindHangingOptions(OutputOptions):
+    older_than = text(
+        "--older-than",
+        metavar="DURATION",
+        help="How old its last record is at least. Default 15m, the longest timeout brokers allow.",
+    )
+    brokers = texts("--broker", metavar="ID", help="Only partitions that this broker leads. Repeatable.")
+
+
+@command(
+    "txn find-hanging",
+    help="Open transactions that no coordinator will ever end.",
+    words="TOPIC[:0,1]",
+    examples="""
+kcli txn find-hanging
+kcli txn find-hanging orders --older-than 1h
+kcli txn find-hanging --broker 2 -J""",
+)
+def find_hanging(options: FindHangingOptions) -> int:
+    """Find hanging transactions (KIP-664): open in a partition, its last record older than --older-than, and its
+    coordinator either does not know the producer or does not count the partition in. Readers of committed records
+    wait there for ever. All topics are scanned, or those named. Exit code 3 when one hangs.
+    """
+    words = list(dict.fromkeys(options.words))
+    scope = Scope(words) if words else None
+    brokers = broker_ids(options.brokers)
+    older = milliseconds(options.older_than, "--older-than")
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        parts = await _scanned(cluster, scope, brokers)
+        search = await find_open(cluster, parts, older_than=(OLD if older is None else older) / 1000)
+        hanging = [transaction for transaction in search.found if transaction.hangs]
+        document.rows["transactions"] = [
+            {**where(transaction), **who(transaction), "why": transaction.hangs} for transaction in hanging
+        ]
+        for at, problem in search.failed.items():
+            document.fail(problem, f"{at.topic} [{at.partition}]")
+        for node, problem in search.untold.items():
+            document.fail(problem, f"broker {node}")
+        if search.untold and search.found:
+            document.fail(KcliError("not every coordinator could be asked, so nothing is said to hang"), "coordinators")
+        _advise(options, search.found, hanging, len(parts))
+        return FOUND if hanging and not document.errors else None
+
+    return answer(options, "txn.find-hanging", work)
+
+
+def _advise(
+    options: FindHangingOptions, opened: list[OpenTransaction], hanging: list[OpenTransaction], looked_at: int
+) -> None:
+    """Say what was scanned, and how a transaction is ended."""
+    say(
+        options,
+        f"{plural(looked_at, 'partition')}, {plural(len(opened), 'old open transaction')}, "
+        f"{len(hanging)} of them hanging",
+    )
+    if hanging:
+        transaction = hanging[0]
+        say(
+            options,
+            f"to end one: kcli txn abort {transaction.at.topic}:{transaction.at.partition} "
+            f"--start-offset {transaction.producer.open_since} --execute",
+        )
+    for transaction in opened:
+        if not transaction.hangs and transaction.name is not None:
+            say(
+                options,
+                f"{transaction.at.topic} [{transaction.at.partition}] is held up by {transaction.name}, which its "
+                f"coordinator knows; to end it: kcli txn fence {transaction.name} --execute",
+            )
+            break
+
+
+async def _scanned(cluster: Cluster, scope: Scope | None, brokers: set[int]) -> list[TopicPartition]:
+    """The partitions to look at: those named, or all; of these, those that the `brokers` lead."""
+    if scope is not None:
+        parts = await scope.partitions(cluster, ())
+    else:
+        topics = await describe_topics(cluster, None)
+        parts = [
+            TopicPartition(name, partition.partition)
+            for name, topic in topics.items()
+            if isinstance(topic, Topic)
+            for partition in topic.partitions
+        ]
+    if not brokers:
+        return parts
+    known = await describe_topics(cluster, {at.topic for at in parts})
+    led = {
+        (partition.topic, partition.partition)
+        for topic in known.values()
+        if isinstance(topic, Topic)
+        for partition in topic.partitions
+        if partition.leader in brokers
+    }
+    return [at for at in parts if at in led]

@@ -1,0 +1,121 @@
+"""`kcli txn list`: what coordinators know."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.admin.transactions.transactions import (
+    OPEN,
+    STATES,
+    Described,
+    Filter,
+    describe_transactions,
+    list_transactions,
+)
+from kcli.asking.fan_out import good
+from kcli.cli.commands.brokers.ids import broker_ids
+from kcli.cli.commands.txn.options import OpenOptions
+from kcli.cli.commands.txn.times import age, milliseconds
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.option import text, texts
+from kcli.cli.runtime.answer import answer
+from kcli.errors import UsageError
+from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from kcli.cli.output.shapes.shape import Row
+
+
+class ListOptions(OpenOptions, OutputOptions):
+    txn_states = texts(
+        "--state", metavar="TXN-STATE", help="Only in this state: Ongoing, Empty, CompleteCommit, … Repeatable."
+    )
+    producer_ids = texts("--producer-id", metavar="N", help="Only of this producer id. Repeatable.")
+    longer_than = text(
+        "--longer-than",
+        "--duration-filter",
+        metavar="DURATION",
+        help="Only with a transaction that has run longer, such as 5m.",
+    )
+    pattern = text(
+        "--pattern",
+        "--transactional-id-pattern",
+        metavar="REGEX",
+        help="Only ids that match as a whole (RE2, Kafka 4.1).",
+    )
+    brokers = texts("--broker", metavar="ID", help="Only what this broker has. Repeatable.")
+
+
+@command(
+    "txn list",
+    help="Transactional ids: state, producer, age.",
+    examples="""
+kcli txn list
+kcli txn list --open --longer-than 5m        # who holds readers up
+kcli txn list --pattern 'billing-.*' -J
+kcli txn list --producer-id 1042             # whose is it""",
+)
+def list_all(options: ListOptions) -> int:
+    """List transactional ids as their coordinators know them; all brokers are asked. The brokers filter, so that a long
+    list need not come over the wire.
+    """
+    wanted, brokers = _filter(options), broker_ids(options.brokers) or None
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        transactions, failed = await list_transactions(cluster, wanted, brokers=brokers)
+        for node, problem in failed.items():
+            document.fail(problem, f"broker {node}")
+        known = good(
+            await describe_transactions(cluster, [listed.name for listed in transactions if listed.state in OPEN])
+        )
+        document.rows["transactions"] = [
+            {
+                "transactional_id": listed.name,
+                "coordinator": listed.coordinator,
+                "producer_id": listed.producer_id,
+                "state": listed.state,
+                **_progress(known.get(listed.name)),
+            }
+            for listed in transactions
+        ]
+
+    return answer(options, "txn.list", work)
+
+
+def _progress(transaction: Described | None) -> Row:
+    """What only an open transaction has."""
+    if transaction is None or age(transaction) is None:
+        return {"age": None, "timeout": None, "partitions": None}
+    return {
+        "age": age(transaction),
+        "timeout": transaction.timeout_ms / 1000,
+        "partitions": len(transaction.partitions),
+    }
+
+
+def _filter(options: ListOptions) -> Filter:
+    """Raises UsageError for a state that there is not, and a producer id that is none."""
+    states = []
+    folded = {state.lower(): state for state in STATES}
+    for given in options.txn_states:
+        state = folded.get(given.lower().replace("-", "").replace("_", ""))
+        if state is None:
+            from kcli.text.suggest import did_you_mean
+
+            near = did_you_mean(given, STATES) or f"; there are {', '.join(STATES)}"
+            raise UsageError(f"--state {given}: transactions have no such state{near}")
+        states.append(state)
+    if options.open:
+        states += [state for state in OPEN if state not in states]
+    for given in options.producer_ids:
+        if not (given.isascii() and given.isdecimal() and len(given) < 19):
+            raise UsageError(f"--producer-id {given}: expected a whole number")
+    longer = milliseconds(options.longer_than, "--longer-than")
+    return Filter(
+        states=states,
+        producer_ids=[int(given) for given in options.producer_ids],
+        longer_than=-1 if longer is None else longer,
+        pattern=options.pattern,
+    )

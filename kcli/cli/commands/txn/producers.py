@@ -1,0 +1,64 @@
+"""`kcli txn producers`: what partitions know of those who write to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.admin.transactions.producers import ProducerState, describe_producers
+from kcli.cli.commands.groups.scope import Scope
+from kcli.cli.commands.txn.options import OpenOptions
+from kcli.cli.commands.txn.times import moment, since
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.option import integer
+from kcli.cli.runtime.answer import answer, words_of
+from kcli.errors import KcliError
+from kcli.model import Cluster, TopicPartition
+
+if TYPE_CHECKING:
+    from kcli.cli.output.shapes.shape import Row
+
+
+class ProducersOptions(OpenOptions, OutputOptions):
+    broker = integer("--broker", metavar="ID", least=0, help="Ask this replica, not the leaders.")
+
+
+@command(
+    "txn producers",
+    help="Who writes to partitions, and since where it is open.",
+    words="TOPIC[:0,1]",
+    examples="""
+kcli txn producers orders
+kcli txn producers orders:0,1 --open
+kcli txn producers orders:0 --broker 2       # as that replica knows them""",
+)
+def producers(options: ProducersOptions) -> int:
+    """Print the producers that partitions remember: idempotent and transactional ones, the last to write first."""
+    scope = Scope(words_of(options, "TOPIC"))
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        parts = await scope.partitions(cluster, ())
+        rows = document.rows["producers"] = []
+        for at, states in (await describe_producers(cluster, parts, replica=options.broker)).items():
+            if isinstance(states, KcliError):
+                document.fail(states, f"{at.topic} [{at.partition}]")
+                continue
+            states = [state for state in states if state.open_since is not None or not options.open]
+            rows += [_producer(at, state) for state in sorted(states, key=lambda state: -state.last_timestamp)]
+
+    return answer(options, "txn.producers", work)
+
+
+def _producer(at: TopicPartition, state: ProducerState) -> Row:
+    return {
+        "topic": at.topic,
+        "partition": at.partition,
+        "producer_id": state.producer_id,
+        "epoch": state.epoch,
+        "coordinator_epoch": state.coordinator_epoch,
+        "last_sequence": state.last_sequence,
+        "last_write": moment(state.last_timestamp),
+        "idle": since(state.last_timestamp) if state.last_timestamp >= 0 else None,
+        "open_since": state.open_since,
+    }

@@ -1,0 +1,45 @@
+"""The commands of `kcli txn`. Made by `make tables`; do not edit."""
+
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
+
+_0 = Option(name='txn_states', flags=('--state',), multiple=True, metavar='TXN-STATE', help='Only in this state: Ongoing, Empty, CompleteCommit, … Repeatable.')
+_1 = Option(name='producer_ids', flags=('--producer-id',), multiple=True, metavar='N', help='Only of this producer id. Repeatable.')
+_2 = Option(name='longer_than', flags=('--longer-than', '--duration-filter'), metavar='DURATION', help='Only with a transaction that has run longer, such as 5m.')
+_3 = Option(name='pattern', flags=('--pattern', '--transactional-id-pattern'), metavar='REGEX', help='Only ids that match as a whole (RE2, Kafka 4.1).')
+_4 = Option(name='brokers', flags=('--broker',), multiple=True, metavar='ID', help='Only what this broker has. Repeatable.')
+_5 = Option(name='open', flags=('--open',), kind='flag', help='Only with an open transaction.')
+_6 = Option(name='format', flags=('--format',), help='Default table; plain is values only; csv-safe is for spreadsheets: no text is a formula.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'))
+_7 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.')
+_8 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.')
+_9 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.')
+_10 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.')
+_11 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.')
+_12 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.')
+_13 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.')
+_14 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.')
+_15 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.')
+_16 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.')
+_17 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
+_18 = Option(name='broker', flags=('--broker',), kind='int', metavar='ID', help='Ask this replica, not the leaders.', least=0)
+_19 = Option(name='older_than', flags=('--older-than',), metavar='DURATION', help='How old its last record is at least. Default 15m, the longest timeout brokers allow.')
+_20 = Option(name='brokers', flags=('--broker',), multiple=True, metavar='ID', help='Only partitions that this broker leads. Repeatable.')
+_21 = Option(name='start_offset', flags=('--start-offset',), kind='int', metavar='N', help='Where it began, as find-hanging prints it (OPEN SINCE).', least=0)
+_22 = Option(name='topic', flags=('-t', '--topic'), metavar='TOPIC', help="The topic, as Kafka's tool says it.")
+_23 = Option(name='partition', flags=('-p', '--partition'), kind='int', metavar='N', help='The partition.', least=0)
+_24 = Option(name='producer_id', flags=('--producer-id',), kind='int', metavar='N', help='Instead of --start-offset, with both epochs: nothing is looked up or checked.', least=0)
+_25 = Option(name='producer_epoch', flags=('--producer-epoch',), kind='int', metavar='N', help='Its epoch.', least=0)
+_26 = Option(name='coordinator_epoch', flags=('--coordinator-epoch',), kind='int', metavar='N', help='The epoch of its coordinator; -1 for one that never wrote a marker.', least=-1)
+_27 = Option(name='fence', flags=('--fence',), kind='flag', help='The words are transactional ids: fence them.')
+_28 = Option(name='force', flags=('--force',), kind='flag', help='Also one that its coordinator knows: the other partitions of it stay as they are.')
+_29 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.')
+_30 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.')
+
+COMMANDS = {
+    'list': Command(name='list', run='kcli.cli.commands.txn.list:list_all', help='Transactional ids: state, producer, age.', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17)),
+    'describe': Command(name='describe', run='kcli.cli.commands.txn.describe:describe', help='Transactional ids with timeout, age and open partitions.', words='TXN', options=(_6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17)),
+    'producers': Command(name='producers', run='kcli.cli.commands.txn.producers:producers', help='Who writes to partitions, and since where it is open.', words='TOPIC[:0,1]', options=(_18, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17)),
+    'find-hanging': Command(name='find-hanging', run='kcli.cli.commands.txn.find_hanging:find_hanging', help='Open transactions that no coordinator will ever end.', words='TOPIC[:0,1]', options=(_19, _20, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17)),
+    'abort': Command(name='abort', run='kcli.cli.commands.txn.abort:abort_command', help='Abort a hanging transaction in a partition.', words='TOPIC[:0,1]', options=(_21, _22, _23, _24, _25, _26, _27, _28, _29, _30, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17)),
+    'fence': Command(name='fence', run='kcli.cli.commands.txn.fence:fence', help='Take ids from their producers; open transactions abort.', words='TXN', options=(_29, _30, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17)),
+}
