@@ -25,23 +25,7 @@ EXECUTE = Option(
     help="Do it. Without, the plan is shown, and on a terminal you are asked.",
 )
 DRY_RUN = Option(name="dry_run", flags=("--dry-run",), kind="flag", help="Only show what would be done.")
-IF_EXISTS = Option(name="if_exists", flags=("--if-exists",), kind="flag", help="What does not exist is no failure.")
-WAIT = Option(name="wait", flags=("--wait",), kind="flag", help="Wait until every broker knows (default).")
 NO_WAIT = Option(name="no_wait", flags=("--no-wait",), kind="flag", help="Do not wait until every broker knows.")
-TIMEOUT = Option(
-    name="timeout",
-    flags=("--timeout",),
-    kind="int",
-    least=0,
-    metavar="SECONDS",
-    help="How long --wait waits, then exit 4 (default 30).",
-)
-ISOLATION = Option(
-    name="isolation",
-    flags=("--isolation",),
-    choices=("read_uncommitted", "read_committed"),
-    help="Which end lag is measured to: high watermark (default), or last stable offset.",
-)
 STATE = Option(
     name="states",
     flags=("--state",),

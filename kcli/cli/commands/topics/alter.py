@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kcli.model import Cluster
 
     Configs = dict[Resource, list[Config] | KcliError]
+    Outcomes = dict[Resource, KcliError | None]
 
 
 class AlterOptions(UndoOptions):
@@ -68,10 +69,7 @@ def alter(options: AlterOptions) -> int:
         before = await describe_configs(cluster, changes) if changes else {}
         rows = document.rows["changes"] = _plan(topics, count, changes, before)
         refused = await grow_topics(cluster, growing, dry_run=True)
-        checked = await alter_configs(cluster, changes, dry_run=True) if changes else {}
-        checked = await mistyped(cluster, changes, before, checked)
-        checked |= bad(before)  # what is not known cannot be taken back
-        _settle(rows, refused, checked, document, done="")
+        _settle(rows, refused, await _checked(cluster, changes, before), document, done="")
         open_rows = sum(row["result"] == "would change" for row in rows)
         if document.errors and open_rows and not options.dry_run:
             say(options, "nothing was changed: not all of the plan can be")
@@ -89,6 +87,13 @@ def alter(options: AlterOptions) -> int:
         return None
 
     return answer(options, "topics.alter", work)
+
+
+async def _checked(cluster: Cluster, changes: dict[Resource, list[Operation]], before: Configs) -> Outcomes:
+    """What the broker would answer to the changes of configs."""
+    answers = await alter_configs(cluster, changes, dry_run=True) if changes else {}
+    answers = await mistyped(cluster, changes, before, answers)
+    return answers | bad(before)  # what is not known cannot be taken back
 
 
 def _operations(options: AlterOptions) -> list[Operation]:
@@ -133,7 +138,7 @@ def _known(configs: list[Config] | KcliError | None) -> dict[str, Config]:
 def _settle(
     rows: list[Row],
     partitions: dict[str, KcliError | None],
-    configs: dict[Resource, KcliError | None],
+    configs: Outcomes,
     document: Document,
     *,
     done: str,
