@@ -14,8 +14,8 @@ from kcli.model import OffsetAndMetadata, TopicPartition
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.commands.consume.commits import Commits
-    from kcli.cli.commands.consume.consume import Plan
     from kcli.cli.commands.consume.order.arrivals import Arrivals
+    from kcli.cli.commands.consume.plan import Plan
     from kcli.cli.commands.consume.sink import Sink
     from kcli.cli.runtime.signals import Stop
     from kcli.consumer.consumer import Consumer

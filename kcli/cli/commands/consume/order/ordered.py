@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kcli.cli.commands.consume.consume import Plan
+    from kcli.cli.commands.consume.plan import Plan
     from kcli.cli.commands.consume.sink import Sink
     from kcli.cli.runtime.signals import Stop
     from kcli.consumer.consumer import Consumer

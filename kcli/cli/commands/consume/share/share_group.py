@@ -18,7 +18,7 @@ from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.commands.consume.consume import ConsumeOptions
+    from kcli.cli.commands.consume.plan import ConsumeOptions
     from kcli.consumer.share.ranges import Outcome
 
 FAILED_ASSERTION = 3  # exit code

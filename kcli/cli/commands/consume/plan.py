@@ -1,0 +1,102 @@
+"""What a command line of `kcli consume` says: its options, and what they mean without a share group."""
+
+from __future__ import annotations
+
+from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, named_topics
+from kcli.cli.parsing.groups import ConnectionOptions, TimeFieldOptions
+from kcli.cli.parsing.option import choice, flag, integer, text
+from kcli.cli.parsing.record_groups import (
+    FilterOptions,
+    PrintOptions,
+    SelectionOptions,
+    TimeOptions,
+    TopicOptions,
+    record_limit,
+)
+from kcli.errors import UsageError
+from kcli.settings import GroupSettings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.grammar.bound import Bound
+
+
+class ConsumeOptions(
+    TopicOptions, SelectionOptions, TimeOptions, TimeFieldOptions, FilterOptions, PrintOptions, ConnectionOptions
+):
+    beginning = flag("--from-beginning", help="The same as -o beginning.")
+    exit_at_end = flag("-e", "--exit", help="Stop at the end as it was at the start.")
+    count = record_limit()
+    order = choice(
+        "--order",
+        of=("offset", "time"),
+        help="time: merged by time over partitions and topics; offset: one partition after another. Else as it comes.",
+    )
+    fail_if_none = flag("--fail-if-none", help="Exit 3 when no record was written.")
+    group = text("-g", "--group", metavar="GROUP", help="Join this consumer group.")
+    share_group = text(
+        "--share-group",
+        metavar="GROUP",
+        help="Take records from this share group (KIP-932), acknowledged once they were written.",
+    )
+    share_ack = choice(
+        "--share-ack",
+        of=("accept", "release", "reject"),
+        help="What becomes of a share group's records: done (default), given back at the end, or never again.",
+    )
+    control = flag(
+        "--print-control-records", help="Print what ends transactions, too: key COMMIT or ABORT, header __control."
+    )
+    timeout_ms = integer("--timeout-ms", least=0, metavar="MS", help="Exit 4 when no record came for so long.")
+
+
+class Plan(Selection):
+    """What a command line says, understood. Raises UsageError."""
+
+    def __init__(self, options: ConsumeOptions) -> None:
+        super().__init__(options, "consume", named_topics(options), times=options, field=options, filters=options)
+        self.options = options
+        if options.control:
+            self.settings = self.settings.replace(include_control=True)
+        self.limit: int = -1 if options.count is None else options.count
+        self.to_end: bool = options.exit_at_end
+        self.timeout = None if options.timeout_ms is None else options.timeout_ms / 1000
+        self.single: bool = options.unbuffered
+        self.fail_if_none: bool = options.fail_if_none
+        if options.beginning:
+            if self.range.start is not None:
+                raise UsageError("--from-beginning and -o both say where to start; take one")
+            self.range.start = EARLIEST
+        self.group = self._group(options.group)
+        self.order: str | None = options.order
+        if self.order is not None and self.group is not None:
+            raise UsageError("--order reads all partitions at once; a --group gives them to whom it likes")
+        if self.order == "offset" and self.end is None:
+            raise UsageError("--order offset reads one partition after another, so it needs an end: add -e, or -o :END")
+
+    def _group(self, name: str | None) -> GroupSettings | None:
+        changes = self.connection.properties.member()
+        if name is None and not changes.get("group"):
+            if self.range.start is not None and self.range.start.kind == "stored":
+                raise UsageError("-o stored needs --group")
+            return None
+        if self.partitions is not None:
+            raise UsageError("--group gives out the partitions itself; -p does not go with it")
+        start = self.range.start
+        if self.payload is not None:
+            raise UsageError("--group starts at its committed offsets; `kcli groups reset` moves them to a time")
+        if self.range.stop is not None or (start is not None and start.kind not in ("earliest", "latest", "stored")):
+            raise UsageError("--group starts at its committed offsets; only -o beginning or -o end (without any) fit")
+        if start is not None and start.kind != "stored":
+            self.settings = self.settings.replace(reset=start.kind)
+        return GroupSettings(**{**changes, "auto_commit": False}).replace(group=name or str(changes["group"]))
+
+    @property
+    def bounded(self) -> bool:
+        return self.limit >= 0 or self.end is not None
+
+    @property
+    def end(self) -> Bound | None:
+        """Where to stop; None is to follow. A range of payload times that ends is searched in the log as it is now."""
+        ends = self.to_end or (self.payload is not None and self.payload.end is not None)
+        return self.range.stop or (LATEST if ends else None)
