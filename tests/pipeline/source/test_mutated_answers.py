@@ -19,6 +19,7 @@ from kcli.pipeline.connection import Sealed, sealed_of
 from kcli.pipeline.log import Log
 from kcli.pipeline.options import read_options
 from kcli.pipeline.sink.positions import begin
+from kcli.pipeline.source import changes
 from kcli.pipeline.source.commit_group import commit
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.leaps import Leaps, leaping
@@ -41,8 +42,8 @@ SCHEMA = StructType(
     ]
 )  # fmt: skip
 AT = TopicPartition("orders", 0)
-OPTIONS = {"subscribe": "orders,payments", "kafkaConsumer.pollTimeoutMs": "3000"}
-PATTERN = {"subscribePattern": "or.*", "startingTimestamp": "1000", "kafkaConsumer.pollTimeoutMs": "3000"}
+OPTIONS = {"subscribe": "orders,payments", "kafkaConsumer.pollTimeoutMs": "1000"}
+PATTERN = {"subscribePattern": "or.*", "startingTimestamp": "1000", "kafkaConsumer.pollTimeoutMs": "1000"}
 
 
 def batch(sealed: Sealed, options: dict[str, str]) -> None:
@@ -123,7 +124,13 @@ class Plans:
 
 @pytest.fixture(scope="module")
 def plans(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plans]:
-    with leaping() as leaps, SandboxThread(brokers=2, rebalance_delay=0.0) as sandbox:
+    with (
+        leaping() as leaps,
+        SandboxThread(brokers=2, rebalance_delay=0.0) as sandbox,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(changes, "PATIENCE", 0.2)  # it sleeps between Spark's calls, over which no clock leaps
+        patch.setattr(changes, "EVERY", 0.05)
         asyncio.run(seed(sandbox.bootstrap))
         yield Plans(sandbox, leaps, tmp_path_factory.mktemp("kept"))
 
