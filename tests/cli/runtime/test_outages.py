@@ -63,6 +63,7 @@ async def test_a_silence_of_days_is_said_once(capsys: pytest.CaptureFixture[str]
     assert said.count("silence") == 1
 
 
+@pytest.mark.usefixtures("leaping_clock")
 def test_a_reader_does_not_wait_for_days() -> None:
     """Every Fetch answer throttles for 24 days: it is said, and what is there is read all the same."""
     with SandboxThread(topics={"t": 1}) as sandbox:
@@ -75,6 +76,7 @@ def test_a_reader_does_not_wait_for_days() -> None:
     assert b"asks for 2,147,484 s of silence" in done.stderr
 
 
+@pytest.mark.usefixtures("leaping_clock")
 @pytest.mark.parametrize("quiet", [False, True])
 def test_E13_a_reader_says_which_leader_it_waits_for_and_reads_the_others(quiet: bool) -> None:
     with SandboxThread(topics={"t": 3}, brokers=3) as sandbox:

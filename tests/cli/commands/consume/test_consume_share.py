@@ -8,11 +8,20 @@ import select
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 
 import pytest
 
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import KCLI, Shell
+from tests.cli.leaps import leaping
+
+
+@pytest.fixture(scope="module")
+def bootstrap() -> Iterator[str]:
+    """A sandbox of this file, by a clock that leaps: members of a share group wait for records that nobody sends."""
+    with leaping(), SandboxThread() as sandbox:
+        yield sandbox.bootstrap
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ from kcli.proto.messages.metadata import MetadataResponse
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import Shell
 
+pytestmark = pytest.mark.usefixtures("leaping_clock")
+
 FOREVER = 1 << 30
 COMMANDS = [
     ["consume", "-e"], ["consume", "-n", "6"], ["consume", "-e", "-J"], ["consume", "-e", "--order", "time"], ["count"],
