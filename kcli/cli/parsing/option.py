@@ -46,7 +46,8 @@ class Option(Frozen):
 
 class Options:
     """What a command line says. The options of a class are its own, then those of its bases in the order in which
-    Python looks through them: what several bases share, such as the connection, comes last."""
+    Python looks through them: what several bases share, such as the connection, comes last. A class takes an option of
+    its bases away by an attribute that is none: `verbose = False`."""
 
     declared: ClassVar[tuple[Option, ...]] = ()
     own: ClassVar[tuple[Option, ...]] = ()
@@ -56,9 +57,10 @@ class Options:
     def __init_subclass__(cls) -> None:
         cls.own = tuple(value for value in vars(cls).values() if isinstance(value, Option))
         every: dict[str, Option] = {}
+        taken: set[str] = set()  # the names of the classes before
         for part in cls.__mro__[:-2]:  # without Options and object
-            for option in part.__dict__["own"]:
-                every.setdefault(option.name, option)
+            every |= {option.name: option for option in part.__dict__["own"] if option.name not in taken}
+            taken.update(part.__dict__)
         cls.declared = tuple(every.values())
         for option in cls.own:
             setattr(cls, option.name, option.absent())
