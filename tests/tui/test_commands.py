@@ -9,8 +9,7 @@ import pytest
 
 from kcli.admin.groups.commits import write_commits
 from kcli.asking.coordinators import Coordinators
-from kcli.cli.commands.tui.command import aim
-from kcli.cli.parsing.command import Legacy
+from kcli.cli.commands.tui.tui import aim
 from kcli.cli.parsing.groups import ConnectionOptions
 from kcli.cli.runtime.connection import Connection
 from kcli.client import Client
@@ -54,7 +53,8 @@ def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 )  # fmt: skip
 def test_a_command_says_which_cluster_it_means(values: dict[str, Any], expected: str) -> None:
     Path("a file").touch()
-    assert aim(Legacy(values), Connection(ConnectionOptions(**values))) == expected
+    options = ConnectionOptions(**values)
+    assert aim(options, Connection(options)) == expected
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import json
 
 from kcli.broker.guard import READING
 from kcli.cli.commands.raw.answer import explained
-from kcli.cli.commands.raw.body import made
+from kcli.cli.commands.raw.body import request_of
 from kcli.client import Client
 from kcli.errors import KcliError
 from kcli.proto.as_json import to_json
@@ -48,7 +48,7 @@ async def test_every_api_that_reads_is_asked_in_every_version(kafka: Kafka) -> N
                 carried = to_json(kind(), version)
                 body = {field: value for field, value in BODIES.get(name, {}).items() if field in carried}
                 try:
-                    answer = await broker.ask(made(kind, version, body), max_version=version)
+                    answer = await broker.ask(request_of(kind, version, body), max_version=version)
                 except KcliError as problem:
                     wrong.append((name, version, str(problem)))
                     continue

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from typing import TYPE_CHECKING
 
 from kcli.cli.main import complain
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import ConnectionOptions, internal
+from kcli.cli.parsing.option import choice, texts
 from kcli.cli.runtime.answer import plural, say
 from kcli.cli.runtime.connection import Connection
 from kcli.declared.export import Export
@@ -15,39 +17,58 @@ from kcli.declared.writing import text_of
 from kcli.errors import UsageError
 from kcli.settings import ClientSettings
 
-if TYPE_CHECKING:
-    from kcli.cli.parsing.option import Values
+
+class ExportOptions(ConnectionOptions):
+    only = texts(
+        "--only", metavar="SECTION", help="Only this section: topics, configs, users, quotas or acls. Repeatable."
+    )
+    match = texts(
+        "--match",
+        metavar="PATTERN",
+        help="Only what is named so, as a scope names it: orders-*, ^REGEX, group/billing, User:a*. Repeatable.",
+    )
+    format = choice("--format", of=("yaml", "toml", "json"), help="Default yaml.")
+    internal = internal()
 
 
-def export(values: Values) -> int:
-    """`kcli export`. What could not be read is told and is exit code 1; the rest is printed. A pattern that fits
-    nothing is a note, and exit code 1 only where nothing else was found."""
-    only = values["only"] or list(SECTIONS)
+@command(
+    "export",
+    examples="""
+kcli export > cluster.yaml
+kcli export --only topics --match 'orders*' --format toml
+kcli export -b old:9092 | kcli apply - -b new:9092 --execute""",
+)
+def export(options: ExportOptions) -> int:
+    """Print topics, configs, users, quotas and ACLs as a file for `kcli apply`. To apply it to the same cluster changes
+    nothing. Passwords cannot be read: users get the name of an environment variable, secret configs are left out.
+    Not exported: records, offsets, and what is Kafka's own.
+    """
+    only = options.only or list(SECTIONS)
     for name in only:
         if name not in SECTIONS:
             from kcli.text.suggest import did_you_mean
 
             near = did_you_mean(name, SECTIONS) or f"; there are {', '.join(SECTIONS)}"
             raise UsageError(f"--only {name}: there is no such section{near}")
-    settings = Connection(values).client()
-    found = asyncio.run(_read(settings, values, only))
-    empty = len(found.document) == 1  # its schema
-    if not (empty and found.unmatched):
-        _print(text_of(found.document, values["format"] or "yaml"))
-    for remark in found.remarks:
-        say(values, remark)
-    for about, error in found.failed.items():
+    settings = Connection(options).client()
+    exported = asyncio.run(_read(settings, options, only))
+    empty = len(exported.document) == 1  # its schema
+    if not (empty and exported.unmatched):
+        _print(text_of(exported.document, options.format or "yaml"))
+    for remark in exported.remarks:
+        say(options, remark)
+    for about, error in exported.failed.items():
         complain(f"{about}: {error}" if about not in str(error) else str(error))
-    for one in found.unmatched:
-        why = f"--match {one}: nothing is named so; a name, a pattern such as orders-*, or ^REGEX"
+    for pattern in exported.unmatched:
+        why = f"--match {pattern}: nothing is named so; a name, a pattern such as orders-*, or ^REGEX"
         if empty:
             complain(why)
         else:
-            say(values, why)
-    counts = [plural(len(found.document[one]), one[:-1]) for one in SECTIONS if found.document.get(one)]
-    if values["verbose"]:
-        say(values, f"exported: {', '.join(counts) or 'nothing'}")
-    return 1 if found.failed or (empty and found.unmatched) else 0
+            say(options, why)
+    counts = [plural(len(exported.document[name]), name[:-1]) for name in SECTIONS if exported.document.get(name)]
+    if options.verbose:
+        say(options, f"exported: {', '.join(counts) or 'nothing'}")
+    return 1 if exported.failed or (empty and exported.unmatched) else 0
 
 
 def _print(text: str) -> None:
@@ -60,10 +81,10 @@ def _print(text: str) -> None:
     sys.stdout.buffer.flush()
 
 
-async def _read(settings: ClientSettings, values: Values, only: list[str]) -> Export:
+async def _read(settings: ClientSettings, options: ExportOptions, only: list[str]) -> Export:
     from kcli.client import Client
 
     async with Client(settings) as client:
-        found = Export(client.cluster, match=values["match"], internal=values["internal"])
-        await found.read(only)
-        return found
+        exported = Export(client.cluster, match=options.match, internal=options.internal)
+        await exported.read(only)
+        return exported

@@ -4,48 +4,65 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from kcli.cli.commands.config.foreign import PLACES, guess, place, read
+from kcli.cli.commands.config.options import RemarkOptions
 from kcli.cli.commands.config.readers import Found
 from kcli.cli.commands.config.toml import secrets_of, text_of, write
 from kcli.cli.main import complain
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.option import flag, text, texts
 from kcli.config.profiles.files import user_file
 from kcli.config.properties.merged import Properties
 from kcli.errors import UsageError
 from kcli.text.escape import put
 
-if TYPE_CHECKING:
-    from kcli.cli.parsing.option import Values
+
+class ImportOptions(RemarkOptions):
+    name = text("--name", metavar="NAME", help="What to call the profile.")
+    only = texts("--only", metavar="NAME", help="Only this one. Repeatable.")
+    write = flag("--write", help="Add them to config.toml, with their secrets.")
+    to = text("--to", metavar="FILE", help="Another file for --write, such as .kcli.toml.")
+    force = flag("--force", help="Replace profiles of the same names.")
+    reveal = flag("--reveal", help="Print secrets too.")
 
 
-def run(values: Values) -> int:
-    """`kcli config import FROM [FILE]`."""
-    kind, path = _source(values["words"])
-    name = values["name"] or (os.path.splitext(os.path.basename(path))[0] if kind == "properties" else kind)
-    found = read(kind, path, name)
-    wanted = values["only"]
+@command(
+    "config import",
+    help="Clusters of kcat, kaf, kafkactl, kcl, rpk or a .properties file as profiles.",
+    words="kcat|kaf|kafkactl|kcl|rpk|properties [FILE]",
+    examples="""
+kcli config import kaf                               # from ~/.kaf/config
+kcli config import client.properties --name prod
+kcli config import kafkactl --only prod --write""",
+)
+def run(options: ImportOptions) -> int:
+    """Print the clusters of another tool's configuration as profiles. --write adds them to config.toml."""
+    kind, path = _source(options.words)
+    name = options.name or (os.path.splitext(os.path.basename(path))[0] if kind == "properties" else kind)
+    clusters = read(kind, path, name)
+    wanted = options.only
     if wanted:
-        _known(wanted, found, path)
-        found = [one for one in found if one.name in wanted]
-    if values["name"]:
-        if len(found) > 1:
-            raise UsageError(f"--name {name}: {path} has {len(found)} clusters; name one of them with --only")
-        found[0].name = name
-    for one in found:
-        _anchor(one, path)
-        _remark(one, kind, quiet=values["quiet"])
-    if values["write"]:
-        target = values["to"] or user_file()
-        replaced = write(target, found, force=values["force"])
-        if not values["quiet"]:
-            names = ", ".join(one.name for one in found)
+        _known(wanted, clusters, path)
+        clusters = [cluster for cluster in clusters if cluster.name in wanted]
+    if options.name:
+        if len(clusters) > 1:
+            raise UsageError(f"--name {name}: {path} has {len(clusters)} clusters; name one of them with --only")
+        clusters[0].name = name
+    for cluster in clusters:
+        _anchor(cluster, path)
+        _remark(cluster, kind, quiet=options.quiet)
+    if options.write:
+        target = options.to or user_file()
+        replaced = write(target, clusters, force=options.force)
+        if not options.quiet:
+            names = ", ".join(cluster.name for cluster in clusters)
             complain(f"{names} written to {target}{f'; what was there before is in {target}~' if replaced else ''}")
         return 0
-    put("\n".join(text_of(one, reveal=values["reveal"]) for one in found))
+    put("\n".join(text_of(cluster, reveal=options.reveal) for cluster in clusters))
     sys.stdout.flush()
-    hidden = sum(len(secrets_of(one)) for one in found)
-    if hidden and not values["reveal"] and not values["quiet"]:
+    hidden = sum(len(secrets_of(cluster)) for cluster in clusters)
+    if hidden and not options.reveal and not options.quiet:
         complain(
             f"{hidden} secret{'s are' if hidden > 1 else ' is'} hidden: --reveal shows, --write keeps what stands there"
         )
@@ -67,8 +84,8 @@ def _source(words: list[str]) -> tuple[str, str]:
     return kind, words[1] if len(words) == 2 else place(kind)
 
 
-def _known(wanted: list[str], found: list[Found], path: str) -> None:
-    names = [one.name for one in found]
+def _known(wanted: list[str], clusters: list[Found], path: str) -> None:
+    names = [cluster.name for cluster in clusters]
     for name in wanted:
         if name not in names:
             from kcli.text.suggest import did_you_mean
@@ -76,39 +93,43 @@ def _known(wanted: list[str], found: list[Found], path: str) -> None:
             raise UsageError(f"--only {name}: {path} has {', '.join(names)}{did_you_mean(name, names)}")
 
 
-def _anchor(one: Found, path: str) -> None:
+def _anchor(cluster: Found, path: str) -> None:
     """Files that are named from the folder of `path`, or from here, are named whole: a profile is used anywhere."""
-    for key, text in _named_files(one):
+    for key, file in _named_files(cluster):
         for folder in (os.path.dirname(os.path.abspath(path)), os.getcwd()):
-            if os.path.exists(os.path.join(folder, text)):
-                one.properties[key] = os.path.join(folder, os.path.normpath(text))
+            if os.path.exists(os.path.join(folder, file)):
+                cluster.properties[key] = os.path.join(folder, os.path.normpath(file))
                 break
 
 
-def _named_files(one: Found) -> list[tuple[str, str]]:
+def _named_files(cluster: Found) -> list[tuple[str, str]]:
     """(property, file) of those whose name is not whole."""
     from kcli.config.properties import names
     from kcli.config.secrets.fields import FILES
 
     fields = {**names.TLS, **names.OAUTH, **names.KERBEROS}
-    named = [(key, text) for key, text in one.properties.items() if fields.get(key) in FILES]
-    return [(key, text) for key, text in named if not os.path.isabs(text) and text[:1] not in ("~", "$")]
+    named = [(key, file) for key, file in cluster.properties.items() if fields.get(key) in FILES]
+    return [(key, file) for key, file in named if not os.path.isabs(file) and file[:1] not in ("~", "$")]
 
 
-def _remark(one: Found, kind: str, *, quiet: bool) -> None:
+def _remark(cluster: Found, kind: str, *, quiet: bool) -> None:
     """What could not be taken over, and what would not work as it is."""
-    remarks = [f"{one.name}: left out: {', '.join(one.left_out)}"] if one.left_out else []
-    if not one.bootstrap:
-        remarks.append(f"{one.name}: no servers are named: add bootstrap, or say -b beside --profile {one.name}")
+    remarks = [f"{cluster.name}: left out: {', '.join(cluster.left_out)}"] if cluster.left_out else []
+    if not cluster.bootstrap:
+        remarks.append(
+            f"{cluster.name}: no servers are named: add bootstrap, or say -b beside --profile {cluster.name}"
+        )
     try:
-        made = Properties(looking=False)
-        for key, text in one.properties.items():
-            made.put(key, text, one.name)
-        made.security()
+        properties = Properties(looking=False)
+        for key, value in cluster.properties.items():
+            properties.put(key, value, cluster.name)
+        properties.security()
     except UsageError as problem:
         remarks.append(str(problem))
-    remarks += [f"{one.name}: {key}: {text} is looked for where kcli is started" for key, text in _named_files(one)]
-    if one.current:
-        remarks.append(f'it is what {kind} uses now: --profile {one.name}, or default_profile = "{one.name}"')
+    remarks += [
+        f"{cluster.name}: {key}: {file} is looked for where kcli is started" for key, file in _named_files(cluster)
+    ]
+    if cluster.current:
+        remarks.append(f'it is what {kind} uses now: --profile {cluster.name}, or default_profile = "{cluster.name}"')
     for remark in [] if quiet else remarks:
         complain(remark)

@@ -30,17 +30,17 @@ def explained(thing: Any, failed: list[str], *, path: str = "", put: bool = Fals
     """The answer, with `put` the name of each error code beside it; the codes that are errors go into `failed`, as
     sentences with their path."""
     if isinstance(thing, list):
-        return [explained(one, failed, path=f"{path}[{n}]", put=put) for n, one in enumerate(thing)]
+        return [explained(item, failed, path=f"{path}[{n}]", put=put) for n, item in enumerate(thing)]
     if not isinstance(thing, dict):
         return thing
-    found: dict[str, Any] = {}
+    explained_: dict[str, Any] = {}
     for name, value in thing.items():
         at = f"{path}.{name}" if path else name
-        found[name] = explained(value, failed, path=at, put=put)
+        explained_[name] = explained(value, failed, path=at, put=put)
         if name.lower().endswith("errorcode") and isinstance(value, int):
             code = codes.of(value)
             if put:
-                found[name.removesuffix("Code") + "Name"] = code.name
+                explained_[name.removesuffix("Code") + "Name"] = code.name
             if code:
                 failed.append(f"{at} {value}: {code.name}: {code.text}")
-    return found
+    return explained_

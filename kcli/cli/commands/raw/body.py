@@ -64,14 +64,14 @@ def _no_number(text: str) -> Any:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    whole = dict(pairs)
+    if len(whole) < len(pairs):
         twice = next(name for n, (name, _) in enumerate(pairs) if name in dict(pairs[:n]))
         raise UsageError(f"{twice} is given twice in one object")
-    return made
+    return whole
 
 
-def made(kind: type[Request[Any]], version: int, body: Any) -> Request[Any]:
+def request_of(kind: type[Request[Any]], version: int, body: Any) -> Request[Any]:
     """The request. Raises UsageError for what this version cannot say."""
     request: Request[Any] = from_json(kind, version, body)  # type: ignore[assignment]
     try:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kcli.cli.commands.raw.body import name_of
-from kcli.cli.commands.raw.words import words_of
+from kcli.cli.commands.raw.field_docs import meaning_of
+from kcli.cli.commands.raw.whom import broker_of, place
 from kcli.cli.output.render import Document, write
 from kcli.cli.output.shapes.shape import shape
+from kcli.cli.parsing.groups import FormatOptions, OutputOptions
 from kcli.cli.runtime.answer import answer, format_of
 from kcli.errors import UsageError
 from kcli.model import Cluster
@@ -19,21 +21,18 @@ from kcli.values import Field, Value
 
 if TYPE_CHECKING:
     from kcli.cli.output.shapes.shape import Row
-    from kcli.cli.parsing.option import Values
 
 
-def list_apis(values: Values) -> int:
+def list_apis(options: OutputOptions, broker: str | None) -> int:
     """`kcli raw --list`: ours, and those of the broker that --broker names; ours alone where none can be reached."""
-    from kcli.cli.commands.raw.command import broker_of, place
-
-    place(values["broker"])
+    place(broker)
 
     async def work(cluster: Cluster, document: Document) -> None:
         rows = document.rows["apis"] = [_api(key, None) for key in sorted(REQUESTS)]
-        offered = await (await broker_of(cluster, values["broker"])).versions()
+        offered = await (await broker_of(cluster, broker)).versions()
         rows[:] = [_api(key, offered) for key in sorted(REQUESTS.keys() | offered.keys())]
 
-    return answer(values, "raw.list", work)
+    return answer(options, "raw.list", work)
 
 
 def _api(key: int, offered: dict[int, tuple[int, int]] | None) -> Row:
@@ -53,9 +52,8 @@ def _api(key: int, offered: dict[int, tuple[int, int]] | None) -> Row:
     }
 
 
-def describe(values: Values, kind: type[Request[Any]]) -> int:
+def describe(options: FormatOptions, kind: type[Request[Any]], version: int | None) -> int:
     """`kcli raw --describe API`, with -v only what that version has. Raises UsageError for a version there is not."""
-    version = values["api_version"]
     if version is not None and version not in kind.versions:
         raise UsageError(f"{name_of(kind)} has versions {kind.versions} here, not {version}")
     document = Document(shape=shape("raw.describe"))
@@ -74,7 +72,7 @@ def describe(values: Values, kind: type[Request[Any]]) -> int:
         for what, message in (("request", kind), ("answer", response))
         for row in _fields(message, version, "", message.versions)
     ]
-    write(document, format_of(values))
+    write(document, format_of(options))
     return 0
 
 
@@ -82,19 +80,19 @@ def _fields(struct: type[Value], version: int | None, path: str, within: Any) ->
     """The fields in the order of the wire, what is inside of a list or a struct after it."""
     rows: list[Row] = []
     for f, wire in fields_of(struct):
-        place = f.extra
-        if version is not None and version not in place.versions:
+        extra = f.extra
+        if version is not None and version not in extra.versions:
             continue
         name = f"{path}{camel(f.name)}"
         rows.append(
             {
                 "field": name,
                 "type": type_of(wire),
-                "versions": _versions(place.versions, within),
-                "null": _versions(place.null, within) if place.null.first <= place.null.last else None,
+                "versions": _versions(extra.versions, within),
+                "null": _versions(extra.null, within) if extra.null.first <= extra.null.last else None,
                 "default": _default(f, type_of(wire)),
-                "tag": place.tag,
-                "about": words_of(f.name) or None,
+                "tag": extra.tag,
+                "about": meaning_of(f.name) or None,
             }
         )
         inner = wire.element.struct if wire.element is not None else wire.struct

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
 
 from kcli.broker.security.access import Access
 from kcli.cli.commands.doctor.ladder import Ladder
@@ -14,6 +13,9 @@ from kcli.cli.commands.doctor.way import shown
 from kcli.cli.main import complain
 from kcli.cli.output.render import Document, write
 from kcli.cli.output.shapes.shape import shape
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.option import integer, texts
 from kcli.cli.runtime.answer import format_of
 from kcli.cli.runtime.connection import Connection
 from kcli.errors import KcliError, UsageError
@@ -21,29 +23,46 @@ from kcli.model import Address
 from kcli.proto.messages.metadata import MetadataResponse, MetadataResponseBroker
 from kcli.settings import ClientSettings
 
-if TYPE_CHECKING:
-    from kcli.cli.parsing.option import Values
-
 PATIENCE = 5.0  # seconds for a step
 AT_ONCE = 16
 LOCAL = ("localhost", "127.0.0.1", "::1", "0.0.0.0")
 
 
-def run(values: Values) -> int:
-    """`kcli doctor`."""
+class DoctorOptions(OutputOptions):
+    topics = texts("-t", "--topic", metavar="TOPIC", help="Whether it may be read or written. Repeatable.")
+    groups = texts("-g", "--group", metavar="GROUP", help="Whether the group may be used. Repeatable.")
+    timeout_ms = integer("--timeout-ms", metavar="MS", least=1, help="How long each step may take (default 5000).")
+
+
+@command(
+    "doctor",
+    examples="""
+kcli doctor -b kafka-1:9092
+kcli doctor --profile prod -t orders -g billing      # what I may do with them
+kcli doctor --profile prod -J | jq '.steps[] | select(.status == "failed")'""",
+)
+def run(options: DoctorOptions) -> int:
+    """Go the whole way to the cluster step by step: the configuration, DNS, TCP, TLS, ApiVersions, SASL, metadata,
+    every address that the brokers advertise, and what you may do there. A step that fails says what is wrong and
+    what mends it.
+
+    \b
+    Exit codes: 0 all is well, 1 something behind a connection (rights, a topic,
+    a broker too old), 2 the configuration, 5 a connection.
+    """
     document = Document(shape=shape("doctor"))
     steps: list[Step] = []
-    settings, access = _configuration(values, steps)
+    settings, access = _configuration(options, steps)
     if settings is not None:
-        patience = (values.get("timeout_ms") or 0) / 1000 or PATIENCE
-        asyncio.run(examine(settings, access, steps, patience, values))
+        patience = (options.timeout_ms or 0) / 1000 or PATIENCE
+        asyncio.run(examine(settings, access, steps, patience, options))
     document.rows["steps"] = [step.row() for step in steps]
     for step in steps:
         if step.status == FAILED:
             document.errors.append({"about": step.address, "error": step.fault or "", "message": _sentence(step)})
-    write(document, format_of(values))
+    write(document, format_of(options))
     for step in steps:
-        if step.status in (FAILED, WARNING) and not (step.status == WARNING and values.get("quiet")):
+        if step.status in (FAILED, WARNING) and not (step.status == WARNING and options.quiet):
             complain(_sentence(step))
     return exit_code(steps)
 
@@ -53,14 +72,14 @@ def _sentence(step: Step) -> str:
     return f"{who}: {step.result}: {step.mend}" if step.mend else f"{who}: {step.result}"
 
 
-def _configuration(values: Values, steps: list[Step]) -> tuple[ClientSettings | None, Access | None]:
+def _configuration(options: DoctorOptions, steps: list[Step]) -> tuple[ClientSettings | None, Access | None]:
     """The first rung: what is to be used, and whether it makes sense."""
     begin = time.perf_counter()
     step = Step(step="config")
     steps.append(step)
     access = None
     try:
-        connection = Connection(values)
+        connection = Connection(options)
         settings = connection.client()
         if settings.security is not None:
             from kcli.broker.security.access import Access
@@ -80,7 +99,7 @@ def _configuration(values: Values, steps: list[Step]) -> tuple[ClientSettings | 
 
 
 async def examine(
-    settings: ClientSettings, access: Access | None, steps: list[Step], patience: float, values: Values
+    settings: ClientSettings, access: Access | None, steps: list[Step], patience: float, options: DoctorOptions
 ) -> None:
     """All rungs behind the configuration; they are added to `steps` in order."""
     ladders = [Ladder(address, settings, access, patience) for address in settings.bootstrap]
@@ -91,23 +110,23 @@ async def examine(
         standing = next((ladder for ladder in ladders if ladder.failed is None), None)
         if standing is None:
             return
-        await _cluster(standing, steps, values)
+        await _cluster(standing, steps, options)
     finally:
         for ladder in ladders:
             ladder.close()
 
 
-async def _cluster(ladder: Ladder, steps: list[Step], values: Values) -> None:
+async def _cluster(ladder: Ladder, steps: list[Step], options: DoctorOptions) -> None:
     """What a bootstrap broker that was reached tells of the others, and lets us do."""
     from kcli.cli.commands.doctor.rights import cluster_rights, metadata, one_group, one_topic, topic_rights
 
-    told: list[MetadataResponse] = []
+    answers: list[MetadataResponse] = []
     del ladder.steps[:]
 
     async def ask() -> str:
-        told.append(await metadata(ladder))
-        brokers = len(told[0].brokers)
-        return f"cluster {told[0].cluster_id or '–'}, {brokers} broker{'s' if brokers != 1 else ''}"
+        answers.append(await metadata(ladder))
+        brokers = len(answers[0].brokers)
+        return f"cluster {answers[0].cluster_id or '–'}, {brokers} broker{'s' if brokers != 1 else ''}"
 
     if not await ladder.take("metadata", ask):
         steps.extend(ladder.steps)
@@ -115,14 +134,14 @@ async def _cluster(ladder: Ladder, steps: list[Step], values: Values) -> None:
     steps.extend(ladder.steps)
     del ladder.steps[:]
     gate = asyncio.Semaphore(AT_ONCE)
-    brokers = sorted(told[0].brokers, key=lambda one: one.node_id)
-    steps.extend(await asyncio.gather(*(_advertised(ladder, one, gate) for one in brokers)))
+    brokers = sorted(answers[0].brokers, key=lambda broker: broker.node_id)
+    steps.extend(await asyncio.gather(*(_advertised(ladder, broker, gate) for broker in brokers)))
     sasl = ladder.access.sasl if ladder.access is not None else None
     user = (sasl.username if sasl is not None else "") or "ANONYMOUS"
     rungs: list[Callable[[], Awaitable[str | Fault]]] = [lambda: cluster_rights(ladder)]
     rungs.append(lambda: topic_rights(ladder))
-    rungs += [lambda name=name: one_topic(ladder, name, user) for name in values.get("topics") or ()]  # type: ignore[misc]
-    rungs += [lambda name=name: one_group(ladder, name, user) for name in values.get("groups") or ()]  # type: ignore[misc]
+    rungs += [lambda name=name: one_topic(ladder, name, user) for name in options.topics]  # type: ignore[misc]
+    rungs += [lambda name=name: one_group(ladder, name, user) for name in options.groups]  # type: ignore[misc]
     for rung in rungs:
         await ladder.take("rights", rung)
     for step in ladder.steps:
@@ -147,9 +166,9 @@ async def _advertised(ladder: Ladder, broker: MetadataResponseBroker, gate: asyn
     failed = own.failed
     if failed is None:
         way = f" by way of {shown(own.there)}" if own.there != address else ""
-        step.result = f"{', '.join(one.step for one in own.steps if one.status != SKIPPED)}{way}"
-        step.status = WARNING if any(one.status == WARNING for one in own.steps) else OK
-        warned = next((one for one in own.steps if one.status == WARNING), None)
+        step.result = f"{', '.join(step_.step for step_ in own.steps if step_.status != SKIPPED)}{way}"
+        step.status = WARNING if any(step_.status == WARNING for step_ in own.steps) else OK
+        warned = next((step_ for step_ in own.steps if step_.status == WARNING), None)
         if warned is not None:
             step.result, step.fault, step.mend = f"{warned.step}: {warned.result}", warned.fault, warned.mend
         return step

@@ -1,5 +1,4 @@
-"""What fields of messages mean, where their names do not say it: units, numbers that stand for something, what -1 and
-null are. One meaning for a name in all messages; where two differ, both are said."""
+""""""
 
 from __future__ import annotations
 
@@ -183,7 +182,7 @@ voter_id: node id of the controller
 """
 
 
-def words_of(name: str) -> str:
+def meaning_of(name: str) -> str:
     """The meaning of a field by our name of it, "" where the name says it all."""
     if not _known:
         for line in _WORDS.strip().splitlines():

@@ -3,70 +3,106 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kcli.broker.guard import READING
 from kcli.cli.commands.raw.answer import explained, write_json
-from kcli.cli.commands.raw.body import find_api, made, name_of, read_body
+from kcli.cli.commands.raw.body import find_api, name_of, read_body, request_of
+from kcli.cli.commands.raw.whom import broker_of, place
 from kcli.cli.main import complain
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.option import flag, integer, text
 from kcli.cli.runtime.answer import format_of
 from kcli.cli.runtime.connection import Connection
 from kcli.errors import ConnectError, DeadlineExceeded, KcliError, UsageError
-from kcli.model import Broker, Cluster, Group, TopicPartition, Transaction
+from kcli.model import Broker
 from kcli.proto.as_json import to_json
 from kcli.proto.schema import Request
-
-if TYPE_CHECKING:
-    from kcli.cli.parsing.option import Values
 
 PRODUCE, SASL_AUTHENTICATE = 0, 36
 SENTENCES = 10
 """How many error codes are said on stderr; the answer has all."""
 
 
-def run(values: Values) -> int:
-    """`kcli raw API [BODY]`, `--list`, `--describe API`."""
-    words = list(values["words"])
-    if values["list"]:
+class RawOptions(OutputOptions):
+    api_version = integer(
+        "-v", "--api-version", least=0, help="The version. Default: the highest that both sides speak."
+    )
+    broker = text(
+        "--broker",
+        metavar="WHICH",
+        help="Whom to ask: any (default), controller, ID, group:NAME or txn:ID (its coordinator), leader:TOPIC:N.",
+    )
+    list = flag("--list", help="Print the APIs: our versions, and the broker's.")
+    describe = flag("--describe", help="Print the fields of an API, request and answer.")
+    hex = flag("--hex", help="Show the bytes of both frames on stderr.")
+    explain = flag("--explain", help="Put the name of each error code beside it.")
+    dry_run = flag("--dry-run", help="Print the whole request, and send nothing.")
+    verbose = False  # -v is --api-version
+
+
+@command(
+    "raw",
+    words="API [BODY]",
+    examples="""
+kcli raw --list                                  # the APIs, with our versions and the broker's
+kcli raw --describe Metadata -v 12               # fields, types, defaults
+kcli raw Metadata '{"topics": [{"name": "orders"}]}'
+kcli raw 60 --broker 2 -v 0 --explain
+kcli raw DescribeGroups '{"groups": ["billing"]}' --broker group:billing
+kcli raw DeleteTopics @delete.json --broker controller --dry-run
+kcli raw ListOffsets - --broker leader:orders:0 --hex < body.json""",
+)
+def run(options: RawOptions) -> int:
+    """Send any request of Kafka's protocol and print the answer as JSON. The API is named by name or key. The body is
+    JSON in the field names of Kafka's schemas (or ours): an argument, @FILE, or - for stdin; fields that are not
+    given take the schema's defaults, bytes are base64. A profile's guard holds here too: read_only sends nothing
+    that changes anything.
+
+    Error codes in the answer are said by name on stderr, and make the exit code 1.
+    """
+    words = options.words
+    if options.list:
         from kcli.cli.commands.raw.schema import list_apis
 
-        return list_apis(values)
+        return list_apis(options, options.broker)
     if not words:
         raise UsageError("name an API: kcli raw Metadata, or --list for all of them")
     kind = find_api(words[0])
-    if values["describe"]:
+    if options.describe:
         from kcli.cli.commands.raw.schema import describe
 
-        return describe(values, kind)
-    if format_of(values) not in ("table", "json", "ndjson"):
+        return describe(options, kind, options.api_version)
+    if format_of(options) not in ("table", "json", "ndjson"):
         raise UsageError("an answer is JSON: --format json, or ndjson for one line")
     if len(words) > 2:
         raise UsageError(f"{words[2]!r} is too much: kcli raw API [BODY]; a body is one argument, in quotes")
-    if values["hex"] and kind.api_key == SASL_AUTHENTICATE:
+    if options.hex and kind.api_key == SASL_AUTHENTICATE:
         raise UsageError("--hex does not show SaslAuthenticate: the password of this connection would be among it")
     body = read_body(words[1] if len(words) > 1 else None)
-    place(values["broker"])
-    version = values["api_version"]
+    place(options.broker)
+    version = options.api_version
     if version is not None and version not in kind.versions:
         raise UsageError(f"{name_of(kind)} has versions {kind.versions} here, not {version}")
-    if values["dry_run"]:
+    if options.dry_run:
         version = kind.versions.last if version is None else version
-        write_json(to_json(made(kind, version, body), version), compact=format_of(values) == "ndjson")
+        write_json(to_json(request_of(kind, version, body), version), compact=format_of(options) == "ndjson")
         return 0
-    return asyncio.run(_sent(values, kind, version, body))
+    return asyncio.run(_sent(options, kind, version, body))
 
 
-async def _sent(values: Values, kind: type[Request[Any]], version: int | None, body: Any) -> int:
+async def _sent(options: RawOptions, kind: type[Request[Any]], version: int | None, body: Any) -> int:
     from kcli.client import Client
 
-    settings = Connection(values).client()
-    if values["hex"]:
+    settings = Connection(options).client()
+    if options.hex:
         settings = settings.replace(dump=kind.api_key)
     async with Client(settings) as client:
-        broker = await broker_of(client.cluster, values["broker"])
+        broker = await broker_of(client.cluster, options.broker)
         version = await _version(broker, kind, version)
-        request = made(kind, version, body)
-        if values["hex"]:
+        request = request_of(kind, version, body)
+        if options.hex:
             from kcli.broker.connection.dumping import Dumping
 
             Dumping.armed = True
@@ -80,8 +116,8 @@ async def _sent(values: Values, kind: type[Request[Any]], version: int | None, b
                 complain("it was sent, and may have been done all the same; look before you do it again")
             raise
     failed: list[str] = []
-    answer = explained(to_json(response, version), failed, put=values["explain"])
-    write_json(answer, compact=format_of(values) == "ndjson")
+    answer = explained(to_json(response, version), failed, put=options.explain)
+    write_json(answer, compact=format_of(options) == "ndjson")
     for sentence in failed[:SENTENCES]:
         complain(sentence)
     if len(failed) > SENTENCES:
@@ -103,34 +139,3 @@ async def _version(broker: Broker, kind: type[Request[Any]], wanted: int | None)
             + (f"not {wanted}" if wanted is not None else "there is no common version")
         )
     return chosen
-
-
-def place(text: str | None) -> tuple[str, str]:
-    """(any | controller | node | group | txn | leader, of what). Raises UsageError."""
-    if text is None or text in ("any", "controller"):
-        return text or "any", ""
-    if text.isascii() and text.isdecimal() and len(text) < 10:
-        return "node", text
-    what, _, name = text.partition(":")
-    if what in ("group", "txn") and name:
-        return what, name
-    topic, _, number = name.rpartition(":")
-    if what == "leader" and topic and number.isascii() and number.isdecimal() and len(number) < 10:
-        return what, name
-    raise UsageError(f"--broker {text}: expected any, controller, a broker's id, group:NAME, txn:ID or leader:TOPIC:0")
-
-
-async def broker_of(cluster: Cluster, text: str | None) -> Broker:
-    what, name = place(text)
-    if what == "node":
-        return await cluster.node(int(name))
-    if what == "controller":
-        return await cluster.controller()
-    if what == "group":
-        return await cluster.coordinator(Group(name))
-    if what == "txn":
-        return await cluster.coordinator(Transaction(name))
-    if what == "leader":
-        topic, _, number = name.rpartition(":")
-        return await cluster.leader(TopicPartition(topic, int(number)))
-    return await cluster.anyone()

@@ -1,0 +1,130 @@
+"""`kcli apply`: a plan from files, checked by the brokers; then, if it may be, carried out."""
+
+from __future__ import annotations
+
+from kcli.cli.commands.apply.changes import PruneOptions, change_rows, fail_all, remark
+from kcli.cli.commands.apply.files import read
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import UndoOptions
+from kcli.cli.parsing.option import flag
+from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
+from kcli.cli.runtime.undo import UndoFile
+from kcli.declared.kinds.topics import GROW
+from kcli.declared.model import ADD, REMOVE, Step
+from kcli.declared.plan import Plan
+from kcli.declared.schema import ID
+from kcli.errors import KcliError
+from kcli.model import Cluster
+
+NOTHING = "nothing to change"
+
+
+class ApplyOptions(PruneOptions, UndoOptions):
+    secrets = flag("--secrets", help="Send passwords and secret configs again, which cannot be compared.")
+    keep_going = flag("--keep-going", help="Do what can be done, also when something else is refused.")
+    no_wait = flag("--no-wait", help="Do not wait until every broker knows.")
+
+
+@command(
+    "apply",
+    words="FILE",
+    examples="""
+kcli apply cluster.yaml                        # the plan
+kcli apply cluster.yaml --execute
+kcli apply topics/ acls.toml --execute
+kcli apply cluster.yaml --prune --dry-run      # what would go, too; checked by the brokers
+kcli export | kcli apply - -b other:9092 --execute""",
+)
+def apply(options: ApplyOptions) -> int:
+    """Make topics, configs, users, quotas and ACLs as files declare them. The plan comes first, checked by the brokers:
+    + is made, ~ is changed, - goes; --execute does it. What no file names is left alone, nothing is removed without
+    --prune, and a second run changes nothing. What was there before is kept in an undo file, for apply to take.
+
+    A FILE is YAML, TOML or JSON, a folder of such files, or - for stdin; `kcli schema apply file` prints what may
+    stand in it.
+
+    \b
+    A file:
+      topics:
+        orders:
+          partitions: 6
+          replication: 3
+          configs: {retention.ms: 7d, cleanup.policy: [compact, delete]}
+      users:
+        alice:
+          SCRAM-SHA-512: {password: {env: ALICE_PASSWORD}}
+      quotas:
+      - {user: alice, producer_byte_rate: 10MiB}
+      acls:
+      - {principal: User:alice, allow: [read, describe], topic: orders}
+    """
+    excluding(options)
+    undo = UndoFile(options)
+    undo.check()
+    declared = read(options.words)
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        plan = Plan(cluster, declared, prune=options.prune, secrets=options.secrets)
+        await plan.look()
+        await plan.check()
+        remark(options, plan)
+        document.rows["changes"] = change_rows(plan.steps)
+        fail_all(document, plan)
+        if not plan.steps and not plan.failed:
+            say(options, NOTHING)
+            return None
+        ready = len(plan.ready)
+        if document.errors and ready and not options.keep_going and not options.dry_run:
+            say(options, f"nothing was changed; --keep-going does the other {plural(ready, 'change')}")
+            return 1
+        if options.dry_run and ready:
+            say(options, f"{plural(ready, 'change')} to make; --execute does it")
+        if options.dry_run or not ready:
+            return None
+        going = sum(step.sign == REMOVE for step in plan.ready)
+        phrase = f"apply {plural(ready, 'change')}" + (f" and delete {going}" if going else "")
+        adds = all(step.kind == "topic" and step.sign == ADD for step in plan.ready)
+        if not confirm(options, document, phrase, adds=adds):
+            document.rows.clear()
+            return 1
+        before = set(map(id, plan.ready))
+        back = plan.undo()
+        take_back = "kcli apply {} --prune" if "absent" in back else "kcli apply {}"
+        if back:
+            await undo.keep(cluster, "apply", {"schema": ID, **back}, take_back)
+        _say_lost(options, plan.ready)
+        await plan.carry_out()
+        document.rows["changes"] = change_rows(plan.steps)
+        for step in plan.steps:
+            if id(step) in before and step.problem is not None:
+                document.fail(step.problem, step.name)
+        done = sum(step.done for step in plan.steps)
+        if done and not options.no_wait:
+            await _settled(options, plan)
+        say(options, f"{plural(done, 'change')} done" + (f", {ready - done} failed" if ready > done else ""))
+        return None
+
+    return answer(options, "apply", work)
+
+
+def _say_lost(options: ApplyOptions, steps: list[Step]) -> None:
+    """What no undo file brings back."""
+    gone = sum(step.kind == "topic" and step.sign == REMOVE for step in steps)
+    grown = sum(step.kind == "topic" and step.order == GROW for step in steps)
+    if gone:
+        say(options, f"no undo file brings back the records of {plural(gone, 'topic')}")
+    if grown:
+        say(options, f"{plural(grown, 'topic')} will keep the new partitions: there is no way back to fewer")
+
+
+async def _settled(options: ApplyOptions, plan: Plan) -> None:
+    """What was done is done, also when brokers are slow to tell it."""
+    try:
+        left = sorted(await plan.settle())
+    except KcliError as error:
+        say(options, f"it could not be looked at again: {error}")
+        return
+    if left:
+        more = f" and {len(left) - 1} more" if len(left) > 1 else ""
+        say(options, f"the brokers have not all learned of it yet: {left[0]}{more}")

@@ -1,0 +1,70 @@
+"""A plan as rows, errors and remarks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.groups import QuietOptions
+from kcli.cli.parsing.option import Options, flag
+from kcli.cli.runtime.answer import plural, say
+from kcli.declared.model import DONE, WOULD, Item, Step
+from kcli.declared.plan import Plan
+
+if TYPE_CHECKING:
+    from kcli.cli.output.shapes.shape import Row
+
+
+class PruneOptions(Options):
+    """Whether what is not declared is removed."""
+
+    prune = flag(
+        "--prune", help="Remove, too: what the files call absent, and what is within their scope and in none of them."
+    )
+
+
+def remark(options: QuietOptions, plan: Plan) -> None:
+    """Say what the plan could not see, and what it leaves."""
+    for warning in dict.fromkeys(plan.secrets.warnings):
+        say(options, warning)
+    if plan.kept:
+        say(options, f"{plural(plan.kept, 'thing')} of what the files call absent: left there without --prune")
+
+
+def fail_all(document: Document, plan: Plan) -> None:
+    """Put what failed into the document."""
+    for about, error in plan.failed.items():
+        document.fail(error, about)
+    for step in plan.steps:
+        if step.problem is not None:
+            document.fail(step.problem, step.name)
+
+
+def change_rows(steps: list[Step]) -> list[Row]:
+    """A row for each item of each step."""
+    return [_row(step, item) for step in steps for item in step.items or [_unknown()]]
+
+
+def _unknown() -> Item:
+    from kcli.declared.model import Item
+
+    return Item(what="?")
+
+
+def _row(step: Step, item: Item) -> Row:
+    result = WOULD[item.sign]
+    if step.problem is not None:
+        result = "refused" if step.refused else "failed"
+    elif step.done:
+        result = DONE[item.sign]
+    return {
+        "change": item.sign,
+        "kind": step.kind,
+        "name": step.name,
+        "config": item.what,
+        "old": item.old,
+        "new": item.new,
+        "result": result,
+        "file": step.place or None,
+        "error": None if step.problem is None else str(step.problem),
+    }

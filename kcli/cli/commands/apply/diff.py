@@ -1,0 +1,46 @@
+"""`kcli diff`: what `kcli apply` would change."""
+
+from __future__ import annotations
+
+from kcli.cli.commands.apply.changes import PruneOptions, change_rows, fail_all, remark
+from kcli.cli.commands.apply.files import read
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.runtime.answer import answer
+from kcli.declared.plan import Plan
+from kcli.model import Cluster
+
+DIFFERS = 3
+
+
+class DiffOptions(PruneOptions, OutputOptions):
+    """Whether what is not declared counts."""
+
+
+@command(
+    "diff",
+    words="FILE",
+    examples="""
+kcli diff cluster.yaml
+kcli diff topics/ --prune                      # also what is there and not declared
+kcli diff cluster.yaml -J | jq '.changes[].name'""",
+)
+def diff(options: DiffOptions) -> int:
+    """Print how a cluster differs from what files declare. Exit code 3 when it does, 0 when it does not.
+
+    A FILE is YAML, TOML or JSON, a folder of such files, or - for stdin; `kcli schema apply file` prints what may
+    stand in it.
+    """
+    declared = read(options.words)
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        plan = Plan(cluster, declared, prune=options.prune)
+        await plan.look()
+        remark(options, plan)
+        document.rows["changes"] = change_rows(plan.steps)
+        fail_all(document, plan)
+        lost = plan.failed or any(step.problem is not None and not step.refused for step in plan.steps)
+        return 1 if lost else DIFFERS if plan.steps else None
+
+    return answer(options, "diff", work)

@@ -1,0 +1,95 @@
+"""`kcli config check`: whether profiles make sense."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from kcli.cli.commands.config.options import RemarkOptions
+from kcli.cli.commands.config.profiles import files, print_rows, remark_none
+from kcli.cli.main import complain
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import FormatOptions
+from kcli.cli.parsing.option import flag
+from kcli.cli.runtime.answer import format_of
+from kcli.config.profiles.files import check_trust
+from kcli.config.profiles.profile import Profile, profile_of
+from kcli.config.properties.merged import read_properties
+from kcli.config.secrets.sources import Source
+from kcli.errors import KcliError, UsageError
+
+if TYPE_CHECKING:
+    from kcli.cli.output.shapes.shape import Row
+
+PATHS = (".location", ".keytab", ".token.file")
+
+
+class CheckOptions(FormatOptions, RemarkOptions):
+    secrets = flag("--secrets", help="Look secrets up (commands are run), open keys.")
+
+
+@command(
+    "config check",
+    help="Whether profiles make sense.",
+    words="[PROFILE]...",
+    examples="""
+kcli config check
+kcli config check prod --secrets      # look secrets up too, and open keys with them""",
+)
+def check(options: CheckOptions) -> int:
+    """Check profiles without connecting: names, values, files. `kcli doctor` tries the way there."""
+    wanted = options.words
+    rows: list[Row] = []
+    for where, contents in files():
+        for name, table in contents.get("profiles", {}).items():
+            if wanted and name not in wanted:
+                continue
+            result, notes = _checked(name, table, where, secrets=options.secrets)
+            rows.append({"profile": name, "config_file": where, "result": result, "note": "; ".join(notes) or None})
+    names = [row["profile"] for row in rows]
+    for name in wanted:
+        if name not in names:
+            from kcli.config.profiles.files import chosen
+
+            chosen(name)  # says that there is none, and which are near
+    remark_none(options, rows)
+    code = print_rows(options, "config.check", "profiles", rows)
+    for row in rows:
+        if row["result"] != "ok" and format_of(options) != "table":
+            complain(f"{row['profile']}: {row['note']}")
+    return 1 if any(row["result"] == "failed" for row in rows) else code
+
+
+def _checked(name: str, table: dict[str, Any], where: str, *, secrets: bool) -> tuple[str, list[str]]:
+    try:
+        profile = check_trust(profile_of(name, table, where))
+        properties = read_properties(None, [], profile, looking=secrets)
+        security = properties.security()
+        _servers(profile)
+        if security is not None and secrets:
+            from kcli.broker.security.access import Access
+
+            Access(security)
+        missing = [f"{key}: there is no {value}" for key, value in profile.properties if _absent(key, value)]
+    except KcliError as problem:
+        return "failed", [str(problem).removeprefix(f"{where}: profile {name}: ")]
+    if missing:
+        return "failed", missing
+    warnings = [*profile.warnings, *properties.warnings, *(security.warnings() if security is not None else ())]
+    return ("warning" if warnings else "ok"), list(dict.fromkeys(warnings))
+
+
+def _servers(profile: Profile) -> None:
+    from kcli.config.properties.broker_map import pair
+    from kcli.settings import parse_bootstrap
+
+    for item in profile.broker_map:
+        pair(item, "broker_map")
+    try:
+        parse_bootstrap(profile.bootstrap or "")
+    except ValueError as problem:
+        raise UsageError(f"bootstrap: {problem}") from None
+
+
+def _absent(key: str, value: str | Source) -> bool:
+    return isinstance(value, str) and key.endswith(PATHS) and not os.path.exists(os.path.expanduser(value))

@@ -1,0 +1,63 @@
+"""`kcli config list`: the profiles of the project and of the user."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from kcli.cli.commands.config.options import RemarkOptions
+from kcli.cli.commands.config.profiles import files, print_rows, remark_none
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import FormatOptions
+from kcli.config.profiles.profile import Profile, profile_of
+from kcli.errors import UsageError
+from kcli.secret import without_logins
+
+if TYPE_CHECKING:
+    from kcli.cli.output.shapes.shape import Row
+
+
+class ListOptions(FormatOptions, RemarkOptions):
+    """How profiles are printed."""
+
+
+@command(
+    "config list",
+    help="Profiles of the project and of the user.",
+    examples="""
+kcli config list
+kcli config list --format plain | cut -f1""",
+)
+def list_all(options: ListOptions) -> int:
+    """List the profiles of .kcli.toml (up to the git root) and of config.toml."""
+    read = files()
+    defaults = (contents["default_profile"] for _, contents in read if "default_profile" in contents)
+    default = os.environ.get("KCLI_PROFILE") or next(defaults, None)
+    rows: list[Row] = []
+    seen: dict[str, str] = {}
+    for where, contents in read:
+        for name, table in contents.get("profiles", {}).items():
+            profile, note = None, f"{seen[name]} goes before it" if name in seen else None
+            try:
+                profile = profile_of(name, table, where)
+            except UsageError as problem:
+                note = str(problem)
+            given = dict(profile.properties) if profile is not None else {}
+            rows.append(
+                {
+                    "profile": name,
+                    "bootstrap": _shown_servers(profile),
+                    "protocol": str(given.get("security.protocol", "PLAINTEXT")).upper(),
+                    "protected": (profile.guard if profile is not None else "") or None,
+                    "default": name == default and name not in seen,
+                    "config_file": where,
+                    "note": note,
+                }
+            )
+            seen.setdefault(name, where)
+    remark_none(options, rows)
+    return print_rows(options, "config.list", "profiles", rows)
+
+
+def _shown_servers(profile: Profile | None) -> str | None:
+    return without_logins(profile.bootstrap) if profile is not None and profile.bootstrap else None

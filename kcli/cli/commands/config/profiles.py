@@ -1,0 +1,37 @@
+"""The profiles of the files that there are, and rows about them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from kcli.cli.main import complain
+from kcli.cli.output.render import Document, write
+from kcli.cli.output.shapes.shape import shape
+from kcli.cli.parsing.groups import FormatOptions, QuietOptions
+from kcli.cli.runtime.answer import format_of
+from kcli.config.profiles.files import document, project_file, user_file
+
+if TYPE_CHECKING:
+    from kcli.cli.output.shapes.shape import Row
+
+
+def files() -> list[tuple[str, dict[str, Any]]]:
+    """(path, contents) of the project's file and the user's, as far as they are there. Raises UsageError."""
+    paths = [path for path in (project_file(), user_file()) if path and os.path.isfile(path)]
+    return [(path, document(path)) for path in dict.fromkeys(paths)]
+
+
+def remark_none(options: QuietOptions, rows: list[Row]) -> None:
+    """Say where profiles are written, if there are none."""
+    if not rows and not options.quiet:
+        complain(f"there are no profiles: write some into {user_file()}, or see `kcli config import --help`")
+
+
+def print_rows(options: FormatOptions, name: str, section: str, rows: list[Row]) -> int:
+    """Print the rows of one section; a table that has none is not printed."""
+    document = Document(shape=shape(name))
+    document.rows[section] = rows
+    if rows or format_of(options) != "table":
+        write(document, format_of(options))
+    return 0

@@ -1,0 +1,83 @@
+"""`kcli config show`: what is in effect, and where it comes from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.cli.commands.config.profiles import print_rows
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.option import flag
+from kcli.cli.runtime.connection import Connection
+from kcli.config.secrets.sources import Source
+from kcli.errors import UsageError
+from kcli.secret import HIDDEN, secretive, without_login, without_logins
+
+if TYPE_CHECKING:
+    from kcli.cli.output.shapes.shape import Row
+
+
+class ShowOptions(OutputOptions):
+    all = flag("--all", help="Defaults too.")
+
+
+@command(
+    "config show",
+    help="What is in effect, and where each value comes from.",
+    words="[PROFILE]",
+    examples="""
+kcli config show prod
+kcli config show --profile prod -X linger.ms=50 --all      # defaults too""",
+)
+def show(options: ShowOptions) -> int:
+    """Print the properties in effect, each with the option, the variable or the file and line it is from. Secrets are
+    hidden and nothing is looked up: sources are named, commands are not run.
+    """
+    words = options.words
+    if len(words) > 1:
+        raise UsageError("show takes one profile")
+    connection = Connection(options.replace(profile=words[0]) if words else options, looking=False)
+    return print_rows(options, "config.show", "settings", _effective(connection, everything=options.all))
+
+
+def _effective(connection: Connection, *, everything: bool) -> list[Row]:
+    profile = connection.profile
+    lines: dict[str, int] = {}
+    if profile is not None:
+        from kcli.cli.commands.config.toml import lines_of
+
+        lines = lines_of(profile.path, profile.name)
+
+    def origin(where: str, key: str) -> str:
+        if profile is None or where != profile.where:
+            return where.partition("=")[0]
+        return f"{profile.path}:{lines[key]}" if key in lines else profile.path
+
+    where, servers = connection.servers()
+    rows: list[Row] = []
+    if profile is not None:
+        rows.append({"property": "profile", "value": profile.name, "from": connection.profile_from})
+    source = origin(where, "bootstrap") if servers != "localhost:9092" or where != "--bootstrap-server" else "default"
+    rows.append({"property": "bootstrap.servers", "value": without_logins(servers), "from": source})
+    if profile is not None and profile.guard:
+        rows.append({"property": profile.guard, "value": "true", "from": origin(profile.where, profile.guard)})
+    for host, to, by in connection.mapping():
+        rows.append({"property": "broker_map", "value": f"{host}={to}", "from": origin(by, f"broker_map.{host}")})
+    for key, (value, by) in connection.properties.given.items():
+        if key not in ("bootstrap.servers", "metadata.broker.list"):
+            rows.append({"property": key, "value": shown(key, value), "from": origin(by, key)})
+    if everything:
+        from kcli.cli.commands.config.defaults import defaults
+
+        rows += defaults({str(row["property"]) for row in rows})
+    return rows
+
+
+def shown(key: str, value: str | Source) -> str:
+    """A value as it may be seen: no secret, no password in an address, no words of a command but the first."""
+    if not isinstance(value, str):
+        return f"{{{value.kind}: {value.what[0]}{' …' if len(value.what) > 1 else ''}}}"
+    if secretive(key):
+        return HIDDEN
+    value = without_login(value)
+    return f"{value.split()[0]} …" if key.endswith(".command") and " " in value else value

@@ -1,0 +1,91 @@
+"""`kcli faults`: a sandbox in another process is told what to do wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.option import text
+from kcli.cli.runtime.answer import answer, say
+from kcli.cli.runtime.connection import Connection
+from kcli.errors import UsageError
+from kcli.model import Cluster
+from kcli.sandbox.faults.control_client import find, tell
+
+
+class FaultsOptions(OutputOptions):
+    control = text(
+        "--control", metavar="ADDRESS", help="Where the sandbox listens for this, when no broker of it is left to ask."
+    )
+
+
+@command(
+    "faults",
+    words="FAULT",
+    examples="""
+kcli faults
+kcli faults never_answer api=Fetch times=3
+kcli faults error api=Produce code=NOT_ENOUGH_REPLICAS topic=orders times=5
+kcli faults kill 1
+kcli faults clear""",
+)
+def run(options: FaultsOptions) -> int:
+    """Order faults of a running sandbox: lost answers, errors, delays, moved leaders, killed brokers.
+
+    Without words it lists the faults there are and those that are still to happen. A fault is ordered by its name,
+    with what it needs as NAME=VALUE; `clear` takes all back; `kill N` and `start N` are about a broker. A cluster
+    that is no sandbox is left alone.
+    """
+    do, facts = _wish(options.words)
+    profile = Connection(options).profile
+    if do != "look" and profile is not None and profile.guard == "read_only":
+        raise UsageError(f"profile {profile.name} is read-only: a fault would change the cluster, and nothing was sent")
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        address = options.control or await find(cluster)
+        state = await tell(address, do, **facts)
+        document.rows["pending"] = state["pending"]
+        if do == "look":
+            document.rows["faults"] = [_row(fault) for fault in state["faults"]]
+        elif do == "clear":
+            say(options, "all faults are taken back")
+        elif do in ("stop", "start"):
+            say(options, f"broker {facts['broker']} is {'killed' if do == 'stop' else 'up'}")
+            if not any(broker["alive"] for broker in state["brokers"]):
+                say(
+                    options,
+                    f"it was the last one; to start it: kcli faults start {facts['broker']} --control {address}",
+                )
+
+    return answer(options, "faults", work)
+
+
+def _wish(words: list[str]) -> tuple[str, dict[str, Any]]:
+    """What to do, and with what. Raises UsageError."""
+    if not words:
+        return "look", {}
+    first, *rest = words
+    if first == "clear" and not rest:
+        return "clear", {}
+    if first in ("kill", "start"):
+        if len(rest) != 1 or not rest[0].isdecimal():
+            raise UsageError(f"which broker? kcli faults {first} NUMBER")
+        return ("stop" if first == "kill" else "start"), {"broker": int(rest[0])}
+    pairs = [word.partition("=") for word in rest]
+    for name, equals, _ in pairs:
+        if not name or not equals:
+            raise UsageError(f"{first}: expected NAME=VALUE, such as api=Fetch times=3")
+    return "fault", {"name": first, "given": {name: value for name, _, value in pairs}}
+
+
+def _row(fault: dict[str, Any]) -> dict[str, Any]:
+    """A fault of the catalogue, as the table has it."""
+    parameters = fault["parameters"]
+    return {
+        "fault": fault["name"],
+        "needs": [parameter["name"] for parameter in parameters if parameter["needed"]],
+        "takes": [parameter["name"] for parameter in parameters if not parameter["needed"]],
+        "about": fault["text"],
+    }

@@ -1,0 +1,92 @@
+"""`kcli coord`: who coordinates what. kpax had it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.admin.topics.topics import Topic, describe_topics
+from kcli.asking.coordinators import GROUP, SHARE, TRANSACTION, coordinators_of
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.option import texts
+from kcli.cli.runtime.answer import answer
+from kcli.errors import BrokerError, KcliError, UsageError
+from kcli.model import Cluster, Node
+
+if TYPE_CHECKING:
+    from kcli.cli.output.shapes.shape import Row
+
+
+class CoordOptions(OutputOptions):
+    txn = texts("--txn", "--transactional-id", metavar="TXN", help="A transactional id. Repeatable.")
+    share = texts(
+        "--share",
+        metavar="GROUP:TOPIC:N",
+        help="A partition of a share group, whose state its share coordinator keeps. Repeatable.",
+    )
+
+
+@command(
+    "coord",
+    words="GROUP",
+    examples="""
+kcli coord billing shipping
+kcli coord --txn load-1 --txn load-2
+kcli coord --share workers:orders:0""",
+)
+def coord(options: CoordOptions) -> int:
+    """Print the broker that coordinates each group, transactional id or share partition, whether that exists or not.
+    All of a kind are asked about in one request.
+    """
+    wanted = [
+        ("group", GROUP, list(dict.fromkeys(options.words))),
+        ("transaction", TRANSACTION, list(dict.fromkeys(options.txn))),
+    ]
+    shares = [_share(text) for text in dict.fromkeys(options.share)]
+    if not shares and not any(names for _, _, names in wanted):
+        raise UsageError("of what? kcli coord GROUP, --txn ID or --share GROUP:TOPIC:PARTITION")
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        rows = document.rows["coordinators"] = []
+        for kind, number, names in wanted:
+            for name, outcome in (await coordinators_of(cluster, names, number)).items():
+                rows.append(_coordinator(document, kind, name, outcome))
+        if not shares:
+            return
+        topics = await describe_topics(cluster, [topic for _, topic, _ in shares])
+        keys: dict[str, str] = {}
+        for group, topic, partition in shares:
+            known, name = topics[topic], f"{group}:{topic}:{partition}"
+            if isinstance(known, Topic):
+                keys[f"{group}:{known.topic_id}:{partition}"] = name
+            else:
+                rows.append(_coordinator(document, "share", name, known))
+        for key, outcome in (await coordinators_of(cluster, keys, SHARE)).items():
+            rows.append(_coordinator(document, "share", keys[key], outcome))
+
+    return answer(options, "coord", work)
+
+
+def _share(text: str) -> tuple[str, str, int]:
+    """A group's name may have a colon, a topic's cannot. Raises UsageError."""
+    parts = text.rsplit(":", 2)
+    if len(parts) != 3 or not all(parts) or not (parts[2].isascii() and parts[2].isdecimal() and len(parts[2]) < 10):
+        raise UsageError(f"--share {text}: expected GROUP:TOPIC:PARTITION")
+    return parts[0], parts[1], int(parts[2])
+
+
+def _coordinator(document: Document, kind: str, name: str, outcome: Node | KcliError) -> Row:
+    if isinstance(outcome, KcliError):
+        if isinstance(outcome, BrokerError):
+            outcome = BrokerError(outcome.code, name)  # the key of a share partition has an id in it
+        document.fail(outcome, name)
+        return {"kind": kind, "name": name, "coordinator": None, "host": None, "port": None, "error": str(outcome)}
+    return {
+        "kind": kind,
+        "name": name,
+        "coordinator": outcome.id,
+        "host": outcome.host,
+        "port": outcome.port,
+        "error": None,
+    }

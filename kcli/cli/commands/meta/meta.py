@@ -1,0 +1,89 @@
+"""`kcli meta`: what one broker says about the cluster. kpax had it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.admin.cluster.metadata import Told, ask_metadata
+from kcli.admin.topics.topics import describe_topics, id_text
+from kcli.asking.leaders import TopicMissing
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.option import integer
+from kcli.cli.runtime.answer import answer, fail_all
+from kcli.model import Cluster, TopicPartition
+from kcli.proto.messages.metadata import MetadataResponsePartition
+
+if TYPE_CHECKING:
+    from kcli.cli.output.shapes.shape import Row
+
+
+class MetaOptions(OutputOptions):
+    broker = integer("--broker", metavar="ID", least=0, help="Ask this one (default: any).")
+
+
+@command(
+    "meta",
+    words="TOPIC",
+    examples="""
+kcli meta
+kcli meta orders payments
+kcli meta --broker 3 -J | jq '.partitions[] | select(.leader == null)'""",
+)
+def meta(options: MetaOptions) -> int:
+    """Print what one broker says about the cluster, as one answer: brokers, topics, partitions with leader, replicas
+    and in-sync replicas. All topics, or those named; asking creates none. With --broker one can see whether a broker
+    is behind the others.
+    """
+    names = list(dict.fromkeys(options.words)) or None
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        metadata = await ask_metadata(cluster, names, broker=options.broker)
+        topics = sorted(metadata.answer.topics, key=lambda topic: topic.name or "")
+        document.rows["cluster"] = [
+            {
+                "cluster_id": metadata.cluster_id,
+                "controller": metadata.controller if metadata.controller >= 0 else None,
+                "told_by": metadata.told_by,
+            }
+        ]
+        document.rows["brokers"] = [
+            {"broker": node.id, "host": node.host, "port": node.port, "rack": node.rack} for node in metadata.brokers
+        ]
+        document.rows["topics"] = [
+            {
+                "topic": topic.name or "",
+                "topic_id": id_text(topic.topic_id) or None,
+                "internal": topic.is_internal,
+                "partitions": len(topic.partitions),
+                "error": str(metadata.missing[topic.name or ""]) if (topic.name or "") in metadata.missing else None,
+            }
+            for topic in topics
+        ]
+        document.rows["partitions"] = [
+            _partition(metadata, topic.name or "", part)
+            for topic in topics
+            for part in sorted(topic.partitions, key=lambda part: part.partition_index)
+        ]
+
+        async def known() -> list[str]:
+            return list(await describe_topics(cluster, None))
+
+        await fail_all(document, metadata.missing, TopicMissing, known)
+
+    return answer(options, "meta", work)
+
+
+def _partition(metadata: Told, topic: str, part: MetadataResponsePartition) -> Row:
+    problem = metadata.troubled.get(TopicPartition(topic, part.partition_index))
+    return {
+        "topic": topic,
+        "partition": part.partition_index,
+        "leader": part.leader_id if part.leader_id >= 0 else None,
+        "leader_epoch": part.leader_epoch if part.leader_epoch >= 0 else None,
+        "replicas": part.replica_nodes,
+        "isr": part.isr_nodes,
+        "offline": part.offline_replicas,
+        "error": None if problem is None else str(problem),
+    }

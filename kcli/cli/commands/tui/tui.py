@@ -1,0 +1,159 @@
+"""`kcli tui`: the dashboard on a terminal. Textual is imported here and nowhere else in the commands."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kcli.cli.commands.lag.plan import seconds
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import ConnectionOptions
+from kcli.cli.parsing.option import flag, text
+from kcli.cli.runtime.connection import Connection, connection_of
+from kcli.config.profiles.files import profile_names
+from kcli.errors import UsageError
+from kcli.secret import HIDDEN, secretive
+from kcli.text.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kcli.tui.session import Session
+
+DRIVER = "TEXTUAL_DRIVER"
+"""Who draws instead of a terminal, such as the browser of textual-serve."""
+SERVERS = ("bootstrap.servers", "metadata.broker.list")
+"""Properties that say what -b says."""
+
+
+class TuiOptions(ConnectionOptions):
+    interval = text("--interval", metavar="TIME", help="How often to look (default 5s).")
+    window = text("--window", metavar="TIME", help="What rates are taken over (default 60s).")
+    replay = text("--replay", metavar="FILE", help="Show a recording of `kcli lag record`.")
+    theme = text("--theme", metavar="NAME", help="kcli-dark (default), kcli-light, or Textual's.")
+    keys = flag("--keys", help="Print the id of every key; keys.toml changes them.")
+    debug = flag("--debug", help="A line about memory, frames and queues.")
+
+
+@command(
+    "tui",
+    words="PLACE",
+    examples="""
+kcli tui
+kcli tui group payments                  # begin with one group
+kcli tui --replay incident.ndjson        # , and . step, space plays, + and - change the speed
+kcli dash --profile prod --interval 2s""",
+)
+def run(options: TuiOptions) -> int:
+    """Watch a cluster on the whole terminal. `?` shows the keys, `:` goes anywhere, `q` ends it.
+
+    Each screen shows the kcli command that does the same; `y` copies it. Keys are changed in keys.toml beside
+    config.toml, by the ids that --keys prints: "group.reset" = "R".
+    """
+    interval = seconds(options.interval, "--interval") or 5.0
+    window = seconds(options.window, "--window") or 60.0
+    if options.keys:
+        return _print_keys()
+    start = _replay(Path(options.replay), window) if options.replay else _live(options, interval, window)
+    if not os.environ.get(DRIVER) and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("the dashboard needs a terminal; for scripts: kcli lag --watch --format ndjson")
+    _needs_textual()
+    from kcli.tui.actions.keys import load
+    from kcli.tui.app import Dashboard
+    from kcli.tui.routes import NAMES, find
+    from kcli.tui.session import LiveSession
+
+    words = " ".join(options.words)
+    place = find(words) if words else None
+    if words and place is None:
+        raise UsageError(f"there is no place {words!r} in the dashboard; take one of: {NAMES}")
+
+    def other(name: str) -> Callable[[], Session]:
+        words = f"--profile {shlex.quote(name)}"
+        return lambda: LiveSession(connection_of(name).client(), name=name, aim=words, interval=interval, window=window)
+
+    board = Dashboard(
+        start(),
+        place=place,
+        theme=_theme(options.theme),
+        keymap=load(),
+        profiles={name: other(name) for name in profile_names()},
+        debug=options.debug,
+    )
+    code = board.run()
+    return (board.return_code or 0) if code is None else code
+
+
+def _replay(path: Path, window: float) -> Callable[[], Session]:
+    """What opens a recording."""
+
+    def start() -> Session:
+        from kcli.tui.replay import ReplaySession
+
+        return ReplaySession(path, window=window)
+
+    return start
+
+
+def _live(options: ConnectionOptions, interval: float, window: float) -> Callable[[], Session]:
+    """What opens the cluster of a command line, whose configuration is read at once. Raises UsageError."""
+    connection = Connection(options)
+    settings = connection.client()
+    name = connection.profile.name if connection.profile is not None else ""
+
+    def start() -> Session:
+        from kcli.tui.session import LiveSession
+
+        return LiveSession(settings, name=name, aim=aim(options, connection), interval=interval, window=window)
+
+    return start
+
+
+def aim(options: ConnectionOptions, connection: Connection) -> str:
+    """What of a command line says which cluster it means, and how it is reached; passwords are left out."""
+    words = ["--profile", connection.profile.name] if connection.profile is not None else []
+    if connection.profile is None or options.bootstrap:
+        words += ["-b", connection.servers()[1]]
+    if options.config_file:
+        words += ["-F", options.config_file]
+    for item in options.properties:
+        key = item.partition("=")[0].strip()
+        words += [] if key in SERVERS else ["-X", f"{key}={HIDDEN}" if secretive(key) else item]
+    for item in options.broker_map:
+        words += ["--broker-map", item]
+    return shlex.join(words)
+
+
+def _needs_textual() -> None:
+    """Raises UsageError where it is not installed."""
+    try:
+        import textual  # noqa: F401  # asked for, not used here
+    except ModuleNotFoundError as missing:
+        raise UsageError(f"the dashboard needs {missing.name}: pip install textual") from missing
+
+
+def _print_keys() -> int:
+    """Every id that keys.toml may name, with its keys."""
+    _needs_textual()
+    from kcli.tui.actions.keys import listing, load
+
+    print(listing(load()))
+    return 0
+
+
+def _theme(name: str | None) -> str:
+    """The theme of that name. Raises UsageError for one that is none."""
+    if name is None:
+        return "kcli-dark"
+    from textual.theme import BUILTIN_THEMES
+
+    from kcli.tui.themes import THEMES
+
+    names = [*(theme.name for theme in THEMES), *sorted(BUILTIN_THEMES)]
+    if name not in names:
+        near = did_you_mean(name, names) or f"; there are {', '.join(names)}"
+        raise UsageError(f"--theme {name}: there is no such theme{near}")
+    return name

@@ -1,0 +1,29 @@
+"""The commands of `kcli apply`. Made by `make tables`; do not edit."""
+
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
+
+_0 = Option(name='secrets', flags=('--secrets',), kind='flag', help='Send passwords and secret configs again, which cannot be compared.')
+_1 = Option(name='keep_going', flags=('--keep-going',), kind='flag', help='Do what can be done, also when something else is refused.')
+_2 = Option(name='no_wait', flags=('--no-wait',), kind='flag', help='Do not wait until every broker knows.')
+_3 = Option(name='prune', flags=('--prune',), kind='flag', help='Remove, too: what the files call absent, and what is within their scope and in none of them.')
+_4 = Option(name='undo_file', flags=('--undo-file',), metavar='FILE', help='Where to keep what there was before. Default: a new file in ~/.local/state/kcli/undo.')
+_5 = Option(name='no_undo', flags=('--no-undo',), kind='flag', help='Keep no undo file.')
+_6 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.')
+_7 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.')
+_8 = Option(name='format', flags=('--format',), help='Default table; plain is values only; csv-safe is for spreadsheets: no text is a formula.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'))
+_9 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.')
+_10 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.')
+_11 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.')
+_12 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.')
+_13 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.')
+_14 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.')
+_15 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.')
+_16 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.')
+_17 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.')
+_18 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.')
+_19 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
+
+COMMANDS = {
+    '': Command(name='apply', run='kcli.cli.commands.apply.apply:apply', words='FILE', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19)),
+}

@@ -1,0 +1,27 @@
+"""The commands of `kcli raw`. Made by `make tables`; do not edit."""
+
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
+
+_0 = Option(name='api_version', flags=('-v', '--api-version'), kind='int', metavar='N', help='The version. Default: the highest that both sides speak.', least=0)
+_1 = Option(name='broker', flags=('--broker',), metavar='WHICH', help='Whom to ask: any (default), controller, ID, group:NAME or txn:ID (its coordinator), leader:TOPIC:N.')
+_2 = Option(name='list', flags=('--list',), kind='flag', help="Print the APIs: our versions, and the broker's.")
+_3 = Option(name='describe', flags=('--describe',), kind='flag', help='Print the fields of an API, request and answer.')
+_4 = Option(name='hex', flags=('--hex',), kind='flag', help='Show the bytes of both frames on stderr.')
+_5 = Option(name='explain', flags=('--explain',), kind='flag', help='Put the name of each error code beside it.')
+_6 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Print the whole request, and send nothing.')
+_7 = Option(name='format', flags=('--format',), help='Default table; plain is values only; csv-safe is for spreadsheets: no text is a formula.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'))
+_8 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.')
+_9 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.')
+_10 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.')
+_11 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.')
+_12 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.')
+_13 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.')
+_14 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.')
+_15 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.')
+_16 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.')
+_17 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.')
+
+COMMANDS = {
+    '': Command(name='raw', run='kcli.cli.commands.raw.raw:run', words='API [BODY]', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17)),
+}

@@ -1,0 +1,25 @@
+"""The commands of `kcli tui`. Made by `make tables`; do not edit."""
+
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
+
+_0 = Option(name='interval', flags=('--interval',), metavar='TIME', help='How often to look (default 5s).')
+_1 = Option(name='window', flags=('--window',), metavar='TIME', help='What rates are taken over (default 60s).')
+_2 = Option(name='replay', flags=('--replay',), metavar='FILE', help='Show a recording of `kcli lag record`.')
+_3 = Option(name='theme', flags=('--theme',), metavar='NAME', help="kcli-dark (default), kcli-light, or Textual's.")
+_4 = Option(name='keys', flags=('--keys',), kind='flag', help='Print the id of every key; keys.toml changes them.')
+_5 = Option(name='debug', flags=('--debug',), kind='flag', help='A line about memory, frames and queues.')
+_6 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.')
+_7 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.')
+_8 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.')
+_9 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.')
+_10 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.')
+_11 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.')
+_12 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.')
+_13 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.')
+_14 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.')
+_15 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
+
+COMMANDS = {
+    '': Command(name='tui', run='kcli.cli.commands.tui.tui:run', words='PLACE', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15)),
+}
