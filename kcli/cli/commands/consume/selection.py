@@ -92,10 +92,10 @@ class Selection:
         """A consumer that says resets and truncations on stderr (E20), unless -q."""
         from kcli.cli.main import complain
 
-        made = client.consumer(self.settings, group)
+        consumer = client.consumer(self.settings, group)
         if not self.connection.quiet:
-            made.on_notice = complain
-        return made
+            consumer.on_notice = complain
+        return consumer
 
     @property
     def patience(self) -> float:
@@ -138,33 +138,33 @@ class Selection:
     async def places(self, cluster: Cluster) -> list[TopicPartition]:
         """The partitions there are. Raises KcliError for an unknown topic, UsageError for an unknown partition; a
         topic that was found by a pattern need not have those of -p."""
-        found = []
+        places = []
         for topic in await self.names(cluster):
             there = sorted(await partitions(cluster, topic))
             missing = sorted(set(self.partitions or ()) - set(there))
             if missing and topic in self.topics:
                 raise UsageError(f"-p: {topic} has no partition {missing[0]}: its partitions are 0-{there[-1]}")
-            found += [TopicPartition(topic, n) for n in there if self.partitions is None or n in self.partitions]
-        return found
+            places += [TopicPartition(topic, n) for n in there if self.partitions is None or n in self.partitions]
+        return places
 
     async def some_places(self, cluster: Cluster) -> list[TopicPartition]:
         """The same for a read that ends: it must find something to read."""
-        found = await self.places(cluster)
-        if not found and self.pattern is not None:
+        places = await self.places(cluster)
+        if not places and self.pattern is not None:
             raise self.pattern.no_match()
-        return found
+        return places
 
     async def offsets(self, cluster: Cluster, bounds: dict[TopicPartition, Bound]) -> dict[TopicPartition, int]:
         """Bounds as offsets, all asked at once. Raises KcliError if any partition has no answer."""
         from kcli.consumer.offsets import resolve
 
-        found = await resolve(cluster, bounds, isolation=self.settings.isolation, deadline=self.patience)
-        made = {}
-        for at, answer in found.items():
+        answers = await resolve(cluster, bounds, isolation=self.settings.isolation, deadline=self.patience)
+        offsets = {}
+        for at, answer in answers.items():
             if isinstance(answer, KcliError):
                 raise answer
-            made[at] = answer.offset
-        return made
+            offsets[at] = answer.offset
+        return offsets
 
     async def log_ends(
         self, cluster: Cluster, places: Iterable[TopicPartition], *, told: bool = True
@@ -175,8 +175,8 @@ class Selection:
             return {}
         from kcli.consumer.offsets import resolve
 
-        found = await resolve(cluster, dict.fromkeys(places, LATEST), deadline=self.patience)
-        return {at: answer.offset for at, answer in found.items() if not isinstance(answer, KcliError)}
+        answers = await resolve(cluster, dict.fromkeys(places, LATEST), deadline=self.patience)
+        return {at: answer.offset for at, answer in answers.items() if not isinstance(answer, KcliError)}
 
     async def span(
         self, cluster: Cluster, places: list[TopicPartition], start: Bound, stop: Bound
@@ -187,20 +187,20 @@ class Selection:
         if "offset" in (start.kind, stop.kind):
             # The broker does not check an offset that somebody typed: out of range would mean a reset (E20).
             wanted |= {EARLIEST: EARLIEST, LATEST: LATEST}
-        found = await gather(*(self.offsets(cluster, dict.fromkeys(places, bound)) for bound in wanted))
-        answers = dict(zip(wanted, found, strict=True))
-        made = {}
+        offsets = await gather(*(self.offsets(cluster, dict.fromkeys(places, bound)) for bound in wanted))
+        answers = dict(zip(wanted, offsets, strict=True))
+        span = {}
         for at in places:
             begin, end = answers[start][at], answers[stop][at]
             if EARLIEST in answers and LATEST in answers:
                 low, high = answers[EARLIEST][at], answers[LATEST][at]
                 begin, end = min(max(begin, low), high), min(max(end, low), high)
-            made[at] = (begin, max(begin, end))
+            span[at] = (begin, max(begin, end))
         if self.payload is not None:
             return await self.payload.narrow(
-                cluster, made, quiet=self.connection.quiet, verbose=self.connection.verbose
+                cluster, span, quiet=self.connection.quiet, verbose=self.connection.verbose
             )
-        return made
+        return span
 
 
 def named_topics(options: TopicOptions) -> list[str]:
@@ -268,6 +268,6 @@ def finished(error: KcliError, at: TopicPartition, next_offset: int, done: str =
     place = f"{at.topic}[{at.partition}]"
     text = str(error) if str(error).startswith(place) else f"{place}: {error}"
     hint = "; --skip-corrupt reads on" if isinstance(error, DecodeError) else ""
-    made = KcliError(f"{text}; {done} up to offset {next_offset}{hint}")
-    made.exit_code = error.exit_code
-    return made
+    problem = KcliError(f"{text}; {done} up to offset {next_offset}{hint}")
+    problem.exit_code = error.exit_code
+    return problem

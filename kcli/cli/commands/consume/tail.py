@@ -105,7 +105,7 @@ async def _print_last(plan: Plan, client: Client, printer: Printer, sink: Sink) 
         seen = await _collect(plan, client, starts, look, held)
         look = {at: starts[at] for at in look if starts[at] > span[at][0] and seen.get(at, 0) < plan.last}
         back *= WIDEN
-    for _, offset, topic, partition, _, batch in sorted(held, key=lambda one: one[:4]):
+    for _, offset, topic, partition, _, batch in sorted(held, key=lambda row: row[:4]):
         first, stop = batch.first, batch.stop
         batch.first, batch.stop = offset, offset + 1
         printer.put(sink.buffer, batch, topic, partition, 1)
@@ -144,13 +144,13 @@ async def _collect(
                     seen[at] = seen.get(at, 0) + len(columns.offsets)
                     for timestamp, offset in zip(columns.timestamps, columns.offsets, strict=True):
                         number += 1
-                        one = (timestamp, offset, at.topic, at.partition, number, shown)
+                        row = (timestamp, offset, at.topic, at.partition, number, shown)
                         if len(held) < plan.last:
-                            held.append(one)
+                            held.append(row)
                             if len(held) == plan.last:
                                 held.sort(key=lambda entry: entry[:5])
-                        elif one[:5] > held[0][:5]:
-                            heappushpop(held, one)
+                        elif row[:5] > held[0][:5]:
+                            heappushpop(held, row)
                 if fetched.error is not None:
                     raise finished(fetched.error, at, fetched.next_offset, "read")
                 _let_go(held)
@@ -181,8 +181,8 @@ async def _follow(
         while sink.open and not stop.asked:
             patience = WINDOW if merge.waiting else arrivals.wait
             got = await stop.unless(consumer.poll(patience), sink.left) or ()
-            for one in got:
-                _take(plan, one, merge)
+            for fetched in got:
+                _take(plan, fetched, merge)
             for at, batch in merge.late(monotonic() - WINDOW):
                 _, following = printer.put(sink.buffer, batch, at.topic, at.partition)
                 sink.holds = at, following - 1
@@ -191,17 +191,17 @@ async def _follow(
             new = set() if arrivals.wait else await stop.unless(arrivals.look()) or set()
             consumer.incremental_assign(dict.fromkeys(new, EARLIEST))
             merge.add(sorted(new), caught_up=True)
-            for one in got:
-                if one.error is not None:
-                    raise finished(one.error, TopicPartition(one.topic, one.partition), one.next_offset)
+            for fetched in got:
+                if fetched.error is not None:
+                    raise finished(fetched.error, TopicPartition(fetched.topic, fetched.partition), fetched.next_offset)
 
 
-def _take(plan: Plan, one: Fetched, merge: Merge) -> None:
+def _take(plan: Plan, fetched: Fetched, merge: Merge) -> None:
     """What was fetched waits for its turn."""
-    at, now = TopicPartition(one.topic, one.partition), monotonic()
-    for left_out in one.skipped:
+    at, now = TopicPartition(fetched.topic, fetched.partition), monotonic()
+    for left_out in fetched.skipped:
         plan.leave_out(left_out, at)
-    for batch in one.batches:
+    for batch in fetched.batches:
         try:
             shown = plan.kept(batch, at)
         except DecodeError as broken:

@@ -18,7 +18,7 @@ BAR = 40  # characters
 
 async def survey(plan: Plan, source: Client, span: Span, stop: Stop) -> int:
     """Read the range once and print what is in it."""
-    found = Survey(plan.kept if plan.keep is not None else None)
+    contents = Survey(plan.kept if plan.keep is not None else None)
     total = sum(end - start for start, end in span.values())
     progress = Progress("look", total, hidden=plan.connection.quiet)
     kept = read = 0
@@ -31,7 +31,7 @@ async def survey(plan: Plan, source: Client, span: Span, stop: Stop) -> int:
                     at = TopicPartition(fetched.topic, fetched.partition)
                     for batch in fetched.batches:
                         read += batch.visible
-                        kept += found.add(at, batch)
+                        kept += contents.add(at, batch)
                     if fetched.error is not None:
                         raise fetched.error
                 progress.at(read)
@@ -40,8 +40,8 @@ async def survey(plan: Plan, source: Client, span: Span, stop: Stop) -> int:
     if stop.asked:
         return INTERRUPTED
     document = Document(shape=shape("copy.plan"))
-    document.rows["partitions"] = [_row(plan, at, found.parts.get(at, Part()), span[at]) for at in sorted(span)]
-    document.rows["times"] = _times(found)
+    document.rows["partitions"] = [_row(plan, at, contents.parts.get(at, Part()), span[at]) for at in sorted(span)]
+    document.rows["times"] = _times(contents)
     write(document, plan.format or "table")
     return 0
 
@@ -60,8 +60,8 @@ def _row(plan: Plan, at: TopicPartition, part: Part, span: tuple[int, int]) -> d
     }
 
 
-def _times(found: Survey) -> list[dict[str, object]]:
-    cells = found.histogram()
+def _times(survey: Survey) -> list[dict[str, object]]:
+    cells = survey.histogram()
     most = max((records for _, _, records, _ in cells), default=0)
     return [
         {

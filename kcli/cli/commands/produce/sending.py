@@ -157,8 +157,8 @@ class Sending:
         """A line with the general way's options; a key in the line beats -k."""
         delimiter = self.plan.key_delimiter
         if delimiter is not None:
-            key, found, value = piece.partition(delimiter)
-            if found:
+            key, separator, value = piece.partition(delimiter)
+            if separator:
                 return self._row(key, value)
         return self._row(None, piece)
 

@@ -18,13 +18,13 @@ class Source:
     def __init__(self, path: str) -> None:
         self.name = "stdin" if path == "-" else path
         self._fd = 0 if path == "-" else _open(path)
-        found = os.fstat(self._fd)
-        if stat.S_ISDIR(found.st_mode):
+        status = os.fstat(self._fd)
+        if stat.S_ISDIR(status.st_mode):
             os.close(self._fd)
             raise KcliError(f"{path} is a directory")
-        self._waits = not stat.S_ISREG(found.st_mode)
-        self.size = found.st_size if stat.S_ISREG(found.st_mode) else None
-        if stat.S_ISFIFO(found.st_mode):
+        self._waits = not stat.S_ISREG(status.st_mode)
+        self.size = status.st_size if stat.S_ISREG(status.st_mode) else None
+        if stat.S_ISFIFO(status.st_mode):
             widen_pipe(self._fd)
 
     async def fill(self, room: memoryview) -> int:

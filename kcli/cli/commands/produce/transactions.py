@@ -140,11 +140,11 @@ class TransactionalSending(Sending):
         outcomes, self._outcomes = self._outcomes, []
         if self.report is None:
             return
-        for one in outcomes:
-            if why is not None and (one.error is None or unknown):
-                offset = one.base_offset if unknown else -1
-                one = BatchOutcome(one.topic, one.partition, one.count, offset, KcliError(why), unknown)
-            self.report.add(one)
+        for outcome in outcomes:
+            if why is not None and (outcome.error is None or unknown):
+                offset = outcome.base_offset if unknown else -1
+                outcome = BatchOutcome(outcome.topic, outcome.partition, outcome.count, offset, KcliError(why), unknown)
+            self.report.add(outcome)
 
     # -- what became of it ------------------------------------------------------------------------------------------
 

@@ -30,10 +30,10 @@ def moment(text: str | None, flag: str, now: int) -> int | None:
     """A time in ms. Raises UsageError."""
     if text is None:
         return None
-    found = read_time(text.removeprefix("@"), now)
-    if found is None:
+    time = read_time(text.removeprefix("@"), now)
+    if time is None:
         raise UsageError(f"{flag} {text}: expected a time: ISO 8601, epoch seconds or milliseconds, -1h, now")
-    return found
+    return time
 
 
 def jitter_of(text: str | None) -> int:
@@ -102,24 +102,26 @@ class PayloadTime:
         work = sum((high - low).bit_length() for low, high in ranges.values())
         progress = Progress("search", work, hidden=quiet)
         try:
-            found = await spans(
+            answers = await spans(
                 cluster, self.field, ranges, self.start, self.end, self.jitter,
                 lambda done, total: progress.at(work * done // max(total, 1)),
             )  # fmt: skip
         finally:
             progress.close()
-        made: dict[TopicPartition, Span] = {}
-        for at, answer in found.items():
+        parts: dict[TopicPartition, Span] = {}
+        for at, answer in answers.items():
             if isinstance(answer, KcliError):
                 raise answer
-            made[at] = answer
-        refuse_timeless(self.field, {at: one for at, one in made.items() if ranges[at][0] < ranges[at][1]}, quiet=quiet)
-        self._back = max((one.back for one in made.values()), default=0)
+            parts[at] = answer
+        refuse_timeless(
+            self.field, {at: part for at, part in parts.items() if ranges[at][0] < ranges[at][1]}, quiet=quiet
+        )
+        self._back = max((part.back for part in parts.values()), default=0)
         if verbose:
             self._told(
-                sum(one.stop - one.start for one in made.values()), sum(high - low for low, high in ranges.values())
+                sum(part.stop - part.start for part in parts.values()), sum(high - low for low, high in ranges.values())
             )
-        return {at: (one.start, one.stop) for at, one in made.items()}
+        return {at: (part.start, part.stop) for at, part in parts.items()}
 
     def _told(self, part: int, whole: int) -> None:
         from kcli.cli.main import complain

@@ -33,13 +33,13 @@ async def firsts(
     from kcli.cli.main import complain
 
     await recognise(cluster, field, ranges, quiet=quiet)
-    found = await first_at(cluster, field, ranges, time, jitter)
-    good = {at: one for at, one in found.items() if not isinstance(one, KcliError)}
-    refuse_timeless(field, {at: one for at, one in good.items() if ranges[at][0] < ranges[at][1]}, quiet=True)
-    worst = max((one.back for one in good.values()), default=0)
+    answers = await first_at(cluster, field, ranges, time, jitter)
+    good = {at: first for at, first in answers.items() if not isinstance(first, KcliError)}
+    refuse_timeless(field, {at: first for at, first in good.items() if ranges[at][0] < ranges[at][1]}, quiet=True)
+    worst = max((first.back for first in good.values()), default=0)
     if worst > jitter:
         complain(too_much(field, worst, jitter))
-    return found
+    return answers
 
 
 async def recognise(
@@ -53,25 +53,25 @@ async def recognise(
     if field.format == "auto":
         from kcli.serde.formats import detect
 
-        likely = next((name for one in latest if (name := detect(one.value)) is not None), None)
+        likely = next((name for record in latest if (name := detect(record.value)) is not None), None)
         if likely is None:
             raise KcliError(
                 f"the newest record, {_place(latest[0])}, is neither JSON, msgpack nor the query of a URL: it has no "
                 f"field {field.field}"
             )
         field.hint(likely)
-    if not quiet and all(field.time(one.value) is None for one in latest):
+    if not quiet and all(field.time(record.value) is None for record in latest):
         from kcli.cli.main import complain
 
         complain(_lacking(field, latest[0]))
 
 
-def _lacking(field: TimeField, one: Newest) -> str:
+def _lacking(field: TimeField, record: Newest) -> str:
     from kcli.text.suggest import did_you_mean
 
-    start = f"the newest record, {_place(one)}, has no time in {field.field}"
+    start = f"the newest record, {_place(record)}, has no time in {field.field}"
     try:
-        names = field.fields(one.value)
+        names = field.fields(record.value)
     except ValueError:
         return f"{start}: it is not {field.format}"
     if not names or field.field in names:
@@ -82,17 +82,17 @@ def _lacking(field: TimeField, one: Newest) -> str:
     return f"{start}: its fields are {shown}{near}"
 
 
-def _place(one: Newest) -> str:
-    return f"{one.at.topic}[{one.at.partition}] offset {one.offset}"
+def _place(record: Newest) -> str:
+    return f"{record.at.topic}[{record.at.partition}] offset {record.offset}"
 
 
-def refuse_timeless(field: TimeField, found: Mapping[TopicPartition, Span | First], *, quiet: bool) -> None:
+def refuse_timeless(field: TimeField, parts: Mapping[TopicPartition, Span | First], *, quiet: bool) -> None:
     """Say which partitions have no record with a time. Raises KcliError where none has."""
-    without = [at for at, one in found.items() if not one.timed]
+    without = [at for at, part in parts.items() if not part.timed]
     if not without:
         return
     names = ", ".join(f"{at.topic}[{at.partition}]" for at in without[:NAMED]) + (", …" if without[NAMED:] else "")
-    if len(without) == len(found):
+    if len(without) == len(parts):
         raise KcliError(f"no record has a time in {field.field}: {names}")
     if not quiet:
         from kcli.cli.main import complain

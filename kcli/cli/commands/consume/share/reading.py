@@ -53,8 +53,8 @@ class ShareReading:
                     break
                 if got:
                     self._heard_at = monotonic()
-                for one in got:
-                    await self._print(one)
+                for acquired in got:
+                    await self._print(acquired)
                 progress.at(self.written)
             if plan.kind != "release" and not stop.asked:
                 await stop.unless(consumer.commit())
@@ -79,33 +79,33 @@ class ShareReading:
 
     # -- one range --------------------------------------------------------------------------------------------------
 
-    async def _print(self, one: Acquired) -> None:
+    async def _print(self, acquired: Acquired) -> None:
         """Write a range and acknowledge what of it was written; the rest goes back."""
-        at = TopicPartition(one.topic, one.partition)
+        at = TopicPartition(acquired.topic, acquired.partition)
         if self.left == 0 or not self.sink.open:
-            self._give_back(one, one.first)
+            self._give_back(acquired, acquired.first)
             return
-        if asyncio.get_running_loop().time() >= one.deadline:
-            self.expired += one.last - one.first + 1
-            self._give_back(one, one.first)
+        if asyncio.get_running_loop().time() >= acquired.deadline:
+            self.expired += acquired.last - acquired.first + 1
+            self._give_back(acquired, acquired.first)
             return
-        following = one.last + 1
-        for batch in one.batches:
-            following = await self._batch(one, batch, at)
+        following = acquired.last + 1
+        for batch in acquired.batches:
+            following = await self._batch(acquired, batch, at)
             if self.left == 0 or not self.sink.open:
                 break
         else:
-            following = one.last + 1
-        if self.sink.buffer and not await self._flush(one):
-            self._give_back(one, one.first)  # nobody knows how much of it was read
+            following = acquired.last + 1
+        if self.sink.buffer and not await self._flush(acquired):
+            self._give_back(acquired, acquired.first)  # nobody knows how much of it was read
             return
-        self._acknowledge(one, following - 1)
-        if one.error is not None:
+        self._acknowledge(acquired, following - 1)
+        if acquired.error is not None:
             if not self.plan.settings.skip_corrupt:
-                raise finished(one.error, at, following)
-            self.plan.leave_out(one.error, at)
+                raise finished(acquired.error, at, following)
+            self.plan.leave_out(acquired.error, at)
 
-    async def _batch(self, one: Acquired, given: Batch, at: TopicPartition) -> int:
+    async def _batch(self, acquired: Acquired, given: Batch, at: TopicPartition) -> int:
         """One batch; returns the offset to go on from."""
         last = given.stop
         batch: Batch | None = given
@@ -120,30 +120,30 @@ class ShareReading:
                     return following
                 if not self.plan.single or not written:
                     break
-                if not await self._flush(one):
+                if not await self._flush(acquired):
                     return given.first
-                self._acknowledge(one, following - 1)
+                self._acknowledge(acquired, following - 1)
                 batch.first = following
         except DecodeError as broken:
             if not self.plan.settings.skip_corrupt:
-                if self.sink.buffer and await self._flush(one) and given.first > one.first:
-                    self._acknowledge(one, given.first - 1)
+                if self.sink.buffer and await self._flush(acquired) and given.first > acquired.first:
+                    self._acknowledge(acquired, given.first - 1)
             else:
-                self._decide(one, given.first, last - 1, "reject")
+                self._decide(acquired, given.first, last - 1, "reject")
             self.plan.leave_out(broken, at)
         return last
 
-    async def _flush(self, one: Acquired) -> bool:
+    async def _flush(self, acquired: Acquired) -> bool:
         """Write, and keep the lock meanwhile. False when the reader of the output left."""
         loop = asyncio.get_running_loop()
         writing = asyncio.ensure_future(self.sink.flush())
         try:
             while True:
-                half = max((one.deadline - loop.time()) / 2, 0.05)
+                half = max((acquired.deadline - loop.time()) / 2, 0.05)
                 await asyncio.wait({writing}, timeout=half)
                 if writing.done():
                     return writing.result()
-                if not await self.consumer.renew([one]):
+                if not await self.consumer.renew([acquired]):
                     return await writing
         finally:
             if not writing.done():
@@ -152,30 +152,32 @@ class ShareReading:
 
     # -- what is said of it -----------------------------------------------------------------------------------------
 
-    def _acknowledge(self, one: Acquired, last: int) -> None:
+    def _acknowledge(self, acquired: Acquired, last: int) -> None:
         """All up to `last` was written; what follows goes back."""
-        for first, end in one.undecided.ranges():
+        for first, end in acquired.undecided.ranges():
             if first <= last:
-                self._decide(one, first, min(end, last), self.plan.kind)
-        if last < one.last and (self.left == 0 or not self.sink.open or not self.plan.single):
-            self._give_back(one, last + 1)
+                self._decide(acquired, first, min(end, last), self.plan.kind)
+        if last < acquired.last and (self.left == 0 or not self.sink.open or not self.plan.single):
+            self._give_back(acquired, last + 1)
         if self.plan.kind == "release":
-            self.consumer.hold(one)
+            self.consumer.hold(acquired)
 
-    def _give_back(self, one: Acquired, first: int) -> None:
-        for low, high in one.undecided.ranges():
+    def _give_back(self, acquired: Acquired, first: int) -> None:
+        for low, high in acquired.undecided.ranges():
             if high >= first:
-                self._decide(one, max(low, first), high, "release")
+                self._decide(acquired, max(low, first), high, "release")
 
-    def _decide(self, one: Acquired, first: int, last: int, kind: str) -> None:
+    def _decide(self, acquired: Acquired, first: int, last: int, kind: str) -> None:
         """Released records would come again at once, so they stay ours until the end; closing frees them."""
         if kind == "release" and self.plan.kind == "release":
-            self.consumer.hold(one)
+            self.consumer.hold(acquired)
             return
-        for low, high in one.undecided.ranges():
+        for low, high in acquired.undecided.ranges():
             if low <= last and high >= first:
-                self.consumer.acknowledge(one, kind, max(low, first), min(high, last))
+                self.consumer.acknowledge(acquired, kind, max(low, first), min(high, last))
 
     def _outcomes(self, outcomes: list[Outcome]) -> None:
         """What a broker did not take, or may not have."""
-        self.refused += [one for one in outcomes if one.error is not None and one.kind in ("accept", "reject")]
+        self.refused += [
+            outcome for outcome in outcomes if outcome.error is not None and outcome.kind in ("accept", "reject")
+        ]

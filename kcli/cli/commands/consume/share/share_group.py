@@ -131,16 +131,16 @@ def _verdict(plan: SharePlan, reading: ShareReading, stop: Stop) -> int:
 def _said(refused: list[Outcome], kind: str) -> str:
     """Which records were written and will or may be given again."""
     places = [
-        f"{one.topic}[{one.partition}] offset {one.first}"
-        + (f" to {one.last}" if one.last > one.first else "")
-        + (": unknown, " if one.unknown else ": ")
-        + str(one.error).removeprefix(f"{one.topic} partition {one.partition}: ")
-        for one in refused[:SENTENCES]
+        f"{outcome.topic}[{outcome.partition}] offset {outcome.first}"
+        + (f" to {outcome.last}" if outcome.last > outcome.first else "")
+        + (": unknown, " if outcome.unknown else ": ")
+        + str(outcome.error).removeprefix(f"{outcome.topic} partition {outcome.partition}: ")
+        for outcome in refused[:SENTENCES]
     ]
     if len(refused) > SENTENCES:
         places.append(f"and {len(refused) - SENTENCES} more")
-    sure = [one.records for one in refused if not one.unknown]
-    maybe = [one.records for one in refused if one.unknown]
+    sure = [outcome.records for outcome in refused if not outcome.unknown]
+    maybe = [outcome.records for outcome in refused if outcome.unknown]
     parts = [f"{text.records(sum(sure))} written and not {kind}ed, to be given again"] if sure else []
     parts += [f"{text.records(sum(maybe))} written, and nobody knows whether {kind}ed"] if maybe else []
     return f"{' and '.join(parts)}: {'; '.join(places)}"
