@@ -162,18 +162,18 @@ class Copying(Job):
         return self._sink.stream(self._checkpoint, trigger_of(self.frame), stop_file)
 
     def _kcli_sink(self, spark: SparkSession, progress: str, stop_file: str) -> Sink:
-        options = self.input.options(self._columns(), progress=progress)
-        options |= {"keyFormat": "binary", "valueFormat": "binary"}
-        options["columns"] = ",".join(self._columns())
+        spark_options = self.input.options(self._columns(), progress=progress)
+        spark_options |= {"keyFormat": "binary", "valueFormat": "binary"}
+        spark_options["columns"] = ",".join(self._columns())
         for name in ("keySchema", "valueSchema"):
-            options.pop(name, None)
+            spark_options.pop(name, None)
         if stop_file:
-            options["stopFile"] = stop_file
+            spark_options["stopFile"] = stop_file
         sink = self.target.options(progress=progress, timestamps=True)
         if self.options.exactly_once:
-            options["startingOffsets"] = self._begun(options, sink)
+            spark_options["startingOffsets"] = self._begun(spark_options, sink)
             sink["exactlyOnce"] = self.pipeline
-        frame = load(spark, "kcli", options, streaming=self.frame.streaming)
+        frame = load(spark, "kcli", spark_options, streaming=self.frame.streaming)
         return Sink(self._mapped(frame), "kcli", sink)
 
     def _begun(self, source: dict[str, str], sink: dict[str, str]) -> str:

@@ -151,10 +151,10 @@ class Exporting(Job):
             frame = load(spark, "kafka", source.jvm_options(), streaming=streaming)
             named = source.columns(columns)
             return as_ours(frame, named, source.formats, text=form in TEXT, null_bad=source.null_bad)
-        options = source.options(columns, progress=progress, text=form in TEXT)
+        spark_options = source.options(columns, progress=progress, text=form in TEXT)
         if stop_file:
-            options["stopFile"] = stop_file
-        return load(spark, "kcli", options, streaming=streaming)
+            spark_options["stopFile"] = stop_file
+        return load(spark, "kcli", spark_options, streaming=streaming)
 
     def _pinned(self) -> Pinned:
         return Pinned(self._checkpoint)

@@ -175,10 +175,10 @@ class Querying(Job):
                 formats=source.formats,
                 null_bad=source.null_bad,
             )
-        options = source.options(columns, progress=progress, text=True)
+        spark_options = source.options(columns, progress=progress, text=True)
         if self.output.stop_file is not None:
-            options["stopFile"] = str(self.output.stop_file)
-        return View(topic=topic, options=options, null_bad=source.null_bad)
+            spark_options["stopFile"] = str(self.output.stop_file)
+        return View(topic=topic, options=spark_options, null_bad=source.null_bad)
 
     def _typed(self, source: Source, spark: SparkSession) -> None:
         """The schema of JSON, by the newest records; beside others a topic without JSON stays text."""

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any
+from typing import TYPE_CHECKING
 
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
@@ -23,7 +23,12 @@ from kcli.model import TopicPartition
 from kcli.paths import private
 from kcli.pipeline.jobs.registry import Registered
 from kcli.pipeline.jobs.work import Action, Look, Stream
-from kcli.pipeline.progress_sum import Progress
+from kcli.pipeline.progress_sum import Progress, Sum
+
+if TYPE_CHECKING:
+    from kcli.pipeline.progress import Listener
+    from kcli.pipeline.session.connect import ConnectSession
+    from kcli.pipeline.session.session import SessionSettings
 
 POLL = 0.1  # seconds
 
@@ -112,7 +117,7 @@ def pipeline_of(checkpoint: str) -> str:
     return name if last == "checkpoint" and place.endswith("kcli/pipelines") else ""
 
 
-def _remote(url: str, settings: Any) -> Any:
+def _remote(url: str, settings: SessionSettings) -> ConnectSession:
     from kcli.pipeline.session.connect import ConnectSession
 
     return ConnectSession(url, settings)
@@ -127,10 +132,8 @@ class Run:
         self.seen: Progress
         self.stood: Look | None = None
 
-    def through(self, work: Action | Stream, live: Any) -> int:
+    def through(self, work: Action | Stream, live: Listener) -> int:
         """Start it, look at it until it ends, and say what came of it. Returns the exit code."""
-        from kcli.pipeline.progress_sum import Sum
-
         done = False
         try:
             summed = Sum(self.job.spans)
@@ -158,7 +161,7 @@ class Run:
             if not done:
                 self.job.undo()
 
-    def _until_the_end(self, work: Action | Stream, live: Any, summed: Any) -> None:
+    def _until_the_end(self, work: Action | Stream, live: Listener, summed: Sum) -> None:
         answered = 0
         while work.running:
             self.signals.asked = max(self.signals.asked, self.registered.asked())

@@ -149,18 +149,18 @@ def cluster_options(connection: Connection) -> dict[str, str]:
     """`context` and `kafka.*` of Spark's source and sink for the cluster of these options: what a profile says stays in
     the profile, so that its secrets are in no plan."""
     _, servers = connection.servers()
-    options = {"kafka.bootstrap.servers": servers}
+    spark_options = {"kafka.bootstrap.servers": servers}
     profile = connection.profile
     if profile is not None:
-        options["context"] = profile.name
+        spark_options["context"] = profile.name
     for key, (value, where) in connection.properties.given.items():
         if profile is not None and where == profile.where:
             continue
         if key not in ("bootstrap.servers", "metadata.broker.list"):
-            options[f"kafka.{key}"] = _text(connection, key, value, where)
+            spark_options[f"kafka.{key}"] = _text(connection, key, value, where)
     if connection.mapping():
-        options["brokerMap"] = ",".join(f"{source}={to}" for source, to, _ in connection.mapping())
-    return options
+        spark_options["brokerMap"] = ",".join(f"{source}={to}" for source, to, _ in connection.mapping())
+    return spark_options
 
 
 def jvm_options(connection: Connection) -> dict[str, str]:
@@ -168,10 +168,10 @@ def jvm_options(connection: Connection) -> dict[str, str]:
     if connection.mapping():
         raise UsageError("--broker-map is kcli's: Spark's own connector connects to where the cluster says")
     _, servers = connection.servers()
-    options = {"kafka.bootstrap.servers": servers}
+    spark_options = {"kafka.bootstrap.servers": servers}
     for key, (value, where) in connection.properties.given.items():
-        options.setdefault(f"kafka.{key}", _text(connection, key, value, where))
-    return options
+        spark_options.setdefault(f"kafka.{key}", _text(connection, key, value, where))
+    return spark_options
 
 
 def _text(connection: Connection, key: str, value: str | Source, where: str) -> str:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import signal
 from types import FrameType, TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from kcli import watchdog
 from kcli.cli.runtime.signals import SIGNALS
-from kcli.pipeline.session.session import Session
+
+if TYPE_CHECKING:
+    from kcli.pipeline.session.connect import ConnectSession
+    from kcli.pipeline.session.session import Session
 
 
 class Signals:
@@ -18,7 +21,7 @@ class Signals:
     def __init__(self) -> None:
         self.asked = 0
         self.by = 0  # the first signal
-        self.session: Session | None = None
+        self.session: Session | ConnectSession | None = None
         self._before: list[tuple[signal.Signals, Any]] = []
 
     def __enter__(self) -> Self:

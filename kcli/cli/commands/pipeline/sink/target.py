@@ -56,20 +56,20 @@ class Target:
 
     def options(self, *, progress: str, timestamps: bool) -> dict[str, str]:
         """Of kcli's sink."""
-        options = cluster_options(self.connection) | {"topic": self.topic, "progressAddr": progress}
+        spark_options = cluster_options(self.connection) | {"topic": self.topic, "progressAddr": progress}
         if timestamps:
-            options["keepTimestamp"] = "true"
-        return options | self._compressed("compression.level")
+            spark_options["keepTimestamp"] = "true"
+        return spark_options | self._compressed("compression.level")
 
     def jvm_options(self) -> dict[str, str]:
         """Of Spark's own, which writes no timestamps."""
-        options = jvm_options(self.connection) | {"topic": self.topic}
+        spark_options = jvm_options(self.connection) | {"topic": self.topic}
         codec = self._compression[0] if self._compression is not None else ""
-        return options | self._compressed(f"compression.{codec}.level")
+        return spark_options | self._compressed(f"compression.{codec}.level")
 
     def _compressed(self, level: str) -> dict[str, str]:
         if self._compression is None:
             return {}
         codec, number = self._compression
-        options = {"kafka.compression.type": codec}
-        return options if number is None else options | {f"kafka.{level}": str(number)}
+        spark_options = {"kafka.compression.type": codec}
+        return spark_options if number is None else spark_options | {f"kafka.{level}": str(number)}

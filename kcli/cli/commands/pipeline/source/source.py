@@ -120,20 +120,20 @@ class Source:
 
     def options(self, columns: Sequence[str], *, progress: str, text: bool = False) -> dict[str, str]:
         """The options of kcli's source. With `text` keys and values are strings where no format is given."""
-        options = cluster_options(self.frame.connection) | self._reading()
-        options["columns"] = ",".join(self.columns(columns))
-        options["onBad"] = "null" if self.null_bad else "fail"
-        options["includeHeaders"] = str("headers" in columns).lower()
-        options["progressAddr"] = progress
+        spark_options = cluster_options(self.frame.connection) | self._reading()
+        spark_options["columns"] = ",".join(self.columns(columns))
+        spark_options["onBad"] = "null" if self.null_bad else "fail"
+        spark_options["includeHeaders"] = str("headers" in columns).lower()
+        spark_options["progressAddr"] = progress
         if not self.frame.streaming:
-            options["pushdown"] = "true"
+            spark_options["pushdown"] = "true"
         for part, (form, schema) in self._formats.items():
-            options[f"{part}Format"] = form or ("string" if text else "binary")
+            spark_options[f"{part}Format"] = form or ("string" if text else "binary")
             if schema:
-                options[f"{part}Schema"] = schema
+                spark_options[f"{part}Schema"] = schema
         if self.frame.options.commit_group:
-            options["commitGroup"] = self.frame.options.commit_group
-        return options
+            spark_options["commitGroup"] = self.frame.options.commit_group
+        return spark_options
 
     def jvm_options(self) -> dict[str, str]:
         """The options of Spark's own connector for the same."""
@@ -141,15 +141,15 @@ class Source:
 
     def _reading(self) -> dict[str, str]:
         """What both connectors are given: the range, and in how many parts it is read."""
-        options = self._range(self.frame.streaming)
-        options["kafka.isolation.level"] = self.selection.settings.isolation
+        spark_options = self._range(self.frame.streaming)
+        spark_options["kafka.isolation.level"] = self.selection.settings.isolation
         if self.ranges.skip_lost:
-            options["failOnDataLoss"] = "false"
+            spark_options["failOnDataLoss"] = "false"
         if self.ranges.min_partitions:
-            options["minPartitions"] = str(self.ranges.min_partitions)
+            spark_options["minPartitions"] = str(self.ranges.min_partitions)
         if self.frame.options.max_per_batch:
-            options["maxOffsetsPerTrigger"] = str(self.frame.options.max_per_batch)
-        return options
+            spark_options["maxOffsetsPerTrigger"] = str(self.frame.options.max_per_batch)
+        return spark_options
 
     def _range(self, streaming: bool) -> dict[str, str]:
         """Which partitions, and their offsets. A stream finds new partitions by itself, unless -p names them."""
