@@ -15,6 +15,7 @@ from kcli.cli.commands.pipeline.session.drive import Run
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
 from kcli.cli.commands.pipeline.session.signals import Signals
 from kcli.cli.runtime.signals import INTERRUPTED
+from kcli.model import TopicPartition
 from kcli.pipeline.jobs.work import Action
 from tests.pipeline.topics import Topics
 
@@ -38,7 +39,7 @@ class Remote:
 
 class Kept(Job):
     name = verb = source = destination = "x"
-    spans: dict = {}  # noqa: RUF012
+    spans: dict[TopicPartition, tuple[int, int]] = {}  # noqa: RUF012
     finished = undone = False
 
     def finish(self, work, seen):
