@@ -82,30 +82,44 @@ def apply(options: ApplyOptions) -> int:
             say(options, f"{plural(ready, 'change')} to make; --execute does it")
         if options.dry_run or not ready:
             return None
-        going = sum(step.sign == REMOVE for step in plan.ready)
-        phrase = f"apply {plural(ready, 'change')}" + (f" and delete {going}" if going else "")
         adds = all(step.kind == "topic" and step.sign == ADD for step in plan.ready)
-        if not confirm(options, document, phrase, adds=adds):
+        if not confirm(options, document, _phrase(plan.ready), adds=adds):
             document.rows.clear()
             return 1
-        before = set(map(id, plan.ready))
-        back = plan.undo()
-        take_back = "kcli apply {} --prune" if "absent" in back else "kcli apply {}"
-        if back:
-            await undo.keep(cluster, "apply", {"schema": ID, **back}, take_back)
-        _say_lost(options, plan.ready)
-        await plan.carry_out()
-        document.rows["changes"] = change_rows(plan.steps)
-        for step in plan.steps:
-            if id(step) in before and step.problem is not None:
-                document.fail(step.problem, step.name)
-        done = sum(step.done for step in plan.steps)
-        if done and not options.no_wait:
-            await _settled(options, plan)
-        say(options, f"{plural(done, 'change')} done" + (f", {ready - done} failed" if ready > done else ""))
+        await _keep(undo, cluster, plan)
+        await _carry_out(options, document, plan)
         return None
 
     return answer(options, "apply", work)
+
+
+def _phrase(ready: list[Step]) -> str:
+    going = sum(step.sign == REMOVE for step in ready)
+    return f"apply {plural(len(ready), 'change')}" + (f" and delete {going}" if going else "")
+
+
+async def _keep(undo: UndoFile, cluster: Cluster, plan: Plan) -> None:
+    """Write the undo file, if there is anything to take back."""
+    back = plan.undo()
+    if back:
+        take_back = "kcli apply {} --prune" if "absent" in back else "kcli apply {}"
+        await undo.keep(cluster, "apply", {"schema": ID, **back}, take_back)
+
+
+async def _carry_out(options: ApplyOptions, document: Document, plan: Plan) -> None:
+    """Make the changes that are ready, and write into the document what became of them."""
+    before = set(map(id, plan.ready))
+    _say_lost(options, plan.ready)
+    await plan.carry_out()
+    document.rows["changes"] = change_rows(plan.steps)
+    for step in plan.steps:
+        if id(step) in before and step.problem is not None:
+            document.fail(step.problem, step.name)
+    done = sum(step.done for step in plan.steps)
+    if done and not options.no_wait:
+        await _settled(options, plan)
+    failed = len(before) - done
+    say(options, f"{plural(done, 'change')} done" + (f", {failed} failed" if failed > 0 else ""))
 
 
 def _say_lost(options: ApplyOptions, steps: list[Step]) -> None:

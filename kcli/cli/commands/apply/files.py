@@ -20,7 +20,7 @@ def read(words: list[str]) -> Declared:
 
     if not words:
         raise UsageError("which files? kcli apply FILE…")
-    paths = dict.fromkeys(one for word in words for one in _files(word))
+    paths = dict.fromkeys(path for word in words for path in _files(word))
     documents = [("stdin" if path == "-" else path, _document(path)) for path in paths]
     if all(document is None for _, document in documents):
         raise UsageError(f"{', '.join(words)}: nothing is declared there")
@@ -31,13 +31,13 @@ def _files(word: str) -> Iterator[str]:
     if word == "-" or not os.path.isdir(word):
         yield word
         return
-    found = []
+    paths = []
     for folder, folders, names in os.walk(word):
-        folders[:] = sorted(one for one in folders if not one.startswith("."))
-        found += [os.path.join(folder, one) for one in names if one.endswith(ENDINGS) and not one.startswith(".")]
-    if not found:
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        paths += [os.path.join(folder, name) for name in names if name.endswith(ENDINGS) and not name.startswith(".")]
+    if not paths:
         raise UsageError(f"{word}: no file there ends with {', '.join(ENDINGS)}")
-    yield from sorted(found)
+    yield from sorted(paths)
 
 
 def _document(path: str) -> Any:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from kcli.cli.commands.config.readers import Found, kaf, kafkactl, kcl, rpk
+from kcli.cli.commands.config.readers import ForeignCluster, kaf, kafkactl, kcl, rpk
 from kcli.errors import UsageError
 
 PLACES = {
@@ -51,7 +51,7 @@ def guess(path: str) -> str:
     raise UsageError(f"{path}: say whose file it is: kcli config import kcat|kaf|kafkactl|kcl|rpk|properties FILE")
 
 
-def read(kind: str, path: str, name: str) -> list[Found]:
+def read(kind: str, path: str, name: str) -> list[ForeignCluster]:
     """The clusters of a file; `name` is for files that name none. Raises UsageError."""
     if kind in ("kcat", "properties"):
         return [_properties(path, name)]
@@ -62,16 +62,16 @@ def read(kind: str, path: str, name: str) -> list[Found]:
         raise UsageError(f"{path}: {problem.strerror}") from None
     except UnicodeDecodeError:
         raise UsageError(f"{path}: is not UTF-8 text") from None
-    reader: Callable[[Any], list[Found]] = {"kaf": kaf, "kafkactl": kafkactl, "kcl": kcl, "rpk": rpk}[kind]
+    reader: Callable[[Any], list[ForeignCluster]] = {"kaf": kaf, "kafkactl": kafkactl, "kcl": kcl, "rpk": rpk}[kind]
     try:
-        found = reader(_parsed(kind, text, path))
+        clusters = reader(_parsed(kind, text, path))
     except (AttributeError, TypeError, KeyError):
         raise UsageError(f"{path}: this is not how {kind} writes its file") from None
-    if not found:
+    if not clusters:
         raise UsageError(f"{path}: there is no cluster in it")
-    for one in found:
-        one.name = one.name or name
-    return found
+    for cluster in clusters:
+        cluster.name = cluster.name or name
+    return clusters
 
 
 def _parsed(kind: str, text: str, path: str) -> Any:
@@ -87,18 +87,18 @@ def _parsed(kind: str, text: str, path: str) -> Any:
         raise UsageError(f"{path}: is not TOML: {problem}") from None
 
 
-def _properties(path: str, name: str) -> Found:
+def _properties(path: str, name: str) -> ForeignCluster:
     """What means nothing to kcli is left out, and told."""
     from kcli.config.properties.files import lines_of
     from kcli.config.properties.known import KNOWN, SERVERS
     from kcli.config.properties.names import SECURITY
 
-    found = Found(name=name)
+    cluster = ForeignCluster(name=name)
     for _, key, text in lines_of(path):
         if key in SERVERS:
-            found.bootstrap = text
+            cluster.bootstrap = text
         elif key in KNOWN or key in SECURITY:
-            found.put(key, text or NOTHING.get(key, ""))
+            cluster.put(key, text or NOTHING.get(key, ""))
         else:
-            found.left_out.append(key)
-    return found
+            cluster.left_out.append(key)
+    return cluster

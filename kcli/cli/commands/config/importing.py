@@ -7,7 +7,7 @@ import sys
 
 from kcli.cli.commands.config.foreign import PLACES, guess, place, read
 from kcli.cli.commands.config.options import RemarkOptions
-from kcli.cli.commands.config.readers import Found
+from kcli.cli.commands.config.readers import ForeignCluster
 from kcli.cli.commands.config.toml import secrets_of, text_of, write
 from kcli.cli.main import complain
 from kcli.cli.parsing.command import command
@@ -84,7 +84,7 @@ def _source(words: list[str]) -> tuple[str, str]:
     return kind, words[1] if len(words) == 2 else place(kind)
 
 
-def _known(wanted: list[str], clusters: list[Found], path: str) -> None:
+def _known(wanted: list[str], clusters: list[ForeignCluster], path: str) -> None:
     names = [cluster.name for cluster in clusters]
     for name in wanted:
         if name not in names:
@@ -93,7 +93,7 @@ def _known(wanted: list[str], clusters: list[Found], path: str) -> None:
             raise UsageError(f"--only {name}: {path} has {', '.join(names)}{did_you_mean(name, names)}")
 
 
-def _anchor(cluster: Found, path: str) -> None:
+def _anchor(cluster: ForeignCluster, path: str) -> None:
     """Files that are named from the folder of `path`, or from here, are named whole: a profile is used anywhere."""
     for key, file in _named_files(cluster):
         for folder in (os.path.dirname(os.path.abspath(path)), os.getcwd()):
@@ -102,7 +102,7 @@ def _anchor(cluster: Found, path: str) -> None:
                 break
 
 
-def _named_files(cluster: Found) -> list[tuple[str, str]]:
+def _named_files(cluster: ForeignCluster) -> list[tuple[str, str]]:
     """(property, file) of those whose name is not whole."""
     from kcli.config.properties import names
     from kcli.config.secrets.fields import FILES
@@ -112,7 +112,7 @@ def _named_files(cluster: Found) -> list[tuple[str, str]]:
     return [(key, file) for key, file in named if not os.path.isabs(file) and file[:1] not in ("~", "$")]
 
 
-def _remark(cluster: Found, kind: str, *, quiet: bool) -> None:
+def _remark(cluster: ForeignCluster, kind: str, *, quiet: bool) -> None:
     """What could not be taken over, and what would not work as it is."""
     remarks = [f"{cluster.name}: left out: {', '.join(cluster.left_out)}"] if cluster.left_out else []
     if not cluster.bootstrap:

@@ -42,12 +42,12 @@ def list_all(options: ListOptions) -> int:
                 profile = profile_of(name, table, where)
             except UsageError as problem:
                 note = str(problem)
-            given = dict(profile.properties) if profile is not None else {}
+            properties = dict(profile.properties) if profile is not None else {}
             rows.append(
                 {
                     "profile": name,
                     "bootstrap": _shown_servers(profile),
-                    "protocol": str(given.get("security.protocol", "PLAINTEXT")).upper(),
+                    "protocol": str(properties.get("security.protocol", "PLAINTEXT")).upper(),
                     "protected": (profile.guard if profile is not None else "") or None,
                     "default": name == default and name not in seen,
                     "config_file": where,

@@ -13,7 +13,7 @@ MECHANISMS = {
 """Without the dashes and underscores that each tool puts elsewhere."""
 
 
-class Found(Value):
+class ForeignCluster(Value):
     """One cluster of a foreign file: its name there, properties as -X has them, and what could not be taken over."""
 
     name: str = ""
@@ -34,130 +34,134 @@ def _servers(value: Any) -> str:
     return ",".join(value.replace(",", " ").split() if isinstance(value, str) else value or ())
 
 
-def _protocol(found: Found, tls: bool, sasl: bool) -> None:
+def _protocol(cluster: ForeignCluster, tls: bool, sasl: bool) -> None:
     protocol = {(True, True): "SASL_SSL", (True, False): "SSL", (False, True): "SASL_PLAINTEXT"}.get((tls, sasl))
     if protocol:
-        found.properties = {"security.protocol": protocol, **found.properties}
+        cluster.properties = {"security.protocol": protocol, **cluster.properties}
 
 
-def _mechanism(found: Found, text: Any, default: str) -> str:
+def _mechanism(cluster: ForeignCluster, text: Any, default: str) -> str:
     word = str(text or default)
     mechanism = MECHANISMS.get(word.lower().replace("-", "").replace("_", ""), word.upper())
-    found.put("sasl.mechanism", mechanism)
+    cluster.put("sasl.mechanism", mechanism)
     return mechanism
 
 
-def _tls(found: Found, tls: dict[str, Any], ca: str, certificate: str, key: str, insecure: str) -> None:
-    found.put("ssl.ca.location", tls.get(ca))
-    found.put("ssl.certificate.location", tls.get(certificate))
-    found.put("ssl.key.location", tls.get(key))
+def _tls(cluster: ForeignCluster, tls: dict[str, Any], ca: str, certificate: str, key: str, insecure: str) -> None:
+    cluster.put("ssl.ca.location", tls.get(ca))
+    cluster.put("ssl.certificate.location", tls.get(certificate))
+    cluster.put("ssl.key.location", tls.get(key))
     if tls.get(insecure) is True:
-        found.put("enable.ssl.certificate.verification", False)
+        cluster.put("enable.ssl.certificate.verification", False)
 
 
-def kaf(file: Any) -> list[Found]:
+def kaf(file: Any) -> list[ForeignCluster]:
     """The clusters of ~/.kaf/config."""
-    made = []
+    clusters = []
     for cluster in file.get("clusters") or []:
-        found = Found(name=str(cluster["name"]), bootstrap=_servers(cluster.get("brokers")))
-        found.current = cluster["name"] == file.get("current-cluster")
+        profile = ForeignCluster(name=str(cluster["name"]), bootstrap=_servers(cluster.get("brokers")))
+        profile.current = cluster["name"] == file.get("current-cluster")
         sasl, tls = cluster.get("SASL") or cluster.get("sasl"), cluster.get("TLS", cluster.get("tls"))
-        found.put("security.protocol", cluster.get("security-protocol"))
+        profile.put("security.protocol", cluster.get("security-protocol"))
         if sasl:
-            _mechanism(found, sasl.get("mechanism"), "PLAIN")
-            found.put("sasl.username", sasl.get("username"))
-            found.put("sasl.password", sasl.get("password"))
-            found.put("sasl.oauthbearer.client.id", sasl.get("clientID") or sasl.get("clientid"))
-            found.put("sasl.oauthbearer.client.secret", sasl.get("clientSecret") or sasl.get("clientsecret"))
-            found.put("sasl.oauthbearer.token.endpoint.url", sasl.get("tokenURL") or sasl.get("tokenurl"))
-            found.put("sasl.oauthbearer.token", sasl.get("token"))
-            found.put("sasl.oauthbearer.scope", " ".join(sasl.get("scopes") or ()))
+            _mechanism(profile, sasl.get("mechanism"), "PLAIN")
+            profile.put("sasl.username", sasl.get("username"))
+            profile.put("sasl.password", sasl.get("password"))
+            profile.put("sasl.oauthbearer.client.id", sasl.get("clientID") or sasl.get("clientid"))
+            profile.put("sasl.oauthbearer.client.secret", sasl.get("clientSecret") or sasl.get("clientsecret"))
+            profile.put("sasl.oauthbearer.token.endpoint.url", sasl.get("tokenURL") or sasl.get("tokenurl"))
+            profile.put("sasl.oauthbearer.token", sasl.get("token"))
+            profile.put("sasl.oauthbearer.scope", " ".join(sasl.get("scopes") or ()))
         if tls:
-            _tls(found, tls, "cafile", "clientfile", "clientkeyfile", "insecure")
-        if "security.protocol" not in found.properties:
-            _protocol(found, tls is not None, bool(sasl))
-        found.left_out += [key for key in cluster if key.startswith("schema-registry") and cluster[key]]
-        made.append(found)
-    return made
+            _tls(profile, tls, "cafile", "clientfile", "clientkeyfile", "insecure")
+        if "security.protocol" not in profile.properties:
+            _protocol(profile, tls is not None, bool(sasl))
+        profile.left_out += [key for key in cluster if key.startswith("schema-registry") and cluster[key]]
+        clusters.append(profile)
+    return clusters
 
 
-def kafkactl(file: Any) -> list[Found]:
+def kafkactl(file: Any) -> list[ForeignCluster]:
     """kafkactl's contexts. It takes keys in any case, and writes them itself in small letters."""
-    made = []
+    clusters = []
     file = _small(file)
     for name, context in (file.get("contexts") or {}).items():
-        found = Found(name=name, bootstrap=_servers(context.get("brokers")))
-        found.current = name.lower() == str(file.get("current-context")).lower()
+        cluster = ForeignCluster(name=name, bootstrap=_servers(context.get("brokers")))
+        cluster.current = name.lower() == str(file.get("current-context")).lower()
         tls, sasl = context.get("tls") or {}, context.get("sasl") or {}
         if sasl.get("enabled"):
-            mechanism = _mechanism(found, sasl.get("mechanism"), "PLAIN")
-            found.put("sasl.username", sasl.get("username"))
-            found.put("sasl.password", sasl.get("password"))
+            mechanism = _mechanism(cluster, sasl.get("mechanism"), "PLAIN")
+            cluster.put("sasl.username", sasl.get("username"))
+            cluster.put("sasl.password", sasl.get("password"))
             if mechanism == "OAUTHBEARER":
-                found.left_out.append("sasl.tokenprovider (say sasl.oauthbearer.token.command instead)")
+                cluster.left_out.append("sasl.tokenprovider (say sasl.oauthbearer.token.command instead)")
         if tls.get("enabled"):
-            _tls(found, tls, "ca", "cert", "certkey", "insecure")
-            found.put("ssl.key.password", tls.get("certkeypassphrase"))
-        _protocol(found, bool(tls.get("enabled")), bool(sasl.get("enabled")))
-        found.put("client.id", context.get("clientid"))
-        found.put("max.request.size", (context.get("producer") or {}).get("maxmessagebytes"))
+            _tls(cluster, tls, "ca", "cert", "certkey", "insecure")
+            cluster.put("ssl.key.password", tls.get("certkeypassphrase"))
+        _protocol(cluster, bool(tls.get("enabled")), bool(sasl.get("enabled")))
+        cluster.put("client.id", context.get("clientid"))
+        cluster.put("max.request.size", (context.get("producer") or {}).get("maxmessagebytes"))
         acks = {"WaitForAll": "all", "WaitForLocal": "1", "NoResponse": "0"}
-        found.put("acks", acks.get(str((context.get("producer") or {}).get("requiredacks"))))
+        cluster.put("acks", acks.get(str((context.get("producer") or {}).get("requiredacks"))))
         levels = {"ReadCommitted": "read_committed", "ReadUncommitted": "read_uncommitted"}
-        found.put("isolation.level", levels.get(str((context.get("consumer") or {}).get("isolationlevel"))))
-        found.left_out += [key for key in ("kubernetes", "avro", "schemaregistry", "protobuf") if context.get(key)]
-        made.append(found)
-    return made
+        cluster.put("isolation.level", levels.get(str((context.get("consumer") or {}).get("isolationlevel"))))
+        cluster.left_out += [key for key in ("kubernetes", "avro", "schemaregistry", "protobuf") if context.get(key)]
+        clusters.append(cluster)
+    return clusters
 
 
 def _small(tree: Any, *, names: bool = False) -> Any:
     """Keys in small letters, but for the names of contexts."""
     if not isinstance(tree, dict):
         return tree
-    return {(key if names else key.lower()): _small(one, names=key.lower() == "contexts") for key, one in tree.items()}
+    return {
+        (key if names else key.lower()): _small(value, names=key.lower() == "contexts") for key, value in tree.items()
+    }
 
 
-def kcl(file: Any) -> list[Found]:
+def kcl(file: Any) -> list[ForeignCluster]:
     """kcl's profiles, or the one cluster of a file without any."""
     current = file.get("current_profile")
     tables = dict(file.get("profiles") or {}) or {"": file}
-    made = []
+    clusters = []
     for name, table in tables.items():
-        found = Found(name=name, bootstrap=_servers(table.get("seed_brokers")), current=bool(name) and name == current)
+        cluster = ForeignCluster(
+            name=name, bootstrap=_servers(table.get("seed_brokers")), current=bool(name) and name == current
+        )
         tls, sasl = table.get("tls"), table.get("sasl") or {}
         if sasl.get("method"):
-            _mechanism(found, sasl["method"], "PLAIN")
-            found.put("sasl.username", sasl.get("user"))
-            found.put("sasl.password", sasl.get("pass"))
+            _mechanism(cluster, sasl["method"], "PLAIN")
+            cluster.put("sasl.username", sasl.get("user"))
+            cluster.put("sasl.password", sasl.get("pass"))
             if sasl.get("is_token"):
-                found.put("sasl.delegation.token", True)
-            found.left_out += ["sasl.zid"] if sasl.get("zid") else []
+                cluster.put("sasl.delegation.token", True)
+            cluster.left_out += ["sasl.zid"] if sasl.get("zid") else []
         if tls is not None:
-            _tls(found, tls, "ca_cert_path", "client_cert_path", "client_key_path", "insecure")
-            found.put("ssl.server.name", tls.get("server_name"))
-        _protocol(found, tls is not None, bool(sasl.get("method")))
-        found.left_out += [key for key in ("schema_registry",) if table.get(key)]
-        made.append(found)
-    return made
+            _tls(cluster, tls, "ca_cert_path", "client_cert_path", "client_key_path", "insecure")
+            cluster.put("ssl.server.name", tls.get("server_name"))
+        _protocol(cluster, tls is not None, bool(sasl.get("method")))
+        cluster.left_out += [key for key in ("schema_registry",) if table.get(key)]
+        clusters.append(cluster)
+    return clusters
 
 
-def rpk(file: Any) -> list[Found]:
+def rpk(file: Any) -> list[ForeignCluster]:
     """rpk's profiles."""
-    made = []
+    clusters = []
     for profile in file.get("profiles") or []:
         api = profile.get("kafka_api") or {}
-        found = Found(name=str(profile["name"]), bootstrap=_servers(api.get("brokers")))
-        found.current = profile["name"] == file.get("current_profile")
+        cluster = ForeignCluster(name=str(profile["name"]), bootstrap=_servers(api.get("brokers")))
+        cluster.current = profile["name"] == file.get("current_profile")
         tls, sasl = api.get("tls"), api.get("sasl") or {}
         if sasl.get("user") or sasl.get("mechanism") or sasl.get("type"):
-            _mechanism(found, sasl.get("mechanism") or sasl.get("type"), "SCRAM-SHA-256")
-            found.put("sasl.username", sasl.get("user"))
-            found.put("sasl.password", sasl.get("password"))
+            _mechanism(cluster, sasl.get("mechanism") or sasl.get("type"), "SCRAM-SHA-256")
+            cluster.put("sasl.username", sasl.get("user"))
+            cluster.put("sasl.password", sasl.get("password"))
         secured = tls is not None and tls.get("enabled") is not False
         if tls is not None and secured:
-            _tls(found, {"ca_file": tls.get("truststore_file"), **tls}, "ca_file", "cert_file", "key_file",
+            _tls(cluster, {"ca_file": tls.get("truststore_file"), **tls}, "ca_file", "cert_file", "key_file",
                  "insecure_skip_verify")  # fmt: skip
-        _protocol(found, secured, "sasl.mechanism" in found.properties)
-        found.left_out += [key for key in ("admin_api", "schema_registry", "cloud_cluster") if profile.get(key)]
-        made.append(found)
-    return made
+        _protocol(cluster, secured, "sasl.mechanism" in cluster.properties)
+        cluster.left_out += [key for key in ("admin_api", "schema_registry", "cloud_cluster") if profile.get(key)]
+        clusters.append(cluster)
+    return clusters

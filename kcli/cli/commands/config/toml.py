@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
-from kcli.cli.commands.config.readers import Found
+from kcli.cli.commands.config.readers import ForeignCluster
 from kcli.cli.documents.lined import Map
 from kcli.cli.documents.toml_reader import header, load
 from kcli.errors import UsageError
 from kcli.secret import HIDDEN, secretive, without_login
 
 
-def text_of(found: Found, *, reveal: bool) -> str:
+def text_of(found: ForeignCluster, *, reveal: bool) -> str:
     """One profile as a table; secrets are *** unless revealed."""
     keys = list(found.properties)
     lines = [f"[profiles.{_key(found.name, dotted=False)}]"]
@@ -24,7 +24,7 @@ def text_of(found: Found, *, reveal: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def secrets_of(found: Found) -> list[str]:
+def secrets_of(found: ForeignCluster) -> list[str]:
     return [key for key, value in found.properties.items() if secretive(key) or without_login(value) != value]
 
 
@@ -63,7 +63,7 @@ def _lines(table: Map, above: str) -> Iterator[tuple[str, int]]:
             yield from _lines(value, f"{above}{key}.")
 
 
-def write(path: str, found: list[Found], *, force: bool) -> list[str]:
+def write(path: str, clusters: list[ForeignCluster], *, force: bool) -> list[str]:
     """Put the profiles into the file, made with mode 600 where there is none; what was there before a replacement is
     kept beside it. Returns the names of those replaced. Raises UsageError with nothing written."""
     from kcli.config.profiles.files import document
@@ -74,15 +74,15 @@ def write(path: str, found: list[Found], *, force: bool) -> list[str]:
         with open(path, encoding="utf-8") as file:
             before = file.read()
     old = document(path) if before else {}
-    there = [one.name for one in found if one.name in old.get("profiles", {})]
+    there = [cluster.name for cluster in clusters if cluster.name in old.get("profiles", {})]
     if there and not force:
         raise UsageError(
             f"{path} has a profile {there[0]} already: --force replaces it, --name NAME calls it otherwise"
         )
     after = _without(before, there)
     gap = "\n" if after and not after.endswith("\n\n") else ""
-    after += gap + "\n".join(text_of(one, reveal=True) for one in found)
-    _check(path, old, after, {one.name for one in found})
+    after += gap + "\n".join(text_of(cluster, reveal=True) for cluster in clusters)
+    _check(path, old, after, {cluster.name for cluster in clusters})
     os.makedirs(os.path.dirname(path), exist_ok=True)
     if there:
         _replace(f"{path}~", before)
@@ -95,13 +95,13 @@ def _check(path: str, old: dict[str, object], after: str, new: set[str]) -> None
     import tomllib
 
     try:
-        made = tomllib.loads(after)
+        parsed = tomllib.loads(after)
     except tomllib.TOMLDecodeError:
-        made = {}
-    profiles, others = made.pop("profiles", {}), {key: value for key, value in old.items() if key != "profiles"}
+        parsed = {}
+    profiles, others = parsed.pop("profiles", {}), {key: value for key, value in old.items() if key != "profiles"}
     kept = old.get("profiles", {})
     assert isinstance(kept, dict)
-    same = made == others and {key: value for key, value in profiles.items() if key not in new} == {
+    same = parsed == others and {key: value for key, value in profiles.items() if key not in new} == {
         key: value for key, value in kept.items() if key not in new
     }
     if not same or not new <= set(profiles):
@@ -122,14 +122,14 @@ def _without(text: str, names: Iterable[str]) -> str:
 
 def _replace(path: str, text: str) -> None:
     """All or nothing, and never for others to read."""
-    made = f"{path}.{os.getpid()}"
-    file = os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8")
+    beside = f"{path}.{os.getpid()}"
+    file = os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8")
     try:
         with file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(made, path)
+        os.replace(beside, path)
     except BaseException:
-        os.unlink(made)
+        os.unlink(beside)
         raise

@@ -65,10 +65,10 @@ class Ladder(Way):
         self.steps.append(step)
         try:
             async with asyncio.timeout(self.seconds * LOOKS):
-                found = await rung()
-            step.status, step.result = OK, str(found)
-            if isinstance(found, Fault):
-                step.fail(found, WARNING)
+                outcome = await rung()
+            step.status, step.result = OK, str(outcome)
+            if isinstance(outcome, Fault):
+                step.fail(outcome, WARNING)
         except Fault as wrong:
             step.fail(wrong)
         except TimeoutError:

@@ -71,9 +71,9 @@ def _certificate_refused(ladder: Ladder) -> str:
     assert ladder.access is not None
     if not isinstance(ladder.connection, SecuredConnection):
         return ""
-    found = ladder.access.fault(ladder.connection, ladder.address.host)
-    if found is not None:
-        return trimmed(ladder, found)
+    problem = ladder.access.fault(ladder.connection, ladder.address.host)
+    if problem is not None:
+        return trimmed(ladder, problem)
     tls = ladder.access.tls
     shown = tls is not None and (tls.certificate or tls.certificate_pem or tls.keystore)
     return "" if shown else "it closed the connection behind the TLS handshake, and we showed no certificate"
@@ -161,12 +161,12 @@ async def refused(ladder: Ladder, problem: Exception) -> Fault:
     assert access.sasl is not None
     text = trimmed(ladder, problem)
     mechanism = access.sasl.mechanism
-    found = await offered(ladder)
-    if found and mechanism not in found:
-        return Fault("mechanism", f"{mechanism} is not offered; the broker offers {', '.join(found)}")
+    mechanisms = await offered(ladder)
+    if mechanisms and mechanism not in mechanisms:
+        return Fault("mechanism", f"{mechanism} is not offered; the broker offers {', '.join(mechanisms)}")
     if "allow.insecure.auth" in text:
         return Fault("insecure", f"{mechanism} would show the password or token to who listens on the way")
-    if not found and "security.protocol=PLAINTEXT or SSL" in text:
+    if not mechanisms and "security.protocol=PLAINTEXT or SSL" in text:
         return Fault("sasl-unwanted", "this listener asks nobody who they are", plain_protocol=protocol(ladder, False))
     if codes.SASL_AUTHENTICATION_FAILED.name in text:
         return Fault("token" if mechanism == "OAUTHBEARER" else "password", text)

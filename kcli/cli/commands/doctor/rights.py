@@ -43,11 +43,11 @@ async def metadata(ladder: Ladder) -> MetadataResponse:
         answer: MetadataResponse = await ask(ladder, MetadataRequest(topics=[], allow_auto_topic_creation=False))
     except KcliError as problem:
         sasl = ladder.access is not None and ladder.access.sasl is not None
-        found = [] if sasl else await offered(ladder)
-        if found:
+        mechanisms = [] if sasl else await offered(ladder)
+        if mechanisms:
             raise Fault(
                 "sasl-wanted",
-                f"this listener wants to know who you are; it offers {', '.join(found)}",
+                f"this listener wants to know who you are; it offers {', '.join(mechanisms)}",
                 sasl_protocol=protocol(ladder, True),
             ) from problem
         raise Fault("metadata", trimmed(ladder, problem)) from problem
@@ -74,16 +74,16 @@ async def cluster_rights(ladder: Ladder) -> str:
 
 async def topic_rights(ladder: Ladder) -> str:
     """How many topics are to be seen, and with how many of them we may do what."""
-    found = [topic for topic in await _topics(ladder, None) if not topic.is_internal]
-    if not found:
+    topics = [topic for topic in await _topics(ladder, None) if not topic.is_internal]
+    if not topics:
         return "topics: there are none, or none that may be seen"
-    told = [topic.topic_authorized_operations for topic in found if topic.topic_authorized_operations != UNTOLD]
-    counts = {name: sum(bits >> bit & 1 for bits in told) for name, bit in _bits("topic").items()}
-    if not told:
-        return f"topics: {len(found)} to be seen"
-    same = len(set(told)) == 1
-    may = operations(told[0], "topic") if same else ", ".join(f"{name} {count}" for name, count in counts.items())
-    return f"topics: {len(found)} to be seen{', each' if same and len(found) > 1 else ''}: {may}"
+    allowed = [topic.topic_authorized_operations for topic in topics if topic.topic_authorized_operations != UNTOLD]
+    counts = {name: sum(bits >> bit & 1 for bits in allowed) for name, bit in _bits("topic").items()}
+    if not allowed:
+        return f"topics: {len(topics)} to be seen"
+    same = len(set(allowed)) == 1
+    may = operations(allowed[0], "topic") if same else ", ".join(f"{name} {count}" for name, count in counts.items())
+    return f"topics: {len(topics)} to be seen{', each' if same and len(topics) > 1 else ''}: {may}"
 
 
 async def one_topic(ladder: Ladder, name: str, user: str) -> str:
@@ -212,4 +212,6 @@ def _bits(kind: str) -> dict[str, int]:
     """Each operation of a kind of resource under the name that kafka-acls has for it, and its bit."""
     from kcli.acls import OPERATIONS, POSSIBLE
 
-    return {"".join(word.title() for word in one.split("-")): OPERATIONS[one] for one in POSSIBLE[kind]}
+    return {
+        "".join(word.title() for word in operation.split("-")): OPERATIONS[operation] for operation in POSSIBLE[kind]
+    }

@@ -41,11 +41,11 @@ def describe(ladder: Ladder) -> str | Fault:
 
     assert isinstance(ladder.connection, SecuredConnection)
     wire: ssl.SSLObject = ladder.connection.wire.get_extra_info("ssl_object")
-    found = read(wire.getpeercert(binary_form=True) or b"")
+    certificate = read(wire.getpeercert(binary_form=True) or b"")
     text = wire.version() or "TLS"
-    if found is not None:
-        text += f", certificate of {names(found)}, until {day(found.ends)}"
-        if found.ends is not None and (found.ends - datetime.now(UTC)).days < SOON:
+    if certificate is not None:
+        text += f", certificate of {names(certificate)}, until {day(certificate.ends)}"
+        if certificate.ends is not None and (certificate.ends - datetime.now(UTC)).days < SOON:
             return Fault("tls-expires", text)
     tls = ladder.access.tls if ladder.access is not None else None
     if tls is not None and not (tls.verify and tls.verify_host):
@@ -58,9 +58,9 @@ async def diagnose(ladder: Ladder, problem: Exception) -> Fault:
     cause = problem.__cause__
     host = ladder.address.host
     if isinstance(cause, ssl.SSLCertVerificationError):
-        found = await shown_certificate(ladder)
+        certificate = await shown_certificate(ladder)
         fault = FAULTS.get(cause.verify_code, "tls")
-        return Fault(fault, _said(fault, found, host, trimmed(ladder, problem)), host=host)
+        return Fault(fault, _said(fault, certificate, host, trimmed(ladder, problem)), host=host)
     spoken = await speaks_plaintext(ladder)
     if spoken == "kafka":
         return Fault("plaintext", "this port speaks Kafka in plaintext, and we spoke TLS")
@@ -107,6 +107,6 @@ async def shown_certificate(ladder: Ladder) -> Certificate | None:
             _, writer = await asyncio.open_connection(where[0], where[1], ssl=context, server_hostname=name)
     except OSError:  # TLS errors and timeouts are such too
         return None
-    found = read(writer.get_extra_info("ssl_object").getpeercert(binary_form=True) or b"")
+    certificate = read(writer.get_extra_info("ssl_object").getpeercert(binary_form=True) or b"")
     writer.transport.abort()
-    return found
+    return certificate

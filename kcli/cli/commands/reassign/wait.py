@@ -89,7 +89,7 @@ class Watch:
         """Whether all of these are done; False after Ctrl-C and at --timeout."""
         self._waited = True
         loop = asyncio.get_running_loop()
-        begun, said, pause = loop.time(), loop.time(), FIRST_PAUSE
+        begun, reported, pause = loop.time(), loop.time(), FIRST_PAUSE
         bar: Progress | None = None
         whole = 0
         try:
@@ -104,9 +104,9 @@ class Watch:
                         bar.close()
                     bar = Progress("moving", whole or 1, bytes_=True, hidden=self._options.quiet)
                 bar.at(whole - left)
-                if loop.time() - said >= SAID_EVERY and not sys.stderr.isatty():
-                    said = loop.time()
-                    self._say(len(moving), left, (whole - left) / (said - begun))
+                if loop.time() - reported >= SAID_EVERY and not sys.stderr.isatty():
+                    reported = loop.time()
+                    self._say(len(moving), left, (whole - left) / (reported - begun))
                 if self._give_up is not None and loop.time() >= self._give_up:
                     self._late = True
                     return False
