@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from kcli.admin.configs.resources import DELETE, Operation
 from kcli.cli.commands.configs.named import named
-from kcli.cli.commands.configs.plan import change
+from kcli.cli.commands.configs.plan import ChangeRow, change
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
+
+SHAPE = shape("configs.delete", "What was changed, or would be.", ChangeRow)
 
 
 @command(
@@ -23,4 +26,4 @@ def delete(options: UndoOptions) -> int:
     A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
     """
     at, names = named(options.words, 3)
-    return change(options, "configs.delete", {at: [Operation(name=name, how=DELETE) for name in names]})
+    return change(options, SHAPE, {at: [Operation(name=name, how=DELETE) for name in names]})

@@ -6,6 +6,7 @@ from kcli.admin.configs.resources import Config, Resource, about, describe_confi
 from kcli.asking.fan_out import bad, good
 from kcli.cli.commands.configs.named import named, resource_of
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer
@@ -14,6 +15,15 @@ from kcli.model import Cluster
 
 Pairs = dict[str, tuple[str | None, str | None]]
 DIFFERS = 3  # the exit code
+
+
+class DifferenceRow(Row, section="configs"):
+    config: str = column("Name of the config.")
+    value: str | None = column("Its value.")
+    other: str | None = column("The inherited value, or that of the other resource.")
+
+
+SHAPE = shape("configs.diff", "Configs that differ, one a row.", DifferenceRow)
 
 
 @command(
@@ -44,11 +54,11 @@ def diff(options: OutputOptions) -> int:
             return None
         configs = good(answers)
         pairs = _from_defaults(at, configs[at]) if other is None else _between(configs[at], configs[other])
-        rows = [{"config": name, "value": a, "other": b} for name, (a, b) in pairs.items() if a != b]
-        document.rows["configs"] = rows
+        rows = document.of(DifferenceRow)
+        rows += [DifferenceRow(config=name, value=a, other=b) for name, (a, b) in pairs.items() if a != b]
         return DIFFERS if rows else None
 
-    return answer(options, "configs.diff", work)
+    return answer(options, SHAPE, work)
 
 
 def _from_defaults(at: Resource, configs: list[Config]) -> Pairs:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kcli.admin.configs.resources import Config, Resource, about, describe_configs, own
-from kcli.cli.commands.configs.named import name_of, named
+from kcli.cli.commands.configs.named import NamedRow, name_of, named
 from kcli.cli.commands.configs.typed import nearest
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import flag
@@ -15,8 +14,20 @@ from kcli.cli.runtime.answer import answer, say
 from kcli.errors import KcliError
 from kcli.model import Cluster
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+
+class ConfigRow(NamedRow, section="configs"):
+    kind: str = column("topic, broker, logger, group or client-metrics.", table=False)
+    config: str = column("Name of the config.")
+    value: str | None = column("Its value; null for a secret.")
+    source: str = column("Who set it: topic, broker, all brokers, server.properties, default, …")
+    inherited: str | None = column("What would hold otherwise.")
+    type: str | None = column("boolean, int, long, list, …", table=False)
+    secret: bool = column("Whether its value is never told.", table=False)
+    read_only: bool = column("Whether it can only be changed in a file.", table=False)
+    documentation: str | None = column("Kafka's explanation.", sparse=True)
+
+
+SHAPE = shape("configs.get", "Configs, one a row.", ConfigRow)
 
 
 class GetOptions(OutputOptions):
@@ -49,7 +60,7 @@ def get(options: GetOptions) -> int:
             document.fail(configs, about(at))
             return
         shown = [config for config in configs if names or options.all or own(at, config)]
-        document.rows["configs"] = [_row(at, config) for config in shown]
+        document.of(ConfigRow)[:] = [_row(at, config) for config in shown]
         if not shown and not names:
             say(options, f"{about(at)} has nothing set; what holds for it: --all")
         known = {config.name for config in configs}
@@ -58,19 +69,19 @@ def get(options: GetOptions) -> int:
                 hint = await nearest(cluster, at, name) or "; all of them: --all"
                 document.fail(KcliError(f"{about(at)} has no config {name}{hint}"), name)
 
-    return answer(options, "configs.get", work)
+    return answer(options, SHAPE, work)
 
 
-def _row(at: Resource, config: Config) -> Row:
-    return {
-        "kind": at.kind,
-        "name": name_of(at),
-        "config": config.name,
-        "value": config.value,
-        "source": config.source,
-        "inherited": config.inherited,
-        "type": config.kind or None,
-        "secret": config.secret,
-        "read_only": config.read_only,
-        "documentation": config.documentation or None,
-    }
+def _row(at: Resource, config: Config) -> ConfigRow:
+    return ConfigRow(
+        kind=at.kind,
+        name=name_of(at),
+        config=config.name,
+        value=config.value,
+        source=config.source,
+        inherited=config.inherited,
+        type=config.kind or None,
+        secret=config.secret,
+        read_only=config.read_only,
+        documentation=config.documentation or None,
+    )

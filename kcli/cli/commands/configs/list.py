@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from kcli.admin.configs.resources import KINDS, Resource, about, describe_configs, list_resources, own, resource
 from kcli.admin.topics.topics import describe_topics
-from kcli.cli.commands.configs.named import name_of
+from kcli.cli.commands.configs.named import NamedRow, name_of
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer
 from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster
+
+
+class ResourceRow(NamedRow, section="resources"):
+    configs: int = column("How many configs somebody set.")
+
+
+SHAPE = shape("configs.list", "What has configs, one a row.", ResourceRow)
 
 
 @command(
@@ -34,15 +42,15 @@ def list_all(options: OutputOptions) -> int:
 
     async def work(cluster: Cluster, document: Document) -> None:
         resources = [Resource(kind, name) for name in await _names(cluster, kind)]
-        rows = document.rows["resources"] = []
+        rows = document.of(ResourceRow)
         for at, configs in (await describe_configs(cluster, resources)).items():
             if isinstance(configs, KcliError):
                 document.fail(configs, about(at))
             else:
                 count = sum(own(at, config) for config in configs)
-                rows.append({"kind": at.kind, "name": name_of(at), "configs": count})
+                rows.append(ResourceRow(kind=at.kind, name=name_of(at), configs=count))
 
-    return answer(options, "configs.list", work)
+    return answer(options, SHAPE, work)
 
 
 async def _names(cluster: Cluster, kind: str) -> list[str]:

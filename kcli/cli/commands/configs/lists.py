@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from kcli.admin.configs.resources import APPEND, SUBTRACT
-from kcli.cli.commands.configs.plan import assign
+from kcli.cli.commands.configs.plan import ChangeRow, assign
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
+
+ABOUT = "What was changed, or would be."
+APPEND_SHAPE = shape("configs.append", ABOUT, ChangeRow)
+SUBTRACT_SHAPE = shape("configs.subtract", ABOUT, ChangeRow)
 
 
 @command(
@@ -21,7 +26,7 @@ def append(options: UndoOptions) -> int:
 
     A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
     """
-    return assign(options, "configs.append", APPEND)
+    return assign(options, APPEND_SHAPE, APPEND)
 
 
 @command(
@@ -37,4 +42,4 @@ def subtract(options: UndoOptions) -> int:
 
     A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
     """
-    return assign(options, "configs.subtract", SUBTRACT)
+    return assign(options, SUBTRACT_SHAPE, SUBTRACT)

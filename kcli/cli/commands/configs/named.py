@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from kcli.admin.configs.resources import Resource, resource
+from kcli.cli.output.rows import Row, column
 from kcli.errors import UsageError
 
 DEFAULT = "default"  # of all brokers, as kafka-configs calls it
+
+
+class NamedRow(Row):
+    """The columns that name a resource."""
+
+    kind: str = column("topic, broker, logger, group or client-metrics.")
+    name: str = column("Name of what has the configs; `default` is all brokers.")
 
 
 def named(words: list[str], least: int) -> tuple[Resource, list[str]]:

@@ -16,9 +16,10 @@ from kcli.admin.configs.resources import (
 )
 from kcli.asking.fan_out import bad
 from kcli.cli.commands.configs import undo as configs_undo
-from kcli.cli.commands.configs.named import name_of, named
+from kcli.cli.commands.configs.named import NamedRow, name_of, named
 from kcli.cli.commands.configs.typed import mistyped, pair
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import column
 from kcli.cli.runtime.answer import answer, confirm, excluding, say
 from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import KcliError, UsageError
@@ -28,7 +29,7 @@ from kcli.secret import secretive
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.cli.output.shapes.shape import Row
+    from kcli.cli.output.shapes.shape import Shape
     from kcli.cli.parsing.groups import UndoOptions
 
 Plan = dict[Resource, list[Operation]]
@@ -36,7 +37,15 @@ Outcomes = dict[Resource, KcliError | None]
 WOULD = "would change"
 
 
-def assign(options: UndoOptions, name: str, how: int) -> int:
+class ChangeRow(NamedRow, section="configs"):
+    config: str = column("Name of the config.")
+    old: str | None = column("Its value before; null when it has none, *** for a secret.")
+    new: str | None = column("Its value after.")
+    result: str = column("would change, unchanged, done or failed.")
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+def assign(options: UndoOptions, shape: Shape, how: int) -> int:
     """Change the configs that the line has as KIND NAME KEY=VALUE…"""
     at, words = named(options.words, 3)
     pairs = [pair(word) for word in words]
@@ -44,11 +53,11 @@ def assign(options: UndoOptions, name: str, how: int) -> int:
     twice = {key for key in keys if keys.count(key) > 1}
     if twice:
         raise UsageError(f"{', '.join(sorted(twice))}: named twice")
-    return change(options, name, {at: [Operation(name=key, how=how, value=value) for key, value in pairs]})
+    return change(options, shape, {at: [Operation(name=key, how=how, value=value) for key, value in pairs]})
 
 
-def change(options: UndoOptions, name: str, plan: Plan) -> int:
-    """Show a plan and do it, if that is wanted; the columns are those of the shape `name`."""
+def change(options: UndoOptions, shape: Shape, plan: Plan) -> int:
+    """Show a plan and do it, if that is wanted."""
     excluding(options)
     UndoFile(options).check()
 
@@ -57,10 +66,11 @@ def change(options: UndoOptions, name: str, plan: Plan) -> int:
         checked = await mistyped(cluster, plan, before, await alter_configs(cluster, plan, dry_run=True))
         checked = {at: checked[at] for at in plan}
         checked |= bad(before)
-        rows = document.rows["configs"] = _rows(plan, before, checked)
+        rows = document.of(ChangeRow)
+        rows += _rows(plan, before, checked)
         _fail(document, checked)
         ready = {at: operations for at, operations in plan.items() if checked[at] is None}
-        idle = not any(row["result"] == WOULD for row in rows)
+        idle = not any(row.result == WOULD for row in rows)
         if idle and not document.errors:
             say(options, "there is nothing to change")
         if options.dry_run or not ready or (idle and not options.execute):
@@ -74,10 +84,10 @@ def change(options: UndoOptions, name: str, plan: Plan) -> int:
         _settle(zip((at for at, operations in plan.items() for _ in operations), rows, strict=True), outcomes)
         _fail(document, outcomes)
         if not idle:  # what is so already was sent too: a broker may be late to tell what is
-            say(options, f"configs: {sum(row['result'] == 'done' for row in rows)} changed")
+            say(options, f"configs: {sum(row.result == 'done' for row in rows)} changed")
         return None
 
-    return answer(options, name, work)
+    return answer(options, shape, work)
 
 
 def _fail(document: Document, outcomes: Outcomes) -> None:
@@ -86,8 +96,8 @@ def _fail(document: Document, outcomes: Outcomes) -> None:
             document.fail(problem, about(at))
 
 
-def _rows(plan: Plan, before: dict[Resource, list[Config] | KcliError], checked: Outcomes) -> list[Row]:
-    rows = []
+def _rows(plan: Plan, before: dict[Resource, list[Config] | KcliError], checked: Outcomes) -> list[ChangeRow]:
+    rows: list[ChangeRow] = []
     for at, operations in plan.items():
         configs = before[at]
         known = {} if isinstance(configs, KcliError) else {config.name: config for config in configs}
@@ -95,29 +105,29 @@ def _rows(plan: Plan, before: dict[Resource, list[Config] | KcliError], checked:
     return rows
 
 
-def _row(at: Resource, operation: Operation, old: Config | None, problem: KcliError | None) -> Row:
+def _row(at: Resource, operation: Operation, old: Config | None, problem: KcliError | None) -> ChangeRow:
     """A row of the plan: what is, and what will be as far as that can be said."""
     was = old.value if old is not None else None
     new, same = foreseen(at, operation, old)
     secret = old.secret if old is not None else secretive(operation.name)
-    return {
-        "kind": at.kind,
-        "name": name_of(at),
-        "config": operation.name,
-        "old": "***" if old is not None and secret else was,
-        "new": "***" if secret and operation.how == SET else new,
-        "result": "failed" if problem is not None else "unchanged" if same else WOULD,
-        "error": None if problem is None else str(problem),
-    }
+    return ChangeRow(
+        kind=at.kind,
+        name=name_of(at),
+        config=operation.name,
+        old="***" if old is not None and secret else was,
+        new="***" if secret and operation.how == SET else new,
+        result="failed" if problem is not None else "unchanged" if same else WOULD,
+        error=None if problem is None else str(problem),
+    )
 
 
-def _settle(rows: Iterable[tuple[Resource, Row]], outcomes: Outcomes) -> None:
+def _settle(rows: Iterable[tuple[Resource, ChangeRow]], outcomes: Outcomes) -> None:
     """Put what became of each row of a resource into it."""
     for at, row in rows:
         if at not in outcomes:
             continue
         problem = outcomes[at]
         if problem is not None:
-            row["result"], row["error"] = "failed", str(problem)
-        elif row["result"] == WOULD:
-            row["result"] = "done"
+            row.result, row.error = "failed", str(problem)
+        elif row.result == WOULD:
+            row.result = "done"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from kcli.cli.commands.configs import undo as configs_undo
-from kcli.cli.commands.configs.plan import change
+from kcli.cli.commands.configs.plan import ChangeRow, change
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.errors import UsageError
+
+SHAPE = shape("configs.restore", "What was changed, or would be.", ChangeRow)
 
 
 @command(
@@ -20,4 +23,4 @@ def restore(options: UndoOptions) -> int:
     """Set configs as an undo file says they were; those that were inherited are inherited again."""
     if len(options.words) != 1:
         raise UsageError("from which file? kcli configs restore FILE")
-    return change(options, "configs.restore", configs_undo.read(options.words[0]))
+    return change(options, SHAPE, configs_undo.read(options.words[0]))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from kcli.admin.configs.resources import SET
-from kcli.cli.commands.configs.plan import assign
+from kcli.cli.commands.configs.plan import ChangeRow, assign
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
+
+SHAPE = shape("configs.set", "What was changed, or would be.", ChangeRow)
 
 
 @command(
@@ -23,4 +26,4 @@ def set_configs(options: UndoOptions) -> int:
 
     A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
     """
-    return assign(options, "configs.set", SET)
+    return assign(options, SHAPE, SET)

@@ -6,18 +6,6 @@ from kcli.cli.output.shapes.shape import ERROR, NOTE, PARTITION, TOPIC, Section,
 
 _BROKER = column("broker", "integer", "Id of the broker.")
 _DIRECTORY = column("directory", "string", "Log directory.")
-_KIND = column("kind", "string", "topic, broker, logger, group or client-metrics.")
-_NAME = column("name", "string", "Name of what has the configs; `default` is all brokers.")
-_CONFIG = column("config", "string", "Name of the config.")
-_CHANGE = (
-    _KIND,
-    _NAME,
-    _CONFIG,
-    column("old", "string", "Its value before; null when it has none, *** for a secret.", null=True),
-    column("new", "string", "Its value after.", null=True),
-    column("result", "string", "would change, unchanged, done or failed."),
-    ERROR,
-)
 
 SHAPES: tuple[Shape, ...] = (
     Shape(
@@ -221,59 +209,6 @@ SHAPES: tuple[Shape, ...] = (
                 ),
             ),
         ),
-    ),
-    Shape(
-        name="configs.list",
-        about="What has configs, one a row.",
-        sections=(
-            Section(
-                name="resources",
-                columns=(_KIND, _NAME, column("configs", "integer", "How many configs somebody set.")),
-            ),
-        ),
-    ),
-    Shape(
-        name="configs.get",
-        about="Configs, one a row.",
-        sections=(
-            Section(
-                name="configs",
-                columns=(
-                    _KIND.replace(table=False),
-                    _NAME,
-                    _CONFIG,
-                    column("value", "string", "Its value; null for a secret.", null=True),
-                    column("source", "string", "Who set it: topic, broker, all brokers, server.properties, default, …"),
-                    column("inherited", "string", "What would hold otherwise.", null=True),
-                    column("type", "string", "boolean, int, long, list, …", null=True, table=False),
-                    column("secret", "boolean", "Whether its value is never told.", table=False),
-                    column("read_only", "boolean", "Whether it can only be changed in a file.", table=False),
-                    column("documentation", "string", "Kafka's explanation.", null=True, sparse=True),
-                ),
-            ),
-        ),
-    ),
-    Shape(
-        name="configs.diff",
-        about="Configs that differ, one a row.",
-        sections=(
-            Section(
-                name="configs",
-                columns=(
-                    _CONFIG,
-                    column("value", "string", "Its value.", null=True),
-                    column("other", "string", "The inherited value, or that of the other resource.", null=True),
-                ),
-            ),
-        ),
-    ),
-    *(
-        Shape(
-            name=f"configs.{verb}",
-            about="What was changed, or would be.",
-            sections=(Section(name="configs", columns=_CHANGE),),
-        )
-        for verb in ("set", "delete", "append", "subtract", "restore")
     ),
     Shape(
         name="faults",

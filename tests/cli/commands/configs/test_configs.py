@@ -312,3 +312,17 @@ def test_a_secret_that_no_broker_has_yet_is_not_shown(
     line = ("configs", "set", "broker", "default", "ssl.keystore.password=hush", "--dry-run")
     (row,) = rows(capsys, *line, code=1)
     assert row["new"] == "***"
+
+
+def test_a_topic_called_default_is_not_all_brokers(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["topics", "create", "default"]) == 0
+    capsys.readouterr()
+    undo = tmp_path / "undo.json"
+    line = ("configs", "set", "topic", "default", "retention.ms=5", "--execute", "--undo-file", str(undo))
+    (row,) = rows(capsys, *line)
+    assert (row["kind"], row["name"], row["result"]) == ("topic", "default", "done")
+    (row,) = rows(capsys, "configs", "restore", str(undo), "--execute", "--no-undo")
+    assert (row["kind"], row["name"], row["result"]) == ("topic", "default", "done")
+    assert rows(capsys, "configs", "get", "topic", "default") == []
