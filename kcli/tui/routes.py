@@ -91,8 +91,8 @@ class Faults(Route):
 
 def places(look: Look | None) -> list[str]:
     """What can be typed, for completion."""
-    groups = [one.described.group for one in look.groups] if look is not None else []
-    topics = sorted({part.lag.sample.topic for one in look.groups for part in one.partitions}) if look else []
+    groups = [group.described.group for group in look.groups] if look is not None else []
+    topics = sorted({part.lag.sample.topic for group in look.groups for part in group.partitions}) if look else []
     return [
         "groups",
         "topics",

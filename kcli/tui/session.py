@@ -261,9 +261,9 @@ def still_there(look: Look, before: Look) -> Look:
     KcliError when nobody answered at all: then there is nothing newer to be shown."""
     if look.brokers and not look.groups:
         raise next(iter(look.brokers.values()))
-    there = {one.described.group for one in look.groups}
-    missed = [one for one in before.groups if one.described.group not in there]
-    look.groups += [one for one in missed if look.brokers or one.described.group in look.failed]
+    there = {group.described.group for group in look.groups}
+    missed = [group for group in before.groups if group.described.group not in there]
+    look.groups += [standing for standing in missed if look.brokers or standing.described.group in look.failed]
     return look
 
 

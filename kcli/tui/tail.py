@@ -109,10 +109,10 @@ class Tail:
         while True:
             await asyncio.sleep(HEED)
             try:
-                found = await describe_topics(client.cluster, self._topics)
+                topics = await describe_topics(client.cluster, self._topics)
             except KcliError:
                 continue  # nobody answers: the page says so, and the consumer asks again
-            self.gone = [name for name, one in found.items() if isinstance(one, TopicMissing)]
+            self.gone = [name for name, topic in topics.items() if isinstance(topic, TopicMissing)]
             if any(topic in self.problem for topic in self.gone):
                 self.problem = ""
 
@@ -133,11 +133,11 @@ class Tail:
     async def _places(self, client: Client) -> dict[TopicPartition, Bound | int]:
         if self._starts is not None:
             return dict(self._starts)
-        found: dict[TopicPartition, Bound | int] = {}
+        starts: dict[TopicPartition, Bound | int] = {}
         for topic in self._topics:
             for partition in await client.cluster.partitions(topic):
-                found[TopicPartition(topic, partition)] = Bound("relative", self._back)
-        return found
+                starts[TopicPartition(topic, partition)] = Bound("relative", self._back)
+        return starts
 
     def _take(self, got: list[Fetched]) -> None:
         kept = [one for fetched in got for one in self._wanted_of(fetched)]
@@ -149,13 +149,13 @@ class Tail:
             self._may = min(self._may + (now - self._since) * DECODED, self._keep)
             self._since = now
             share, room = min(self._may / count, 1.0) if count else 1.0, self._keep
-        new = [one for batch, topic, partition in kept for one in _last_of(batch, topic, partition, share)]
+        new = [record for batch, topic, partition in kept for record in _last_of(batch, topic, partition, share)]
         if not self._first:
             self._may = max(self._may - len(new), 0.0)
-            new.sort(key=lambda one: one.timestamp)
-        for one in new[:room] if self._first else new[-room:]:
+            new.sort(key=lambda record: record.timestamp)
+        for record in new[:room] if self._first else new[-room:]:
             self._number += 1
-            self._ring.append(one._replace(number=self._number))
+            self._ring.append(record._replace(number=self._number))
 
     def _wanted_of(self, fetched: Fetched) -> Iterator[tuple[Batch, str, int]]:
         """What the filter wants of a partition's batches; all is counted."""
@@ -178,7 +178,7 @@ class Tail:
     def since(self, number: int) -> list[Seen]:
         """What arrived after the record of that number, oldest first; at most what the ring holds. Asked on another
         thread than the ring is filled on: a deque may be copied while it is appended to, and not gone through."""
-        return [one for one in list(self._ring) if one.number > number]
+        return [record for record in list(self._ring) if record.number > number]
 
 
 def _last_of(batch: Batch, topic: str, partition: int, share: float) -> list[Seen]:

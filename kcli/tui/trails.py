@@ -19,12 +19,12 @@ class Trails:
 
     def add(self, look: Look) -> None:
         """One look more; what is gone is forgotten."""
-        there = {one.described.group for one in look.groups} | set(look.failed)
+        there = {group.described.group for group in look.groups} | set(look.failed)
         for gone in self._of.keys() - there:
             del self._of[gone]
-        for one in look.groups:
-            trail = self._of.setdefault(one.described.group, deque(maxlen=TRAIL))
-            trail.append((look.time, one.total.lag or 0, one.time_lag))
+        for group in look.groups:
+            trail = self._of.setdefault(group.described.group, deque(maxlen=TRAIL))
+            trail.append((look.time, group.total.lag or 0, group.time_lag))
 
     def of(self, group: str) -> list[tuple[float, int]]:
         """(time, lag), oldest first."""

@@ -16,7 +16,7 @@ def taken(keymap: dict[str, str]) -> list[str]:
     """Which keys of the file are on something else too, a sentence each: who goes first, and where the others stay.
     What is focused goes before its screen, and that before the dashboard."""
     known = every() if keymap else {}
-    on = {name: _split(keymap.get(name, one.keys)) for name, one in known.items()}
+    on = {name: _split(keymap.get(name, known.keys)) for name, known in known.items()}
     lost: dict[tuple[str, str], list[str]] = {}
     for name in known:
         for other in known:
@@ -26,10 +26,12 @@ def taken(keymap: dict[str, str]) -> list[str]:
     gone = {(other, key) for (_, key), others in lost.items() for other in others}
     told, lines = [], _lines()
     for (name, key), others in lost.items():
-        stays = {one: [key for key in on[one] if (one, key) not in gone] for one in others}
+        stays = {other: [key for key in on[other] if (other, key) not in gone] for other in others}
         if "app.quit" in stays and QUITS not in stays["app.quit"]:
             stays["app.quit"].append(QUITS)
-        said = [f"{one} ({'stays on ' + ', '.join(keys) if keys else 'no key is left'})" for one, keys in stays.items()]
+        said = [
+            f"{name} ({'stays on ' + ', '.join(keys) if keys else 'no key is left'})" for name, keys in stays.items()
+        ]
         line = next((lines[one] for one in (name, *others) if one in keymap and one in lines), 0)
         told.append(f"{path()}:{line}: {key} is taken: {name} goes before {', '.join(said)}")
     return told

@@ -24,7 +24,7 @@ from kcli.values import Value
 QUITS = "ctrl+q"
 """Textual's own, before every other key: whatever a file says, there is a way out."""
 MODIFIERS = ("ctrl+", "alt+", "shift+", "super+")
-NAMED = frozenset(one.value for one in Keys) | {"space", "enter", "tab", "escape", "backspace"}
+NAMED = frozenset(key.value for key in Keys) | {"space", "enter", "tab", "escape", "backspace"}
 
 
 EVERYWHERE: list[BindingType] = [
@@ -62,20 +62,20 @@ def every() -> dict[str, Known]:
     """All of them, in the order of their ids."""
     from kcli.tui import dialogs, screens, widgets
 
-    found = {one.id: one for one in _of(EVERYWHERE)}
+    keys = {known.id: known for known in _of(EVERYWHERE)}
     for package in (screens, dialogs, widgets):
         for module in pkgutil.iter_modules(package.__path__):
             loaded = importlib.import_module(f"{package.__name__}.{module.name}")
             for kind in vars(loaded).values():
                 if isinstance(kind, type) and issubclass(kind, DOMNode) and kind.__module__ == loaded.__name__:
-                    found |= {one.id: one for one in _of(vars(kind).get("BINDINGS", ()))}
-    return dict(sorted(found.items()))
+                    keys |= {known.id: known for known in _of(vars(kind).get("BINDINGS", ()))}
+    return dict(sorted(keys.items()))
 
 
 def _of(bindings: Iterable[BindingType]) -> Iterator[Known]:
-    for one in bindings:
-        if isinstance(one, Binding) and one.id is not None:
-            yield Known(id=one.id, keys=one.key_display or one.key, what=one.description)
+    for binding in bindings:
+        if isinstance(binding, Binding) and binding.id is not None:
+            yield Known(id=binding.id, keys=binding.key_display or binding.key, what=binding.description)
 
 
 def path() -> str:
@@ -121,7 +121,7 @@ def checked(given: dict[str, Any], where: str) -> dict[str, str]:
             near = did_you_mean(name, known) or "; `kcli tui --keys` prints all ids"
             raise UsageError(f"{where}: nothing is called {name}{near}")
         words = value if isinstance(value, list) else [value]
-        if not all(isinstance(one, str) and one for one in words):
+        if not all(isinstance(word, str) and word for word in words):
             raise UsageError(f'{where}: {name}: expected a key such as "R", "ctrl+n" or "down,j"')
         keys = [key for word in words for key in ([word] if word == "," else word.split(","))]
         for key in keys:
@@ -157,6 +157,6 @@ def _no_clash(given: dict[str, str], known: dict[str, Known], where: str) -> Non
 
 def listing(keymap: dict[str, str]) -> str:
     """What `kcli tui --keys` prints: id, keys, what it does, a line each."""
-    rows = [(one.id, keymap.get(one.id, one.keys), one.what) for one in every().values()]
+    rows = [(known.id, keymap.get(known.id, known.keys), known.what) for known in every().values()]
     first, second = (max(len(row[n]) for row in rows) for n in (0, 1))
     return "\n".join(f"{name:<{first}}  {keys:<{second}}  {what}" for name, keys, what in rows)

@@ -44,17 +44,17 @@ class Entries(Provider):
         return next(page.state for page in reversed(self.app.screen_stack) if isinstance(page, Page))
 
     async def discover(self) -> Hits:
-        for number, one in enumerate(self.entries()):
+        for number, entry in enumerate(self.entries()):
             if number >= SHOWN:
                 break
-            yield DiscoveryHit(Content(one.text), one.do, text=one.text, help=one.help)
+            yield DiscoveryHit(Content(entry.text), entry.do, text=entry.text, help=entry.help)
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
-        for one in self.entries():
-            score = matcher.match(one.text)
+        for entry in self.entries():
+            score = matcher.match(entry.text)
             if score > 0:
-                yield Hit(score, _marked(matcher, one.text), one.do, text=one.text, help=one.help)
+                yield Hit(score, _marked(matcher, entry.text), entry.do, text=entry.text, help=entry.help)
 
 
 def _marked(matcher: Matcher, text: str) -> Content:

@@ -118,15 +118,15 @@ class Resetting:
         topics = (
             [self.at.topic] if self.at is not None and scope == "topic" else sorted({p.topic for p in target.commits})
         )
-        found: set[TopicPartition] = set() if scope == "topic" else set(target.committed)
+        ats: set[TopicPartition] = set() if scope == "topic" else set(target.committed)
         for topic in topics:
             numbers = await numbers_of(cluster, topic)
             if isinstance(numbers, TopicMissing) and scope == "group":
                 continue  # what is committed of a topic that was deleted says so in its own row
             if isinstance(numbers, KcliError):
                 raise numbers
-            found.update(TopicPartition(topic, number) for number in numbers)
-        return sorted(found)
+            ats.update(TopicPartition(topic, number) for number in numbers)
+        return sorted(ats)
 
     async def execute(self, client: Client, changes: list[Change]) -> str:
         """Keep what was, then do what is open in the plan; the path of the undo file. Raises NoUndo before anything is
@@ -137,7 +137,7 @@ class Resetting:
             "schema": SCHEMA,
             "ok": True,
             "taken": taken(described.cluster_id),
-            "offsets": [row(one.group, one.at, one.old) for one in ready],
+            "offsets": [row(change.group, change.at, change.old) for change in ready],
             "errors": [],
         }
         path = write(document, self.group)

@@ -43,15 +43,20 @@ class Fault(Dialog):
     def fields(self) -> ComposeResult:
         yield Static(named(self.fault["text"]), classes="hint", markup=False)
         with VerticalScroll():
-            for one in self.fault["parameters"]:
+            for parameter in self.fault["parameters"]:
                 with Horizontal(classes="line"):
-                    yield Static(one["name"], classes="label", markup=False)
+                    yield Static(parameter["name"], classes="label", markup=False)
                     needed = (
-                        "needed" if one["needed"] else f"else {'any' if one['default'] is None else one['default']}"
+                        "needed"
+                        if parameter["needed"]
+                        else f"else {'any' if parameter['default'] is None else parameter['default']}"
                     )
-                    apis = SuggestFromList(APIS, case_sensitive=False) if one["name"] == "api" else None
+                    apis = SuggestFromList(APIS, case_sensitive=False) if parameter["name"] == "api" else None
                     yield Input(
-                        placeholder=f"{one['kind']}, {needed}", id=f"p-{one['name']}", compact=True, suggester=apis
+                        placeholder=f"{parameter['kind']}, {needed}",
+                        id=f"p-{parameter['name']}",
+                        compact=True,
+                        suggester=apis,
                     )
 
     def on_mount(self) -> None:
@@ -61,8 +66,8 @@ class Fault(Dialog):
     @property
     def given(self) -> dict[str, str]:
         """What was written in."""
-        fields = {one["name"]: self.query(f"#p-{one['name']}") for one in self.fault["parameters"]}
-        values = {name: found.first(Input).value.strip() for name, found in fields.items() if found}
+        fields = {parameter["name"]: self.query(f"#p-{parameter['name']}") for parameter in self.fault["parameters"]}
+        values = {name: fields.first(Input).value.strip() for name, fields in fields.items() if fields}
         return {name: value for name, value in values.items() if value}
 
     @property

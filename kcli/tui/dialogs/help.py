@@ -46,9 +46,9 @@ class Help(ModalScreen[None]):
 
     def text(self, width: int) -> str:
         """In two columns where there is room: the screen's and everywhere's, then the table's; below what sorts."""
-        found = keys_of(self.app, self._about)
-        table = [one for one in found if one.of == "Rows"]
-        first, second = _lines([one for one in found if one.of != "Rows"]), _lines(table)
+        keys = keys_of(self.app, self._about)
+        table = [key for key in keys if key.of == "Rows"]
+        first, second = _lines([key for key in keys if key.of != "Rows"]), _lines(table)
         wide = max(map(cell_len, first), default=0)
         lines = []
         if wide + GAP + max(map(cell_len, second), default=0) > min(width * 8 // 10, 100) - 6:
@@ -64,25 +64,25 @@ class Help(ModalScreen[None]):
 
 def keys_of(app: App[Any], screen: Screen[Any]) -> list[Key]:
     """The bindings in force that are kcli's (they have ids), aliases on one line, in the order they were declared."""
-    found: dict[tuple[str, str], list[str]] = {}
+    rows: dict[tuple[str, str], list[str]] = {}
     for node, binding, _, _ in screen.active_bindings.values():
         if binding.id is not None and binding.description:
-            keys = found.setdefault((type(node).__name__, binding.description), [])
+            keys = rows.setdefault((type(node).__name__, binding.description), [])
             shown = app.get_key_display(replace(binding, key_display=None) if keys else binding)
             if shown not in keys:
                 keys.append(shown)
-    return [Key(of, " ".join(keys), what) for (of, what), keys in found.items()]
+    return [Key(of, " ".join(keys), what) for (of, what), keys in rows.items()]
 
 
 def sorting(screen: Screen[Any]) -> list[str]:
     """What the capital letters sort by, of the table that is seen."""
     for rows in screen.query(Rows):
-        letters = [f"{one.letter} {(one.label or one.id).lower()}" for one in rows.columns if one.letter]
+        letters = [f"{column.letter} {(column.label or column.id).lower()}" for column in rows.columns if column.letter]
         if rows.is_on_screen and letters:
             return ["Sort by (again: the other way, a third time: the usual order):", "  " + "  ".join(letters)]
     return []
 
 
 def _lines(keys: list[Key]) -> list[str]:
-    room = max((cell_len(one.keys) for one in keys), default=0)
-    return [f"{one.keys}{' ' * (room - cell_len(one.keys) + 2)}{one.what}" for one in keys]
+    room = max((cell_len(key.keys) for key in keys), default=0)
+    return [f"{key.keys}{' ' * (room - cell_len(key.keys) + 2)}{key.what}" for key in keys]

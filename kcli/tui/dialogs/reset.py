@@ -60,8 +60,8 @@ class Reset(Dialog):
 
     @property
     def _scope(self) -> str:
-        found = self.query("#scope")
-        return str(found.first(Select).value) if found else "partition"
+        scopes = self.query("#scope")
+        return str(scopes.first(Select).value) if scopes else "partition"
 
     def fields(self) -> ComposeResult:
         with Horizontal(classes="line"):
@@ -69,7 +69,9 @@ class Reset(Dialog):
             yield Select(forms, value="earliest", allow_blank=False, id="form", compact=True)
             yield Input(id="amount", compact=True, disabled=True)
             yield Select(self._scopes(), allow_blank=False, id="scope", compact=True)
-        yield Rows(_columns(), key=lambda one: one.at, order=lambda one: one.at, id="plan", empty="No plan yet.")
+        yield Rows(
+            _columns(), key=lambda change: change.at, order=lambda change: change.at, id="plan", empty="No plan yet."
+        )
         with Horizontal(classes="line"):
             yield Static(f"Type {printable(self._word)} to do it:", id="ask", markup=False)
             yield Input(id="confirm", compact=True)

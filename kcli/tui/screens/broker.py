@@ -103,12 +103,12 @@ class Broker(Page):
             log_dirs(client.cluster, brokers=[self.broker]),
             ask_configs(client, "broker", str(self.broker)),
         )
-        found = [one for one in topics.values() if isinstance(one, Topic)]
-        return Answer(replicas_on(self.broker, found, places), places, configs)
+        described = [topic for topic in topics.values() if isinstance(topic, Topic)]
+        return Answer(replicas_on(self.broker, described, places), places, configs)
 
     def fetched(self, answer: Answer) -> None:
-        leads = sum(one.leads for one in answer.replicas)
-        behind = sum(one.behind for one in answer.replicas)
+        leads = sum(replica.leads for replica in answer.replicas)
+        behind = sum(replica.behind for replica in answer.replicas)
         self._said = f"  leads {count(leads)} of its {count(len(answer.replicas))} partitions"
         self._said += f"  {count(behind)} behind" if behind else ""
         self.query_one("#replicas", Rows).put(answer.replicas)
@@ -123,26 +123,31 @@ class Broker(Page):
 
 def replicas_on(broker: int, topics: list[Topic], places: list[LogDir]) -> list[Here]:
     """What the metadata puts on this broker, with the sizes of its directories."""
-    stored = {(one.topic, one.partition): one for place in places for one in place.replicas if not one.future}
-    found = []
+    stored = {
+        (replica.topic, replica.partition): replica
+        for place in places
+        for replica in place.replicas
+        if not replica.future
+    }
+    rows = []
     for topic in topics:
-        for one in topic.partitions:
-            if broker in one.replicas:
-                at = stored.get((topic.topic, one.partition))
-                found.append(
+        for partition in topic.partitions:
+            if broker in partition.replicas:
+                at = stored.get((topic.topic, partition.partition))
+                rows.append(
                     Here(
-                        one,
-                        one.leader == broker,
-                        broker not in one.isr,
+                        partition,
+                        partition.leader == broker,
+                        broker not in partition.isr,
                         at.size if at else None,
                         at.directory if at else "",
                     )
                 )
-    return found
+    return rows
 
 
-def _place(one: Here) -> tuple[str, int]:
-    return one.partition.topic, one.partition.partition
+def _place(row: Here) -> tuple[str, int]:
+    return row.partition.topic, row.partition.partition
 
 
 def _replica_columns() -> list[Column]:
@@ -164,10 +169,10 @@ def _replica_columns() -> list[Column]:
     ]
 
 
-def _role(one: Here) -> Cell:
-    if one.behind:
+def _role(row: Here) -> Cell:
+    if row.behind:
         return Cell("✖ behind", "bad")
-    return Cell("● leader", "good") if one.leads else Cell("○ follower")
+    return Cell("● leader", "good") if row.leads else Cell("○ follower")
 
 
 def _disk_columns() -> list[Column]:

@@ -120,8 +120,8 @@ class Faults(Page):
         if row is None or self.tab != "brokers" or self.refused("a fault"):
             return
         do, word = ("stop", "killed") if row["alive"] else ("start", "up again")
-        said = f"broker {row['id']} is {word}"
-        self.tell(do, {"broker": row["id"]}, lambda problem: self.notify(problem or said, markup=False))
+        sentence = f"broker {row['id']} is {word}"
+        self.tell(do, {"broker": row["id"]}, lambda problem: self.notify(problem or sentence, markup=False))
 
     @work(group="tell")
     async def tell(self, do: str, facts: dict[str, Any], then: Any) -> None:

@@ -52,12 +52,12 @@ class Group(Page):
 
     @property
     def heading(self) -> str:
-        one = self.standing
+        standing = self.standing
         name = printable(self.group)
-        if one is None:
+        if standing is None:
             return f"Group {name}{': it is not there (any more)' if self.state.look is not None else ''}"
-        word, _ = status_of(one.total)
-        return f"Group {name}  {word}  lag {count(one.total.lag)}  {one.described.state or ''}"
+        word, _ = status_of(standing.total)
+        return f"Group {name}  {word}  lag {count(standing.total.lag)}  {standing.described.state or ''}"
 
     @property
     def same_as(self) -> str:
@@ -90,7 +90,7 @@ class Group(Page):
     # -- what arrives ---
 
     def looked(self, look: Look) -> None:
-        self.standing = next((one for one in look.groups if one.described.group == self.group), None)
+        self.standing = next((group for group in look.groups if group.described.group == self.group), None)
         if self.standing is None:
             for rows in self.query(Rows):
                 rows.settle()
@@ -109,7 +109,7 @@ class Group(Page):
         """The sparklines of the partitions that are seen, and the timeline."""
         if not self.query("#events"):
             return  # it is being made, or was left
-        seen = [TopicPartition(*_place(one)) for one in self.query_one("#partitions", Rows).in_view]
+        seen = [TopicPartition(*_place(partition)) for partition in self.query_one("#partitions", Rows).in_view]
         whole = self.state.trails.of(self.group) if self.state.trails is not None else []
         begun = max(whole[0][0], now - KEEP) if whole else now
         step = max((now - begun) / (SPARK - 1), self.session.interval)
@@ -147,8 +147,8 @@ class Group(Page):
             return
         from kcli.tui.dialogs.reset import Reset
 
-        one = self.partition
-        at = None if one is None else TopicPartition(*_place(one))
+        standing = self.partition
+        at = None if standing is None else TopicPartition(*_place(standing))
         self.app.push_screen(Reset(self.session, self.group, at))
 
     def on_mount(self) -> None:
@@ -235,20 +235,20 @@ def _event_columns() -> list[Column]:
     ]
 
 
-def _place(one: Standing) -> tuple[str, int]:
-    return one.lag.sample.topic, one.lag.sample.partition
+def _place(standing: Standing) -> tuple[str, int]:
+    return standing.lag.sample.topic, standing.lag.sample.partition
 
 
-def _loudness(one: Standing) -> tuple[int, int, str, int]:
-    return -SEVERITY.index(one.status), -(one.lag.lag or 0), *_place(one)
+def _loudness(standing: Standing) -> tuple[int, int, str, int]:
+    return -SEVERITY.index(standing.status), -(standing.lag.lag or 0), *_place(standing)
 
 
-def _until(one: Standing) -> Cell:
-    if one.status in CALM:
+def _until(standing: Standing) -> Cell:
+    if standing.status in CALM:
         return Cell("")
-    if one.eta is not None:
-        return Cell(duration(one.eta) if one.lag.lag else "")
-    return Cell(f"+{rate(one.falling)}/s", "bad") if one.falling else Cell(DASH, "dim")
+    if standing.eta is not None:
+        return Cell(duration(standing.eta) if standing.lag.lag else "")
+    return Cell(f"+{rate(standing.falling)}/s", "bad") if standing.falling else Cell(DASH, "dim")
 
 
 def _owned(assignment: list[TopicPartition]) -> str:

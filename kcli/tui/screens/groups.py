@@ -29,44 +29,46 @@ STEADY = 0.02  # of the larger rate: a difference below that is within what rate
 SPARK, SPARK_WIDE = 20, 60  # cells; the second where there are 160 on a line
 
 
-def arrow(one: GroupStanding) -> Cell:
+def arrow(standing: GroupStanding) -> Cell:
     """Whether the lag of the whole group grows or shrinks, as the plot shows it; nothing where lag just waits for the
     next commit. What the rates cannot be told apart by is neither."""
-    if one.growth is None or not one.total.lag or one.status in CALM:
+    if standing.growth is None or not standing.total.lag or standing.status in CALM:
         return Cell("")
-    steady = abs(one.growth) <= STEADY * max(one.in_rate or 0.0, one.out_rate or 0.0)
-    if not one.growth or (steady and not (one.growth > 0 and one.status == GROWING)):
+    steady = abs(standing.growth) <= STEADY * max(standing.in_rate or 0.0, standing.out_rate or 0.0)
+    if not standing.growth or (steady and not (standing.growth > 0 and standing.status == GROWING)):
         return Cell("→", "dim")
-    return Cell("↗", "bad") if one.growth > 0 else Cell("↘", "good")
+    return Cell("↗", "bad") if standing.growth > 0 else Cell("↘", "good")
 
 
-def until(one: GroupStanding) -> Cell:
+def until(standing: GroupStanding) -> Cell:
     """The time until the lag is worked off, or how fast the group falls behind."""
-    if one.status in CALM:
+    if standing.status in CALM:
         return Cell("")
-    if one.eta is not None:
-        return Cell(duration(one.eta) if one.total.lag else "")
-    return Cell(f"+{rate(one.falling)}/s", "bad") if one.falling else Cell(duration(None), "dim")
+    if standing.eta is not None:
+        return Cell(duration(standing.eta) if standing.total.lag else "")
+    return Cell(f"+{rate(standing.falling)}/s", "bad") if standing.falling else Cell(duration(None), "dim")
 
 
-def loudness(one: GroupStanding) -> tuple[int, float, int, str]:
+def loudness(standing: GroupStanding) -> tuple[int, float, int, str]:
     """The usual order: severity, then the longest to wait, then lag."""
-    eta = float("inf") if one.eta is None else one.eta
-    return -SEVERITY.index(one.status), -eta, -(one.total.lag or 0), one.described.group
+    eta = float("inf") if standing.eta is None else standing.eta
+    return -SEVERITY.index(standing.status), -eta, -(standing.total.lag or 0), standing.described.group
 
 
-def draw(plot: Plot, one: GroupStanding, look: Look, trails: Trails, *, timely: bool, name: str = "") -> None:
+def draw(plot: Plot, standing: GroupStanding, look: Look, trails: Trails, *, timely: bool, name: str = "") -> None:
     """The lag (or time lag) of a group over the looks, with why it stands as it does above."""
-    group = one.described.group
+    group = standing.described.group
     points = trails.late(group) if timely else trails.of(group)
-    plot.title = "  ".join(filter(None, (f"{name} {'time lag' if timely else 'lag'}".strip(), explained(one, look))))
+    plot.title = "  ".join(
+        filter(None, (f"{name} {'time lag' if timely else 'lag'}".strip(), explained(standing, look)))
+    )
     plot.unit = duration if timely else count
     plot.put([(at, float(value)) for at, value in points if value is not None])
 
 
-def _type(one: GroupStanding) -> str:
-    command = progress_of(one.described.group)
-    return one.described.type or "" if command is None else f"kcli {command}"
+def _type(standing: GroupStanding) -> str:
+    command = progress_of(standing.described.group)
+    return standing.described.type or "" if command is None else f"kcli {command}"
 
 
 class Groups(Page):
@@ -107,7 +109,7 @@ class Groups(Page):
         rows = self.query(Rows)
         if not rows or not rows.first().wanted or not 0 < len(rows.first().shown) <= NAMED:
             return ""
-        return "".join(f" {quoted(one.described.group)}" for one in rows.first().shown) + " --by group"
+        return "".join(f" {quoted(group.described.group)}" for group in rows.first().shown) + " --by group"
 
     def columns(self) -> list[Column]:
         return [
@@ -153,12 +155,12 @@ class Groups(Page):
 
     def sparkline(self, group: str) -> str:
         """How the lag went over all the looks that are kept, in equal parts of time."""
-        found = self._sparks.get(group)
-        if found is None:
+        sparkline = self._sparks.get(group)
+        if sparkline is None:
             trails, cells = self.state.trails, SPARK_WIDE if self.size.width >= 160 else SPARK
             trail = [] if trails is None else trails.late(group) if self.state.timely else trails.of(group)
-            found = self._sparks[group] = spark(squeezed([value for _, value in trail], cells))
-        return found
+            sparkline = self._sparks[group] = spark(squeezed([value for _, value in trail], cells))
+        return sparkline
 
     def on_resize(self) -> None:
         self._sparks.clear()

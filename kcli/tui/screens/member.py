@@ -37,8 +37,8 @@ class Member(Page):
         if self._member is None:
             gone = ": it is not there (any more)" if self.state.look is not None else ""
             return f"Member {printable(self.member_id)} of {printable(self.group)}{gone}"
-        one = self._member
-        at = f"{printable(who(one))}  {len(one.assignment)} partitions  lag {count(self._lag)}"
+        member = self._member
+        at = f"{printable(who(member))}  {len(member.assignment)} partitions  lag {count(self._lag)}"
         return f"Member {at}  of group {printable(self.group)}"
 
     @property
@@ -49,15 +49,15 @@ class Member(Page):
         yield Rows(_columns(), key=_place, order=_place, id="partitions", empty="It owns no partitions now.")
 
     def looked(self, look: Look) -> None:
-        group = next((one for one in look.groups if one.described.group == self.group), None)
+        group = next((group for group in look.groups if group.described.group == self.group), None)
         members = group.described.members if group is not None else []
-        self._member = next((one for one in members if one.member_id == self.member_id), None)
+        self._member = next((member for member in members if member.member_id == self.member_id), None)
         if self._member is None or group is None:
             self.query_one(Rows).settle()
             return
         own = set(self._member.assignment)
-        rows = [one for one in group.partitions if TopicPartition(*_place(one)) in own]
-        self._lag = sum(one.lag.lag or 0 for one in rows)
+        rows = [partition for partition in group.partitions if TopicPartition(*_place(partition)) in own]
+        self._lag = sum(row.lag.lag or 0 for row in rows)
         self.query_one(Rows).put(rows)
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
@@ -69,8 +69,8 @@ class Member(Page):
         self.go(routes.Records((at.topic,), around=(at, offset), next_of=self.group))
 
 
-def _place(one: object) -> tuple[str, int]:
-    sample = one.lag.sample  # type: ignore[attr-defined]  # a Standing: Rows knows no kinds
+def _place(partition: object) -> tuple[str, int]:
+    sample = partition.lag.sample  # type: ignore[attr-defined]  # a Standing: Rows knows no kinds
     return sample.topic, sample.partition
 
 

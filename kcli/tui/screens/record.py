@@ -49,18 +49,18 @@ class RecordView(Page):
 
     @property
     def heading(self) -> str:
-        one = self.record
-        then = moment(one.timestamp)
+        record = self.record
+        then = moment(record.timestamp)
         when = then.isoformat(" ", "milliseconds") if then is not None else ""
-        when = when or (f"timestamp {one.timestamp}" if one.timestamp >= 0 else "")
-        size = "null" if one.value is None else f"{len(one.value):,} bytes"
-        key = "null" if one.key is None else printable(one.key.decode("utf-8", "backslashreplace"))
-        return f"{printable(one.topic)}[{one.partition}] at {one.offset}  {when}  key {key}  value {size}"
+        when = when or (f"timestamp {record.timestamp}" if record.timestamp >= 0 else "")
+        size = "null" if record.value is None else f"{len(record.value):,} bytes"
+        key = "null" if record.key is None else printable(record.key.decode("utf-8", "backslashreplace"))
+        return f"{printable(record.topic)}[{record.partition}] at {record.offset}  {when}  key {key}  value {size}"
 
     @property
     def same_as(self) -> str:
-        one = self.record
-        return f"kcli consume {quoted(one.topic)} -p {one.partition} -o {one.offset} -c 1 -J"
+        record = self.record
+        return f"kcli consume {quoted(record.topic)} -p {record.partition} -o {record.offset} -c 1 -J"
 
     def body(self) -> ComposeResult:
         value = self.record.value
@@ -127,9 +127,9 @@ def schema(record: Seen) -> str:
     seen = value_of(value[framed.begins :])
     rows = [("written as", f"{framed.name}, then {encoding(value[framed.begins :])}".removeprefix(", then "))]
     rows += [("schema", framed.schema)] * bool(framed.schema)
-    rows += [(name, "null" if told is None else text(told)) for name, told in named_in(record.headers)]
+    rows += [(name, "null" if value is None else text(value)) for name, value in named_in(record.headers)]
     declared = connect_schema(seen)
-    lines = [f"{name:<12}{said}" for name, said in rows]
+    lines = [f"{name:<12}{text}" for name, text in rows]
     if declared is not None:
         lines += [
             "",

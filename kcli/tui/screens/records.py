@@ -90,7 +90,7 @@ class Records(Page):
         return self.topics[0]
 
     def body(self) -> ComposeResult:
-        yield Rows(self._columns(), key=lambda one: one.number, id="records", empty="Nothing yet.")
+        yield Rows(self._columns(), key=lambda record: record.number, id="records", empty="Nothing yet.")
 
     def on_mount(self) -> None:
         self.query_one("#filter", Input).placeholder = "a regular expression that the value holds"
@@ -140,7 +140,7 @@ class Records(Page):
             self._rows = (self._rows + new)[-KEEP:]
             rows.put(self._rows)
             if self.around is not None and len(self._rows) == len(new):
-                rows.cursor = next((n for n, one in enumerate(rows.shown) if one.offset >= self.around[1]), 0)
+                rows.cursor = next((n for n, record in enumerate(rows.shown) if record.offset >= self.around[1]), 0)
             elif at_end and self.around is None:
                 rows.cursor = len(rows.shown) - 1
         self.retitle()
@@ -172,42 +172,44 @@ class Records(Page):
 
     def _columns(self) -> list[Column]:
         columns = [
-            Column("time", "TIME", lambda one: one.timestamp, draw=_time, letter="T", rank=0),
-            Column("partition", "P", lambda one: one.partition, tone="dim", right=True, letter="P", rank=2),
-            Column("offset", "OFFSET", lambda one: one.offset, exact, tone="dim", right=True, letter="O", rank=2),
-            Column("key", "KEY", lambda one: one.key, draw=lambda one: _bytes(one.key), letter="K", most=24),
-            Column("value", "VALUE", lambda one: one.value, draw=_value, letter="V", rank=0, wide=True, most=400),
+            Column("time", "TIME", lambda record: record.timestamp, draw=_time, letter="T", rank=0),
+            Column("partition", "P", lambda record: record.partition, tone="dim", right=True, letter="P", rank=2),
+            Column("offset", "OFFSET", lambda record: record.offset, exact, tone="dim", right=True, letter="O", rank=2),
+            Column(
+                "key", "KEY", lambda record: record.key, draw=lambda record: _bytes(record.key), letter="K", most=24
+            ),
+            Column("value", "VALUE", lambda record: record.value, draw=_value, letter="V", rank=0, wide=True, most=400),
         ]
         if self._marked:
-            columns.insert(0, Column("mark", "", lambda one: one.offset, draw=self._mark, rank=0))
+            columns.insert(0, Column("mark", "", lambda record: record.offset, draw=self._mark, rank=0))
         if len(self.topics) > 1:
-            columns.insert(1, Column("topic", "TOPIC", lambda one: one.topic, printable, letter="N", most=24))
+            columns.insert(1, Column("topic", "TOPIC", lambda record: record.topic, printable, letter="N", most=24))
         return columns
 
-    def _mark(self, one: Seen) -> Cell:
+    def _mark(self, record: Seen) -> Cell:
         """Which one the group reads next, and which it has read."""
         next_one = self.around[1] if self.around is not None else 0
         return (
             Cell("▶ next", "bad")
-            if one.offset == self._at_or_after(next_one)
-            else Cell("read" if one.offset < next_one else "", "dim")
+            if record.offset == self._at_or_after(next_one)
+            else Cell("read" if record.offset < next_one else "", "dim")
         )
 
     def _at_or_after(self, offset: int) -> int | None:
         """The first record there is from an offset on: compaction and markers leave gaps."""
-        return next((one.offset for one in self._rows if one.offset >= offset), None)
+        return next((record.offset for record in self._rows if record.offset >= offset), None)
 
 
-def _time(one: Seen) -> Cell:
-    when = moment(one.timestamp)
+def _time(record: Seen) -> Cell:
+    when = moment(record.timestamp)
     if when is None:
-        return Cell(DASH if one.timestamp < 0 else str(one.timestamp), "dim")
+        return Cell(DASH if record.timestamp < 0 else str(record.timestamp), "dim")
     return Cell(f"{when:%H:%M:%S.%f}"[:-3], "dim")
 
 
-def _value(one: Seen) -> Cell:
+def _value(record: Seen) -> Cell:
     """As text; a msgpack map for what it says, as JSON."""
-    data = one.value
+    data = record.value
     if data and data[0] in MAPS and len(data) <= DECODED:
         seen = value_of(data)
         if not isinstance(seen, str):

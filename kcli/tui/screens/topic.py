@@ -118,15 +118,17 @@ class Topic(Page):
         self.query_one("#groups", Rows).put(sorted(here, key=lambda g: -SEVERITY.index(g.status)))
 
     async def fetch(self, client: Client) -> Any:
-        found = (await describe_topics(client.cluster, [self.topic])).get(self.topic)
-        if found is None:
+        topic = (await describe_topics(client.cluster, [self.topic])).get(self.topic)
+        if topic is None:
             raise KcliError(f"{self.topic}: the broker's answer leaves it out")
-        if isinstance(found, TopicMissing):
+        if isinstance(topic, TopicMissing):
             return None
-        if isinstance(found, KcliError):
-            raise found
-        at = [TopicPartition(self.topic, one.partition) for one in found.partitions if one.leader >= 0]
-        wanted = {self.topic: [one.partition for one in found.partitions]}
+        if isinstance(topic, KcliError):
+            raise topic
+        at = [
+            TopicPartition(self.topic, partition.partition) for partition in topic.partitions if partition.leader >= 0
+        ]
+        wanted = {self.topic: [partition.partition for partition in topic.partitions]}
 
         async def timed_ends() -> tuple[Any, float]:
             return await list_offsets(client.cluster, dict.fromkeys(at, LATEST)), time.time()
@@ -137,8 +139,13 @@ class Topic(Page):
             log_dirs(client.cluster, wanted),
             ask_configs(client, "topic", self.topic),
         )
-        sizes = {(one.partition, one.broker): one.size for place in places for one in place.replicas if not one.future}
-        return Answer(found.topic_id, partition_rows(found, starts, ends, sizes), configs, now)
+        sizes = {
+            (replica.partition, replica.broker): replica.size
+            for place in places
+            for replica in place.replicas
+            if not replica.future
+        }
+        return Answer(topic.topic_id, partition_rows(topic, starts, ends, sizes), configs, now)
 
     def _plot(self, rows: list[PartitionRow], now: float) -> None:
         """How much was written since the answer before, a second; a partition that did not answer leaves a gap. Answers

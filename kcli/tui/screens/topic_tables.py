@@ -37,8 +37,13 @@ def partition_rows(topic: Described, starts: Any, ends: Any, sizes: dict[tuple[i
         return None if one is None or isinstance(one, KcliError) or one.offset < 0 else one.offset
 
     raw = [
-        (one, offset(starts, one.partition), offset(ends, one.partition), sizes.get((one.partition, one.leader)))
-        for one in topic.partitions
+        (
+            partition,
+            offset(starts, partition.partition),
+            offset(ends, partition.partition),
+            sizes.get((partition.partition, partition.leader)),
+        )
+        for partition in topic.partitions
     ]
     weights = [float(bytes_ if bytes_ is not None else (end or 0) - (start or 0)) for _, start, end, bytes_ in raw]
     most = max(weights, default=0.0)

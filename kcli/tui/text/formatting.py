@@ -49,7 +49,7 @@ STATUSES = {
 
 def others(look: Look) -> list[GroupStanding]:
     """The groups of a look without those in which kcli keeps its own progress."""
-    return [one for one in look.groups if progress_of(one.described.group) is None]
+    return [group for group in look.groups if progress_of(group.described.group) is None]
 
 
 def status(word: str) -> tuple[str, str]:
@@ -122,10 +122,10 @@ def elapsed(seconds: float) -> str:
     return f"{max(round(seconds), 0)}s" if seconds < 60 else duration(seconds)
 
 
-def age(one: Standing | GroupStanding) -> str:
+def age(standing: Standing | GroupStanding) -> str:
     """How old the first unread record is: `~` by interpolation, `>` at least."""
-    sign = "" if one.time_lag is None or one.time_lag_exact else ">" if one.time_lag_least else "~"
-    return sign + duration(one.time_lag)
+    sign = "" if standing.time_lag is None or standing.time_lag_exact else ">" if standing.time_lag_least else "~"
+    return sign + duration(standing.time_lag)
 
 
 def moment(milliseconds: int) -> datetime | None:
@@ -151,7 +151,7 @@ def squeezed(values: Sequence[float | None], cells: int) -> list[float | None]:
     newest part is whole, the oldest may be short."""
     each = max(-(-len(values) // cells), 1)
     parts = [values[max(end - each, 0) : end] for end in range(len(values), 0, -each)]
-    return [max((one for one in part if one is not None), default=None) for part in reversed(parts)]
+    return [max((value for value in part if value is not None), default=None) for part in reversed(parts)]
 
 
 def bar(share: float, width: int) -> str:

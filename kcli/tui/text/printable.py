@@ -18,7 +18,7 @@ def printable(text: str | None) -> str:
 
 def named(text: str) -> str:
     """A sentence in which `name` is what one gives: as NAME, for there are no backticks on a screen."""
-    return re.sub(r"`(\w+)`", lambda found: found[1].upper(), printable(text))
+    return re.sub(r"`(\w+)`", lambda match: match[1].upper(), printable(text))
 
 
 def quoted(word: str) -> str:

@@ -32,20 +32,20 @@ async def how_kept(client: Client, topics: list[str]) -> dict[str, Kept]:
         answers = await describe_configs(client.cluster, [Resource("topic", name) for name in topics])
     except KcliError:
         return {}
-    return {at.name: kept(one) for at, one in answers.items() if not isinstance(one, KcliError)}
+    return {at.name: kept(answer) for at, answer in answers.items() if not isinstance(answer, KcliError)}
 
 
 def kept(configs: list[Config]) -> Kept:
     """Of one topic."""
-    values = {one.name: one.value for one in configs}
+    values = {config.name: config.value for config in configs}
     policy, limits = values.get("cleanup.policy") or "", []
     if "delete" in policy.split(","):
         age, most = (_number(values.get(name)) for name in RETENTION)
         limits = [_time(age)] * (age >= 0) + [size(most)] * (most >= 0) or ["for ever"]
     others = [
-        f"{one.name}={'(secret)' if one.secret else one.value}"
-        for one in configs
-        if one.source == "topic" and one.name not in ("cleanup.policy", *RETENTION)
+        f"{config.name}={'(secret)' if config.secret else config.value}"
+        for config in configs
+        if config.source == "topic" and config.name not in ("cleanup.policy", *RETENTION)
     ]
     return Kept(printable(policy), ", ".join(limits), printable(" ".join(others)))
 

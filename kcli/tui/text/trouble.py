@@ -47,7 +47,7 @@ def card(state: State) -> str:
         head = f"✖ {name} cannot be reached: {trouble.problem}"
         times = f"{trouble.tries} time{'s' * (trouble.tries > 1)} in {elapsed(now - trouble.since)}"
         tried = f"{where}, {times}; {_next(trouble, now)}"
-    others = ", ".join(printable(one) for one in state.profiles if one != session.name)
+    others = ", ".join(printable(profile) for profile in state.profiles if profile != session.name)
     rows = [
         ("tried", tried),
         ("which step", session.aimed("kcli doctor")),

@@ -73,7 +73,7 @@ def _columns() -> list[Column]:
     ]
 
 
-def _value(one: Config) -> Cell:
-    if one.secret:
+def _value(config: Config) -> Cell:
+    if config.secret:
         return Cell("(secret)", "dim")
-    return Cell("" if one.value is None else printable(one.value), "" if one.set_here else "dim")
+    return Cell("" if config.value is None else printable(config.value), "" if config.set_here else "dim")

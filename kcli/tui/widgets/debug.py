@@ -47,8 +47,8 @@ class Debug(Static):
 def memory() -> int:
     """Resident bytes of this process; where the system does not tell, the most there ever were."""
     try:
-        with open("/proc/self/statm", encoding="ascii") as told:
-            return int(told.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError):
         import resource
         import sys

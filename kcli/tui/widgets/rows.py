@@ -316,7 +316,7 @@ class Rows(ScrollView, can_focus=True):
             self.ordered = Chosen(column.id, not natural.down) if self.ordered == natural else None
 
     def on_key(self, event: events.Key) -> None:
-        column = next((one for one in self.columns if one.letter and one.letter == event.character), None)
+        column = next((column for column in self.columns if column.letter and column.letter == event.character), None)
         if column is not None:
             event.stop()
             self.sort_by(column)
