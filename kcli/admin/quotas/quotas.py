@@ -48,6 +48,26 @@ class Entity(Frozen):
         """Kind to name."""
         return dict(self.parts)
 
+    @property
+    def user(self) -> str | None:
+        """The name of the user; None for none and for the default."""
+        return self.names.get(USER)
+
+    @property
+    def client_id(self) -> str | None:
+        """The client.id; None for none and for the default."""
+        return self.names.get(CLIENT)
+
+    @property
+    def ip(self) -> str | None:
+        """The address; None for none and for the default."""
+        return self.names.get(IP)
+
+    @property
+    def defaults(self) -> list[str]:
+        """The kinds of which it is the default."""
+        return [kind for kind, name in self.parts if name is None]
+
     def __str__(self) -> str:
         return ", ".join(f"{kind} {DEFAULT if name is None else name}" for kind, name in self.parts)
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from kcli.admin.quotas.quotas import entity, value_of
 from kcli.cli.commands.quotas.entity import EntityOptions, names_of
-from kcli.cli.commands.quotas.plan import change
+from kcli.cli.commands.quotas.plan import ChangeRow, change
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import texts
 from kcli.errors import UsageError
+
+SHAPE = shape("quotas.alter", "Quotas that were changed, or would be.", ChangeRow)
 
 
 class AlterOptions(EntityOptions, UndoOptions):
@@ -46,7 +49,7 @@ def alter(options: AlterOptions) -> int:
         _add(limits, key, None)
     if not limits:
         raise UsageError("what shall change? QUOTA=VALUE, --delete QUOTA")
-    return change(options, "quotas.alter", {at: limits})
+    return change(options, SHAPE, {at: limits})
 
 
 def _add(limits: dict[str, float | None], key: str, value: float | None) -> None:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from kcli.admin.quotas.quotas import CLIENT, IP, USER, Entity
+from kcli.admin.quotas.quotas import CLIENT, IP, USER
+from kcli.cli.output.rows import Row, column
 from kcli.cli.parsing.option import Options, flag, text
 from kcli.errors import UsageError
-
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
 
 
 def user() -> str | None:
@@ -48,12 +44,12 @@ def names_of(options: EntityOptions) -> dict[str, str | None]:
     return {kind: name for kind, (name, default) in given.items() if name is not None or default}
 
 
-def entity_columns(at: Entity) -> Row:
-    names = at.names
-    return {
-        "entity": str(at),
-        "user": names.get(USER),
-        "client_id": names.get(CLIENT),
-        "ip": names.get(IP),
-        "defaults": [kind for kind, name in at.parts if name is None],
-    }
+class EntityRow(Row, section="quotas"):
+    """The columns that say whose quota it is."""
+
+    entity: str = column("Who it is for; <default> is everybody without a quota of his own.")
+    user: str | None = column("The user; null for none or the default.", table=False)
+    client_id: str | None = column("The client.id; null for none or the default.", table=False)
+    ip: str | None = column("The address; null for none or the default.", table=False)
+    defaults: list[str] = column("Which of user, client-id, ip is the default.", table=False)
+    quota: str = column("producer_byte_rate, consumer_byte_rate, request_percentage, …")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kcli.admin.quotas.quotas import ANY, EXACT, IS_DEFAULT, KINDS, Component, describe_quotas, text_of
-from kcli.cli.commands.quotas.entity import EntityOptions, entity_columns, names_of
+from kcli.cli.commands.quotas.entity import EntityOptions, EntityRow, names_of
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import flag, texts
@@ -16,7 +17,15 @@ from kcli.model import Cluster
 
 if TYPE_CHECKING:
     from kcli.admin.quotas.quotas import Quotas
-    from kcli.cli.output.shapes.shape import Row
+
+
+class QuotaRow(EntityRow):
+    limit: str | None = column("The limit with its unit.")
+    value: float | None = column("The limit as Kafka has it.", table=False)
+
+
+LIST = shape("quotas.list", "Quotas that are set, one a row.", QuotaRow)
+DESCRIBE = shape("quotas.describe", "Quotas that are set, one a row.", QuotaRow)
 
 
 class DescribeOptions(EntityOptions, OutputOptions):
@@ -41,9 +50,9 @@ def list_all(options: OutputOptions) -> int:
     """Print all quotas that are set, by entity."""
 
     async def work(cluster: Cluster, document: Document) -> None:
-        document.rows["quotas"] = _rows(await describe_quotas(cluster))
+        document.of(QuotaRow)[:] = _rows(await describe_quotas(cluster))
 
-    return answer(options, "quotas.list", work)
+    return answer(options, LIST, work)
 
 
 @command(
@@ -64,9 +73,9 @@ def describe(options: DescribeOptions) -> int:
         raise UsageError("--strict goes with --user, --client-id, --ip or --any")
 
     async def work(cluster: Cluster, document: Document) -> None:
-        document.rows["quotas"] = _rows(await describe_quotas(cluster, components, strict=options.strict))
+        document.of(QuotaRow)[:] = _rows(await describe_quotas(cluster, components, strict=options.strict))
 
-    return answer(options, "quotas.describe", work)
+    return answer(options, DESCRIBE, work)
 
 
 def _components(options: DescribeOptions) -> list[Component]:
@@ -83,9 +92,18 @@ def _components(options: DescribeOptions) -> list[Component]:
     return components + [Component(kind=kind, match=ANY) for kind in dict.fromkeys(options.any)]
 
 
-def _rows(quotas: Quotas) -> list[Row]:
+def _rows(quotas: Quotas) -> list[QuotaRow]:
     return [
-        {**entity_columns(at), "quota": key, "limit": text_of(key, value), "value": value}
+        QuotaRow(
+            entity=str(at),
+            user=at.user,
+            client_id=at.client_id,
+            ip=at.ip,
+            defaults=at.defaults,
+            quota=key,
+            limit=text_of(key, value),
+            value=value,
+        )
         for at, limits in quotas.items()
         for key, value in limits.items()
     ]

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from kcli.admin.quotas.quotas import Entity, alter_quotas, describe_quotas, text_of
 from kcli.cli.commands.quotas import undo as quotas_undo
-from kcli.cli.commands.quotas.entity import entity_columns
+from kcli.cli.commands.quotas.entity import EntityRow
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import column
 from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
 from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import KcliError
@@ -15,21 +16,31 @@ from kcli.model import Cluster
 
 if TYPE_CHECKING:
     from kcli.admin.quotas.quotas import Quotas
-    from kcli.cli.output.shapes.shape import Row
+    from kcli.cli.output.shapes.shape import Shape
     from kcli.cli.parsing.groups import UndoOptions
 
 Changes = dict[Entity, dict[str, float | None]]
 
 
-def change(options: UndoOptions, name: str, changes: Changes) -> int:
-    """Show the plan of a change and do it, if that is wanted; the columns are those of the shape `name`."""
+class ChangeRow(EntityRow):
+    old: str | None = column("The limit before; null for none.")
+    new: str | None = column("The limit after; null for none.")
+    old_value: float | None = column("The limit before, as Kafka has it.", table=False)
+    new_value: float | None = column("The limit after, as Kafka has it.", table=False)
+    result: str = column("would change, unchanged, done or failed.")
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+def change(options: UndoOptions, shape: Shape, changes: Changes) -> int:
+    """Show the plan of a change and do it, if that is wanted."""
     excluding(options)
     UndoFile(options).check()
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         before = await describe_quotas(cluster)
         checked = await alter_quotas(cluster, changes, dry_run=True)
-        rows = document.rows["quotas"] = _plan(changes, before, checked)
+        rows = document.of(ChangeRow)
+        rows += _plan(changes, before, checked)
         for at, problem in checked.items():
             if problem is not None:
                 document.fail(problem, str(at))
@@ -51,18 +62,18 @@ def change(options: UndoOptions, name: str, changes: Changes) -> int:
         for at, problem in outcomes.items():
             if problem is not None:
                 document.fail(problem, str(at))
-        say(options, f"quotas: {sum(row['result'] == 'done' for row in rows)} changed")
+        say(options, f"quotas: {sum(row.result == 'done' for row in rows)} changed")
         return None
 
-    return answer(options, name, work)
+    return answer(options, shape, work)
 
 
-def _settle(rows: list[Row], outcomes: dict[str, KcliError | None]) -> None:
+def _settle(rows: list[ChangeRow], outcomes: dict[str, KcliError | None]) -> None:
     """Put what became of each row into it; outcomes are by the names of entities."""
     for row in rows:
-        if row["entity"] in outcomes and row["result"] == "would change":
-            problem = outcomes[row["entity"]]
-            row["result"], row["error"] = ("done", None) if problem is None else ("failed", str(problem))
+        if row.entity in outcomes and row.result == "would change":
+            problem = outcomes[row.entity]
+            row.result, row.error = ("done", None) if problem is None else ("failed", str(problem))
 
 
 def _phrase(changes: Changes) -> str:
@@ -73,23 +84,27 @@ def _phrase(changes: Changes) -> str:
     return next((name for name in at.names.values() if name is not None), "default")
 
 
-def _plan(changes: Changes, before: Quotas, checked: dict[Entity, KcliError | None]) -> list[Row]:
-    rows = []
+def _plan(changes: Changes, before: Quotas, checked: dict[Entity, KcliError | None]) -> list[ChangeRow]:
+    rows: list[ChangeRow] = []
     for at, limits in changes.items():
         problem = checked[at]
         for key, new in limits.items():
             old = before.get(at, {}).get(key)
             result = "unchanged" if old == new else "would change"
             rows.append(
-                {
-                    **entity_columns(at),
-                    "quota": key,
-                    "old": None if old is None else text_of(key, old),
-                    "new": None if new is None else text_of(key, new),
-                    "old_value": old,
-                    "new_value": new,
-                    "result": result if problem is None else "failed",
-                    "error": None if problem is None else str(problem),
-                }
+                ChangeRow(
+                    entity=str(at),
+                    user=at.user,
+                    client_id=at.client_id,
+                    ip=at.ip,
+                    defaults=at.defaults,
+                    quota=key,
+                    old=None if old is None else text_of(key, old),
+                    new=None if new is None else text_of(key, new),
+                    old_value=old,
+                    new_value=new,
+                    result=result if problem is None else "failed",
+                    error=None if problem is None else str(problem),
+                )
             )
     return rows

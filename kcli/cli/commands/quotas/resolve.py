@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kcli.admin.quotas import rules
 from kcli.admin.quotas.quotas import describe_quotas, text_of
-from kcli.cli.commands.quotas.entity import client, entity_columns, ip, user
+from kcli.cli.commands.quotas.entity import client, ip, user
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import flag
@@ -15,10 +14,31 @@ from kcli.cli.runtime.answer import answer
 from kcli.errors import UsageError
 from kcli.model import Cluster
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
-
 NOBODY = "ANONYMOUS"  # the user on a listener without authentication
+
+
+class RungRow(Row, section="ladder"):
+    quota: str = column("producer_byte_rate, consumer_byte_rate, request_percentage, …")
+    rank: int = column("Place in Kafka's order; the first with a value is in force.")
+    entity: str = column("Who it is for; <default> is everybody without a quota of his own.")
+    user: str | None = column("The user; null for none or the default.", table=False)
+    client_id: str | None = column("The client.id; null for none or the default.", table=False)
+    ip: str | None = column("The address; null for none or the default.", table=False)
+    defaults: list[str] = column("Which of user, client-id, ip is the default.", table=False)
+    limit: str | None = column("The limit with its unit.")
+    value: float | None = column("The limit as Kafka has it.", table=False)
+    in_force: bool = column("Whether it is the one in force.")
+
+
+class InForceRow(Row, section="quotas"):
+    quota: str = column("producer_byte_rate, consumer_byte_rate, request_percentage, …")
+    limit: str = column("The limit with its unit.")
+    value: float | None = column("The limit as Kafka has it.", table=False)
+    set_for: str | None = column("The entity it is set for; null when there is no limit.")
+    shared_by: str | None = column("Whose traffic counts together at a broker.")
+
+
+SHAPE = shape("quotas.resolve", "Which quotas are in force for a client, and where they stand.", RungRow, InForceRow)
 
 
 class ResolveOptions(OutputOptions):
@@ -49,33 +69,38 @@ def resolve(options: ResolveOptions) -> int:
     async def work(cluster: Cluster, document: Document) -> None:
         quotas = await describe_quotas(cluster)
         answers = rules.resolve(quotas, user=options.user or NOBODY, client=options.client or "", ip=options.ip)
-        document.rows["ladder"] = [
+        document.of(RungRow)[:] = [
             _rung_row(quota.key, rung)
             for quota in answers
             for rung in quota.ladder
             if rung.value is not None or options.all
         ]
-        document.rows["quotas"] = [_quota_row(quota) for quota in answers]
+        document.of(InForceRow)[:] = [_quota_row(quota) for quota in answers]
 
-    return answer(options, "quotas.resolve", work)
-
-
-def _rung_row(key: str, rung: rules.Rung) -> Row:
-    return {
-        "quota": key,
-        "rank": rung.rank,
-        **entity_columns(rung.entity),
-        "limit": None if rung.value is None else text_of(key, rung.value),
-        "value": rung.value,
-        "in_force": rung.used,
-    }
+    return answer(options, SHAPE, work)
 
 
-def _quota_row(quota: rules.InForce) -> Row:
-    return {
-        "quota": quota.key,
-        "limit": "no limit" if quota.value is None else text_of(quota.key, quota.value),
-        "value": quota.value,
-        "set_for": next((str(rung.entity) for rung in quota.ladder if rung.used), None),
-        "shared_by": quota.shared or None,
-    }
+def _rung_row(key: str, rung: rules.Rung) -> RungRow:
+    at = rung.entity
+    return RungRow(
+        quota=key,
+        rank=rung.rank,
+        entity=str(at),
+        user=at.user,
+        client_id=at.client_id,
+        ip=at.ip,
+        defaults=at.defaults,
+        limit=None if rung.value is None else text_of(key, rung.value),
+        value=rung.value,
+        in_force=rung.used,
+    )
+
+
+def _quota_row(quota: rules.InForce) -> InForceRow:
+    return InForceRow(
+        quota=quota.key,
+        limit="no limit" if quota.value is None else text_of(quota.key, quota.value),
+        value=quota.value,
+        set_for=next((str(rung.entity) for rung in quota.ladder if rung.used), None),
+        shared_by=quota.shared or None,
+    )

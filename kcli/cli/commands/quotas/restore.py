@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from kcli.cli.commands.quotas import undo as quotas_undo
-from kcli.cli.commands.quotas.plan import change
+from kcli.cli.commands.quotas.plan import ChangeRow, change
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.errors import UsageError
+
+SHAPE = shape("quotas.restore", "Quotas that were changed, or would be.", ChangeRow)
 
 
 @command(
@@ -20,4 +23,4 @@ def restore(options: UndoOptions) -> int:
     """Set quotas as an undo file says they were, and take away those that were not there."""
     if len(options.words) != 1:
         raise UsageError("from which file? kcli quotas restore FILE")
-    return change(options, "quotas.restore", quotas_undo.read(options.words[0]))
+    return change(options, SHAPE, quotas_undo.read(options.words[0]))
