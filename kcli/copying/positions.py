@@ -30,15 +30,15 @@ class Positions:
     async def read(self, *, finished: bool = True) -> dict[TopicPartition, int]:
         """What is stored; empty for a group that does not exist. Without `finished`, what `finish` stored is left out.
         Offsets that a transaction is about to commit are waited for. Raises KcliError."""
-        found = (await committed_offsets(self._coordinators, [self.group], stable=True))[self.group]
-        if isinstance(found, KcliError):
-            raise found
-        for answer in found.values():
+        commits = (await committed_offsets(self._coordinators, [self.group], stable=True))[self.group]
+        if isinstance(commits, KcliError):
+            raise commits
+        for answer in commits.values():
             if isinstance(answer, KcliError):
                 raise answer
         return {
             at: where.offset
-            for at, where in good(found).items()
+            for at, where in good(commits).items()
             if where.offset >= 0 and (finished or where.metadata != FINISHED)
         }
 

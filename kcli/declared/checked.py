@@ -61,7 +61,7 @@ class Checker:
             return schema
         kind = "object" if isinstance(value, dict) else "array" if isinstance(value, list) else ""
         choices: list[Schema] = [self._meant(value, one) for one in schema["anyOf"]]
-        return next((one for one in choices if kind and one["type"] == kind), choices[0])
+        return next((choice for choice in choices if kind and choice["type"] == kind), choices[0])
 
     def _expected(self, schema: Schema) -> str:
         kind = schema["type"]

@@ -16,7 +16,9 @@ def dotted(document: Any) -> Iterator[Map]:
         return
     topics, configs, defaults = (document.get(key) for key in ("topics", "configs", "defaults"))
     holders = [*(topics.values() if isinstance(topics, dict) else ()), defaults]
-    yield from (one["configs"] for one in holders if isinstance(one, dict) and isinstance(one.get("configs"), dict))
+    yield from (
+        holder["configs"] for holder in holders if isinstance(holder, dict) and isinstance(holder.get("configs"), dict)
+    )
     for names in configs.values() if isinstance(configs, dict) else ():
         yield from (one for one in (names.values() if isinstance(names, dict) else ()) if isinstance(one, dict))
 

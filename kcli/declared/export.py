@@ -62,14 +62,14 @@ class Export:
         }
         for name in (one for one in SECTIONS if one in sections):
             try:
-                found = await parts[name]()
+                rows = await parts[name]()
             except ConnectError:
                 raise
             except KcliError as error:
                 self._without(name, error)
                 continue
-            if found:
-                self.document[name] = found
+            if rows:
+                self.document[name] = rows
 
     def _without(self, name: str, error: KcliError) -> None:
         """A cluster that has no such thing is no failure."""
@@ -89,13 +89,13 @@ class Export:
         return [text for text in self._match if text not in self._matched]
 
     async def _topics(self) -> dict[str, Any]:
-        found = await describe_topics(self._cluster, internal=True)
-        for name, error in bad(found).items():
+        described = await describe_topics(self._cluster, internal=True)
+        for name, error in bad(described).items():
             self.failed[name] = error
         topics = {
-            name: one
-            for name, one in good(found).items()
-            if self._wanted(name) and (self._internal or not (one.internal or name.startswith("__")))
+            name: topic
+            for name, topic in good(described).items()
+            if self._wanted(name) and (self._internal or not (topic.internal or name.startswith("__")))
         }
         values = await self._own([Resource("topic", name) for name in topics])
         document: dict[str, Any] = {}
@@ -130,21 +130,21 @@ class Export:
         return document
 
     async def _users(self) -> dict[str, Any]:
-        found = await describe_users(self._cluster)
-        for name, error in bad(found).items():
+        credentials = await describe_users(self._cluster)
+        for name, error in bad(credentials).items():
             self.failed[name] = error
         return {
             name: {
                 mechanism: {"iterations": count, "password": {"env": variable(name)}}
                 for mechanism, count in sorted(have.items())
             }
-            for name, have in good(found).items()
+            for name, have in good(credentials).items()
             if self._wanted(name)
         }
 
     async def _quotas(self) -> list[dict[str, Any]]:
-        found = await describe_quotas(self._cluster)
-        return [quotas.entry(at, values) for at, values in found.items() if self._wanted(str(at)) and values]
+        rows = await describe_quotas(self._cluster)
+        return [quotas.entry(at, values) for at, values in rows.items() if self._wanted(str(at)) and values]
 
     async def _acls(self) -> list[dict[str, Any]]:
-        return acls.entries(one for one in await describe_acls(self._cluster) if self._wanted(one.principal))
+        return acls.entries(acl for acl in await describe_acls(self._cluster) if self._wanted(acl.principal))

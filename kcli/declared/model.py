@@ -75,7 +75,9 @@ class Declared(Value):
         if name.startswith("__"):
             return False
         patterns = self.scope.get(section, ())
-        return any(fnmatchcase(name, one) for one in patterns if not name.startswith("_") or one.startswith("_"))
+        return any(
+            fnmatchcase(name, pattern) for pattern in patterns if not name.startswith("_") or pattern.startswith("_")
+        )
 
 
 class Item(Value):

@@ -49,7 +49,7 @@ class Plan:
         """Compare with the cluster. Raises KcliError where it cannot be reached; what else fails is in `failed`."""
         asked = [name for name in KINDS if self._concerned(name)]
         answers = await asyncio.gather(*(self._look(name) for name in asked))
-        every = [step for found in answers for step in found]
+        every = [step for steps in answers for step in steps]
         if not self._prune:
             left = [step for step in every if step.order in (topics.DELETE, users.DELETE, acls.DELETE)]
             self.kept = len(left)
@@ -59,13 +59,13 @@ class Plan:
     async def _look(self, name: str) -> list[Step]:
         plan: Callable[..., object] = KINDS[name].plan
         try:
-            found: list[Step] = await plan(self._cluster, self._declared, prune=self._prune, secrets=self._again)  # type: ignore[misc]
+            steps: list[Step] = await plan(self._cluster, self._declared, prune=self._prune, secrets=self._again)  # type: ignore[misc]
         except KcliError as error:
             if isinstance(error, ConnectError):
                 raise
             self.failed[name] = error
             return []
-        return found
+        return steps
 
     def _concerned(self, name: str) -> bool:
         """Is there anything to look at?"""

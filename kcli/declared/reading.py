@@ -23,25 +23,25 @@ Map = dict[str, Any]
 
 def declared(documents: list[tuple[str, Any]]) -> Declared:
     """All files, each with its path. Raises UsageError with file and line."""
-    found = Declared()
+    declared = Declared()
     for path, document in documents:
         if document is not None:  # an empty file
-            _File(path, found).read(document)
-    _contradictions(found)
-    return found
+            _File(path, declared).read(document)
+    _contradictions(declared)
+    return declared
 
 
-def _contradictions(found: Declared) -> None:
+def _contradictions(declared: Declared) -> None:
     """Raises UsageError for what shall be there and shall not."""
     for what, places, there in (
-        *((name, place, found.topics.get(name)) for name, place in found.absent_topics.items()),
-        *((at[0], place, found.users.get(at)) for at, place in found.absent_users.items()),
+        *((name, place, declared.topics.get(name)) for name, place in declared.absent_topics.items()),
+        *((at[0], place, declared.users.get(at)) for at, place in declared.absent_users.items()),
     ):
         if there is not None:
             raise UsageError(f"{places}: {what} shall be absent and is declared, at {there.place}")
-    for acl, place in found.absent_acls.items():
-        if acl in found.acls:
-            raise UsageError(f"{place}: an ACL shall be absent that is declared, at {found.acls[acl]}")
+    for acl, place in declared.absent_acls.items():
+        if acl in declared.acls:
+            raise UsageError(f"{place}: an ACL shall be absent that is declared, at {declared.acls[acl]}")
 
 
 class _File:
@@ -96,7 +96,7 @@ class _File:
             place = self._place(topics, name)
             settings = self._settings(of.get("configs", {}), of, place)
             settings.values = {
-                **{key: one for key, one in usual.values.items() if key not in settings.inherit},
+                **{key: value for key, value in usual.values.items() if key not in settings.inherit},
                 **settings.values,
             }
             self._into.topics[name] = Topic(
@@ -107,17 +107,17 @@ class _File:
             )
 
     def _settings(self, values: Map, around: Map, place: str) -> Settings:
-        found = Settings(place=place)
+        settings = Settings(place=place)
         for name in around.get("inherit", ()):
-            found.inherit[str(name)] = self._place(around, "inherit")
+            settings.inherit[str(name)] = self._place(around, "inherit")
         for name, value in values.items():
             if name == "inherit" and values is around:
                 continue
             at = self._place(values, name)
-            if name in found.inherit:
+            if name in settings.inherit:
                 raise UsageError(f"{at}: {name} has a value here and shall inherit one")
-            found.values[name] = Setting(value=self._value(values, name, value), place=at)
-        return found
+            settings.values[name] = Setting(value=self._value(values, name, value), place=at)
+        return settings
 
     def _value(self, of: Map, name: str, value: Any) -> str | Source:
         if isinstance(value, dict):
@@ -166,8 +166,8 @@ class _File:
         self._into.quotas[at] = settings
 
     def _acls(self, of: Map) -> list[Acl]:
-        found: list[Acl] = self._guarded(of, None, expanded, of)
-        return found
+        acls: list[Acl] = self._guarded(of, None, expanded, of)
+        return acls
 
     def _absent(self, absent: Map) -> None:
         for name in map(str, absent.get("topics", ())):

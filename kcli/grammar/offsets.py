@@ -43,15 +43,15 @@ class Range:
 
 def parse_range(texts: list[str], now: int) -> Range:
     """All `-o` of a command line together (kcat's s@ and e@ are two). `now` is in ms since the epoch."""
-    found = Range()
+    span = Range()
     for text in texts:
-        one = _parse(text.strip(), now)
-        if (one.start and found.start) or (one.stop and found.stop):
+        given = _parse(text.strip(), now)
+        if (given.start and span.start) or (given.stop and span.stop):
             raise UsageError(f"-o {text}: say only once where to start, and where to stop")
-        found = Range(one.start or found.start, one.stop or found.stop)
-        if found.backwards:
+        span = Range(given.start or span.start, given.stop or span.stop)
+        if span.backwards:
             raise UsageError(f"-o {text}: it stops before it starts")
-    return found
+    return span
 
 
 def _parse(text: str, now: int) -> Range:
@@ -109,10 +109,10 @@ def _times(text: str, now: int) -> Range:
 def _time(word: str, now: int, text: str, *, kcat: bool = False) -> int:
     if kcat and word.isascii() and word.isdigit() and len(word) < 19:
         return int(word)  # kcat's are always milliseconds
-    found = read_time(word, now)
-    if found is None:
+    time = read_time(word, now)
+    if time is None:
         raise _wrong(text)
-    return found
+    return time
 
 
 def read_time(word: str, now: int) -> int | None:

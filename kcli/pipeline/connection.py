@@ -135,5 +135,5 @@ def _filled(what: Any) -> Any:
 
 
 def _opened(data: bytes) -> Sealed:
-    made: Sealed = _filled(pickle.loads(data))
-    return made
+    sealed: Sealed = _filled(pickle.loads(data))
+    return sealed

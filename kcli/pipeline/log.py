@@ -51,17 +51,17 @@ class Log:
                 every = await cluster.topics()
                 fits = matcher(compiled(options.what), f"option subscribePattern {options.what}", whole=True)
                 names = [name for name in every if fits(name) and not cluster.is_internal(name)]
-                return [TopicPartition(name, one) for name in sorted(names) for one in every[name]]
+                return [TopicPartition(name, number) for name in sorted(names) for number in every[name]]
             if options.kind == "assign":
                 for topic in dict.fromkeys(topic for topic, _ in options.assigned):
                     there = await cluster.partitions(topic)
-                    missing = [one for name, one in options.assigned if name == topic and one not in there]
+                    missing = [number for name, number in options.assigned if name == topic and number not in there]
                     if missing:
                         raise UsageError(f"option assign: {topic} has no partition {missing[0]}")
-                return sorted({TopicPartition(topic, one) for topic, one in options.assigned})
+                return sorted({TopicPartition(topic, number) for topic, number in options.assigned})
             names = sorted({name.strip() for name in options.what.split(",") if name.strip()})
             await cluster.refresh(names)
-            return [TopicPartition(name, one) for name in names for one in sorted(await cluster.partitions(name))]
+            return [TopicPartition(name, number) for name in names for number in sorted(await cluster.partitions(name))]
 
         return self.kafka.run(ask)
 
@@ -79,13 +79,13 @@ class Log:
 
     def at_times(self, times: Mapping[TopicPartition, int]) -> dict[TopicPartition, int | None]:
         """The first offset at or after each time (ms), None where there is none."""
-        found = self._offsets(times)
-        return {at: offset if offset >= 0 else None for at, offset in found.items()}
+        offsets = self._offsets(times)
+        return {at: offset if offset >= 0 else None for at, offset in offsets.items()}
 
     def _offsets(self, wanted: Mapping[TopicPartition, int], isolation: str | None = None) -> dict[TopicPartition, int]:
-        found: dict[TopicPartition, int] = {}
+        offsets: dict[TopicPartition, int] = {}
         if not wanted:
-            return found
+            return offsets
         answers = self.kafka.run(
             lambda client: list_offsets(
                 client.cluster, wanted, isolation or self.isolation, patience=PATIENCE, wait_for_leaders=True
@@ -94,8 +94,8 @@ class Log:
         for at, answer in answers.items():
             if isinstance(answer, KcliError):
                 raise answer
-            found[at] = answer.offset
-        return found
+            offsets[at] = answer.offset
+        return offsets
 
     def resolve(self, places: Places, ats: list[TopicPartition], option: str) -> dict[TopicPartition, int]:
         """Every place as an offset. JSON has to name exactly the partitions there are. Raises UsageError."""
@@ -107,23 +107,23 @@ class Log:
             return self._at_time(places, ats, option)
         each = dict(places.each)
         exactly(each, ats, option)
-        made = {at: offset for at, offset in each.items() if offset >= 0}
-        made |= self.earliest(at for at, offset in each.items() if offset == EARLIEST)
-        made |= self.latest(at for at, offset in each.items() if offset == LATEST)
-        return made
+        offsets = {at: offset for at, offset in each.items() if offset >= 0}
+        offsets |= self.earliest(at for at, offset in each.items() if offset == EARLIEST)
+        offsets |= self.latest(at for at, offset in each.items() if offset == LATEST)
+        return offsets
 
     def _at_time(self, places: Places, ats: list[TopicPartition], option: str) -> dict[TopicPartition, int]:
         times = dict.fromkeys(ats, places.time) if places.kind == "time" else dict(places.each)
         exactly(times, ats, option)
-        found = self.at_times(times)
-        none = [at for at, offset in found.items() if offset is None]
+        offsets = self.at_times(times)
+        none = [at for at, offset in offsets.items() if offset is None]
         if none and places.strict:
             at = none[0]
             raise UsageError(
                 f"{at.topic}[{at.partition}] has no record at or after {times[at]}; "
                 "startingOffsetsByTimestampStrategy=latest starts at its end"
             )
-        return {at: offset for at, offset in found.items() if offset is not None} | self.latest(none)
+        return {at: offset for at, offset in offsets.items() if offset is not None} | self.latest(none)
 
 
 def exactly(given: Mapping[TopicPartition, int], ats: list[TopicPartition], option: str) -> None:

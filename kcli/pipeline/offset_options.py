@@ -72,10 +72,10 @@ def to_json(offsets: Offsets) -> dict[str, dict[str, int]]:
 def from_offsets(found: Mapping[str, Mapping[str, int]]) -> dict[TopicPartition, int]:
     """What `to_json` made, or a stream's offset, which says besides whose offsets they are."""
     return {
-        TopicPartition(topic, int(one)): int(at)
+        TopicPartition(topic, int(part)): int(at)
         for topic, parts in found.items()
         if not topic.startswith("@")
-        for one, at in parts.items()
+        for part, at in parts.items()
     }
 
 

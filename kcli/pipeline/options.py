@@ -117,7 +117,7 @@ def read_options(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
     given = {key.lower(): text for key, text in options.items()}
     known(given)
     kind, what = _subject(given)
-    made = _shape(given).replace(
+    chosen = _shape(given).replace(
         kind=kind,
         what=what,
         assigned=_assigned(what) if kind == "assign" else (),
@@ -137,9 +137,9 @@ def read_options(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
         progress=_address(given),
         stop_file=given.get("stopfile", ""),
     )
-    if made.min_offsets is not None and made.max_offsets is not None and made.min_offsets > made.max_offsets:
+    if chosen.min_offsets is not None and chosen.max_offsets is not None and chosen.min_offsets > chosen.max_offsets:
         raise UsageError("option minOffsetsPerTrigger is more than maxOffsetsPerTrigger")
-    return made
+    return chosen
 
 
 def write_options(options: Mapping[str, str]) -> WriteOptions:
@@ -189,7 +189,7 @@ def _assigned(text: str) -> tuple[tuple[str, int], ...]:
     import json
 
     try:
-        return tuple((str(topic), int(one)) for topic, parts in json.loads(text).items() for one in parts)
+        return tuple((str(topic), int(part)) for topic, parts in json.loads(text).items() for part in parts)
     except (ValueError, TypeError, AttributeError):
         raise UsageError(f'option assign {text}: expected JSON such as {{"orders":[0,1]}}') from None
 
@@ -298,25 +298,25 @@ def _size(given: Mapping[str, str], name: str) -> int | None:
     text = given.get(name.lower())
     if text is None:
         return None
-    found = re.fullmatch(r"\s*(\d+)\s*([kmgt]?)(i?b)?\s*", text.lower())
-    if found is None:
+    match = re.fullmatch(r"\s*(\d+)\s*([kmgt]?)(i?b)?\s*", text.lower())
+    if match is None:
         raise UsageError(f"option {name} is a size such as 64m, not {text}")
-    scale: int = 1024 ** "_kmgt".index(found[2] or "_")
-    return int(found[1]) * scale
+    scale: int = 1024 ** "_kmgt".index(match[2] or "_")
+    return int(match[1]) * scale
 
 
 def _duration(given: Mapping[str, str], name: str, usual: float) -> float:
     text = given.get(name.lower())
     if text is None:
         return usual
-    found = _DURATION.fullmatch(text.lower())
-    if found is None:
+    match = _DURATION.fullmatch(text.lower())
+    if match is None:
         raise UsageError(f"option {name} is a duration such as 15m, not {text}")
-    unit = found[2] or "ms"
+    unit = match[2] or "ms"
     scale = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}.get(unit)
     if scale is None:
         scale = {"mil": 0.001, "sec": 1.0, "min": 60.0, "hou": 3600.0, "day": 86400.0}[unit[:3]]
-    return int(found[1]) * scale
+    return int(match[1]) * scale
 
 
 def _address(given: Mapping[str, str]) -> str:

@@ -78,19 +78,19 @@ class Sum:
     def _figures(self, now: float) -> Progress:
         from kcli.model import TopicPartition
 
-        made = Progress(written=sum(self._written.values()))
+        progress = Progress(written=sum(self._written.values()))
         for at, (start, end) in (self._spans or {}).items():
-            made.parts[at] = Figures(total=end - start)
+            progress.parts[at] = Figures(total=end - start)
         for (topic, partition), (done, rows, size) in self._base.items():
-            made.parts[TopicPartition(topic, partition)] = Figures(done=done, rows=rows, bytes=size)
+            progress.parts[TopicPartition(topic, partition)] = Figures(done=done, rows=rows, bytes=size)
         for (topic, source, _), report in self._ranges.items():
-            part = made.parts.setdefault(TopicPartition(topic, source), Figures())
+            part = progress.parts.setdefault(TopicPartition(topic, source), Figures())
             part.done += max((report.end if report.done else report.offset) - report.start, 0)
             part.rows += report.rows
             part.bytes += report.bytes
-        whole = made.whole
+        whole = progress.whole
         whole.total = -1 if self._spans is None else 0
-        for at, part in made.parts.items():
+        for at, part in progress.parts.items():
             self._paced(at, part, now)
             whole.done += part.done
             whole.rows += part.rows
@@ -98,7 +98,7 @@ class Sum:
             if part.total >= 0:
                 whole.total += part.total
         self._paced(None, whole, now)
-        return made
+        return progress
 
     def _paced(self, at: TopicPartition | None, figures: Figures, now: float) -> None:
         """Rate and ETA, from the figures of the last seconds."""

@@ -61,7 +61,7 @@ def _plain(value: Any, wire: Wire, version: int) -> Any:
     if value is None:
         return None
     if wire.element is not None:
-        return [_plain(one, wire.element, version) for one in value]
+        return [_plain(item, wire.element, version) for item in value]
     if wire.struct is not None:
         return to_json(value, version)
     if wire.kind == "Uuid":
@@ -113,10 +113,10 @@ def _value(value: Any, wire: Wire, version: int, at: str) -> Any:
         if not isinstance(value, list):
             raise UsageError(f"{at}: expected a list, got {_named(value)}")
         element = wire.element
-        for n, one in enumerate(value):
-            if one is None:
+        for n, item in enumerate(value):
+            if item is None:
                 raise UsageError(f"{at}[{n}]: cannot be null")
-        return [_value(one, element, version, f"{at}[{n}]") for n, one in enumerate(value)]
+        return [_value(item, element, version, f"{at}[{n}]") for n, item in enumerate(value)]
     if wire.struct is not None:
         return from_json(wire.struct, version, value, at)
     if kind in RANGES:
@@ -156,14 +156,14 @@ def read_id(text: str, at: str) -> bytes:
         return NO_ID
     try:
         if len(text) in (32, 36):
-            found = bytes.fromhex(text.replace("-", ""))
+            data = bytes.fromhex(text.replace("-", ""))
         else:
-            found = a2b_base64(text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4), strict_mode=True)
+            data = a2b_base64(text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4), strict_mode=True)
     except (NotBase64, ValueError):
-        found = b""
-    if len(found) != 16:
+        data = b""
+    if len(data) != 16:
         raise UsageError(f"{at}: {text!r} is not an id, which is 22 letters of base64 or a UUID")
-    return found
+    return data
 
 
 def _named(value: Any) -> str:

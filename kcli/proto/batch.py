@@ -196,20 +196,20 @@ class Batch(core.Header):
         """A batch of the records at these offsets alone; they ascend and are in the window. What is between them is
         missing, as after a compaction; the window stays."""
         section, count = self._decoded(core.pick, offsets)
-        made = Batch()
+        batch = Batch()
         for name in _HEADER_FIELDS:
-            setattr(made, name, getattr(self, name))
-        made.data, made.body_start, made.body_end = section, 0, len(section)
-        made.count, made.packed = count, False
-        return made
+            setattr(batch, name, getattr(self, name))
+        batch.data, batch.body_start, batch.body_end = section, 0, len(section)
+        batch.count, batch.packed = count, False
+        return batch
 
     def window(self, first: int, stop: int) -> Batch:
         """The same batch seen through another window [first, stop)."""
-        made = Batch()
+        batch = Batch()
         for name in _HEADER_FIELDS:
-            setattr(made, name, getattr(self, name))
-        made.first, made.stop = first, stop
-        return made
+            setattr(batch, name, getattr(self, name))
+        batch.first, batch.stop = first, stop
+        return batch
 
     def __iter__(self) -> Iterator[Record]:
         return self._decoded(core.read_records)  # type: ignore[no-any-return]
@@ -303,15 +303,15 @@ class Batch(core.Header):
 def read_batches(records: Buffer, *, check_crcs: bool = True, max_decompressed: int = MAX_DECOMPRESSED) -> list[Batch]:
     """The batches of a fetch answer, v0 and v1 message sets read as if they were v2 (E8, E9). A tail that is cut off
     is left out (E1). Raises CorruptBatch, whose `.good` are the batches before the bad one."""
-    found: list[Batch] = []
+    batches: list[Batch] = []
     at, size = 0, len(records)
     while True:
-        at, wrong = core.scan(records, at, check_crcs, Batch, found)
+        at, wrong = core.scan(records, at, check_crcs, Batch, batches)
         if wrong is None and size - at >= 17 and records[at + 16] != 2:
             from kcli.proto.legacy import read_messages
 
             try:
-                at, end = read_messages(records, at, check_crcs, max_decompressed, Batch, found)
+                at, end = read_messages(records, at, check_crcs, max_decompressed, Batch, batches)
             except DecodeError as error:
                 wrong, at = str(error), getattr(error, "at", at)
             else:
@@ -320,11 +320,11 @@ def read_batches(records: Buffer, *, check_crcs: bool = True, max_decompressed: 
         elif wrong is None:
             break
         if wrong is not None:
-            raise _corrupt(records, at, wrong, found)
+            raise _corrupt(records, at, wrong, batches)
     if max_decompressed != MAX_DECOMPRESSED:
-        for batch in found:
+        for batch in batches:
             batch.max_decompressed = max_decompressed
-    return found
+    return batches
 
 
 def _corrupt(records: Buffer, at: int, wrong: str, good: list[Batch]) -> CorruptBatch:

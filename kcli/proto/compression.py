@@ -135,11 +135,11 @@ def _inflate(library: Any, data: Buffer, bound: int) -> bytearray:
             if not piece:
                 piece = view[at : at + size]
                 at, size = at + len(piece), min(4 * size, STEP)
-            made = member.decompress(piece, min(STEP, bound + 1 - len(out)))
-            out += made
+            plain = member.decompress(piece, min(STEP, bound + 1 - len(out)))
+            out += plain
             if len(out) > bound:
                 raise _too_large(bound)
-            if not made and not len(piece) and not member.eof:
+            if not plain and not len(piece) and not member.eof:
                 raise DecodeError("gzip: cut off")
         at -= len(member.unused_data)
     return out
@@ -168,12 +168,12 @@ def _unlz4(data: Buffer, bound: int) -> Buffer:
                 if frame.needs_input:
                     piece = view[at : at + size]
                     at, size = at + len(piece), min(4 * size, STEP)
-                made = frame.decompress(piece, min(STEP, bound + 1 - len(out)))
-                out += made
+                plain = frame.decompress(piece, min(STEP, bound + 1 - len(out)))
+                out += plain
                 if len(out) > bound:
                     raise _too_large(bound)
                 # an empty frame needs no input, too; one that made all it had may need more of what there is
-                if not made and at >= len(view) and frame.needs_input and not frame.eof:
+                if not plain and at >= len(view) and frame.needs_input and not frame.eof:
                     raise DecodeError("lz4: cut off")
             at -= len(frame.unused_data or b"")
     except (RuntimeError, ValueError, EOFError) as error:
@@ -189,8 +189,8 @@ def _unzstd(data: Buffer, bound: int) -> Buffer:
     out = bytearray()
     try:
         with _mine.decompressor.stream_reader(data, read_across_frames=True, closefd=False) as reader:
-            while made := reader.read(min(STEP, bound + 1 - len(out))):
-                out += made
+            while plain := reader.read(min(STEP, bound + 1 - len(out))):
+                out += plain
                 if len(out) > bound:
                     raise _too_large(bound)
     except ZstdError as error:

@@ -51,7 +51,7 @@ class BadMessage(DecodeError):
 
 
 def read_messages(
-    data: Buffer, at: int, check_crcs: bool, bound: int, make: type[Any], found: list[Any]
+    data: Buffer, at: int, check_crcs: bool, bound: int, make: type[Any], batches: list[Any]
 ) -> tuple[int, bool]:
     """Read messages from `at` on into `found`, each batch a `make()`. Returns where it stopped and whether that is
     the end, rather than a v2 batch. Raises DecodeError, whose `at` is where the bad message stands."""
@@ -66,17 +66,17 @@ def read_messages(
             if message is None:
                 break
             if message.attributes & 7:
-                _close(group, make, found)
-                found.append(_open_wrapper(message, message.end - at, bound, make))
+                _close(group, make, batches)
+                batches.append(_open_wrapper(message, message.end - at, bound, make))
             else:
                 if group and not _agree(group[-1], message):
-                    _close(group, make, found)
+                    _close(group, make, batches)
                 group.append(message)
             at = message.end
     except DecodeError as error:
-        _close(group, make, found)
+        _close(group, make, batches)
         raise BadMessage(str(error), at) from None
-    _close(group, make, found)
+    _close(group, make, batches)
     return at, ended
 
 
@@ -128,11 +128,11 @@ def _agree(before: Message, after: Message) -> bool:
     return before.offset < after.offset < before.offset + FARTHEST // 1_000_000
 
 
-def _close(group: list[Message], make: type[Any], found: list[Any]) -> None:
+def _close(group: list[Message], make: type[Any], batches: list[Any]) -> None:
     """Make a batch of the plain messages so far."""
     if group:
         size = sum(SMALLEST[m.magic] + 12 + len(m.key or b"") + len(m.value or b"") for m in group)
-        found.append(_batch(group, group[-1].offset, size, make))
+        batches.append(_batch(group, group[-1].offset, size, make))
         group.clear()
 
 

@@ -62,7 +62,7 @@ def _write_tags(tags: list[tuple[int, bytes]], out: Callable[[bytes], None]) -> 
 
 
 def _uuids(ids: list[bytes]) -> bytes:
-    if any(len(one) != 16 for one in ids):
+    if any(len(uuid) != 16 for uuid in ids):
         raise EncodeError("a uuid has 16 bytes")
     return b"".join(ids)
 

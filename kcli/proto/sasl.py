@@ -56,12 +56,12 @@ class OAuthBearer:
     blocking = False
 
     def __init__(self, token: str, extensions: Sequence[tuple[str, str]] = ()) -> None:
-        if not token or any(not "!" <= one <= "~" for one in token):
+        if not token or any(not "!" <= letter <= "~" for letter in token):
             raise AuthError("the OAuth token is not one: it is empty, or has spaces, line ends or other odd characters")
         for name, value in extensions:
             if name == "auth" or not name.isascii() or not name.isalpha():
                 raise AuthError(f"{name!r} cannot be the name of an OAUTHBEARER extension: ASCII letters, and not auth")
-            if any(not (" " <= one <= "~" or one in "\t\r\n") for one in value):
+            if any(not (" " <= letter <= "~" or letter in "\t\r\n") for letter in value):
                 raise AuthError(f"the OAUTHBEARER extension {name} has a character that cannot be sent")
         pairs = "".join(f"{name}={value}{SEPARATOR}" for name, value in extensions)
         self._message = f"n,,{SEPARATOR}auth=Bearer {token}{SEPARATOR}{pairs}{SEPARATOR}".encode()

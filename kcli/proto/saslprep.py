@@ -24,11 +24,13 @@ _PROHIBITED = (
 
 def saslprep(text: str) -> str:
     """The prepared form. Raises ValueError for a text that has none: control characters, mixed directions."""
-    mapped = "".join(" " if stringprep.in_table_c12(one) else one for one in text if not stringprep.in_table_b1(one))
+    mapped = "".join(
+        " " if stringprep.in_table_c12(letter) else letter for letter in text if not stringprep.in_table_b1(letter)
+    )
     prepared = unicode32.normalize("NFKC", mapped)
-    for one in prepared:
-        if any(prohibited(one) for prohibited in _PROHIBITED):
-            raise ValueError(f"U+{ord(one):04X} is not allowed in a name or password")
+    for letter in prepared:
+        if any(prohibited(letter) for prohibited in _PROHIBITED):
+            raise ValueError(f"U+{ord(letter):04X} is not allowed in a name or password")
     if any(map(stringprep.in_table_d1, prepared)):  # right-to-left text is not mixed, and stands at both ends
         ends = stringprep.in_table_d1(prepared[0]) and stringprep.in_table_d1(prepared[-1])
         if not ends or any(map(stringprep.in_table_d2, prepared)):

@@ -78,10 +78,10 @@ class ScramClient:
         return self._turn(challenge)
 
     def _prove(self, challenge: bytes) -> bytes | None:
-        said = _attributes(challenge)
-        if "e" in said:
-            raise AuthError(f"the broker refused: {said['e']}")
-        nonce, salt, iterations = said.get("r", ""), _bytes(said.get("s", "")), said.get("i", "")
+        attributes = _attributes(challenge)
+        if "e" in attributes:
+            raise AuthError(f"the broker refused: {attributes['e']}")
+        nonce, salt, iterations = attributes.get("r", ""), _bytes(attributes.get("s", "")), attributes.get("i", "")
         if not nonce.startswith(self._nonce) or len(nonce) == len(self._nonce):
             raise AuthError(f"{self.name}: the broker's nonce does not continue ours; somebody may be in between")
         if not salt or not (iterations.isascii() and iterations.isdigit() and len(iterations) < 12):
@@ -101,10 +101,10 @@ class ScramClient:
         return without_proof + b",p=" + b64encode(proof)
 
     def _verify(self, challenge: bytes) -> bytes | None:
-        said = _attributes(challenge)
-        if "e" in said:
-            raise AuthError(f"the broker refused: {said['e']}")
-        if self._signature is None or not hmac.compare_digest(_bytes(said.get("v", "")), self._signature):
+        attributes = _attributes(challenge)
+        if "e" in attributes:
+            raise AuthError(f"the broker refused: {attributes['e']}")
+        if self._signature is None or not hmac.compare_digest(_bytes(attributes.get("v", "")), self._signature):
             raise AuthError(f"{self.name}: the broker did not prove that it knows the password; do not trust it")
         self._turn = self._over
         return None
@@ -145,29 +145,29 @@ class ScramServer:
         if not message.startswith((b"n,", b"y,")) or message.count(b",") < 3:
             raise AuthError("this is no SCRAM message")
         self._first = message.split(b",", 2)[2]
-        said = _attributes(self._first)
-        self.user = said.get("n", "").replace("=2C", ",").replace("=3D", "=")
-        if said.get("tokenauth") == "true" and self._token is not None:
+        attributes = _attributes(self._first)
+        self.user = attributes.get("n", "").replace("=2C", ",").replace("=3D", "=")
+        if attributes.get("tokenauth") == "true" and self._token is not None:
             self.by_token = True
             self.user, self._credential = self._token(self.user) or ("", None)
         else:
             self._credential = self._find(self.user)
-        if self._credential is None or not said.get("r"):
+        if self._credential is None or not attributes.get("r"):
             raise AuthError("Authentication failed during authentication due to invalid credentials")
         salt = b64encode(self._credential.salt).decode()
-        self._challenge = f"r={said['r']}{self._nonce},s={salt},i={self._credential.iterations}".encode()
+        self._challenge = f"r={attributes['r']}{self._nonce},s={salt},i={self._credential.iterations}".encode()
         return self._challenge
 
     def _finish(self, message: bytes) -> bytes:
         without_proof, _, proof = message.rpartition(b",p=")
-        said = _attributes(without_proof)
+        attributes = _attributes(without_proof)
         assert self._credential is not None
         signed = b",".join((self._first, self._challenge, without_proof))
         stamp = hmac.digest(self._credential.stored_key, signed, self._hash)
         given = _bytes(proof.decode("ascii", "replace"))
         client_key = bytes(a ^ b for a, b in zip(given, stamp))
         known = hmac.compare_digest(_hash(self._hash, client_key), self._credential.stored_key)
-        ours = said.get("r", "").endswith(
+        ours = attributes.get("r", "").endswith(
             self._nonce
         )  # Kafka asks for no more: old librdkafka sends its own part twice
         if not ours or len(given) != len(stamp) or not known:

@@ -26,17 +26,17 @@ async def newest(cluster: Cluster, spans: dict[TopicPartition, tuple[int, int]])
     while left:
         starts = {at: max(low, high - back) for at, (low, high) in left.items()}
         answers = await stretches(cluster, {at: (start, LITTLE) for at, start in starts.items()})
-        found = []
+        rows = []
         for at, answer in answers.items():
             if isinstance(answer, KcliError):
                 raise answer
             for index in range(len(answer.offsets) - 1, -1, -1):
                 value = answer.value(index)
                 if value is not None and answer.offsets[index] < left[at][1]:
-                    found.append(Newest(answer.timestamps[index], at, answer.offsets[index], value))
+                    rows.append(Newest(answer.timestamps[index], at, answer.offsets[index], value))
                     break
-        if found:
-            return sorted(found, reverse=True)
+        if rows:
+            return sorted(rows, reverse=True)
         left = {at: span for at, span in left.items() if starts[at] > span[0]}
         back *= 8
     return []

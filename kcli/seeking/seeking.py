@@ -130,25 +130,25 @@ class _Job:
     ) -> dict[TopicPartition, First | KcliError]:
         least = time - self.jitter
         lows = await self._search(ranges, lambda seen: seen < least)
-        found = {at: self._none(at, ranges[at]) for at in ranges if not self.seen[at]}
+        results = {at: self._none(at, ranges[at]) for at in ranges if not self.seen[at]}
         left = {at: (low, LITTLE) for at, (low, _) in lows.items()}
-        while left := {at: place for at, place in left.items() if at not in found and at not in self.failed}:
+        while left := {at: place for at, place in left.items() if at not in results and at not in self.failed}:
             for at, (low, _) in left.items():
                 if low >= ranges[at][1]:
-                    found[at] = self._none(at, ranges[at])
-            asked = {at: place for at, place in left.items() if at not in found}
+                    results[at] = self._none(at, ranges[at])
+            asked = {at: place for at, place in left.items() if at not in results}
             for at, answer in (await stretches(self.cluster, asked)).items() if asked else ():
                 if isinstance(answer, KcliError):
                     self.failed[at] = answer
                     continue
                 hit = self._hit(at, answer, ranges[at][1], time)
                 if hit is not None:
-                    found[at] = hit
+                    results[at] = hit
                 elif answer.damage is not None:  # what is in it nobody knows
                     self.failed[at] = answer.damage
                 offset, size = left[at]
                 left[at] = _after(answer, offset, ranges[at][1]), min(size * 4, MUCH)
-        return {at: self.failed.get(at) or found[at] for at in ranges}
+        return {at: self.failed.get(at) or results[at] for at in ranges}
 
     def _hit(self, at: TopicPartition, stretch: Stretch, high: int, time: int) -> First | None:
         """The first record of the stretch that is late enough."""

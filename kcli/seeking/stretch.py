@@ -66,25 +66,25 @@ def _stretch(part: PartitionData, at: TopicPartition, offset: int) -> Stretch | 
         return Stretch(part.log_start_offset)  # retention was faster
     if code:
         return BrokerError(code, f"{at.topic} [{at.partition}]")
-    made: Stretch | None = None
+    stretch: Stretch | None = None
     batches, damage = _batches(part.records or b"")
     for batch in batches:
         if batch.last_offset < offset:
             continue
-        made = made or Stretch(offset)
+        stretch = stretch or Stretch(offset)
         if not batch.is_control:
             batch.first = offset
             try:
-                made.add(batch.columns())
+                stretch.add(batch.columns())
             except CorruptBatch as error:
-                made.damage = error
-        made.following = batch.last_offset + 1
-        if made.damage is not None:
-            return made
+                stretch.damage = error
+        stretch.following = batch.last_offset + 1
+        if stretch.damage is not None:
+            return stretch
     if damage is not None:
-        made = made or Stretch(offset)
-        made.damage, made.following = damage, max(made.following, damage.next_offset)
-    return made
+        stretch = stretch or Stretch(offset)
+        stretch.damage, stretch.following = damage, max(stretch.following, damage.next_offset)
+    return stretch
 
 
 def _batches(records: Buffer) -> tuple[list[Batch], CorruptBatch | None]:

@@ -39,12 +39,12 @@ class Pattern:
     def __init__(self, text: str, flag: str) -> None:
         """Raises UsageError that names the option and the column."""
         try:
-            made: re.Pattern[Any] = compiled(text.encode()) if text.isascii() else compiled(text)
+            pattern: re.Pattern[Any] = compiled(text.encode()) if text.isascii() else compiled(text)
         except re.error as problem:
             column = "" if problem.pos is None else f"column {problem.pos + 1}: "
             raise UsageError(f"{flag} {text}: {column}{problem.msg}") from None
         self.literal = text.encode("utf-8", "surrogateescape") if _PLAIN.fullmatch(text) else b""
-        search = searcher(made, f"{flag} {text}")
+        search = searcher(pattern, f"{flag} {text}")
         self.holds: Callable[[bytes], object] = (
             search if text.isascii() else lambda data: search(str(data, "utf-8", "surrogateescape"))
         )
@@ -74,8 +74,8 @@ class Filter:
         self._where = tuple(where)
         self._value = value
         self.within = within
-        self._names = frozenset(name for one in self._where for name in one.names)
-        musts = [one.literal for one in (*self._grep, *self._key_grep) if one.literal]
+        self._names = frozenset(name for where in self._where for name in where.names)
+        musts = [pattern.literal for pattern in (*self._grep, *self._key_grep) if pattern.literal]
         musts += [*self._keys] if len(self._keys) == 1 else []
         musts += [name.encode("utf-8", "surrogateescape") for name, _ in self._headers]
         self._musts = [text for text in musts if text]
@@ -122,16 +122,16 @@ class Filter:
         """The same for one record."""
         if self._keys and record.key not in self._keys:
             return False
-        if not all(record.key is not None and one.holds(record.key) for one in self._key_grep):
+        if not all(record.key is not None and pattern.holds(record.key) for pattern in self._key_grep):
             return False
-        if not all(record.value is not None and one.holds(record.value) for one in self._grep):
+        if not all(record.value is not None and pattern.holds(record.value) for pattern in self._grep):
             return False
         if not all(_has(record.headers, name, value) for name, value in self._headers):
             return False
         if self._where:
             seen = (key_of(record.key), self._value(record.value), headers_of(record.headers))
             place = (topic, partition, record.offset, record.timestamp)
-            if not all(_holds(one, (*seen, *place)) for one in self._where):
+            if not all(_holds(where, (*seen, *place)) for where in self._where):
                 return False
         return self.within is None or bool(self.within.rows([0], [record.value], [record.offset], topic, partition))
 
@@ -148,7 +148,9 @@ class Filter:
             [columns.timestamps[row] for row in rows],
             strict=False,
         )
-        return [row for row, seen in zip(rows, arguments, strict=True) if all(_holds(one, seen) for one in self._where)]
+        return [
+            row for row, seen in zip(rows, arguments, strict=True) if all(_holds(where, seen) for where in self._where)
+        ]
 
 
 def _holds(where: Where, seen: tuple[Any, ...]) -> bool:

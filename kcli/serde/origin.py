@@ -39,8 +39,8 @@ class Origins:
     """Reads origins by the families' headers and by those of the command line, which go first."""
 
     def __init__(self, topics: Sequence[str] = (), partitions: Sequence[str] = ()) -> None:
-        self._topics = (*topics, *(one.topic for one in FAMILIES))
-        self._partitions = (*partitions, *(one.partition for one in FAMILIES))
+        self._topics = (*topics, *(family.topic for family in FAMILIES))
+        self._partitions = (*partitions, *(family.partition for family in FAMILIES))
         self._own = frozenset((*topics, *partitions))
 
     def of(self, headers: Headers) -> tuple[str, int | None] | None:
@@ -53,7 +53,7 @@ class Origins:
     def cleaned(self, headers: Headers) -> list[tuple[str, bytes | None]]:
         """The headers without those that tell of the error, as the record had them at first."""
         names = {name for name, _ in headers}
-        prefixes = tuple(prefix for one in FAMILIES if one.topic in names for prefix in one.prefixes)
+        prefixes = tuple(prefix for family in FAMILIES if family.topic in names for prefix in family.prefixes)
         return [
             pair for pair in headers if pair[0] not in self._own and not (prefixes and pair[0].startswith(prefixes))
         ]

@@ -71,12 +71,12 @@ class Where:
             raise UsageError("--where is nested too deeply") from None
 
     def _parsed(self) -> ast.expr:
-        def plain(found: re.Match[str]) -> str:
-            if found[2]:
-                raise self._wrong(found.start(2), f"write {_INSTEAD[found[2]]} for {found[2]}")
-            if found[1]:  # `value.from`: a field may have a name that Python keeps for itself
-                return found[0][: -len(found[1])] + "x" * len(found[1])
-            return found[0]
+        def plain(match: re.Match[str]) -> str:
+            if match[2]:
+                raise self._wrong(match.start(2), f"write {_INSTEAD[match[2]]} for {match[2]}")
+            if match[1]:  # `value.from`: a field may have a name that Python keeps for itself
+                return match[0][: -len(match[1])] + "x" * len(match[1])
+            return match[0]
 
         self._leading = len(self.text) - len(self.text.lstrip())
         text = self.text.strip()
@@ -169,10 +169,10 @@ class Where:
         if isinstance(node.op, ast.Not):
             return ast.UnaryOp(op=ast.Not(), operand=self._made(node.operand))
         if isinstance(node.op, ast.USub):
-            made = self._made(node.operand)
-            if isinstance(made, ast.Constant) and type(made.value) in (int, float):
-                return ast.Constant(-made.value)  # type: ignore[operator]
-            return self._call("negative", made)
+            constant = self._made(node.operand)
+            if isinstance(constant, ast.Constant) and type(constant.value) in (int, float):
+                return ast.Constant(-constant.value)  # type: ignore[operator]
+            return self._call("negative", constant)
         raise self._at(node, "only - and not stand in front of a value")
 
     def _BinOp(self, node: ast.BinOp) -> ast.expr:
@@ -182,7 +182,7 @@ class Where:
         return self._call(name, self._made(node.left), self._made(node.right))
 
     def _List(self, node: ast.List | ast.Tuple | ast.Set) -> ast.expr:
-        return ast.List(elts=[self._made(one) for one in node.elts], ctx=ast.Load())
+        return ast.List(elts=[self._made(element) for element in node.elts], ctx=ast.Load())
 
     _Tuple = _Set = _List
 

@@ -35,19 +35,19 @@ def compiled(text: AnyStr) -> re.Pattern[AnyStr]:
         raise re.error("nested too deeply or repeated too often") from None
 
 
-def searcher(made: re.Pattern[Any], shown: str) -> Callable[[Any], object]:
+def searcher(pattern: re.Pattern[Any], shown: str) -> Callable[[Any], object]:
     """`search` of a pattern, for bytes or text as it is made; `shown` names it in errors. Raises KcliError for data on
     which it takes more than a second; UsageError where the engine that can be stopped does not know the pattern."""
-    return _timed(made, shown, "search", lambda data: f"one record, of {len(data)} bytes")
+    return _timed(pattern, shown, "search", lambda data: f"one record, of {len(data)} bytes")
 
 
-def matcher(made: re.Pattern[str], shown: str, *, whole: bool) -> Callable[[str], object]:
+def matcher(pattern: re.Pattern[str], shown: str, *, whole: bool) -> Callable[[str], object]:
     """Does a name match, `whole` or only how it begins? Raises KcliError as `searcher` does, and names the name."""
-    return _timed(made, shown, "fullmatch" if whole else "match", lambda name: f"the name {name}")
+    return _timed(pattern, shown, "fullmatch" if whole else "match", lambda name: f"the name {name}")
 
 
-def _timed(made: re.Pattern[Any], shown: str, how: str, subject: Callable[[Any], str]) -> Callable[[Any], object]:
-    quick, most = getattr(made, how), longest(made.pattern)
+def _timed(pattern: re.Pattern[Any], shown: str, how: str, subject: Callable[[Any], str]) -> Callable[[Any], object]:
+    quick, most = getattr(pattern, how), longest(pattern.pattern)
     stoppable: Callable[..., object] | None = None
 
     def holds(data: Any) -> object:
@@ -56,7 +56,7 @@ def _timed(made: re.Pattern[Any], shown: str, how: str, subject: Callable[[Any],
             found: object = quick(data)
             return found
         if stoppable is None:
-            stoppable = _stoppable(made, shown, how)
+            stoppable = _stoppable(pattern, shown, how)
         try:
             return stoppable(data, timeout=SECONDS)
         except TimeoutError:
@@ -68,7 +68,7 @@ def _timed(made: re.Pattern[Any], shown: str, how: str, subject: Callable[[Any],
     return holds
 
 
-def _stoppable(made: re.Pattern[Any], shown: str, how: str) -> Callable[..., object]:
+def _stoppable(pattern: re.Pattern[Any], shown: str, how: str) -> Callable[..., object]:
     import warnings
 
     import regex
@@ -76,7 +76,7 @@ def _stoppable(made: re.Pattern[Any], shown: str, how: str) -> Callable[..., obj
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # `re` said what there is to say
-            known: Callable[..., object] = getattr(regex.compile(made.pattern, regex.VERSION0), how)
+            known: Callable[..., object] = getattr(regex.compile(pattern.pattern, regex.VERSION0), how)
     except regex.error as problem:
         raise UsageError(f"{shown}: {problem.msg}") from None
     return known

@@ -103,7 +103,7 @@ def _find(name: str, documents: list[tuple[str, dict[str, Any]]], about: str) ->
         found = read.get("profiles", {}).get(name)
         if found is not None:
             return check_trust(profile_of(name, found, path))
-    names = [one for _, read in documents for one in read.get("profiles", {})]
+    names = [name for _, read in documents for name in read.get("profiles", {})]
     hint = _nearest(name, names) or (f"; there are {', '.join(dict.fromkeys(names))}" if names else "")
     where = "" if names else f": none is defined in {user_file()} or {PROJECT}"
     raise UsageError(f"{about}there is no profile {name}{hint}{where}")

@@ -112,7 +112,7 @@ def _mapped(table: Any, where: str) -> tuple[str, ...]:
     pairs = table.items() if isinstance(table, dict) else ()
     if not isinstance(table, dict) or not all(isinstance(to, str) for _, to in pairs):
         raise UsageError(f'{where}: {MAP} is a table: {MAP} = {{ "host:port" = "host:port" }}')
-    return tuple(f"{one}={to}" for one, to in pairs)
+    return tuple(f"{pair}={to}" for pair, to in pairs)
 
 
 def _is_source(value: Any) -> bool:

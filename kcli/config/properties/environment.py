@@ -32,7 +32,9 @@ def properties() -> list[tuple[str, str, str]]:
             continue
         from kcli.text.suggest import did_you_mean
 
-        ours = [PREFIX + one.upper().replace(".", "_") for one in (*KNOWN, *SECURITY)] + [PREFIX + one for one in OWN]
+        ours = [PREFIX + name.upper().replace(".", "_") for name in (*KNOWN, *SECURITY)] + [
+            PREFIX + name for name in OWN
+        ]
         near = did_you_mean(name, ours, 0.85)
         if near or key.startswith(("sasl.", "ssl.", "security.")):
             raise UsageError(f"{name}: kcli knows no such variable{near}")

@@ -80,7 +80,7 @@ def unescape(text: str, where: str) -> str:
             out.append(ESCAPES.get(char, char))
             continue
         digits = text[at : at + 4]
-        if len(digits) < 4 or not all(one in "0123456789abcdefABCDEF" for one in digits):
+        if len(digits) < 4 or not all(digit in "0123456789abcdefABCDEF" for digit in digits):
             raise UsageError(f"{where}: \\u takes four hexadecimal digits")
         out.append(chr(int(digits, 16)))
         at += 4

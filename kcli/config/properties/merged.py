@@ -105,9 +105,9 @@ class Properties:
             self.bootstrap = value
             return
         settings, field, unit = known
-        made = convert(key, value, unit, where)
+        converted = convert(key, value, unit, where)
         for name in settings:
-            getattr(self, name)[field] = made
+            getattr(self, name)[field] = converted
 
     def _beside(self, key: str, where: str) -> None:
         """A name that is about security, about nothing here, or nobody's."""
@@ -137,38 +137,39 @@ def read_properties(
 ) -> Properties:
     """A profile's properties, the environment's (name, property, value), a file's, then those of the command line; a
     profile that was `named` there goes before the environment. Raises UsageError, naming the line."""
-    found = Properties(looking=looking)
-    found.project = profile if profile is not None and not profile.trusted else None
+    properties = Properties(looking=looking)
+    properties.project = profile if profile is not None and not profile.trusted else None
     if named:
-        _environment(found, environment or [])
+        _environment(properties, environment or [])
     if profile is not None:
         for key, value in profile.properties:
-            found.put(key, value, profile.where)
-        found.bootstrap = None  # `bootstrap` is the name a profile has for it
+            properties.put(key, value, profile.where)
+        properties.bootstrap = None  # `bootstrap` is the name a profile has for it
     if not named:
-        _environment(found, environment or [])
+        _environment(properties, environment or [])
     if path is not None:
         from kcli.config.properties.files import lines_of
 
         for number, key, text in lines_of(path):
-            found.put_from_outside(key, text, f"{path}:{number}")
+            properties.put_from_outside(key, text, f"{path}:{number}")
     for item in given:
         key, equals, text = (part.strip() for part in item.partition("="))
         if not equals or not key:
             shown = f" {key}" if key in KNOWN or secretive(key) else ""  # else it may be a secret
             raise UsageError(f"-X{shown}: expected KEY=VALUE")
-        found.put(key, text, f"-X {key}={text}" if key in KNOWN else f"-X {key}")  # else it may be a secret, mistyped
-        if secretive(key) and isinstance(found.given[key][0], str):
-            found.warnings.append(
+        # a key that is not known may be a mistyped secret
+        properties.put(key, text, f"-X {key}={text}" if key in KNOWN else f"-X {key}")
+        if secretive(key) and isinstance(properties.given[key][0], str):
+            properties.warnings.append(
                 f"-X {key}: others on this machine can read command lines; "
                 f"a profile, -F FILE or KCLI_{key.upper().replace('.', '_')} keeps it from them"
             )
-    return found
+    return properties
 
 
-def _environment(found: Properties, environment: list[tuple[str, str, str]]) -> None:
+def _environment(properties: Properties, environment: list[tuple[str, str, str]]) -> None:
     for name, key, text in environment:
-        found.put_from_outside(key, text, name)
+        properties.put_from_outside(key, text, name)
 
 
 def _nearest(key: str) -> str:

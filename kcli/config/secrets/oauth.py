@@ -71,12 +71,12 @@ def _seconds(key: str, text: str, where: str) -> float:
 def _unsecured(text: str, fields: dict[str, Any]) -> None:
     """librdkafka's `principal=me scope=a,b lifeSeconds=600`: the claims of a token without a signature."""
     claims = dict(pair.partition("=")[::2] for pair in text.split())
-    made = {"sub": claims.get("principal", "")}
+    token_claims = {"sub": claims.get("principal", "")}
     if "scope" in claims:
-        made["scope"] = claims["scope"]
+        token_claims["scope"] = claims["scope"]
     if "lifeSeconds" in claims:
-        made["lifeSeconds"] = claims["lifeSeconds"]
-    fields["unsecured"] = made
+        token_claims["lifeSeconds"] = claims["lifeSeconds"]
+    fields["unsecured"] = token_claims
 
 
 def unsecured_token(claims: dict[str, str]) -> str:

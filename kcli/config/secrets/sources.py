@@ -36,10 +36,10 @@ class Source(Frozen):
 
     def resolve(self, where: str, warn: Callable[[str], None]) -> str:
         """The value. `where` opens every error, `warn` gets what is not as it should be. Raises UsageError."""
-        found = {"env": _env, "file": _file, "keyring": _keyring, "command": _command}[self.kind](self, where, warn)
-        if not found:
+        value = {"env": _env, "file": _file, "keyring": _keyring, "command": _command}[self.kind](self, where, warn)
+        if not value:
             raise UsageError(f"{where}: {self} is empty")
-        return found
+        return value
 
 
 def written(text: str, where: str) -> Source | None:
@@ -142,12 +142,12 @@ def _keyring(source: Source, where: str, warn: Callable[[str], None]) -> str:
     except ImportError:
         raise UsageError(f"{where}: the keyring takes another package: pip install 'kcli-kafka[keyring]'") from None
     try:
-        found = keyring.get_password(service, user)
+        password = keyring.get_password(service, user)
     except keyring.errors.KeyringError as problem:
         raise UsageError(f"{where}: the keyring does not answer: {problem or type(problem).__name__}") from None
-    if found is None:
+    if password is None:
         raise UsageError(f"{where}: the keyring has no password of {user} for {service}: keyring set {service} {user}")
-    return str(found)
+    return str(password)
 
 
 def _command(source: Source, where: str, warn: Callable[[str], None]) -> str:

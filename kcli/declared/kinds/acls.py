@@ -17,7 +17,7 @@ CREATE, DELETE = 30, 70
 
 async def plan(cluster: Cluster, declared: Declared, *, prune: bool, secrets: bool) -> list[Step]:
     """What differs. Raises BrokerError SECURITY_DISABLED where there is no authorizer."""
-    principals = {one.principal for one in (*declared.acls, *declared.absent_acls)}
+    principals = {acl.principal for acl in (*declared.acls, *declared.absent_acls)}
     if len(principals) == 1 and not declared.scope.get("acls"):
         have = set(await describe_acls(cluster, AclFilter(principal=next(iter(principals)))))
     else:
@@ -35,8 +35,8 @@ def _step(acl: Acl, sign: str, place: str) -> Step:
     where = "" if acl.host == "*" else f" from {acl.host}"
     prefix = "prefix " if acl.pattern == "prefixed" else ""
     resource = acl.kind if acl.kind == "cluster" else f"{acl.kind} {prefix}{acl.name}"
-    said = f"{acl.permission} {acl.operation} {resource}{where}"
-    item = Item(sign=sign, what=said)
+    rule = f"{acl.permission} {acl.operation} {resource}{where}"
+    item = Item(sign=sign, what=rule)
     undo: dict[str, Any] = {"acls": entries([acl])}
     return Step(
         kind="acl",

@@ -29,14 +29,14 @@ async def plan(cluster: Cluster, declared: Declared, *, prune: bool, secrets: bo
 
 async def standing(cluster: Cluster) -> tuple[list[Resource], dict[str, UnsupportedVersion]]:
     """All that may have configs of its own, and the kinds that these brokers do not list: groups before Kafka 4.1."""
-    found = [Resource("broker", ""), *(Resource("broker", str(node.id)) for node in await cluster.nodes())]
+    resources = [Resource("broker", ""), *(Resource("broker", str(node.id)) for node in await cluster.nodes())]
     unlisted = {}
     for kind in KINDS[1:]:
         try:
-            found += [Resource(kind, name) for name in await list_resources(cluster, kind)]
+            resources += [Resource(kind, name) for name in await list_resources(cluster, kind)]
         except UnsupportedVersion as error:
             unlisted[kind] = error
-    return found, unlisted
+    return resources, unlisted
 
 
 def named(at: Resource) -> str:
@@ -60,8 +60,8 @@ async def own_configs(
         if isinstance(configs, KcliError):
             failed[at] = configs
             continue
-        mine = [one for one in configs if own(at, one) and not settings.PASSING.fullmatch(one.name)]
-        values[at] = {one.name: one.value or "" for one in mine if not one.secret}
-        if any(one.secret for one in mine):
-            hidden[at] = [one.name for one in mine if one.secret]
+        mine = [config for config in configs if own(at, config) and not settings.PASSING.fullmatch(config.name)]
+        values[at] = {config.name: config.value or "" for config in mine if not config.secret}
+        if any(config.secret for config in mine):
+            hidden[at] = [config.name for config in mine if config.secret]
     return values, hidden, failed

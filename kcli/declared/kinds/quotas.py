@@ -14,16 +14,16 @@ SET = 20
 
 async def plan(cluster: Cluster, declared: Declared, *, prune: bool, secrets: bool) -> list[Step]:
     """What differs."""
-    found = await describe_quotas(cluster)
+    quotas = await describe_quotas(cluster)
     wanted = dict(declared.quotas)
     if prune and declared.scope.get("quotas"):
-        for at in found:
+        for at in quotas:
             if declared.selected("quotas", str(at)):
                 wanted.setdefault(at, Settings())
     steps = []
-    for at, one in wanted.items():
+    for at, settings in wanted.items():
         pruned = prune and declared.selected("quotas", str(at))
-        step = _compared(at, one, found.get(at, {}), pruned)
+        step = _compared(at, settings, quotas.get(at, {}), pruned)
         if step.items:
             steps.append(step)
     return steps

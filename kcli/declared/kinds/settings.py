@@ -47,12 +47,12 @@ async def look(
 ) -> dict[Resource, dict[str, Config] | KcliError]:
     """The configs by name, of each resource the declared ones, or all with `whole`. A request for all topics, and one
     for each broker."""
-    names = sorted({name for one in wanted.values() for name in (*one.values, *one.inherit)})
-    asked = [at for at, one in wanted.items() if whole or one.values or one.inherit]
-    found = await describe_configs(cluster, asked, names=() if whole else names) if asked else {}
+    names = sorted({name for settings in wanted.values() for name in (*settings.values, *settings.inherit)})
+    asked = [at for at, settings in wanted.items() if whole or settings.values or settings.inherit]
+    configs = await describe_configs(cluster, asked, names=() if whole else names) if asked else {}
     known: dict[Resource, dict[str, Config] | KcliError] = {at: {} for at in wanted}
-    for at, told in found.items():
-        known[at] = told if isinstance(told, KcliError) else {one.name: one for one in told}
+    for at, rows in configs.items():
+        known[at] = rows if isinstance(rows, KcliError) else {config.name: config for config in rows}
     await _complete(cluster, wanted, known)
     return known
 
@@ -63,8 +63,8 @@ async def _complete(
     """A declared name that an answer does not have is an error, unless the resource has none at all (nobody set
     anything) or is the default of all brokers, which tells what was set: there the brokers say what holds."""
     lacking = {
-        at: [name for name in one.values if name not in configs]
-        for at, one in wanted.items()
+        at: [name for name in settings.values if name not in configs]
+        for at, settings in wanted.items()
         if isinstance(configs := known[at], dict)
     }
     lacking = {at: names for at, names in lacking.items() if names}
@@ -79,7 +79,7 @@ async def _complete(
             continue
         from kcli.text.suggest import did_you_mean
 
-        names = {one.name for one in told}
+        names = {config.name for config in told}
         for name in (one for one in lacking[at] if one not in names):
             if at.kind == "broker" and (name.startswith("listener.name.") or not did_you_mean(name, names, 0.85)):
                 continue  # a listener's own, or a plugin's: brokers tell those only when they are set
@@ -92,14 +92,14 @@ async def _defaults(cluster: Cluster, names: list[str]) -> dict[str, Config]:
     """What holds on every broker alike where nobody set it."""
     brokers = [Resource("broker", str(node.id)) for node in await cluster.nodes()]
     answers = (await describe_configs(cluster, brokers, names=names)).values()
-    told = [{one.name: one for one in configs} for configs in answers if isinstance(configs, list)]
+    told = [{config.name: config for config in configs} for configs in answers if isinstance(configs, list)]
     if len(told) < len(brokers):
         return {}
     first = told[0]
     return {
-        name: one
-        for name, one in first.items()
-        if all(name in other and other[name].value == one.value and not other[name].secret for other in told)
+        name: config
+        for name, config in first.items()
+        if all(name in other and other[name].value == config.value and not other[name].secret for other in told)
     }
 
 
@@ -110,7 +110,7 @@ def _dict(configs: dict[str, Config] | KcliError) -> dict[str, Config]:
 def compare(at: Resource, wanted: Settings, known: Mapping[str, Config], *, prune: bool, secrets: bool) -> Changes:
     """What differs. `prune`: what is set here and not declared goes; `secrets`: they are set again, since they cannot
     be compared."""
-    found = Changes()
+    changes = Changes()
     for name, setting in wanted.values.items():
         was = known.get(name)
         mine = was is not None and own(at, was)
@@ -118,15 +118,17 @@ def compare(at: Resource, wanted: Settings, known: Mapping[str, Config], *, prun
         if hidden:
             if mine and not secrets:
                 continue
-            found.items.append(Item(sign=CHANGE if mine else ADD, what=name, old=HIDDEN if mine else None, new=HIDDEN))
+            changes.items.append(
+                Item(sign=CHANGE if mine else ADD, what=name, old=HIDDEN if mine else None, new=HIDDEN)
+            )
         else:
             value = setting.value if isinstance(setting.value, str) else ""
             if was is not None and same(name, was.kind, value, was.value):
                 continue
             old = was.value if was is not None else None
-            found.items.append(Item(sign=CHANGE if old is not None else ADD, what=name, old=old, new=value))
-        found.operations[name] = setting
-        _remember(found, name, was if mine else None)
+            changes.items.append(Item(sign=CHANGE if old is not None else ADD, what=name, old=old, new=value))
+        changes.operations[name] = setting
+        _remember(changes, name, was if mine else None)
     surplus = [name for name in wanted.inherit if name in known]
     if prune:
         surplus += [name for name in known if name not in (*wanted.values, *surplus) and not kept(at, name)]
@@ -134,10 +136,10 @@ def compare(at: Resource, wanted: Settings, known: Mapping[str, Config], *, prun
         was = known[name]
         if own(at, was):
             old = HIDDEN if was.secret else was.value
-            found.items.append(Item(sign=REMOVE, what=name, old=old, new=was.inherited))
-            found.operations[name] = None
-            _remember(found, name, was)
-    return found
+            changes.items.append(Item(sign=REMOVE, what=name, old=old, new=was.inherited))
+            changes.operations[name] = None
+            _remember(changes, name, was)
+    return changes
 
 
 def kept(at: Resource, name: str) -> bool:
@@ -145,11 +147,11 @@ def kept(at: Resource, name: str) -> bool:
     return bool(PASSING.fullmatch(name)) or (at == ("broker", "") and name == "min.insync.replicas")
 
 
-def _remember(found: Changes, name: str, was: Config | None) -> None:
+def _remember(changes: Changes, name: str, was: Config | None) -> None:
     if was is None:
-        found.inherit.append(name)
+        changes.inherit.append(name)
     elif not was.secret:
-        found.before[name] = was.value
+        changes.before[name] = was.value
 
 
 def configured(
@@ -159,7 +161,9 @@ def configured(
     step = Step(kind=at.kind, name=at.name or "default", order=CONFIGS, place=wanted.place)
     if isinstance(known, KcliError):
         step.problem, step.refused = known, not isinstance(known, BrokerError)
-        values = {name: one.value if isinstance(one.value, str) else HIDDEN for name, one in wanted.values.items()}
+        values = {
+            name: value.value if isinstance(value.value, str) else HIDDEN for name, value in wanted.values.items()
+        }
         step.items = [Item(what=name, new=value) for name, value in values.items()]
         yield step
         return

@@ -29,13 +29,13 @@ async def plan(cluster: Cluster, declared: Declared, *, prune: bool, secrets: bo
     """What differs. Raises KcliError when the metadata cannot be read."""
     everything = prune and bool(declared.scope.get("topics"))
     names = [*declared.topics, *declared.absent_topics]
-    found = await describe_topics(cluster, None if everything else names, internal=True)
-    there = good(found)
-    wanted = {Resource("topic", name): one.settings for name, one in declared.topics.items() if name in there}
+    topics = await describe_topics(cluster, None if everything else names, internal=True)
+    there = good(topics)
+    wanted = {Resource("topic", name): topic.settings for name, topic in declared.topics.items() if name in there}
     known = await settings.look(cluster, wanted, whole=everything)
     steps: list[Step] = []
     for name, topic in declared.topics.items():
-        state = found.get(name)
+        state = topics.get(name)
         if isinstance(state, KcliError) and not isinstance(state, TopicMissing):
             steps.append(Step(kind="topic", name=name, place=topic.place, problem=state, order=CONFIGS))
         elif not isinstance(state, Standing):
@@ -55,7 +55,7 @@ def _created(name: str, topic: Topic) -> Step:
     said = {"partitions": topic.partitions, "replication": topic.replication}
     items = [Item(sign=ADD, what=what, new=str(count)) for what, count in said.items() if count is not None]
     values = topic.settings.values
-    shown = {key: one.value if isinstance(one.value, str) else HIDDEN for key, one in values.items()}
+    shown = {key: value.value if isinstance(value.value, str) else HIDDEN for key, value in values.items()}
     items += [Item(sign=ADD, what=key, new=value) for key, value in shown.items()]
     return Step(
         kind="topic",
@@ -93,32 +93,32 @@ def _sized(name: str, topic: Topic, state: Standing) -> Iterator[Step]:
 
 async def _removed(cluster: Cluster, topics: list[Standing], declared: Declared) -> list[Step]:
     """With how many records they have, as far as offsets tell."""
-    parts = [TopicPartition(one.topic, p.partition) for one in topics for p in one.partitions]
+    parts = [TopicPartition(topic.topic, p.partition) for topic in topics for p in topic.partitions]
     starts = good(await list_offsets(cluster, dict.fromkeys(parts, EARLIEST), patience=1.0)) if parts else {}
     ends = good(await list_offsets(cluster, dict.fromkeys(parts, LATEST), patience=1.0)) if parts else {}
-    wanted = {Resource("topic", one.topic): Settings() for one in topics}
+    wanted = {Resource("topic", topic.topic): Settings() for topic in topics}
     known = await settings.look(cluster, wanted, whole=True) if topics else {}
     steps = []
-    for one in topics:
-        here = [TopicPartition(one.topic, p.partition) for p in one.partitions]
+    for topic in topics:
+        here = [TopicPartition(topic.topic, p.partition) for p in topic.partitions]
         told = [ends[at].offset - starts[at].offset for at in here if at in ends and at in starts]
         records = f"{sum(told)}{'' if len(told) == len(here) else ' or more'}"
-        at = Resource("topic", one.topic)
+        at = Resource("topic", topic.topic)
         configs = known[at]
         mine = {} if isinstance(configs, KcliError) else {k: c.value for k, c in configs.items() if own(at, c)}
-        shape = {"partitions": len(one.partitions), "replication": one.replication_factor}
+        shape = {"partitions": len(topic.partitions), "replication": topic.replication_factor}
         steps.append(
             Step(
                 kind="topic",
-                name=one.topic,
+                name=topic.topic,
                 sign=REMOVE,
                 order=DELETE,
-                place=declared.absent_topics.get(one.topic, ""),
+                place=declared.absent_topics.get(topic.topic, ""),
                 items=[
                     Item(sign=REMOVE, what="partitions", old=str(len(here))),
                     Item(sign=REMOVE, what="records", old=records),
                 ],
-                undo={"topics": {one.topic: {**shape, "configs": mine}}},
+                undo={"topics": {topic.topic: {**shape, "configs": mine}}},
                 problem=configs if isinstance(configs, KcliError) else None,  # what is not known cannot be taken back
             )
         )
@@ -131,19 +131,19 @@ async def carry_out(cluster: Cluster, steps: list[Step], secrets: Secrets, *, dr
     if order == CONFIGS:
         await settings.alter(cluster, steps, secrets, dry_run=dry_run)
     elif order == GROW:
-        grown = await grow_topics(cluster, {one.name: one.do for one in steps}, dry_run=dry_run)
+        grown = await grow_topics(cluster, {step.name: step.do for step in steps}, dry_run=dry_run)
         for step in steps:
             _settle(step, grown[step.name], dry_run=dry_run)
     elif order == CREATE:
         await _create(cluster, steps, secrets, dry_run=dry_run)
     elif not dry_run:
         for some in _pieces(steps):
-            gone = await delete_topics(cluster, [one.name for one in some])
+            gone = await delete_topics(cluster, [step.name for step in some])
             for step in some:
                 result = gone.get(step.name, KcliError(f"{step.name}: the broker's answer leaves this topic out"))
                 problem = result if isinstance(result, KcliError) and not isinstance(result, TopicMissing) else None
                 _settle(step, problem, dry_run=False)
-        await wait_for_topics(cluster, [one.name for one in steps if one.done], gone=True)
+        await wait_for_topics(cluster, [step.name for step in steps if step.done], gone=True)
 
 
 async def _create(cluster: Cluster, steps: list[Step], secrets: Secrets, *, dry_run: bool) -> None:
@@ -152,7 +152,7 @@ async def _create(cluster: Cluster, steps: list[Step], secrets: Secrets, *, dry_
         for step in some:
             topic: Topic = step.do
             try:
-                configs = {name: secrets.text(one) for name, one in topic.settings.values.items()}
+                configs = {name: secrets.text(value) for name, value in topic.settings.values.items()}
             except KcliError as error:
                 step.problem, step.refused = error, True
                 continue
@@ -164,12 +164,12 @@ async def _create(cluster: Cluster, steps: list[Step], secrets: Secrets, *, dry_
                     replication_factor=topic.replication or -1,
                 )
             )
-        made = await create_topics(cluster, new, dry_run=dry_run) if new else {}
-        for step in (one for one in some if one.problem is None):
-            result = made.get(step.name, KcliError(f"{step.name}: the broker's answer leaves this topic out"))
+        created = await create_topics(cluster, new, dry_run=dry_run) if new else {}
+        for step in (step for step in some if step.problem is None):
+            result = created.get(step.name, KcliError(f"{step.name}: the broker's answer leaves this topic out"))
             _settle(step, result if isinstance(result, KcliError) else None, dry_run=dry_run)
     if not dry_run:
-        await wait_for_topics(cluster, [one.name for one in steps if one.done])
+        await wait_for_topics(cluster, [step.name for step in steps if step.done])
 
 
 def _settle(step: Step, problem: KcliError | None, *, dry_run: bool) -> None:

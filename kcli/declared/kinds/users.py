@@ -18,17 +18,17 @@ async def plan(cluster: Cluster, declared: Declared, *, prune: bool, secrets: bo
     """What differs; a step for each mechanism of each user, since that is what a broker changes at once."""
     everything = prune and bool(declared.scope.get("users"))
     wanted = {name for name, _ in (*declared.users, *declared.absent_users)}
-    found = await describe_users(cluster, None if everything else wanted)
+    credentials = await describe_users(cluster, None if everything else wanted)
     steps: list[Step] = []
     for (name, mechanism), login in declared.users.items():
-        have = found.get(name, {})
+        have = credentials.get(name, {})
         if isinstance(have, KcliError) and not _unknown(have):
             steps.append(Step(kind="user", name=name, place=login.place, problem=have, order=SET))
             continue
         iterations = None if isinstance(have, KcliError) else have.get(mechanism)
         if iterations is None or secrets or login.iterations not in (None, iterations):
             steps.append(_set(name, mechanism, login, iterations))
-    for name, there in found.items():
+    for name, there in credentials.items():
         for mechanism, count in (there if isinstance(there, dict) else {}).items():
             at = (name, mechanism)
             surplus = everything and at not in declared.users and declared.selected("users", name)
@@ -101,6 +101,6 @@ async def carry_out(cluster: Cluster, steps: list[Step], secrets: Secrets, *, dr
     if dry_run:
         return
     done = await alter_credentials(cluster, passwords, removed)
-    for step in (one for one in steps if one.problem is None):
+    for step in (step for step in steps if step.problem is None):
         step.problem = done[step.name, step.do if step.sign == REMOVE else step.do[0]]
         step.done = step.problem is None

@@ -157,12 +157,12 @@ def _decimal(kind: pa.DataType) -> Cell:
         if not isinstance(text, str) or _DECIMAL.fullmatch(text) is None:
             raise _misfit(value, what)
         try:
-            found = Decimal(text).quantize(unit, ROUND_HALF_UP, _PLACES)
+            decimal = Decimal(text).quantize(unit, ROUND_HALF_UP, _PLACES)
         except InvalidOperation:
             raise _misfit(value, what) from None
-        if abs(found) >= most:
+        if abs(decimal) >= most:
             raise _misfit(value, what)
-        return found
+        return decimal
 
     return read
 
@@ -218,8 +218,8 @@ def _quoted(text: str) -> str:
     return f'"{_ESCAPE.sub(_escaped, text)}"'
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return _ESCAPED.get(found[0]) or f"\\u{ord(found[0]):04X}"
+def _escaped(match: re.Match[str]) -> str:
+    return _ESCAPED.get(match[0]) or f"\\u{ord(match[0]):04X}"
 
 
 def _real(number: float) -> str:

@@ -89,12 +89,12 @@ class _Careful:
         self._place = place
 
     def _next(self) -> tuple[str, str]:
-        found = _TOKEN.match(self._text, self._place)
-        if found is None:
+        match = _TOKEN.match(self._text, self._place)
+        if match is None:
             raise Malformed("not a JSON object")
-        self._place = found.end()
-        kind = found.lastgroup or ""
-        return kind, found[kind]
+        self._place = match.end()
+        kind = match.lastgroup or ""
+        return kind, match[kind]
 
     def value(self, depth: int) -> Any:
         """The value that begins here."""
@@ -160,8 +160,8 @@ def _unescaped(text: str) -> str:
     return made.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
-def _one(found: re.Match[str]) -> str:
-    text = found[1]
+def _one(match: re.Match[str]) -> str:
+    text = match[1]
     if text[0] == "u" and len(text) == 5:
         return chr(int(text[1:], 16))
     if text not in _ESCAPED:

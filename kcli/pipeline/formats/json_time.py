@@ -32,8 +32,8 @@ ZONES = {
 def day_of(text: str) -> int | None:
     """Days since 1970. A number that is no year is the days themselves."""
     for one in (text, text.replace("GMT", "")):  # older Sparks wrote GMT in front
-        found = _DAY.fullmatch(one.strip(SPACES))
-        day = _days(*found.group(1, 2, 3, 4)) if found is not None else None
+        match = _DAY.fullmatch(one.strip(SPACES))
+        day = _days(*match.group(1, 2, 3, 4)) if match is not None else None
         if day is not None:
             return day
     if _WHOLE.fullmatch(text) is not None and -(2**31) <= int(text) < 2**31:
@@ -53,20 +53,20 @@ def _instant_of(plain: str) -> int | None:
         part = only.groups()
         today = (datetime.now(UTC) - datetime(1970, 1, 1, tzinfo=UTC)).days
         return _instant(today, *(part[:5] if part[0] is not None else part[5:]))
-    found = _TIME.fullmatch(plain)
-    if found is None:
+    match = _TIME.fullmatch(plain)
+    if match is None:
         return None
-    day = _days(*found.group(1, 2, 3, 4))
-    return None if day is None else _instant(day, *found.group(5, 6, 7, 8, 9))
+    day = _days(*match.group(1, 2, 3, 4))
+    return None if day is None else _instant(day, *match.group(5, 6, 7, 8, 9))
 
 
 def local_of(text: str) -> int | None:
     """Microseconds of a time without a zone."""
-    found = _TIME.fullmatch(text.strip(SPACES))
-    if found is None or found[9]:
+    match = _TIME.fullmatch(text.strip(SPACES))
+    if match is None or match[9]:
         return None
-    day = _days(*found.group(1, 2, 3, 4))
-    return None if day is None else _instant(day, *found.group(5, 6, 7, 8, 9))
+    day = _days(*match.group(1, 2, 3, 4))
+    return None if day is None else _instant(day, *match.group(5, 6, 7, 8, 9))
 
 
 def _days(sign: str, year: str, month: str | None, day: str | None) -> int | None:
@@ -98,11 +98,11 @@ def _offset(zone: str, clock: int) -> int | None:
     zone = ZONES.get(zone, zone)
     if zone in ("Z", "UTC", "GMT", "UT"):
         return 0
-    found = _OFFSET.fullmatch(zone)
-    if found is not None:
-        h, m, s = int(found[2]), int(found[3] or found[5] or 0), int(found[4] or 0)
+    match = _OFFSET.fullmatch(zone)
+    if match is not None:
+        h, m, s = int(match[2]), int(match[3] or match[5] or 0), int(match[4] or 0)
         total = h * 3600 + m * 60 + s
-        return None if m > 59 or s > 59 or total > 64_800 else -total if found[1] == "-" else total
+        return None if m > 59 or s > 59 or total > 64_800 else -total if match[1] == "-" else total
     from zoneinfo import ZoneInfo
 
     try:

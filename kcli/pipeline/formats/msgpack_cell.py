@@ -34,7 +34,7 @@ def fitting(value: Any, kind: pa.DataType, notes: list[str]) -> Any:
 def _map(value: dict[Any, Any], kind: pa.DataType, notes: list[str]) -> Any:
     """The entries whose keys fit: Arrow knows no null there."""
     entries = ((fitting(key, kind.key_type, notes), fitting(one, kind.item_type, notes)) for key, one in value.items())
-    return [(key, one) for key, one in entries if key is not None]
+    return [(key, entry) for key, entry in entries if key is not None]
 
 
 def _cell(value: Any, kind: pa.DataType) -> Any:

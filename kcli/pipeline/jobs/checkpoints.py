@@ -30,29 +30,29 @@ def read(path: Path) -> Checkpoint:
     """Raises UsageError for a folder that is no checkpoint."""
     if not (path / "offsets").is_dir():
         raise UsageError(f"{path} is no checkpoint: it has no folder offsets")
-    found = Checkpoint(path=path, batch=_last(path / "offsets"), committed=_last(path / "commits"))
+    checkpoint = Checkpoint(path=path, batch=_last(path / "offsets"), committed=_last(path / "commits"))
     metadata = path / "metadata"
     if metadata.is_file():
-        found.query = str(json.loads(metadata.read_text()).get("id", ""))
-    if found.batch < 0:
-        return found
-    ends = _offsets(path / "offsets" / str(found.batch), found)
-    if found.committed == found.batch:
-        found.offsets = ends
-        return found
-    found.planned = ends
-    before = path / "offsets" / str(found.committed)
+        checkpoint.query = str(json.loads(metadata.read_text()).get("id", ""))
+    if checkpoint.batch < 0:
+        return checkpoint
+    ends = _offsets(path / "offsets" / str(checkpoint.batch), checkpoint)
+    if checkpoint.committed == checkpoint.batch:
+        checkpoint.offsets = ends
+        return checkpoint
+    checkpoint.planned = ends
+    before = path / "offsets" / str(checkpoint.committed)
     if before.is_file():
-        found.offsets = _offsets(before, found)
-    return found
+        checkpoint.offsets = _offsets(before, checkpoint)
+    return checkpoint
 
 
 def _last(folder: Path) -> int:
-    numbers = [int(one.name) for one in folder.iterdir() if one.name.isdigit()] if folder.is_dir() else []
+    numbers = [int(path.name) for path in folder.iterdir() if path.name.isdigit()] if folder.is_dir() else []
     return max(numbers, default=-1)
 
 
-def _offsets(file: Path, found: Checkpoint) -> dict[TopicPartition, int]:
+def _offsets(file: Path, checkpoint: Checkpoint) -> dict[TopicPartition, int]:
     """The offsets of a batch: a line of version, one of Spark's settings, then one for each source."""
     ends: dict[TopicPartition, int] = {}
     for line in file.read_text().splitlines()[2:]:
@@ -60,8 +60,8 @@ def _offsets(file: Path, found: Checkpoint) -> dict[TopicPartition, int]:
             continue
         try:
             offsets = json.loads(line)
-            ends |= from_offsets({name: one for name, one in offsets.items() if name[:1] != "@"})
+            ends |= from_offsets({name: offset for name, offset in offsets.items() if name[:1] != "@"})
         except (ValueError, TypeError, AttributeError):
             raise UsageError(f"{file}: this checkpoint is not of a topic: {line[:80]}") from None
-        found.notes |= offsets.get("@kcli") or {}
+        checkpoint.notes |= offsets.get("@kcli") or {}
     return ends

@@ -144,11 +144,11 @@ def tried(what: str, make: Callable[[], DataFrame]) -> DataFrame:
     from kcli.pipeline.errors import told
 
     try:
-        found = make()
-        found.columns  # noqa: B018  # Connect looks names up only now
+        frame = make()
+        frame.columns  # noqa: B018  # Connect looks names up only now
     except (AnalysisException, ParseException) as problem:
         raise UsageError(f"{what}: {_first(str(told(problem)))}") from problem
-    return found
+    return frame
 
 
 def _first(sentence: str) -> str:
@@ -172,7 +172,7 @@ def json_schema(spark: SparkSession, samples: Sequence[bytes]) -> str:
     assert isinstance(shape, ArrayType)
     assert isinstance(shape.elementType, StructType)
     return ", ".join(
-        f"`{one.name.replace('`', '``')}` {one.dataType.simpleString()}" for one in shape.elementType.fields
+        f"`{field.name.replace('`', '``')}` {field.dataType.simpleString()}" for field in shape.elementType.fields
     )
 
 
@@ -183,7 +183,7 @@ def fields_of(spark: SparkSession, ddl: str) -> dict[str, str]:
 
     shape = spark.range(0).select(f.from_json(f.lit("{}"), ddl).alias("one")).schema["one"].dataType
     assert isinstance(shape, StructType)
-    return {one.name: one.dataType.simpleString() for one in shape.fields}
+    return {field.name: field.dataType.simpleString() for field in shape.fields}
 
 
 def _object(value: bytes) -> str | None:

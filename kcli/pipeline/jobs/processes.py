@@ -19,5 +19,5 @@ def born(pid: int) -> str:
             return ""
         state, *_, ticks = stat.rpartition(")")[2].split()[:20]
         return "" if state in "ZX" else f"{boot}/{ticks}"
-    found = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return found.stdout.strip()
+    listed = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return listed.stdout.strip()

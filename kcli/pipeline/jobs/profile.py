@@ -54,7 +54,7 @@ def profile(
     about how many values are looked into (0: all)."""
     from pyspark.sql import functions as f
 
-    made = Profile(topic=topic)
+    profile = Profile(topic=topic)
     raw = load(["key", "value", "partition", "offset", "timestamp"])
     narrow = raw.select(
         "partition",
@@ -65,18 +65,18 @@ def profile(
         f.octet_length("value").alias("value_size"),
     ).persist()
     try:
-        made.partitions = _partitions(narrow, span)
-        made.records = sum(row["records"] for row in made.partitions)
-        if made.records:
-            _sizes(narrow, made)
-            _keys(narrow, made, top)
-            _rate(narrow, made)
+        profile.partitions = _partitions(narrow, span)
+        profile.records = sum(row["records"] for row in profile.partitions)
+        if profile.records:
+            _sizes(narrow, profile)
+            _keys(narrow, profile, top)
+            _rate(narrow, profile)
     finally:
         narrow.unpersist()
-    if made.records and sample >= 0:
-        _fields(load, made, sample)
-    _summary(made)
-    return made
+    if profile.records and sample >= 0:
+        _fields(load, profile, sample)
+    _summary(profile)
+    return profile
 
 
 def _partitions(narrow: DataFrame, span: Mapping[TopicPartition, tuple[int, int]]) -> list[Row]:
@@ -117,7 +117,7 @@ def _partitions(narrow: DataFrame, span: Mapping[TopicPartition, tuple[int, int]
     return rows
 
 
-def _sizes(narrow: DataFrame, made: Profile) -> None:
+def _sizes(narrow: DataFrame, profile: Profile) -> None:
     from pyspark.sql import functions as f
 
     for part in ("key", "value"):
@@ -140,7 +140,7 @@ def _sizes(narrow: DataFrame, made: Profile) -> None:
             .collect()
         )
         p50, p90, p99, p999 = row["percentiles"]
-        made.sizes.append(
+        profile.sizes.append(
             {
                 "part": part,
                 "count": row["count"],
@@ -152,7 +152,7 @@ def _sizes(narrow: DataFrame, made: Profile) -> None:
                 "p99": p99,
                 "p999": p999,
                 "max": row["most"],
-                "histogram": {_size(one["power"]): str(one["count"]) for one in steps},
+                "histogram": {_size(step["power"]): str(step["count"]) for step in steps},
             }
         )
 
@@ -161,7 +161,7 @@ def _size(power: int | None) -> str:
     return "0" if power is None or power < 0 else f"{1 << int(power)}-{(2 << int(power)) - 1}"
 
 
-def _keys(narrow: DataFrame, made: Profile, top: int) -> None:
+def _keys(narrow: DataFrame, profile: Profile, top: int) -> None:
     from pyspark.sql import functions as f
 
     keyed = (
@@ -170,88 +170,88 @@ def _keys(narrow: DataFrame, made: Profile, top: int) -> None:
         .agg(f.count("*").alias("n"), f.min("partition"), f.max("partition"))
     )
     (about,) = narrow.agg(f.approx_count_distinct("key", 0.02).alias("distinct")).collect()
-    made.summary["distinct_keys"] = about["distinct"]
+    profile.summary["distinct_keys"] = about["distinct"]
     for row in keyed.orderBy(f.desc("n"), "key").limit(top).collect():
-        made.keys.append(
+        profile.keys.append(
             {
                 "key": bytes(row["key"]).decode("utf-8", "backslashreplace"),
                 "records": row["n"],
-                "share": round(row["n"] / made.records, 6),
+                "share": round(row["n"] / profile.records, 6),
                 "partition": row[2] if row[2] == row[3] else None,
             }
         )
 
 
-def _rate(narrow: DataFrame, made: Profile) -> None:
+def _rate(narrow: DataFrame, profile: Profile) -> None:
     from pyspark.sql import functions as f
 
-    firsts = [row["first_ms"] for row in made.partitions if row["first_ms"] is not None]
-    lasts = [row["last_ms"] for row in made.partitions if row["last_ms"] is not None]
+    firsts = [row["first_ms"] for row in profile.partitions if row["first_ms"] is not None]
+    lasts = [row["last_ms"] for row in profile.partitions if row["last_ms"] is not None]
     seconds = (max(lasts) - min(firsts)) / 1000
-    made.step = next((one for one in STEPS if seconds / one <= BUCKETS), math.ceil(seconds / BUCKETS))
-    step = made.step * 1000
+    profile.step = next((one for one in STEPS if seconds / one <= BUCKETS), math.ceil(seconds / BUCKETS))
+    step = profile.step * 1000
     size = f.coalesce("value_size", f.lit(0)) + f.coalesce("key_size", f.lit(0))
     counted = narrow.groupBy(f.floor(f.col("time") / step).alias("at")).agg(
         f.count("*").alias("n"), f.sum(size).alias("size")
     )
-    found = {int(row["at"]): row for row in counted.collect()}
-    if not found:
+    rows = {int(row["at"]): row for row in counted.collect()}
+    if not rows:
         return
-    for at in range(min(found), max(found) + 1):
-        row = found.get(at)
+    for at in range(min(rows), max(rows) + 1):
+        row = rows.get(at)
         records = row["n"] if row else 0
-        made.rate.append(
+        profile.rate.append(
             {
                 "time": _time(at * step),
                 "records": records,
-                "rate": round(records / made.step, 3),
+                "rate": round(records / profile.step, 3),
                 "bytes": row["size"] if row else 0,
             }
         )
 
 
-def _fields(load: Callable[[list[str]], DataFrame], made: Profile, sample: int) -> None:
+def _fields(load: Callable[[list[str]], DataFrame], profile: Profile, sample: int) -> None:
     frame = load(["value"])
-    if sample and made.records > sample:
-        frame = frame.sample(fraction=min(sample / made.records, 1.0), seed=1)
-    found = Fields()
+    if sample and profile.records > sample:
+        frame = frame.sample(fraction=min(sample / profile.records, 1.0), seed=1)
+    fields = Fields()
     if remote(frame.sparkSession):
-        found = look(row[0] for row in frame.limit(sample or 100_000).toLocalIterator())
+        fields = look(row[0] for row in frame.limit(sample or 100_000).toLocalIterator())
     else:
         for part in frame.rdd.mapPartitions(_look).collect():
-            found.add(part)
-    made.sampled = found.values
-    made.summary["json_share"] = round(found.objects / found.values, 6) if found.values else None
-    made.fields = found.rows()
+            fields.add(part)
+    profile.sampled = fields.values
+    profile.summary["json_share"] = round(fields.objects / fields.values, 6) if fields.values else None
+    profile.fields = fields.rows()
 
 
 def _look(rows: Iterable[Any]) -> Iterator[Fields]:
     yield look(row[0] for row in rows)
 
 
-def _summary(made: Profile) -> None:
-    rows = made.partitions
+def _summary(profile: Profile) -> None:
+    rows = profile.partitions
     counts = [row["records"] for row in rows]
-    mean = made.records / len(counts) if counts else 0
+    mean = profile.records / len(counts) if counts else 0
     firsts = [row["first_ms"] for row in rows if row["first_ms"] is not None]
     lasts = [row["last_ms"] for row in rows if row["last_ms"] is not None]
     seconds = (max(lasts) - min(firsts)) / 1000 if firsts else 0.0
-    made.summary = {
-        "topic": made.topic,
+    profile.summary = {
+        "topic": profile.topic,
         "partitions": len(rows),
-        "records": made.records,
+        "records": profile.records,
         "bytes": sum(row["bytes"] for row in rows),
         "gaps": sum(row["gaps"] for row in rows),
         "null_keys": sum(row["null_keys"] for row in rows),
         "null_values": sum(row["null_values"] for row in rows),
-        "distinct_keys": made.summary.get("distinct_keys", 0),
+        "distinct_keys": profile.summary.get("distinct_keys", 0),
         "skew": round(max(counts) / mean, 3) if mean else None,
         "first": _time(min(firsts)) if firsts else None,
         "last": _time(max(lasts)) if lasts else None,
         "seconds": round(seconds, 3),
-        "rate": round(made.records / seconds, 3) if seconds else None,
-        "sampled": made.sampled,
-        "json_share": made.summary.get("json_share"),
+        "rate": round(profile.records / seconds, 3) if seconds else None,
+        "sampled": profile.sampled,
+        "json_share": profile.summary.get("json_share"),
     }
 
 

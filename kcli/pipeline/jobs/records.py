@@ -28,7 +28,7 @@ def as_records(frame: DataFrame, *, keep: tuple[str, ...]) -> DataFrame:
     types = {field.name: field.dataType for field in frame.schema.fields}
     if "value" not in types:
         raise UsageError(f"there is no column value; there are {', '.join(types) or 'none'}")
-    made = []
+    columns = []
     for name in (one for one in keep if one in types):
         column = f.col(name)
         if name in ("key", "value") and isinstance(types[name], StructType | MapType | ArrayType | VariantType):
@@ -41,8 +41,8 @@ def as_records(frame: DataFrame, *, keep: tuple[str, ...]) -> DataFrame:
             column = column.cast("timestamp")
         elif name == "headers" and types[name].simpleString() != HEADERS:
             column = column.cast(HEADERS)
-        made.append(column.alias(name))
-    return frame.select(*made)
+        columns.append(column.alias(name))
+    return frame.select(*columns)
 
 
 class Sink:

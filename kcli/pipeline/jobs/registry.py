@@ -66,11 +66,11 @@ def folder() -> Path:
 
 def entries() -> list[Entry]:
     """Every job that is known, the newest first. A file that is none of ours is passed over."""
-    found = [entry for path in folder().glob("*.json") if (entry := _read(path)) is not None]
-    for entry in found:
+    entries = [entry for path in folder().glob("*.json") if (entry := _read(path)) is not None]
+    for entry in entries:
         if entry.state == "running" and not entry.alive:
             entry.state = "crashed"
-    return sorted(found, key=lambda one: (one.begun, one.id), reverse=True)
+    return sorted(entries, key=lambda entry: (entry.begun, entry.id), reverse=True)
 
 
 def _read(path: Path) -> Entry | None:
@@ -83,7 +83,7 @@ def _read(path: Path) -> Entry | None:
 
 def live(checkpoint: str) -> Entry | None:
     """The running job that has this checkpoint."""
-    return next((one for one in entries() if one.alive and same(one.checkpoint, checkpoint)), None)
+    return next((entry for entry in entries() if entry.alive and same(entry.checkpoint, checkpoint)), None)
 
 
 def absolute(place: str) -> str:
@@ -167,6 +167,6 @@ class Registered:
 
 def forget() -> None:
     """Leave out the oldest of those that ended."""
-    for entry in [one for one in entries() if not one.alive][KEPT:]:
+    for entry in [entry for entry in entries() if not entry.alive][KEPT:]:
         for suffix in ("json", "ask"):
             (folder() / f"{entry.id}.{suffix}").unlink(missing_ok=True)

@@ -112,7 +112,7 @@ class Replay:
         while not stop.asked and self.problem is None:
             if await self._fill(stop):
                 await self._due()
-            elif all(one.done and not one.rows for one in self._waiting.values()):
+            elif all(queue.done and not queue.rows for queue in self._waiting.values()):
                 break
             if self.on_progress is not None:
                 self.on_progress()
@@ -125,20 +125,20 @@ class Replay:
     async def _fill(self, stop: Any) -> bool:
         """Read until every partition that has more has something here: only then is it known which is next."""
         while True:
-            hungry = [one for one in self._waiting.values() if not one.rows and not one.done]
-            room = any(len(one.rows) < ROOM // 2 and not one.done for one in self._waiting.values())
+            hungry = [queue for queue in self._waiting.values() if not queue.rows and not queue.done]
+            room = any(len(queue.rows) < ROOM // 2 and not queue.done for queue in self._waiting.values())
             if hungry or room:
                 got = await stop.unless(self._consumer.poll(1.0 if hungry else 0.0))
                 for fetched in got or ():
                     self._take(fetched)
                 self._hold_back()
             if self._consumer.finished:
-                for one in self._waiting.values():
-                    one.done = True
+                for queue in self._waiting.values():
+                    queue.done = True
             if stop.asked:
                 return False
-            if not any(not one.rows and not one.done for one in self._waiting.values()):
-                return any(one.rows for one in self._waiting.values())
+            if not any(not queue.rows and not queue.done for queue in self._waiting.values()):
+                return any(queue.rows for queue in self._waiting.values())
 
     def _take(self, fetched: Fetched) -> None:
         at = TopicPartition(fetched.topic, fetched.partition)
@@ -157,10 +157,10 @@ class Replay:
     def _hold_back(self) -> None:
         """Pause who is ahead, resume who has half of its room again."""
         paused = self._consumer.paused
-        for at, one in self._waiting.items():
-            if at in paused and len(one.rows) * 2 <= ROOM:
+        for at, queue in self._waiting.items():
+            if at in paused and len(queue.rows) * 2 <= ROOM:
                 self._consumer.resume(at)
-            elif at not in paused and len(one.rows) >= ROOM and at in self._consumer.assignment:
+            elif at not in paused and len(queue.rows) >= ROOM and at in self._consumer.assignment:
                 self._consumer.pause(at)
 
     # -- handing on -------------------------------------------------------------------------------------------------
@@ -168,7 +168,9 @@ class Replay:
     async def _due(self) -> None:
         """Hand on what is due now, at most MOST records; wait where nothing is."""
         heads = [
-            (one.rows[0][0], number, one, at) for number, (at, one) in enumerate(self._waiting.items()) if one.rows
+            (queue.rows[0][0], number, queue, at)
+            for number, (at, queue) in enumerate(self._waiting.items())
+            if queue.rows
         ]
         heapq.heapify(heads)
         clock = asyncio.get_running_loop().time
@@ -184,20 +186,20 @@ class Replay:
         rows: list[Row] = []
         moment = clock()
         while heads and len(rows) < MOST:
-            due, number, one, at = heads[0]
+            due, number, queue, at = heads[0]
             instant = self._until(due)
             if instant > moment:
                 break
             self.sent.late = max(self.sent.late, moment - instant) if self._pace.speed else 0.0
             self.sent.clock = due
-            _, offset, record = one.rows.popleft()
+            _, offset, record = queue.rows.popleft()
             rows.append(self._row(at, record))
             self.sent.reached[at] = offset + 1
-            if one.rows:
-                heapq.heapreplace(heads, (one.rows[0][0], number, one, at))
+            if queue.rows:
+                heapq.heapreplace(heads, (queue.rows[0][0], number, queue, at))
             else:
                 heapq.heappop(heads)
-                if not one.done:
+                if not queue.done:
                     break  # what comes next of this partition is not here yet
         await self._producer.send_records(self._topic, rows)
         self.sent.records += len(rows)

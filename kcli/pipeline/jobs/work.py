@@ -204,10 +204,10 @@ def rows_of(progress: Any) -> int:
 
 def ends_of(progress: Any) -> dict[TopicPartition, int]:
     """Where the sources were read up to."""
-    found: dict[TopicPartition, int] = {}
+    offsets: dict[TopicPartition, int] = {}
     for source in progress["sources"]:
-        found |= _offsets(source["endOffset"])
-    return found
+        offsets |= _offsets(source["endOffset"])
+    return offsets
 
 
 def lag_of(progress: Any) -> int:

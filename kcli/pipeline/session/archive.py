@@ -26,12 +26,12 @@ def path_of(java: Java, home: Path) -> Path:
 
 def flags(java: Java, home: Path) -> list[str]:
     """JVM options that use the archive, none where there is none."""
-    found = path_of(java, home)
-    if not found.exists():
+    path = path_of(java, home)
+    if not path.exists():
         return []
-    base = _base(found)
+    base = _base(path)
     return [
-        f"-XX:SharedArchiveFile={f'{base}{os.pathsep}{found}' if base.exists() else found}",
+        f"-XX:SharedArchiveFile={f'{base}{os.pathsep}{path}' if base.exists() else path}",
         "-Xlog:cds=off",
         "-Xlog:cds+dynamic=off",
     ]
@@ -39,14 +39,14 @@ def flags(java: Java, home: Path) -> list[str]:
 
 def making(java: Java, home: Path) -> tuple[list[str], Path]:
     """JVM options that write an archive when the JVM ends, and the file they write: rename it when that is done."""
-    made = path_of(java, home)
-    made.parent.mkdir(parents=True, exist_ok=True)
-    part = made.with_suffix(f".{os.getpid()}.part")
+    path = path_of(java, home)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(f".{os.getpid()}.part")
     options = []
     if not (
         java.home / "lib" / "server" / "classes.jsa"
     ).exists():  # jlinked: without the base one nothing can stand on
-        base = _base(made)
+        base = _base(path)
         subprocess.run(
             [java.command, "-Xshare:dump", f"-XX:SharedArchiveFile={base}"],
             stdout=subprocess.DEVNULL,

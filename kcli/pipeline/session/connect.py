@@ -49,12 +49,12 @@ class ConnectSession:
         for key, value in {**OURS, **dict(self.settings.conf)}.items():
             builder = builder.config(key, value)
         try:
-            made = builder.getOrCreate()
-            made.version  # noqa: B018  # the first thing that is asked of the server
+            session = builder.getOrCreate()
+            session.version  # noqa: B018  # the first thing that is asked of the server
         except Exception as problem:
             raise ConnectError(f"no Spark Connect server answers at {self.url}; the log is {self.log}") from problem
-        self._spark = made  # type: ignore[assignment]
-        return made  # type: ignore[return-value]
+        self._spark = session  # type: ignore[assignment]
+        return session  # type: ignore[return-value]
 
     def stop(self) -> None:
         """End the session. Again: nothing."""

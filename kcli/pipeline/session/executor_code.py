@@ -35,21 +35,21 @@ def packed() -> Path:
 
     root = Path(kcli.__file__).parent.parent
     files = sorted(
-        one
+        path
         for package in ("kcli", "pyspark_kcli")
-        for one in (root / package).rglob("*")
-        if one.suffix in (".py", ".so", ".pyd", ".typed", ".tcss") and "__pycache__" not in one.parts
+        for path in (root / package).rglob("*")
+        if path.suffix in (".py", ".so", ".pyd", ".typed", ".tcss") and "__pycache__" not in path.parts
     )
-    newest = max(one.stat().st_mtime_ns for one in files)
-    made = Path(cache_folder()) / f"kcli-code-{newest}-{len(files)}.zip"
-    if not made.exists():
-        made.parent.mkdir(parents=True, exist_ok=True)
-        part = made.with_suffix(f".{os.getpid()}")
+    newest = max(file.stat().st_mtime_ns for file in files)
+    path = Path(cache_folder()) / f"kcli-code-{newest}-{len(files)}.zip"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(f".{os.getpid()}")
         with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as out:
-            for one in files:
-                out.write(one, one.relative_to(root).as_posix())
-        part.replace(made)
-        for old in made.parent.glob("kcli-code-*.zip"):
-            if old.stat().st_mtime < made.stat().st_mtime - 86_400:
+            for file in files:
+                out.write(file, file.relative_to(root).as_posix())
+        part.replace(path)
+        for old in path.parent.glob("kcli-code-*.zip"):
+            if old.stat().st_mtime < path.stat().st_mtime - 86_400:
                 old.unlink(missing_ok=True)
-    return made
+    return path

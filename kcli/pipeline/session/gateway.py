@@ -100,12 +100,12 @@ def start(java: Java, conf: Mapping[str, str], log: Path, *, memory: str = "2g",
     home = spark_home()
     log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="kcli-spark-") as folder, open(log, "ab", opener=private) as out:
-        told = Path(folder) / "connection"
+        path = Path(folder) / "connection"
         environment = {
             **os.environ,
             "SPARK_HOME": str(home),
             "SPARK_CONNECT_MODE": "0",
-            "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told),
+            "_PYSPARK_DRIVER_CONN_INFO_PATH": str(path),
             "PYSPARK_PYTHON": python_of(conf),
             "PYTHONPATH": python_path(),
             # a Python that is named without its folder is, on this machine, the one that runs kcli
@@ -124,13 +124,13 @@ def start(java: Java, conf: Mapping[str, str], log: Path, *, memory: str = "2g",
             start_new_session=True,
         )
         deadline = time.monotonic() + START
-        while not told.exists():
+        while not path.exists():
             if process.poll() is not None or time.monotonic() > deadline:
                 process.kill()
                 process.communicate()
                 raise SparkFailed(f"Spark did not start: {last_words(log)}; the log is {log}")
             time.sleep(0.02)
-        port, secret = _connection(told)
+        port, secret = _connection(path)
     return Jvm(process, port, secret, log)
 
 

@@ -47,13 +47,13 @@ def find_java(given: str | None = None) -> Java:
     ):
         if home:
             return _named(where, Path(home))
-    found = _on_path()
-    if found is not None and found.major >= LOWEST:
-        return found
+    java = _on_path()
+    if java is not None and java.major >= LOWEST:
+        return java
     bundled = _bundled()
     if bundled is not None:
         return bundled
-    old = f"the java on PATH is version {found.version}; " if found is not None else ""
+    old = f"the java on PATH is version {java.version}; " if java is not None else ""
     raise UsageError(f"Spark needs Java {LOWEST}, 21 or 25: {old}name one with --java-home or JAVA_HOME, or {INSTALL}")
 
 
@@ -102,8 +102,8 @@ def _version(home: Path) -> str:
         return known
     program = home / "bin" / "java"
     try:
-        said = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=30, check=False).stderr
+        output = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=30, check=False).stderr
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    parts = said.split('"')
+    parts = output.split('"')
     return parts[1] if len(parts) > 2 else ""

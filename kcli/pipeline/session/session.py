@@ -177,8 +177,8 @@ def warm_up(settings: SessionSettings) -> Path:
     """Make the class-data archive: run Spark once, about half a minute; where it is. Raises SparkFailed."""
     home, java = gateway.spark_home(), find_java(settings.java_home)
     options, part = archive.making(java, home)
-    made = archive.path_of(java, home)
-    made.unlink(missing_ok=True)
+    path = archive.path_of(java, home)
+    path.unlink(missing_ok=True)
     two = settings.replace(conf=(*settings.conf, ("spark.sql.shuffle.partitions", "2")))
     session = Session(two, options=tuple(options), patience=180.0)  # the archive is written when the JVM ends
     try:
@@ -188,8 +188,8 @@ def warm_up(settings: SessionSettings) -> Path:
         if not part.exists():
             raise SparkFailed(f"the archive was not written; the log is {session.log}")
     part.chmod(0o444)
-    part.replace(made)
-    return made
+    part.replace(path)
+    return path
 
 
 def _usual_work(spark: SparkSession) -> None:

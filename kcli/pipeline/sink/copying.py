@@ -41,9 +41,9 @@ class Copying:
     """One partition of the source in one task: a transactional producer, and how far the source is written. `made` is
     the id of the source's topic, where it is known."""
 
-    def __init__(self, kafka: Background, name: str, at: TopicPartition, writer: str, made: str = "") -> None:
+    def __init__(self, kafka: Background, name: str, at: TopicPartition, writer: str, topic_id: str = "") -> None:
         self.at = at
-        self._made = made
+        self._made = topic_id
         self._kafka = kafka
         self._name = name
         self._writer = writer
@@ -60,11 +60,11 @@ class Copying:
         self._producer = self._kafka.client.producer(settings)
         self._kafka.run(self._producer.start())
         self._kafka.run(self._producer.initialise())
-        found = self._kafka.run(positions(Coordinators(self._kafka.client.cluster), self._name, {self.at: target}))[
+        standing = self._kafka.run(positions(Coordinators(self._kafka.client.cluster), self._name, {self.at: target}))[
             self.at
         ]
-        self._key, self._covered = found.key, found.offset
-        if found.writer and self._another(found.writer):
+        self._key, self._covered = standing.key, standing.offset
+        if standing.writer and self._another(standing.writer):
             raise OutOfOrder(f"{self.at.topic}[{self.at.partition}]: {TWICE}")
 
     def _another(self, writer: str) -> bool:
@@ -89,8 +89,8 @@ class Copying:
             if self._began is None:
                 await producer.begin()
                 self._began = now
-            for one in sends:
-                await one(producer)
+            for send in sends:
+                await send(producer)
             if now - self._began >= self._every:
                 await self._commit(producer, last + 1)
 

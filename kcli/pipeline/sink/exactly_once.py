@@ -77,8 +77,8 @@ class ExactlyOnce(Writing):
                                 raise OutOfOrder(f"{at.topic}[{at.partition}]: {TWICE}")
                             if now is not None:
                                 now.finish()
-                            made = dict(self.options.source_ids).get(at.topic, "")
-                            now = seen[at] = Copying(kafka, self.options.exactly_once, at, self._writer(), made)
+                            topic_id = dict(self.options.source_ids).get(at.topic, "")
+                            now = seen[at] = Copying(kafka, self.options.exactly_once, at, self._writer(), topic_id)
                             now.open(self.sealed, settled, target_of(part, self.options.topic))
                         fresh = now.fresh(part)
                         if fresh.num_rows:
@@ -87,8 +87,8 @@ class ExactlyOnce(Writing):
                 if now is not None:
                     now.finish()
             finally:
-                for one in seen.values():
-                    one.close(total)
+                for copying in seen.values():
+                    copying.close(total)
         return total
 
     def _writer(self) -> str:

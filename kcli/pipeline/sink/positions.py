@@ -50,9 +50,9 @@ def transactional_id(name: str, at: TopicPartition) -> str:
     return f"{name}:{at.topic}:{at.partition}"
 
 
-def written_by(source: str, writer: str, made: str = "") -> str:
+def written_by(source: str, writer: str, topic_id: str = "") -> str:
     """What a position's metadata says: whose position it is, who wrote it, the id of the source's topic."""
-    return f"{source} {writer} {made}".rstrip()
+    return f"{source} {writer} {topic_id}".rstrip()
 
 
 async def positions(
@@ -61,20 +61,20 @@ async def positions(
     """The positions of these partitions of the source, whose target topics are given. Waits for transactions that are
     about to commit some. Raises the error of the first that has one, Expired where the name is another source's."""
     group = group_of(name)
-    found = (await committed_offsets(coordinators, [group], stable=True))[group]
-    if isinstance(found, KcliError):
-        raise found
-    made = {}
+    commits = (await committed_offsets(coordinators, [group], stable=True))[group]
+    if isinstance(commits, KcliError):
+        raise commits
+    standings = {}
     for at, target in wanted.items():
         keys = [at] if target == at.topic else [at, TopicPartition(target, at.partition)]
         for key in keys:
-            kept = found.get(key, OffsetAndMetadata())
+            kept = commits.get(key, OffsetAndMetadata())
             if isinstance(kept, KcliError):
                 raise kept
             source, writer, topic_id, *_ = *kept.metadata.split(" "), "", "", ""
             if kept.offset >= 0 and source in ("", at.topic):
                 writer = "" if writer == BEGUN else writer
-                made[at] = Standing(key=key, offset=kept.offset, writer=writer, made=topic_id)
+                standings[at] = Standing(key=key, offset=kept.offset, writer=writer, made=topic_id)
                 break
             if kept.offset >= 0 and key == keys[-1]:
                 raise Expired(
@@ -82,8 +82,8 @@ async def positions(
                     f"{at.topic} takes another name"
                 )
         else:
-            made[at] = Standing(key=keys[0] if await _there(coordinators.cluster, at.topic) else keys[-1])
-    return made
+            standings[at] = Standing(key=keys[0] if await _there(coordinators.cluster, at.topic) else keys[-1])
+    return standings
 
 
 async def _there(cluster: Cluster, topic: str) -> bool:
@@ -117,7 +117,7 @@ def begin(
     async def ask(client: Client) -> Offsets:
         coordinators = Coordinators(client.cluster)
         kept = await positions(coordinators, name, {at: targets.get(at.topic, at.topic) for at in starts})
-        known = {at: one.offset for at, one in kept.items() if one.offset >= 0}
+        known = {at: standing.offset for at, standing in kept.items() if standing.offset >= 0}
         if resumed and starts and not known:
             raise Expired(
                 f"group {group_of(name)} keeps no positions any more (they expire when a copy rests for long): what "
@@ -125,8 +125,10 @@ def begin(
             )
         _check_topics(group_of(name), kept, known, ends, ids)
         new = {
-            one.key: OffsetAndMetadata(offset=starts[at], metadata=written_by(at.topic, BEGUN, ids.get(at.topic, "")))
-            for at, one in kept.items()
+            standing.key: OffsetAndMetadata(
+                offset=starts[at], metadata=written_by(at.topic, BEGUN, ids.get(at.topic, ""))
+            )
+            for at, standing in kept.items()
             if at not in known and not (resumed or (resumed is None and known))
         }
         for outcome in (await write_commits(coordinators, group_of(name), new)).values() if new else ():

@@ -36,68 +36,68 @@ class PushingReader(BatchReader):
         """Take what narrows a range; give back the rest, and what was only partly taken."""
         self.wanted: list[Filter] = []
         self.times: list[int] = []
-        for one in filters:
-            if _exact(one):
-                self.wanted.append(one)
+        for condition in filters:
+            if _exact(condition):
+                self.wanted.append(condition)
                 continue
-            if isinstance(one, (EqualTo, *UPWARDS)) and one.attribute == ("timestamp",):
-                time = int(one.value.timestamp() * 1000)
+            if isinstance(condition, (EqualTo, *UPWARDS)) and condition.attribute == ("timestamp",):
+                time = int(condition.value.timestamp() * 1000)
                 if time > 0:  # a broker takes -1 and -2 for the end and the start, and -1 is a record without a time
                     self.times.append(time)
-            yield one
+            yield condition
 
     def partitions(self) -> Sequence[Range]:
         """A task for each range that is left."""
         with Log(self.sealed) as log:
             starts, ends = bounds_of(log, self.options)
             wanted, times = getattr(self, "wanted", []), getattr(self, "times", [])
-            ats = [at for at in ends if all(_may(one, at) for one in wanted)]
+            ats = [at for at in ends if all(_may(condition, at) for condition in wanted)]
             ends = {at: ends[at] for at in ats}
-            for one in wanted:
-                if one.attribute == ("offset",):
+            for condition in wanted:
+                if condition.attribute == ("offset",):
                     for at in ats:
-                        low, high = _bounds(one)
+                        low, high = _bounds(condition)
                         starts[at], ends[at] = max(starts[at], low), min(ends[at], high)
             if times:
                 found = log.at_times(dict.fromkeys(ats, max(times)))
                 for at, offset in found.items():
                     starts[at] = ends[at] if offset is None else max(starts[at], offset)
-        made = ranges_of(starts, ends, least=self.options.min_partitions, most=self.options.max_records)
+        spans = ranges_of(starts, ends, least=self.options.min_partitions, most=self.options.max_records)
         taken = [*map(str, wanted), *(f"timestamp >= {time} ms" for time in times)]
         print(
-            f"kcli: pushed down: {', '.join(taken) or 'nothing'}; {sum(map(len, made))} offsets left", file=sys.stderr
+            f"kcli: pushed down: {', '.join(taken) or 'nothing'}; {sum(map(len, spans))} offsets left", file=sys.stderr
         )
-        return made
+        return spans
 
 
-def _exact(one: Filter) -> bool:
+def _exact(condition: Filter) -> bool:
     """Whether the range alone can say everything the filter says."""
-    attribute = getattr(one, "attribute", None)
+    attribute = getattr(condition, "attribute", None)
     if attribute == ("offset",):
-        return isinstance(one, (EqualTo, *UPWARDS, *DOWNWARDS))
-    return attribute in (("topic",), ("partition",)) and isinstance(one, (EqualTo, In, *UPWARDS, *DOWNWARDS))
+        return isinstance(condition, (EqualTo, *UPWARDS, *DOWNWARDS))
+    return attribute in (("topic",), ("partition",)) and isinstance(condition, (EqualTo, In, *UPWARDS, *DOWNWARDS))
 
 
-def _may(one: Any, at: TopicPartition) -> bool:
+def _may(condition: Any, at: TopicPartition) -> bool:
     """Whether a partition can have rows for the filter."""
-    if one.attribute == ("offset",):
+    if condition.attribute == ("offset",):
         return True
-    value = at.topic if one.attribute == ("topic",) else at.partition
-    if isinstance(one, In):
-        return value in one.value
-    if isinstance(one, EqualTo):
-        return bool(value == one.value)
-    if isinstance(one, UPWARDS):
-        return bool(value > one.value or (value == one.value and isinstance(one, GreaterThanOrEqual)))
-    return bool(value < one.value or (value == one.value and isinstance(one, LessThanOrEqual)))
+    value = at.topic if condition.attribute == ("topic",) else at.partition
+    if isinstance(condition, In):
+        return value in condition.value
+    if isinstance(condition, EqualTo):
+        return bool(value == condition.value)
+    if isinstance(condition, UPWARDS):
+        return bool(value > condition.value or (value == condition.value and isinstance(condition, GreaterThanOrEqual)))
+    return bool(value < condition.value or (value == condition.value and isinstance(condition, LessThanOrEqual)))
 
 
-def _bounds(one: Any) -> tuple[int, int]:
+def _bounds(condition: Any) -> tuple[int, int]:
     """[low, high) of a filter on offsets."""
-    value = int(one.value)
+    value = int(condition.value)
     most = 2**63 - 1
-    if isinstance(one, EqualTo):
+    if isinstance(condition, EqualTo):
         return value, value + 1
-    if isinstance(one, UPWARDS):
-        return (value + 1 if isinstance(one, GreaterThan) else value), most
-    return 0, (value if isinstance(one, LessThan) else value + 1)
+    if isinstance(condition, UPWARDS):
+        return (value + 1 if isinstance(condition, GreaterThan) else value), most
+    return 0, (value if isinstance(condition, LessThan) else value + 1)

@@ -38,13 +38,13 @@ def ranges_of(
 ) -> list[Range]:
     """A range for each partition that has anything, cut into at least `least` in all (0: as they are) and into
     ranges of at most `most` offsets (0: any). Never empty: [NOTHING] then."""
-    found = [Range(*at, starts[at], end) for at, end in sorted(ends.items()) if end > starts[at]]
+    spans = [Range(*at, starts[at], end) for at, end in sorted(ends.items()) if end > starts[at]]
     if most:
-        found = [part for whole in found for part in _cut(whole, -(-len(whole) // most))]
-    if least > len(found):
-        total = sum(map(len, found))
-        found = [part for whole in found for part in _cut(whole, _share(len(whole), total, least))]
-    return found or [NOTHING]
+        spans = [part for whole in spans for part in _cut(whole, -(-len(whole) // most))]
+    if least > len(spans):
+        total = sum(map(len, spans))
+        spans = [part for whole in spans for part in _cut(whole, _share(len(whole), total, least))]
+    return spans or [NOTHING]
 
 
 def _share(size: int, total: int, least: int) -> int:

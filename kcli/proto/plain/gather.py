@@ -68,7 +68,7 @@ class Gather:
 
         keys, values, headers = self._wanted
         flat = [pair for row in self._headers for pair in row]
-        made = Gathered(
+        gathered = Gathered(
             self.rows,
             _little(self._offsets),
             _little(self._timestamps),
@@ -80,7 +80,7 @@ class Gather:
             _spans([content for _, content in flat]) if headers else None,
         )
         self._reset()
-        return made
+        return gathered
 
 
 def _headers(data: bytes, at: int, count: int) -> list[tuple[bytes, bytes | None]]:

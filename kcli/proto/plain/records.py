@@ -42,7 +42,7 @@ def pick(h: Header, offsets: array[int]) -> tuple[bytes, int]:
     has (KIP-98)."""
     data = body(h)
     deltas = {offset - h.base_offset for offset in offsets}
-    found = []
+    sections = []
     at = 0
     try:
         for _ in range(h.count):
@@ -52,11 +52,11 @@ def pick(h: Header, offsets: array[int]) -> tuple[bytes, int]:
                 raise DecodeError("records that go on after their batch ended")
             _, delta_at = read_varint(data, end - length + 1, 64)
             if read_varint(data, delta_at)[0] in deltas:
-                found.append(data[at:end])
+                sections.append(data[at:end])
             at = end
     except IndexError as error:
         raise cut_off(error) from None
-    return b"".join(found), len(found)
+    return b"".join(sections), len(sections)
 
 
 def read_records(h: Header) -> Iterator[Record]:

@@ -65,8 +65,8 @@ class Shapes(dict[bytes, dict[int, tuple[bytes, int, int]]]):
         self.delta_size = delta_size
 
     def __missing__(self, head: bytes) -> dict[int, tuple[bytes, int, int]]:
-        made = self[head] = Shape(head, self.delta_size)
-        return made
+        shape = self[head] = Shape(head, self.delta_size)
+        return shape
 
 
 class Shape(dict[int, tuple[bytes, int, int]]):

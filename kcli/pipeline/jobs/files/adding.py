@@ -28,7 +28,7 @@ NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 def files_in(root: str) -> Iterator[str]:
     """The data files in a folder of this machine, as paths in it."""
     for folder, folders, names in os.walk(root):
-        folders[:] = sorted(one for one in folders if not one.startswith(("_", ".")))
+        folders[:] = sorted(folder for folder in folders if not folder.startswith(("_", ".")))
         for name in sorted(names):
             if not name.startswith(("_", ".")):
                 yield os.path.relpath(os.path.join(folder, name), root)

@@ -111,9 +111,9 @@ class Table:
         from deltalake.transaction import AddAction
 
         folders = file.relative_to(staging).parts[:-1]
-        values = dict(_value(one) for one in folders)
+        values = dict(_value(folder) for folder in folders)
         # a path stands in the log as a URI, and everybody escapes otherwise: what needs no escape is kept
-        plain = [one if PLAIN.fullmatch(one) else "other" for one in folders]
+        plain = [folder if PLAIN.fullmatch(folder) else "other" for folder in folders]
         place = "/".join([*plain, f"part-{uuid4().hex}{''.join(file.suffixes[-2:])}"])
         (self.path / place).parent.mkdir(parents=True, exist_ok=True)
         file.rename(self.path / place)

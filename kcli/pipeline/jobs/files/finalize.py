@@ -33,16 +33,16 @@ class Leavings(Value):
 
 def finalize(path: Path) -> Leavings:
     """Look and take away. Raises UsageError as `look`."""
-    found = look(path)
-    remove(found)
-    return found
+    leavings = look(path)
+    remove(leavings)
+    return leavings
 
 
 def look(path: Path) -> Leavings:
     """What is to go. Raises UsageError for a folder that no stream of Spark's wrote and no export left anything of, and
     while a pipeline writes there."""
     path = path.absolute()
-    found = Leavings()
+    leavings = Leavings()
     parts = _parts(path.resolve())
     if not path.is_dir() and not parts:
         raise UsageError(f"{path}: there is no such folder")
@@ -50,21 +50,21 @@ def look(path: Path) -> Leavings:
         raise UsageError(
             f"{path} has no {LOG}: no pipeline with --once or --continuous wrote it, so there is nothing to finalize"
         )
-    busy = next((one for one in registry.entries() if one.alive and same(one.destination, str(path))), None)
+    busy = next((entry for entry in registry.entries() if entry.alive and same(entry.destination, str(path))), None)
     if busy is not None:
         raise UsageError(f"{busy.name} writes to {path} now: kcli pipeline drain {busy.id}, then finalize")
     if (path / LOG).is_dir():
-        _against_the_log(path, found)
-    found.orphans += parts
-    for orphan in found.orphans:
+        _against_the_log(path, leavings)
+    leavings.orphans += parts
+    for orphan in leavings.orphans:
         files = orphan.rglob("*") if orphan.is_dir() else [orphan]
-        found.sizes[orphan] = sum(one.stat().st_size for one in files if one.is_file())
-    return found
+        leavings.sizes[orphan] = sum(file.stat().st_size for file in files if file.is_file())
+    return leavings
 
 
-def remove(found: Leavings) -> None:
+def remove(leavings: Leavings) -> None:
     """Take away what `look` found, and folders that are empty then."""
-    for orphan in found.orphans:
+    for orphan in leavings.orphans:
         if orphan.is_dir():
             shutil.rmtree(orphan)
             continue
@@ -74,19 +74,19 @@ def remove(found: Leavings) -> None:
             orphan.parent.rmdir()
 
 
-def _against_the_log(path: Path, found: Leavings) -> None:
+def _against_the_log(path: Path, leavings: Leavings) -> None:
     # Spark puts a random UUID into each name, so a name is enough, also where the folder was moved
     named = committed(path)
     there = {
-        one.name: one
-        for one in sorted(path.rglob("*"))
-        if one.is_file() and LOG not in one.parts and not one.name.startswith((".", "_"))
+        path.name: path
+        for path in sorted(path.rglob("*"))
+        if path.is_file() and LOG not in path.parts and not path.name.startswith((".", "_"))
     }
-    found.committed = len(named)
-    found.missing = sorted(named - set(there))
-    if named and len(found.missing) == len(named):
+    leavings.committed = len(named)
+    leavings.missing = sorted(named - set(there))
+    if named and len(leavings.missing) == len(named):
         raise UsageError(f"{path / LOG} names {len(named)} files, and none of them is here: nothing was done")
-    found.orphans = [one for name, one in there.items() if name not in named]
+    leavings.orphans = [path for name, path in there.items() if name not in named]
 
 
 def committed(path: Path) -> set[str]:
@@ -94,13 +94,13 @@ def committed(path: Path) -> set[str]:
     numbers: dict[int, Path] = {}
     compact = -1
     for one in (path / LOG).iterdir():
-        told = re.fullmatch(r"(\d+)(\.compact)?", one.name)
-        if told is None:
+        match = re.fullmatch(r"(\d+)(\.compact)?", one.name)
+        if match is None:
             continue
-        number = int(told.group(1))
-        if number not in numbers or told.group(2):
+        number = int(match.group(1))
+        if number not in numbers or match.group(2):
             numbers[number] = one
-        if told.group(2):
+        if match.group(2):
             compact = max(compact, number)
     found: set[str] = set()
     for number, one in sorted(numbers.items()):
@@ -121,9 +121,9 @@ def committed(path: Path) -> set[str]:
 
 def _parts(path: Path) -> list[Path]:
     """What batches that were killed left beside the folder (see folder.py)."""
-    found = []
+    paths = []
     for one in path.parent.glob(f".{path.name}.part-*") if path.parent.is_dir() else ():
         pid = one.name.rpartition("-")[2].partition(".")[0]
         if one.is_dir() and pid.isdigit() and not born(int(pid)):
-            found.append(one)
-    return found
+            paths.append(one)
+    return paths

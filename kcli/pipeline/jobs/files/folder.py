@@ -75,7 +75,7 @@ class Folder:
         path = self._path
         if path.exists() and not path.is_dir():
             raise UsageError(f"{path} is a file; an export is a folder of files")
-        above = next(one for one in path.absolute().parents if one.exists())
+        above = next(parent for parent in path.absolute().parents if parent.exists())
         if not (above.is_dir() and os.access(above, os.W_OK | os.X_OK)):
             raise UsageError(f"{path}: nothing can be written in {above}")
         if self._part is not None and os.path.ismount(path):
@@ -152,4 +152,6 @@ def uri_of(path: Path) -> str:
 
 def size_of(path: Path) -> int:
     """Bytes of the data files in a folder."""
-    return sum(one.stat().st_size for one in path.rglob("*") if one.is_file() and not one.name.startswith((".", "_")))
+    return sum(
+        path.stat().st_size for path in path.rglob("*") if path.is_file() and not path.name.startswith((".", "_"))
+    )

@@ -32,12 +32,12 @@ USUAL = {"csv": {"header": "true", "inferSchema": "true"}}
 def files_of(places: Sequence[str]) -> list[Path]:
     """The data files of this machine that paths, folders and patterns mean. Raises UsageError for one that is none."""
     found: list[Path] = []
-    for place in (one for one in places if "://" not in one):
+    for place in (place for place in places if "://" not in place):
         paths = [Path(one) for one in sorted(glob.glob(place))]
         if not paths:
             raise UsageError(f"{place}: there is no such file or folder")
         for path in paths:
-            inside = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+            inside = sorted(path for path in path.rglob("*") if path.is_file()) if path.is_dir() else [path]
             found += [one for one in inside if not hidden(one, path)]
     return found
 
@@ -73,10 +73,10 @@ def count_of(form: str, files: Sequence[Path]) -> int | None:
     if form == "parquet":
         from pyarrow import parquet
 
-        return sum(int(parquet.read_metadata(one).num_rows) for one in files)
+        return sum(int(parquet.read_metadata(file).num_rows) for file in files)
     from pyarrow import orc
 
-    return sum(int(orc.ORCFile(one).nrows) for one in files)
+    return sum(int(orc.ORCFile(file).nrows) for file in files)
 
 
 def load(
@@ -119,10 +119,10 @@ def records(
     if partitions and not frame.isStreaming:
         frame = frame.repartition("partition")
         frame = frame.sortWithinPartitions("partition", "offset") if "offset" in there else frame
-    made = [(f.to_json(f.struct(*there)) if whole else f.col(f"`{value or 'value'}`")).alias("value")]
+    columns = [(f.to_json(f.struct(*there)) if whole else f.col(f"`{value or 'value'}`")).alias("value")]
     if key is not None or ("key" in there and not whole):
-        made.append(f.col(f"`{key or 'key'}`").alias("key"))
-    made += [f.col(name) for name, wanted in (("partition", partitions), ("timestamp", timestamps)) if wanted]
+        columns.append(f.col(f"`{key or 'key'}`").alias("key"))
+    columns += [f.col(name) for name, wanted in (("partition", partitions), ("timestamp", timestamps)) if wanted]
     if "headers" in there and not whole:
-        made.append(f.col("headers"))
-    return as_records(frame.select(*made), keep=("key", "value", "partition", "timestamp", "headers"))
+        columns.append(f.col("headers"))
+    return as_records(frame.select(*columns), keep=("key", "value", "partition", "timestamp", "headers"))

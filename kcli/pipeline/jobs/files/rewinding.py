@@ -21,57 +21,59 @@ VERSION = "v1"
 """Of the files that are understood here."""
 
 
-def check(found: Checkpoint) -> None:
+def check(checkpoint: Checkpoint) -> None:
     """Raise UsageError for a checkpoint whose offsets are not all that it remembers, or that has none yet."""
-    if found.batch < 0:
-        raise UsageError(f"{found.path} has no batch yet: where a first run begins, its options say (-o)")
-    if found.committed < 0:
+    if checkpoint.batch < 0:
+        raise UsageError(f"{checkpoint.path} has no batch yet: where a first run begins, its options say (-o)")
+    if checkpoint.committed < 0:
         raise UsageError(
-            f"{found.path} has no whole batch yet: its first is done again as it was begun; another --name or "
+            f"{checkpoint.path} has no whole batch yet: its first is done again as it was begun; another --name or "
             "--checkpoint begins elsewhere"
         )
-    if (found.path / "state").is_dir():
+    if (checkpoint.path / "state").is_dir():
         raise UsageError(
-            f"{found.path} also keeps sums and windows of what was read; with other offsets they would be wrong: begin "
-            "anew with another --name or --checkpoint"
+            f"{checkpoint.path} also keeps sums and windows of what was read; with other offsets they would be wrong: "
+            "begin anew with another --name or --checkpoint"
         )
-    lines = _lines(found.path / "offsets" / str(found.batch))
+    lines = _lines(checkpoint.path / "offsets" / str(checkpoint.batch))
     if lines[0].strip() != VERSION:
-        raise UsageError(f"{found.path} is of another Spark: its offsets say {lines[0].strip()[:20]}, not {VERSION}")
+        raise UsageError(
+            f"{checkpoint.path} is of another Spark: its offsets say {lines[0].strip()[:20]}, not {VERSION}"
+        )
 
 
-def rewrite(found: Checkpoint, offsets: Mapping[TopicPartition, int], *, sunk: bool = False) -> int:
+def rewrite(checkpoint: Checkpoint, offsets: Mapping[TopicPartition, int], *, sunk: bool = False) -> int:
     """Let the next batch begin at `offsets`; partitions that are not in it stay. `sunk`: the batch that is not whole is
     in the sink. Returns the number of the batch that says so. Raises UsageError as `check`."""
-    check(found)
-    lines = _lines(found.path / "offsets" / str(found.committed))
+    check(checkpoint)
+    lines = _lines(checkpoint.path / "offsets" / str(checkpoint.committed))
     made = "\n".join([*lines[:2], *(_line(line, offsets) for line in lines[2:])])
-    planned = found.batch > found.committed
-    number = found.batch if planned and sunk else found.committed
-    _put(found.path / "offsets" / str(number), made)
+    planned = checkpoint.batch > checkpoint.committed
+    number = checkpoint.batch if planned and sunk else checkpoint.committed
+    _put(checkpoint.path / "offsets" / str(number), made)
     if planned and sunk:
-        _put(found.path / "commits" / str(number), f'{VERSION}\n{{"nextBatchWatermarkMs":0}}')
+        _put(checkpoint.path / "commits" / str(number), f'{VERSION}\n{{"nextBatchWatermarkMs":0}}')
     elif planned:
-        for name in (str(found.batch), f".{found.batch}.crc"):
-            (found.path / "offsets" / name).unlink(missing_ok=True)
+        for name in (str(checkpoint.batch), f".{checkpoint.batch}.crc"):
+            (checkpoint.path / "offsets" / name).unlink(missing_ok=True)
     return number
 
 
-def sunk(found: Checkpoint, destination: str) -> bool:
+def sunk(checkpoint: Checkpoint, destination: str) -> bool:
     """Whether the files in the folder that is written to are of the batch that is not whole, too. Raises UsageError
     for a folder that cannot be looked into from here."""
     if "://" in destination:
         raise UsageError(
-            f"batch {found.batch} was begun and is not whole, and nobody here sees whether {destination} has its "
+            f"batch {checkpoint.batch} was begun and is not whole, and nobody here sees whether {destination} has its "
             "files: let the pipeline end the batch first, then reset it"
         )
     folder = Path(destination)
     if (folder / DELTA).is_dir():
         from kcli.pipeline.jobs.files import delta
 
-        return delta.written(folder, found.query) >= found.batch
+        return delta.written(folder, checkpoint.query) >= checkpoint.batch
     log = folder / LOG  # every tenth batch is in a file with those before it
-    return any((log / f"{found.batch}{suffix}").exists() for suffix in ("", ".compact"))
+    return any((log / f"{checkpoint.batch}{suffix}").exists() for suffix in ("", ".compact"))
 
 
 def _lines(file: Path) -> list[str]:

@@ -60,14 +60,14 @@ class Script:
         self._watermark = watermark
         self._topics = list(topics)
         self._bad: list[BadRows] = []
-        names = [*(one.topic for one in views), *(one.name for one in steps if one.name)]
-        self.pushdown = not streaming and once_each([one.sql for one in steps], names)
+        names = [*(view.topic for view in views), *(step.name for step in steps if step.name)]
+        self.pushdown = not streaming and once_each([step.sql for step in steps], names)
 
     def frames(self) -> Iterator[tuple[Step, DataFrame]]:
         """Each statement's rows; those of a definition have no columns. Raises UsageError for SQL that is none."""
         lasting: set[str] = set()
         for step in self._steps:
-            names = {one.topic for one in self._views}
+            names = {view.topic for view in self._views}
             lasting |= set(mentioned(step.sql, names))
             for view in self._views:
                 if view.topic in lasting:
@@ -97,7 +97,7 @@ class Script:
     @property
     def bad(self) -> int:
         """Records that did not fit their format and are null, in all statements."""
-        return sum(one.rows for one in self._bad)
+        return sum(rows.rows for rows in self._bad)
 
     def _sql(self, step: Step) -> DataFrame:
         try:
