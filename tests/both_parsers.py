@@ -11,25 +11,23 @@ from collections.abc import Callable
 from typing import Any
 
 from kcli.cli.parsing import parser
-from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.command import Command, Line
 from kcli.errors import UsageError
-
-Values = dict[str, Any]
 
 
 class BothParsers:
     """Wraps `parser.parse`."""
 
     def __init__(self) -> None:
-        self._fast: Callable[[Command, list[str]], Values | None] = parser.parse
+        self._fast: Callable[[Command, list[str]], Line | None] = parser.parse
         self._commands: dict[Command, Any] = {}
         self._compared: set[tuple[Command, tuple[str, ...]]] = set()
-        self._caught: list[Values] = []
+        self._caught: list[Line] = []
 
     def install(self) -> None:
         parser.parse = self.parse
 
-    def parse(self, command: Command, argv: list[str]) -> Values | None:
+    def parse(self, command: Command, argv: list[str]) -> Line | None:
         """What the fast parser says. Raises AssertionError where Typer says another thing."""
         try:
             values = self._fast(command, argv)
@@ -40,7 +38,7 @@ class BothParsers:
             self._compare(command, argv, values)
         return values
 
-    def _compare(self, command: Command, argv: list[str], ours: Values | UsageError) -> None:
+    def _compare(self, command: Command, argv: list[str], ours: Line | UsageError) -> None:
         line = (command, tuple(argv))
         if line in self._compared:
             return
@@ -51,7 +49,7 @@ class BothParsers:
         else:
             assert theirs == ours, f"Typer reads {argv} as {theirs}"
 
-    def through_typer(self, command: Command, argv: list[str]) -> Values | None:
+    def through_typer(self, command: Command, argv: list[str]) -> Line | None:
         """The values that Typer reads; None where it refuses the line."""
         from kcli.cli.parsing import typer_app
 
@@ -62,6 +60,6 @@ class BothParsers:
             self._commands[command].main(args=list(argv), prog_name="kcli", standalone_mode=False)
         return self._caught[0] if self._caught else None
 
-    def _catch(self, command: Command, values: Values) -> int:
-        self._caught.append(values)
+    def _catch(self, command: Command, line: Line) -> int:
+        self._caught.append(line)
         return 0

@@ -38,11 +38,15 @@ def other_circles() -> list[str]:
 
 
 def large_folders() -> list[str]:
-    """Folders of kcli and of tests with too many modules."""
-    folders = Counter(str(path.parent) for path in sources() if path.name != "__init__.py")
+    """Folders of kcli and of tests with too many modules; `loose_in_kcli` counts those of kcli itself."""
+    folders = Counter(str(path.parent) for path in sources() if path.name != "__init__.py" and path.parent != KCLI)
     tests = Counter(str(path.parent) for path in Path("tests").rglob("test_*.py"))
     return [
-        *(f"{name} {count}" for name, count in folders.items() if count > MODULES and not name.startswith(LARGE)),
+        *(
+            f"{name} {count}"
+            for name, count in folders.items()
+            if count > MODULES and not name.startswith(LARGE) and name != "kcli"
+        ),
         *(f"{name} {count}" for name, count in tests.items() if count > TEST_MODULES),
     ]
 

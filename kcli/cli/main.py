@@ -12,8 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-    from kcli.cli.parsing.command import Command
-    from kcli.cli.parsing.option import Values
+    from kcli.cli.parsing.command import Command, Line
 
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 """What a write says that was no mistake of its own."""
@@ -106,19 +105,19 @@ def _run(words: list[str]) -> int:
     if chosen is not None:
         command, rest, path = chosen
         words = [*path.split(), *rest]
-        values = None if os.environ.get("KCLI_PARSER") == "typer" else _parse(command, rest, path)
-        if values is not None:
+        line = None if os.environ.get("KCLI_PARSER") == "typer" else _parse(command, rest, path)
+        if line is not None:
             from kcli.cli.parsing.command import run_command
             from kcli.cli.runtime.fast_start import start_lean
 
             start_lean()
-            return run_command(command, values)
+            return run_command(command, line)
     from kcli.cli.parsing.typer_app import dispatch
 
     return dispatch(words)
 
 
-def _parse(command: Command, argv: list[str], path: str) -> Values | None:
+def _parse(command: Command, argv: list[str], path: str) -> Line | None:
     """What a line says; None when it asks for help. Raises UsageError that names the command."""
     from kcli.cli.parsing.parser import parse
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.command import Command, Line
 from kcli.cli.parsing.groups import ConnectionOptions
 from kcli.cli.parsing.registry import ALIASES, SUBJECTS, Verbs, declared, subject
 from kcli.cli.parsing.verbs import behind_options, options_of
@@ -10,7 +10,7 @@ from kcli.values import Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.parsing.option import Option, Values
+    from kcli.cli.parsing.option import Option
 
     Offer = tuple[str, str]
 
@@ -19,20 +19,20 @@ HELP_OFFER = ("--help", "Print help.")
 
 class Place(Value):
     """What the last word may be: `offers` that are known already, and names of a `kind` (see complete_names), each
-    behind `prefix`. `values` is what stands before it; `option` is the one whose value it is."""
+    behind `prefix`. `line` is what stands before it; `option` is the one whose value it is."""
 
     offers: list[Offer] = field(factory=list)
     kind: str = ""
     prefix: str = ""
     text: str = ""  # what was typed of the value itself
     option: Option | None = None
-    values: Values = field(factory=dict)
+    line: Line = field(factory=Line)
 
     @property
     def connection(self) -> ConnectionOptions:
         """Which cluster the words before name."""
         names = {option.name for option in ConnectionOptions.declared}
-        return ConnectionOptions(**{name: value for name, value in self.values.items() if name in names})
+        return ConnectionOptions(**{name: value for name, value in self.line.values.items() if name in names})
 
 
 def split(line: str) -> list[str]:
@@ -98,87 +98,87 @@ def _behind(found: Verbs, rest: list[str], text: str) -> Place:
 
 def _in(command: Command, before: list[str], text: str) -> Place:
     by_flag = {flag: option for option in command.options for flag in option.flags}
-    values, pending, ended = _read(command, by_flag, before)
+    line, pending, ended = _read(command, by_flag, before)
     if pending is not None:
-        return _value(pending, "", text, values)
+        return _value(pending, "", text, line)
     if ended or not text.startswith("-"):
-        return _word(command, text, values)
+        return _word(command, text, line)
     flag, equals, given = text.partition("=")
     if text.startswith("--") and equals:
         option = by_flag.get(flag)
-        return _value(option, flag + "=", given, values) if option is not None else Place()
+        return _value(option, flag + "=", given, line) if option is not None else Place()
     short = by_flag.get(text[:2])
     if len(text) > 2 and text[1] != "-" and short is not None and short.kind != "flag":
-        return _value(short, text[:2], text[2:], values)
+        return _value(short, text[:2], text[2:], line)
     offers: list[Offer] = []
     for option in command.options:
-        if not option.hidden and (option.multiple or not values.get(option.name)):
+        if not option.hidden and (option.multiple or not line.values.get(option.name)):
             long = [one for one in option.flags if one.startswith("--")]
             offers += [(one, option.help) for one in (long if len(text) > 2 else long[:1] or option.flags)]
-    return Place(offers=[*offers, HELP_OFFER], values=values)
+    return Place(offers=[*offers, HELP_OFFER], line=line)
 
 
-def _read(command: Command, by_flag: dict[str, Option], before: list[str]) -> tuple[Values, Option | None, bool]:
+def _read(command: Command, by_flag: dict[str, Option], before: list[str]) -> tuple[Line, Option | None, bool]:
     """What the words before say, as the quick parser reads them, with patience for mistakes; the option that still
     wants its value; whether `--` ended the options."""
-    values, pending, ended = command.defaults(), None, False
+    line, pending, ended = command.line(), None, False
     for word in before:
         if pending is not None:
-            _put(values, pending, word)
+            _put(line, pending, word)
             pending = None
         elif ended or word == "-" or not word.startswith("-"):
-            values["words"].append(word)
+            line.words.append(word)
         elif word == "--":
             ended = True
         elif word.startswith("--"):
             flag, equals, given = word.partition("=")
-            pending = _take(values, by_flag.get(flag), given if equals else None)
+            pending = _take(line, by_flag.get(flag), given if equals else None)
         else:
             for at in range(1, len(word)):
                 option = by_flag.get(f"-{word[at]}")
                 if option is None or option.kind != "flag":
-                    pending = _take(values, option, word[at + 1 :] or None)
+                    pending = _take(line, option, word[at + 1 :] or None)
                     break
-                _put(values, option, "")
-    return values, pending, ended
+                _put(line, option, "")
+    return line, pending, ended
 
 
-def _take(values: Values, option: Option | None, given: str | None) -> Option | None:
+def _take(line: Line, option: Option | None, given: str | None) -> Option | None:
     """Store a value, or return the option that waits for one."""
     if option is None or (given is None and option.kind != "flag"):
         return option
-    _put(values, option, given or "")
+    _put(line, option, given or "")
     return None
 
 
-def _put(values: Values, option: Option, text: str) -> None:
+def _put(line: Line, option: Option, text: str) -> None:
     if option.kind == "flag":
-        values[option.name] = True
+        line.values[option.name] = True
     elif option.multiple:
-        values[option.name].append(text)
+        line.values[option.name].append(text)
     else:
-        values[option.name] = text
+        line.values[option.name] = text
 
 
-def _value(option: Option, prefix: str, text: str, values: Values) -> Place:
+def _value(option: Option, prefix: str, text: str, line: Line) -> Place:
     from kcli.cli.completion.names import kind_of
 
     offers = [(prefix + choice, "") for choice in option.choices]
     kind = "" if option.choices else kind_of(option)
-    return Place(offers=offers, kind=kind, prefix=prefix, text=text, option=option, values=values)
+    return Place(offers=offers, kind=kind, prefix=prefix, text=text, option=option, line=line)
 
 
-def _word(command: Command, text: str, values: Values) -> Place:
+def _word(command: Command, text: str, line: Line) -> Place:
     """An argument: TOPIC, [FILE]..., kcat|kaf|…; the last one stands for all that follow."""
     from kcli.cli.completion.names import ARGUMENTS
 
     if not command.words or command.run in NEW:
-        return Place(values=values)
+        return Place(line=line)
     expected = command.words.split()
-    one = expected[min(len(values["words"]), len(expected) - 1)].strip("[].").partition("[")[0]
+    one = expected[min(len(line.words), len(expected) - 1)].strip("[].").partition("[")[0]
     if "|" in one and one not in ARGUMENTS:
-        return Place(offers=[(choice, "") for choice in one.split("|")], values=values)
-    return Place(kind=ARGUMENTS.get(one, ""), text=text, values=values)
+        return Place(offers=[(choice, "") for choice in one.split("|")], line=line)
+    return Place(kind=ARGUMENTS.get(one, ""), text=text, line=line)
 
 
 NEW = ("kcli.cli.commands.topics.create:create",)

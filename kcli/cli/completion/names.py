@@ -84,7 +84,7 @@ def names(place: Place) -> Iterable[Offer]:
     if kind == "profiles":
         return profiles()
     if kind == "shapes":
-        return _shapes(place.values["words"])
+        return _shapes(place.line.words)
     if kind == "properties":
         return _properties(text)
     if kind in ("configs", "topic keys", "assignments", "keys"):
@@ -129,7 +129,7 @@ def _plans(text: str) -> list[str]:
 
 def _named(place: Place) -> list[Offer]:
     """Resources of the kind that the first word is; a job's name, elsewhere, is not known here."""
-    words = place.values["words"] or [""]
+    words = place.line.words or [""]
     of = words[1] if len(words) > 1 and words[0] in OPERATIONS else words[0]  # acls who-can OPERATION KIND NAME
     kind = {"topic": "topics", "group": "groups", "broker": "ids", "logger": "ids"}.get(of, "")
     return [(name, "") for name in _asked(place, kind)] if kind else []
@@ -137,7 +137,7 @@ def _named(place: Place) -> list[Offer]:
 
 def _configs(place: Place, end: str) -> list[Offer]:
     """Names of configs: of the KIND and NAME before it, else of topics."""
-    words, about = place.values["words"], ("topic", "")
+    words, about = place.line.words, ("topic", "")
     if place.kind in ("assignments", "keys"):
         if len(words) < 2 or words[0] not in KINDS:
             return []

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from kcli.values import Frozen
+from kcli.values import Frozen, Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, TypeVar
+    from typing import TypeVar
 
     from kcli.cli.parsing.option import Option, Options, Values
 
@@ -25,10 +25,16 @@ class Command(Frozen):
     options: tuple[Option, ...] = ()
     own_words: bool = False  # it reads its words by itself, as `kcli cat` does: `options` is for completion only
 
-    def defaults(self) -> Values:
-        values: Values = {option.name: option.absent() for option in self.options}
-        values["words"] = []
-        return values
+    def line(self) -> Line:
+        """A line that names no option and no word."""
+        return Line(values={option.name: option.absent() for option in self.options})
+
+
+class Line(Value):
+    """What a parser read: the words, and the values of the options by their names."""
+
+    words: list[str] = field(factory=list)
+    values: Values = field(factory=dict)
 
 
 DECLARED: dict[str, Command] = {}
@@ -70,22 +76,11 @@ def _description(docstring: str, examples: str) -> str:
     return "\n".join([text, "", "\b", "Examples:" if len(shown) > 1 else "Example:", *shown]) if examples else text
 
 
-def run_command(command: Command, values: Values) -> int:
+def run_command(command: Command, line: Line) -> int:
     """Import the command's module and run it with what a parser read."""
     from importlib import import_module
 
     module, _, name = command.run.partition(":")
     function = getattr(import_module(module), name)
-    if "options" in function.__annotations__:
-        values = options_of(function)(**values)
-    else:
-        values = Legacy(values)
-    code: int = function(values)
+    code: int = function(options_of(function)(words=line.words, **line.values))
     return code
-
-
-class Legacy(dict[str, "Any"]):
-    """Values whose command is not declared by a class of options yet: shared functions read them as attributes."""
-
-    def __getattr__(self, name: str) -> Any:
-        return self.get(name)

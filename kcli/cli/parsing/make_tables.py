@@ -26,7 +26,7 @@ from kcli.cli.parsing.option import Option
 
 def tables() -> dict[str, str]:
     """The text of each generated module, by its subject."""
-    every_table = {name: _table(name) for name, (where, _) in SUBJECTS.items() if ":" not in where}
+    every_table = {name: _table(name) for name in SUBJECTS}
     return {**every_table, "shapes": SHAPES.format(names="".join(f"    {one.name!r},\n" for one in every()))}
 
 

@@ -15,8 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, ClassVar, TypeVar
 
-    Values = Any
-    """What a parser read: the name of an option to its value."""
+    Values = dict[str, Any]
+    """The values of a line by the names of their options, on the way from a parser to a class of options."""
     Self = TypeVar("Self", bound="Options")
 
 
@@ -67,8 +67,8 @@ class Options:
 
     def __init__(self, **given: Any) -> None:
         """Raises TypeError for an option that the class does not have."""
+        self.words = []
         values: Values = {option.name: [] for option in self.declared if option.multiple}
-        values["words"] = []
         if not given.keys() <= {"words", *(option.name for option in self.declared)}:
             raise TypeError(f"{type(self).__name__} has no option {', '.join(given)}")
         self.__dict__.update(values, **given)

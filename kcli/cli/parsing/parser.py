@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kcli.cli.parsing.command import Command
+    from kcli.cli.parsing.command import Command, Line
     from kcli.cli.parsing.option import Option, Values
 
 HELP = ("-h", "--help")
@@ -31,8 +31,8 @@ KCAT = {
 """kcat's letters that we do not have, and how the same is said here."""
 
 
-def parse(command: Command, argv: list[str]) -> Values | None:
-    """The values of a command line (without the command's own name), or None when it asks for help. Raises UsageError
+def parse(command: Command, argv: list[str]) -> Line | None:
+    """What is said by a command line (without the command's own name), or None when it asks for help. Raises UsageError
     with what is wrong and what to do about it."""
     try:
         return _parse(command, argv)
@@ -42,25 +42,25 @@ def parse(command: Command, argv: list[str]) -> Values | None:
         raise
 
 
-def _parse(command: Command, argv: list[str]) -> Values | None:
-    values = command.defaults()
+def _parse(command: Command, argv: list[str]) -> Line | None:
+    line = command.line()
     if command.own_words:
-        values["words"] = argv
-        return values
+        line.words = argv
+        return line
     by_flag = {flag: option for option in command.options for flag in option.flags}
     rest = iter(argv)
     for word in rest:
         if word == "--":
-            values["words"].extend(rest)
+            line.words.extend(rest)
         elif word in HELP:
             return None
         elif len(word) > 1 and word[0] == "-":
-            _option(command, by_flag, word, rest, values)
+            _option(command, by_flag, word, rest, line.values)
         else:
-            values["words"].append(word)
-    if values["words"] and not command.words:
-        raise UsageError(f"{values['words'][0]!r} is too much: {command.name} takes options only")
-    return values
+            line.words.append(word)
+    if line.words and not command.words:
+        raise UsageError(f"{line.words[0]!r} is too much: {command.name} takes options only")
+    return line
 
 
 def options_first(command: Command, argv: list[str]) -> int:
@@ -71,7 +71,7 @@ def options_first(command: Command, argv: list[str]) -> int:
     for word in rest:
         if len(word) < 2 or word[0] != "-" or word == "--" or word in HELP:
             return len(argv) - length_hint(rest) - 1
-        _option(command, by_flag, word, rest, command.defaults())
+        _option(command, by_flag, word, rest, command.line().values)
     return len(argv)
 
 

@@ -131,11 +131,6 @@ def declared(name: str) -> Command | Verbs:
     """The command of a subject, or its commands; without their descriptions."""
     from importlib import import_module
 
-    where = SUBJECTS[name][0]
-    if ":" in where:  # not declared by a class of options yet
-        module, _, attribute = where.partition(":")
-        legacy: Command | Verbs = getattr(import_module(module), attribute)
-        return legacy
     table: Verbs = import_module(f"kcli.cli.parsing.tables.{name}").COMMANDS
     return table.get("", table)
 
@@ -146,8 +141,6 @@ def described(name: str, verb: str = "") -> Command:
 
     known = declared(name)
     command = known if isinstance(known, Command) else known[verb]
-    if ":" in SUBJECTS[name][0]:
-        return command
     import_module(command.run.partition(":")[0])
     return DECLARED[f"{name} {verb}".rstrip()]
 
@@ -156,8 +149,8 @@ def import_all() -> None:
     """Import the modules of all commands: for what commands declare beside themselves."""
     from importlib import import_module
 
-    for name, (where, _) in SUBJECTS.items():
-        for module in () if ":" in where else modules(name):
+    for name in SUBJECTS:
+        for module in modules(name):
             import_module(module)
 
 

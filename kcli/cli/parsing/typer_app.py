@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 from typer.core import TyperGroup
 
-from kcli.cli.parsing.command import Command, run_command
+from kcli.cli.parsing.command import Command, Line, run_command
 from kcli.cli.parsing.help import help_text
 from kcli.cli.parsing.registry import ALIASES, SUBJECTS, Verbs, declared, described, subject
 
 if TYPE_CHECKING:
-    from kcli.cli.parsing.option import Option, Values
+    from kcli.cli.parsing.option import Option
 
 HELP = {"help_option_names": ["-h", "--help"]}
 SETTINGS: dict[str, Any] = {
@@ -84,11 +84,13 @@ def root() -> Any:
     return typer.main.get_command(app)
 
 
-def command_of(command: Command, act: Callable[[Command, Values], int] = run_command) -> Any:
+def command_of(command: Command, act: Callable[[Command, Line], int] = run_command) -> Any:
     """A command as Typer's, from the options that its class declares. What Typer read goes to `act`."""
 
     def call(**values: Any) -> int:
-        return act(command, command.defaults() | {name: value for name, value in values.items() if value is not None})
+        words: list[str] = values.pop("words", None) or []
+        given = {name: value for name, value in values.items() if value is not None}
+        return act(command, Line(words=words, values=command.line().values | given))
 
     app = typer.Typer(**{**SETTINGS, "no_args_is_help": False})
     parameters = [] if command.own_words else [_parameter(option) for option in command.options]

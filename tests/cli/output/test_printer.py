@@ -36,7 +36,7 @@ def options(line: str) -> ConsumeOptions:
     assert isinstance(command, Command)
     given = parse(command, line.split())
     assert given is not None
-    return ConsumeOptions(**given)
+    return ConsumeOptions(words=given.words, **given.values)
 
 
 def printed(line: str, limit: int = -1, terminal: bool = False) -> bytes:

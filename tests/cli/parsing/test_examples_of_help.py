@@ -44,9 +44,9 @@ def test_an_example_is_a_command_line(line: str) -> None:
     chosen = verbs.find(words[1:])
     assert chosen is not None
     command, rest, _ = chosen
-    values = quick.parse(command, rest)
-    assert values is not None
-    assert not PROSE & {*values["words"]}, "an explanation stands behind a #"
+    read = quick.parse(command, rest)
+    assert read is not None
+    assert not PROSE & {*read.words}, "an explanation stands behind a #"
 
 
 def test_help_tells_the_isolation_that_holds_where_none_is_given() -> None:

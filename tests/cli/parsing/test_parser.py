@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kcli.cli.main import main
 from kcli.cli.parsing import typer_app as typed
-from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.command import Command, Line
 from kcli.cli.parsing.parser import parse
 from kcli.cli.parsing.registry import every
 from kcli.cli.parsing.verbs import find
@@ -62,12 +60,12 @@ WRONG = [
 ]
 
 
-def through_typer(words: list[str]) -> dict[str, Any] | int:
+def through_typer(words: list[str]) -> Line | int:
     """The values that the Typer command of the table gives, or the exit code of its refusal."""
-    caught: list[dict[str, Any]] = []
+    caught: list[Line] = []
 
-    def catch(_: Command, values: dict[str, Any]) -> int:
-        caught.append(values)
+    def catch(_: Command, line: Line) -> int:
+        caught.append(line)
         return 0
 
     command = typed.command_of(HOT[words[0]], catch)

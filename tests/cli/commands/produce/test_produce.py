@@ -66,7 +66,7 @@ def plan(line: str) -> Plan:
     assert isinstance(command, Command)
     given = parse(command, line.split())
     assert given is not None
-    return Plan(ProduceOptions(**given))
+    return Plan(ProduceOptions(words=given.words, **given.values))
 
 
 async def send(line: str, producer: FakeProducer, report: Report | None = None, stop: Stop | None = None) -> int:

@@ -151,27 +151,27 @@ class Settings:
             raise Fatal(str(problem)) from None
 
     @staticmethod
-    def _weaker(given: dict[str, Any]) -> dict[str, Any]:
+    def _weaker(settings: dict[str, Any]) -> dict[str, Any]:
         """Idempotence is for who asks for it, or for nothing that it does not go with. Raises Fatal."""
-        wanted = given.get("idempotence") or (given.get("transactional_id") and given.get("idempotence", True))
+        wanted = settings.get("idempotence") or (settings.get("transactional_id") and settings.get("idempotence", True))
         wrong = ""
-        if given.get("acks", -1) != -1:
+        if settings.get("acks", -1) != -1:
             wrong = "`acks` must be set to `all` when `enable.idempotence` is true"
-        elif given.get("max_in_flight", 1) > MOST_IN_FLIGHT:
+        elif settings.get("max_in_flight", 1) > MOST_IN_FLIGHT:
             wrong = f"`max.in.flight` must be set <= {MOST_IN_FLIGHT} when `enable.idempotence` is true"
-        elif given.get("retries", 1) < 1:
+        elif settings.get("retries", 1) < 1:
             wrong = "`retries` must be set >= 1 when `enable.idempotence` is true"
         if wrong and wanted:
             raise Fatal(wrong)
         return {"idempotence": False} if wrong else {}
 
 
-def _timeouts(given: dict[str, Any]) -> dict[str, Any]:
+def _timeouts(settings: dict[str, Any]) -> dict[str, Any]:
     """message.timeout.ms is the whole time of a record, whatever the other times are; 0 is no end. Raises Fatal."""
     defaults = ProducerSettings()
-    whole = given.get("delivery_timeout", defaults.delivery_timeout) or FOREVER
-    linger = given.get("linger", min(defaults.linger, whole / 2))
+    whole = settings.get("delivery_timeout", defaults.delivery_timeout) or FOREVER
+    linger = settings.get("linger", min(defaults.linger, whole / 2))
     if linger >= whole:
         raise Fatal("`message.timeout.ms` must be greater than `linger.ms`")
-    request = min(given.get("request_timeout", defaults.request_timeout), whole - linger)
+    request = min(settings.get("request_timeout", defaults.request_timeout), whole - linger)
     return {"delivery_timeout": whole, "linger": linger, "request_timeout": request}
