@@ -56,8 +56,8 @@ test-pictures: $(VENV)/.made-dev  ## what the dashboard's screens look like at t
 	$(BIN)/python -m tests.suite tests/tui/test_pictures.py -m pictures $(ARGS)
 
 nightly: test test-spark test-pure test-pictures  ## what is too long for every change, at most three hours
-	$(BIN)/python -m tests.producer.schedules 0 100000
-	$(BIN)/python -m tests.consumer.schedules 0 100000
+	$(BIN)/python -m tests.producer.schedules 0 100000 & beside=$$!; \
+		$(BIN)/python -m tests.consumer.schedules 0 100000; code=$$?; wait $$beside && exit $$code
 	CHAOS_SECONDS=3600 $(MAKE) chaos
 	$(MAKE) storm soak late
 
