@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from kcli.broker.security.access import Access
 from kcli.cli.commands.doctor.ladder import Ladder
@@ -138,10 +139,12 @@ async def _cluster(ladder: Ladder, steps: list[Step], options: DoctorOptions) ->
     steps.extend(await asyncio.gather(*(_advertised(ladder, broker, gate) for broker in brokers)))
     sasl = ladder.access.sasl if ladder.access is not None else None
     user = (sasl.username if sasl is not None else "") or "ANONYMOUS"
-    rungs: list[Callable[[], Awaitable[str | Fault]]] = [lambda: cluster_rights(ladder)]
-    rungs.append(lambda: topic_rights(ladder))
-    rungs += [lambda name=name: one_topic(ladder, name, user) for name in options.topics]  # type: ignore[misc]
-    rungs += [lambda name=name: one_group(ladder, name, user) for name in options.groups]  # type: ignore[misc]
+    rungs: list[Callable[[], Awaitable[str | Fault]]] = [
+        partial(cluster_rights, ladder),
+        partial(topic_rights, ladder),
+        *(partial(one_topic, ladder, name, user) for name in options.topics),
+        *(partial(one_group, ladder, name, user) for name in options.groups),
+    ]
     for rung in rungs:
         await ladder.take("rights", rung)
     for step in ladder.steps:

@@ -69,13 +69,7 @@ def cancel(options: CancelOptions) -> int:
         if rows:
             targets = {at: move.target for at, move in meant.items()}
             await undo.keep(cluster, "reassign", assignment_file.document(targets), "kcli reassign execute {}")
-        for at, problem in (await alter_reassignments(cluster, dict.fromkeys(rows))).items():
-            rows[at]["result"], rows[at]["error"] = ("cancelled", None) if problem is None else ("failed", str(problem))
-            if problem is not None:
-                document.fail(problem, about(at))
-        for replica, problem in (await alter_log_dirs(cluster, back)).items():
-            if problem is not None:
-                document.fail(problem, f"{replica.topic} [{replica.partition}]")
+        await _take_back(cluster, document, rows, back)
         if not options.keep_throttle:
             topics = sorted({at.topic for at in wanted or meant})
             await clean(cluster, options, document, topics if wanted is not None or scope.topics else None)
@@ -95,6 +89,19 @@ def _row(at: TopicPartition, move: Ongoing) -> Row:
         "result": "would cancel",
         "error": None,
     }
+
+
+async def _take_back(
+    cluster: Cluster, document: Document, rows: dict[TopicPartition, Row], back: dict[Replica, str]
+) -> None:
+    """Cancel the moves between brokers, and those between directories; the rows and the document say what failed."""
+    for at, problem in (await alter_reassignments(cluster, dict.fromkeys(rows))).items():
+        rows[at]["result"], rows[at]["error"] = ("cancelled", None) if problem is None else ("failed", str(problem))
+        if problem is not None:
+            document.fail(problem, about(at))
+    for replica, problem in (await alter_log_dirs(cluster, back)).items():
+        if problem is not None:
+            document.fail(problem, f"{replica.topic} [{replica.partition}]")
 
 
 async def _on_disks(cluster: Cluster, dirs: dict[Replica, str]) -> dict[Replica, str]:
