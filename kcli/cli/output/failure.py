@@ -9,34 +9,37 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kcli.cli.output.shapes.shape import Shape
+
 
 class OutputFailed(KcliError):
     """The output takes no more, no error either."""
 
 
-def with_document(work: Callable[[], int], shape_name: str, format: str | None) -> int:
-    """The exit code of `work`; where it raises, its empty document with the error is printed. Raises what it raises."""
+def with_document(work: Callable[[], int], shape: Shape | None, format: str | None) -> int:
+    """The exit code of `work`; where it raises, the empty document of its shape with the error is printed; a command
+    that prints lines has none. Raises what it raises."""
     try:
         return work()
     except (UsageError, OutputFailed):
         raise
     except KcliError as error:
         if format not in (None, "table"):
-            _print(error, shape_name, format)
+            _print(error, shape, format)
         raise
 
 
 def with_line(work: Callable[[], int], json: bool) -> int:
     """The exit code of `work`; where it raises, a line with the error ends the records. Raises what it raises."""
-    return with_document(work, "", "ndjson" if json else None)
+    return with_document(work, None, "ndjson" if json else None)
 
 
-def _print(error: KcliError, shape_name: str, format: str) -> None:
+def _print(error: KcliError, shape: Shape | None, format: str) -> None:
     from kcli.cli.main import silence_stdout
     from kcli.cli.output.render import Document, write
-    from kcli.cli.output.shapes.shape import shape
+    from kcli.cli.output.shapes.shape import Section, Shape
 
-    document = Document(shape=shape(shape_name or "count"))  # of an empty document a line only has the error
+    document = Document(shape=shape or Shape(sections=(Section(),)))
     document.fail(error)
     try:
         write(document, format)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, finished, named_topics
 from kcli.cli.output.failure import with_document
 from kcli.cli.output.progress import Progress
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ConnectionOptions, TimeFieldOptions
 from kcli.cli.parsing.option import choice, flag
@@ -21,8 +22,16 @@ from kcli.model import TopicPartition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
     from kcli.client import Client
+
+
+class CountRow(Row, section="partitions"):
+    topic: str = column("Name of the topic.")
+    partition: int = column("Number of the partition.")
+    count: int = column("Records a consumer would see.")
+
+
+SHAPE = shape("count", "Records there are, exactly.", CountRow)
 
 
 class CountOptions(TopicOptions, SelectionOptions, TimeOptions, TimeFieldOptions, FilterOptions, ConnectionOptions):
@@ -63,7 +72,7 @@ def count(options: CountOptions) -> int:
     """Count what `consume` would print: markers and compacted gaps are not records; with --isolation read_committed
     aborted records are none either."""
     plan = Plan(options)
-    return with_document(lambda: run_loop(lambda stop: _count(plan, stop)), "count", plan.format)
+    return with_document(lambda: run_loop(lambda stop: _count(plan, stop)), SHAPE, plan.format)
 
 
 async def _count(plan: Plan, stop: Stop) -> int:
@@ -125,8 +134,9 @@ def _show(plan: Plan, counts: dict[TopicPartition, int]) -> None:
                 put(f"{topic}\t{sum(n for at, n in counts.items() if at.topic == topic)}\n")
     else:
         from kcli.cli.output.render import Document, write
-        from kcli.cli.output.shapes.shape import shape
 
-        rows: list[Row] = [{"topic": at.topic, "partition": at.partition, "count": n} for at, n in counts.items()]
-        write(Document(shape=shape("count"), rows={"partitions": rows}), plan.format)
+        document = Document(shape=SHAPE)
+        rows = document.of(CountRow)
+        rows += [CountRow(topic=at.topic, partition=at.partition, count=n) for at, n in counts.items()]
+        write(document, plan.format)
     sys.stdout.flush()

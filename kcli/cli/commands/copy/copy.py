@@ -5,9 +5,9 @@ from __future__ import annotations
 from time import monotonic
 
 from kcli.cli.commands.consume.selection import EARLIEST, LATEST, held_back
-from kcli.cli.commands.copy.outcome import FLUSH_AFTER_INTERRUPT, answered, summary, verdict
+from kcli.cli.commands.copy.outcome import FLUSH_AFTER_INTERRUPT, SHAPE, answered, summary, verdict
 from kcli.cli.commands.copy.plan import CopyOptions, Plan, Span
-from kcli.cli.commands.copy.survey import survey
+from kcli.cli.commands.copy.survey import PLAN_SHAPE, survey
 from kcli.cli.commands.copy.target import check_partitions, cluster_id, find_target
 from kcli.cli.main import complain
 from kcli.cli.output.failure import with_document
@@ -43,7 +43,7 @@ def copy(options: CopyOptions) -> int:
     Read is read_committed unless --isolation says otherwise.
     """
     plan = Plan(options)
-    shape = "copy.plan" if options.dry_run else "copy"
+    shape = PLAN_SHAPE if options.dry_run else SHAPE
     return with_document(lambda: run(lambda stop: _copy(plan, stop)), shape, plan.format)
 
 

@@ -8,12 +8,28 @@ from collections.abc import Awaitable
 from kcli.cli.commands.copy.plan import Plan
 from kcli.cli.main import complain, sentence
 from kcli.cli.output.render import Document, write
-from kcli.cli.output.shapes.shape import shape
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.output.text import records
 from kcli.cli.runtime.signals import INTERRUPTED, Stop
 from kcli.copying.tally import Tally
 from kcli.errors import BrokerError, KcliError, UnknownOutcome
 
+
+class CopyRow(Row, section="copies"):
+    source: str = column("Topic the records came from.")
+    destination: str = column("Topic they went to.")
+    read: int = column("Records read.")
+    copied: int = column("Records acknowledged (with --exactly-once: committed).")
+    filtered: int = column("Records that the filters left out.")
+    failed: int = column("Records that were not published.")
+    unknown: int = column("Records that may be published; no answer says whether.")
+    untouched: int = column("Records whose batch went on as it was.")
+    bytes: int = column("Bytes of batches as they were fetched.")
+    seconds: float = column("How long it took.")
+    group: str | None = column("Under which name the positions are kept; null with --no-resume.")
+
+
+SHAPE = shape("copy", "What became of the records of a copy.", CopyRow)
 PATIENCE = 0.5  # seconds of silence after Ctrl-C
 FLUSH_AFTER_INTERRUPT = 10.0  # seconds
 
@@ -66,19 +82,22 @@ def verdict(plan: Plan, tally: Tally, problem: KcliError | None, stop: Stop, sec
 
 
 def _show(plan: Plan, format: str, tally: Tally, problem: KcliError | None, seconds: float) -> None:
-    row = {
-        name: getattr(tally, name) for name in ("read", "copied", "filtered", "failed", "unknown", "untouched", "bytes")
-    }
-    document = Document(shape=shape("copy"))
-    document.rows["copies"] = [
-        {
-            "source": plan.source,
-            "destination": plan.destination,
-            **row,
-            "seconds": round(seconds, 3),
-            "group": plan.group if plan.resume else None,
-        }
-    ]
+    document = Document(shape=SHAPE)
+    document.of(CopyRow).append(
+        CopyRow(
+            source=plan.source,
+            destination=plan.destination,
+            read=tally.read,
+            copied=tally.copied,
+            filtered=tally.filtered,
+            failed=tally.failed,
+            unknown=tally.unknown,
+            untouched=tally.untouched,
+            bytes=tally.bytes,
+            seconds=round(seconds, 3),
+            group=plan.group if plan.resume else None,
+        )
+    )
     if problem is not None:
         document.fail(problem)
     write(document, format)

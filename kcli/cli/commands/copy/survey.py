@@ -6,7 +6,7 @@ from kcli.cli.commands.copy.plan import Plan, Span
 from kcli.cli.commands.lag.rows import stamp
 from kcli.cli.output.progress import Progress
 from kcli.cli.output.render import Document, write
-from kcli.cli.output.shapes.shape import shape
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.runtime.signals import INTERRUPTED, Stop
 from kcli.client import Client
 from kcli.copying.survey import Part, Survey
@@ -14,6 +14,28 @@ from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 
 BAR = 40  # characters
+
+
+class TimeRow(Row, section="times"):
+    from_: str | None = column("Begin of the time, UTC; null for records without one.", name="from")
+    copied: int = column("Records that would be copied; a batch counts where it begins.")
+    bytes: int = column("Bytes of batches as they were fetched.")
+    bar: str = column("The same to look at.")
+
+
+class PartitionRow(Row, section="partitions"):
+    topic: str = column("Name of the topic.")
+    partition: int = column("Number of the partition.")
+    start: int = column("First offset of the range.")
+    end: int = column("Offset at which it ends.")
+    records: int = column("Records in it.")
+    copied: int = column("Records that would be copied.")
+    bytes: int = column("Bytes of batches as they were fetched.")
+    first: str | None = column("Earliest timestamp, by batch headers, UTC.")
+    last: str | None = column("Latest timestamp, by batch headers, UTC.")
+
+
+PLAN_SHAPE = shape("copy.plan", "What a copy would do, by partition and over time.", TimeRow, PartitionRow)
 
 
 async def survey(plan: Plan, source: Client, span: Span, stop: Stop) -> int:
@@ -39,36 +61,36 @@ async def survey(plan: Plan, source: Client, span: Span, stop: Stop) -> int:
             progress.close()
     if stop.asked:
         return INTERRUPTED
-    document = Document(shape=shape("copy.plan"))
-    document.rows["partitions"] = [_row(plan, at, contents.parts.get(at, Part()), span[at]) for at in sorted(span)]
-    document.rows["times"] = _times(contents)
+    document = Document(shape=PLAN_SHAPE)
+    document.of(PartitionRow)[:] = [_row(plan, at, contents.parts.get(at, Part()), span[at]) for at in sorted(span)]
+    document.of(TimeRow)[:] = _times(contents)
     write(document, plan.format or "table")
     return 0
 
 
-def _row(plan: Plan, at: TopicPartition, part: Part, span: tuple[int, int]) -> dict[str, object]:
-    return {
-        "topic": at.topic,
-        "partition": at.partition,
-        "start": span[0],
-        "end": span[1],
-        "records": part.records,
-        "copied": part.kept,
-        "bytes": part.bytes,
-        "first": stamp(part.first_timestamp / 1000) if part.first_timestamp >= 0 else None,
-        "last": stamp(part.last_timestamp / 1000) if part.last_timestamp >= 0 else None,
-    }
+def _row(plan: Plan, at: TopicPartition, part: Part, span: tuple[int, int]) -> PartitionRow:
+    return PartitionRow(
+        topic=at.topic,
+        partition=at.partition,
+        start=span[0],
+        end=span[1],
+        records=part.records,
+        copied=part.kept,
+        bytes=part.bytes,
+        first=stamp(part.first_timestamp / 1000) if part.first_timestamp >= 0 else None,
+        last=stamp(part.last_timestamp / 1000) if part.last_timestamp >= 0 else None,
+    )
 
 
-def _times(survey: Survey) -> list[dict[str, object]]:
+def _times(survey: Survey) -> list[TimeRow]:
     cells = survey.histogram()
     most = max((records for _, _, records, _ in cells), default=0)
     return [
-        {
-            "from": stamp(begin / 1000) if begin >= 0 else None,
-            "copied": records,
-            "bytes": size,
-            "bar": "#" * (records * BAR // most) if most else "",
-        }
+        TimeRow(
+            from_=stamp(begin / 1000) if begin >= 0 else None,
+            copied=records,
+            bytes=size,
+            bar="#" * (records * BAR // most) if most else "",
+        )
         for begin, _, records, size in cells
     ]

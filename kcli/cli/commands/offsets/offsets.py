@@ -11,6 +11,7 @@ from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
 from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, list_offsets
+from kcli.cli.output.rows import Row, column, moment, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions, TimeFieldOptions, isolation
 from kcli.cli.parsing.option import text
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from kcli.cli.output.render import Document
-    from kcli.cli.output.shapes.shape import Row
     from kcli.model import Cluster, OffsetAndMetadata
     from kcli.seeking.seeking import First
 
@@ -31,6 +31,24 @@ if TYPE_CHECKING:
     Commits = dict[TopicPartition, OffsetAndMetadata | KcliError]
     AtTime = Callable[[Cluster, Answers, Answers], Awaitable[Answers]]
     """Looks up the first offsets of a time, where logs start and end being known."""
+
+
+class OffsetsRow(Row, section="partitions"):
+    topic: str = column("Name of the topic.")
+    partition: int = column("Number of the partition.")
+    start: int | None = column("Log start offset.")
+    stable: int | None = column("Last stable offset: where read_committed ends.")
+    end: int | None = column("High watermark: where read_uncommitted ends.")
+    span: int | None = column("end minus start; records at most, not exactly.")
+    leader: int | None = column("Id of the leading broker; null when nobody leads.", table=False)
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    at_offset: int | None = column("First offset at or after --at; the end when there is none.", sparse=True)
+    at_timestamp: int | None = moment("Timestamp (ms) of the record there; null at the end.", sparse=True)
+    committed: int | None = column("Committed offset of --group.", sparse=True)
+    lag: int | None = column("Offsets behind: end minus committed; null without a commit.", sparse=True)
+
+
+SHAPE = shape("offsets", "Where logs start and end.", OffsetsRow)
 
 
 class OffsetsOptions(TimeFieldOptions, OutputOptions):
@@ -58,17 +76,18 @@ def offsets(options: OffsetsOptions) -> int:
         await fail_all(document, bad(topics), TopicMissing, lambda: describe_topics(cluster, internal=False))
         commits = await _commits(cluster, options.group, document)
         level = options.isolation or "read_uncommitted"
-        document.rows["partitions"] = await rows(cluster, good(topics), commits, level, at_time)
-        for row in document.rows["partitions"]:
-            if row["error"]:
-                document.fail(KcliError(row["error"]), f"{row['topic']} [{row['partition']}]")
+        partitions = document.of(OffsetsRow)
+        partitions += await rows(cluster, good(topics), commits, level, at_time)
+        for row in partitions:
+            if row.error:
+                document.fail(KcliError(row.error), f"{row.topic} [{row.partition}]")
 
-    return answer(options, "offsets", work)
+    return answer(options, SHAPE, work)
 
 
 async def rows(
     cluster: Cluster, topics: dict[str, Topic], commits: Commits | None, isolation: str, at_time: AtTime | None = None
-) -> list[Row]:
+) -> list[OffsetsRow]:
     """A row for each partition; commits were read before, so lag is not negative by construction. `at_time` looks up
     the offsets of a time."""
     leaders = {TopicPartition(t.topic, p.partition): p.leader for t in topics.values() for p in t.partitions}
@@ -79,39 +98,39 @@ async def rows(
         list_offsets(cluster, dict.fromkeys(leaders, EARLIEST)),
     )
     timed = {} if at_time is None else await at_time(cluster, starts, ends)
-    rows = []
+    rows: list[OffsetsRow] = []
     for at, leader in leaders.items():
         start, limit, end = _offset(starts[at]), _offset(stable[at]), _offset(ends[at])
         answers = (starts[at], stable[at], ends[at], timed.get(at))
         problem = next((answer for answer in answers if isinstance(answer, KcliError)), None)
         position = None if commits is None else _position(commits.get(at))
         until = limit if isolation == "read_committed" else end
+        at_offset, at_timestamp = _timed(timed.get(at), end)
         rows.append(
-            {
-                "topic": at.topic,
-                "partition": at.partition,
-                "start": start,
-                "stable": limit,
-                "end": end,
-                "span": end - start if end is not None and start is not None else None,
-                "leader": leader if leader >= 0 else None,
-                "error": str(problem) if problem is not None else None,
-                **_timed_fields(timed.get(at), end),
-                "committed": position,
-                "lag": max(until - position, 0) if position is not None and until is not None else None,
-            }
+            OffsetsRow(
+                topic=at.topic,
+                partition=at.partition,
+                start=start,
+                stable=limit,
+                end=end,
+                span=end - start if end is not None and start is not None else None,
+                leader=leader if leader >= 0 else None,
+                error=str(problem) if problem is not None else None,
+                at_offset=at_offset,
+                at_timestamp=at_timestamp,
+                committed=position,
+                lag=max(until - position, 0) if position is not None and until is not None else None,
+            )
         )
     return rows
 
 
-def _timed_fields(answer: LogOffset | KcliError | None, end: int | None) -> Row:
+def _timed(answer: LogOffset | KcliError | None, end: int | None) -> tuple[int | None, int | None]:
     """The first offset of --at, and its time; the end where no record is that young."""
     if not isinstance(answer, LogOffset):
-        return {"at_offset": None, "at_timestamp": None}
-    return {
-        "at_offset": answer.offset if answer.offset >= 0 else end,
-        "at_timestamp": answer.timestamp if answer.timestamp >= 0 else None,
-    }
+        return None, None
+    offset = answer.offset if answer.offset >= 0 else end
+    return offset, answer.timestamp if answer.timestamp >= 0 else None
 
 
 def _at_time(options: OffsetsOptions) -> AtTime | None:

@@ -5,11 +5,36 @@ from __future__ import annotations
 from kcli.cli.commands.redrive.plan import Plan
 from kcli.cli.main import complain, sentence
 from kcli.cli.output.render import Document, write
-from kcli.cli.output.shapes.shape import shape
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.output.text import records
 from kcli.cli.runtime.signals import INTERRUPTED, Stop
 from kcli.copying.redrive import Account
 from kcli.errors import KcliError
+
+
+class TotalRow(Row, section="totals", table=False):
+    topic: str = column("The dead-letter topic.")
+    read: int = column("Records read.")
+    filtered: int = column("Of these, left out by filters.")
+    group: str = column("Name under which the cluster keeps how far it is.")
+
+
+class TargetRow(Row, section="targets"):
+    topic: str | None = column("Where the records go; null for those that go nowhere.")
+    records: int = column("Records with this target, or with this reason.")
+    redriven: int = column("Acknowledged by the target topic; 0 in a plan.")
+    skipped: int = column("Left out by --max-attempts or --missing skip.")
+    failed: int = column("Not sent back.")
+    unknown: int = column("Perhaps sent back: no answer came.")
+    note: str | None = column("What the figures do not say by themselves.")
+
+
+SHAPE = shape(
+    "redrive",
+    "What became of dead letters, or would become of them, by target; and how many were read.",
+    TotalRow,
+    TargetRow,
+)
 
 
 def summary(account: Account, *, planned: bool, unanswered: int = 0) -> str:
@@ -46,19 +71,22 @@ def verdict(plan: Plan, account: Account, problem: KcliError | None, stop: Stop,
 
 
 def _show(plan: Plan, account: Account, problem: KcliError | None) -> None:
-    document = Document(shape=shape("redrive"))
-    document.rows["targets"] = [
-        {
-            "topic": topic,
-            "records": line.records,
-            **{name: getattr(line, name) for name in ("redriven", "skipped", "failed", "unknown")},
-            "note": line.note or None,
-        }
+    document = Document(shape=SHAPE)
+    document.of(TargetRow)[:] = [
+        TargetRow(
+            topic=topic,
+            records=line.records,
+            redriven=line.redriven,
+            skipped=line.skipped,
+            failed=line.failed,
+            unknown=line.unknown,
+            note=line.note or None,
+        )
         for (topic, _), line in sorted(account.lines.items(), key=lambda item: (item[0][0] is None, str(item[0])))
     ]
-    document.rows["totals"] = [
-        {"topic": plan.dlq, "read": account.read, "filtered": account.filtered, "group": plan.group}
-    ]
+    document.of(TotalRow).append(
+        TotalRow(topic=plan.dlq, read=account.read, filtered=account.filtered, group=plan.group)
+    )
     if problem is not None:
         document.fail(problem)
     write(document, plan.format)

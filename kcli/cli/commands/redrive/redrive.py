@@ -10,7 +10,7 @@ from typing import Any
 
 from kcli.cli.commands.consume.selection import EARLIEST, LATEST, finished
 from kcli.cli.commands.copy.outcome import answered
-from kcli.cli.commands.redrive.outcome import summary, verdict
+from kcli.cli.commands.redrive.outcome import SHAPE, summary, verdict
 from kcli.cli.commands.redrive.plan import Plan, RedriveOptions
 from kcli.cli.main import complain
 from kcli.cli.output.failure import with_document
@@ -57,7 +57,7 @@ def redrive(options: RedriveOptions) -> int:
     --exactly-once neither.
     """
     plan = Plan(options)
-    return with_document(lambda: run(lambda stop: _redrive(plan, stop)), "redrive", plan.format)
+    return with_document(lambda: run(lambda stop: _redrive(plan, stop)), SHAPE, plan.format)
 
 
 async def _redrive(plan: Plan, stop: Stop) -> int:

@@ -228,26 +228,6 @@ _RESET = (
     column("end", "integer", "High watermark.", null=True, table=False),
     ERROR.replace(about="Why it was not done; null when it was, or will be."),
 )
-_OFFSETS = (
-    TOPIC,
-    PARTITION,
-    column("start", "integer", "Log start offset.", null=True),
-    column("stable", "integer", "Last stable offset: where read_committed ends.", null=True),
-    column("end", "integer", "High watermark: where read_uncommitted ends.", null=True),
-    column("span", "integer", "end minus start; records at most, not exactly.", null=True),
-    column("leader", "integer", "Id of the leading broker; null when nobody leads.", null=True, table=False),
-    ERROR,
-)
-_OFFSETS_AT = (
-    column(
-        "at_offset", "integer", "First offset at or after --at; the end when there is none.", null=True, sparse=True
-    ),
-    column("at_timestamp", "moment", "Timestamp (ms) of the record there; null at the end.", null=True, sparse=True),
-)
-_OFFSETS_GROUP = (
-    column("committed", "integer", "Committed offset of --group.", null=True, sparse=True),
-    LAG.replace(sparse=True),
-)
 
 SHAPES: tuple[Shape, ...] = (
     Shape(
@@ -431,102 +411,6 @@ SHAPES: tuple[Shape, ...] = (
         name="lag.watch.partition",
         about="One look of a watch, by partition.",
         sections=(Section(name="partitions", columns=_over_time(_LAG_PARTITION)),),
-    ),
-    Shape(
-        name="offsets",
-        about="Where logs start and end.",
-        sections=(Section(name="partitions", columns=_OFFSETS + _OFFSETS_AT + _OFFSETS_GROUP),),
-    ),
-    Shape(
-        name="redrive",
-        about="What became of dead letters, or would become of them, by target; and how many were read.",
-        sections=(
-            Section(
-                name="totals",
-                table=False,
-                columns=(
-                    column("topic", "string", "The dead-letter topic."),
-                    column("read", "integer", "Records read."),
-                    column("filtered", "integer", "Of these, left out by filters."),
-                    column("group", "string", "Name under which the cluster keeps how far it is."),
-                ),
-            ),
-            Section(
-                name="targets",
-                columns=(
-                    column("topic", "string", "Where the records go; null for those that go nowhere.", null=True),
-                    column("records", "integer", "Records with this target, or with this reason."),
-                    column("redriven", "integer", "Acknowledged by the target topic; 0 in a plan."),
-                    column("skipped", "integer", "Left out by --max-attempts or --missing skip."),
-                    column("failed", "integer", "Not sent back."),
-                    column("unknown", "integer", "Perhaps sent back: no answer came."),
-                    NOTE,
-                ),
-            ),
-        ),
-    ),
-    Shape(
-        name="copy",
-        about="What became of the records of a copy.",
-        sections=(
-            Section(
-                name="copies",
-                columns=(
-                    column("source", "string", "Topic the records came from."),
-                    column("destination", "string", "Topic they went to."),
-                    column("read", "integer", "Records read."),
-                    column("copied", "integer", "Records acknowledged (with --exactly-once: committed)."),
-                    column("filtered", "integer", "Records that the filters left out."),
-                    column("failed", "integer", "Records that were not published."),
-                    column("unknown", "integer", "Records that may be published; no answer says whether."),
-                    column("untouched", "integer", "Records whose batch went on as it was."),
-                    column("bytes", "integer", "Bytes of batches as they were fetched."),
-                    column("seconds", "number", "How long it took."),
-                    column(
-                        "group", "string", "Under which name the positions are kept; null with --no-resume.", null=True
-                    ),
-                ),
-            ),
-        ),
-    ),
-    Shape(
-        name="copy.plan",
-        about="What a copy would do, by partition and over time.",
-        sections=(
-            Section(
-                name="times",
-                columns=(
-                    column("from", "string", "Begin of the time, UTC; null for records without one.", null=True),
-                    column("copied", "integer", "Records that would be copied; a batch counts where it begins."),
-                    column("bytes", "integer", "Bytes of batches as they were fetched."),
-                    column("bar", "string", "The same to look at."),
-                ),
-            ),
-            Section(
-                name="partitions",
-                columns=(
-                    TOPIC,
-                    PARTITION,
-                    column("start", "integer", "First offset of the range."),
-                    column("end", "integer", "Offset at which it ends."),
-                    column("records", "integer", "Records in it."),
-                    column("copied", "integer", "Records that would be copied."),
-                    column("bytes", "integer", "Bytes of batches as they were fetched."),
-                    column("first", "string", "Earliest timestamp, by batch headers, UTC.", null=True),
-                    column("last", "string", "Latest timestamp, by batch headers, UTC.", null=True),
-                ),
-            ),
-        ),
-    ),
-    Shape(
-        name="count",
-        about="Records there are, exactly.",
-        sections=(
-            Section(
-                name="partitions",
-                columns=(TOPIC, PARTITION, column("count", "integer", "Records a consumer would see.")),
-            ),
-        ),
     ),
     Shape(
         name="doctor",
