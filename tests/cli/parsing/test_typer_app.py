@@ -16,7 +16,7 @@ LINES = (
     "groups list --format tsv",
     "schema topics list",
     "completion bash",
-    "produce no-such-topic --value v -X max.block.ms=100",
+    "produce --value v",
     "lag --format xml",
     "topics describe",
     "consume",

@@ -8,6 +8,7 @@ from kcli.admin.topics.topics import describe_topics
 from kcli.asking.fan_out import bad, good
 from kcli.cli.commands.configs import undo as configs_undo
 from kcli.cli.commands.configs.typed import mistyped, pair
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import integer, texts
@@ -20,11 +21,22 @@ if TYPE_CHECKING:
     from kcli.admin.configs.resources import Config
     from kcli.admin.topics.topics import Topic
     from kcli.cli.output.render import Document
-    from kcli.cli.output.shapes.shape import Row
     from kcli.model import Cluster
 
     Configs = dict[Resource, list[Config] | KcliError]
     Outcomes = dict[Resource, KcliError | None]
+
+
+class ChangeRow(Row, section="changes"):
+    topic: str = column("Name of the topic.")
+    config: str = column("Name of the config, or partitions.")
+    old: str | None = column("Its value before.")
+    new: str | None = column("Its value after.")
+    result: str = column("would change, unchanged, done or failed.")
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+SHAPE = shape("topics.alter", "What was changed of topics, or would be.", ChangeRow)
 
 
 class AlterOptions(UndoOptions):
@@ -67,10 +79,11 @@ def alter(options: AlterOptions) -> int:
         growing = {name: count for name, topic in topics.items() if count not in (None, len(topic.partitions))}
         changes = {Resource("topic", name): operations for name in topics} if operations else {}
         before = await describe_configs(cluster, changes) if changes else {}
-        rows = document.rows["changes"] = _plan(topics, count, changes, before)
+        rows = document.of(ChangeRow)
+        rows += _plan(topics, count, changes, before)
         refused = await grow_topics(cluster, growing, dry_run=True)
         _settle(rows, refused, await _checked(cluster, changes, before), document, done="")
-        open_rows = sum(row["result"] == "would change" for row in rows)
+        open_rows = sum(row.result == "would change" for row in rows)
         if document.errors and open_rows and not options.dry_run:
             say(options, "nothing was changed: not all of the plan can be")
         if document.errors or options.dry_run or not open_rows:
@@ -86,7 +99,7 @@ def alter(options: AlterOptions) -> int:
         _settle(rows, grown, altered, document, done="done")
         return None
 
-    return answer(options, "topics.alter", work)
+    return answer(options, SHAPE, work)
 
 
 async def _checked(cluster: Cluster, changes: dict[Resource, list[Operation]], before: Configs) -> Outcomes:
@@ -110,8 +123,8 @@ def _operations(options: AlterOptions) -> list[Operation]:
 
 def _plan(
     topics: dict[str, Topic], count: int | None, changes: dict[Resource, list[Operation]], before: Configs
-) -> list[Row]:
-    rows: list[Row] = []
+) -> list[ChangeRow]:
+    rows: list[ChangeRow] = []
     for name, topic in topics.items():
         if count is not None:
             have = len(topic.partitions)
@@ -127,8 +140,8 @@ def _plan(
     return rows
 
 
-def _row(topic: str, what: str, old: str | None, new: str | None, result: str) -> Row:
-    return {"topic": topic, "config": what, "old": old, "new": new, "result": result, "error": None}
+def _row(topic: str, what: str, old: str | None, new: str | None, result: str) -> ChangeRow:
+    return ChangeRow(topic=topic, config=what, old=old, new=new, result=result, error=None)
 
 
 def _known(configs: list[Config] | KcliError | None) -> dict[str, Config]:
@@ -136,7 +149,7 @@ def _known(configs: list[Config] | KcliError | None) -> dict[str, Config]:
 
 
 def _settle(
-    rows: list[Row],
+    rows: list[ChangeRow],
     partitions: dict[str, KcliError | None],
     configs: Outcomes,
     document: Document,
@@ -146,14 +159,14 @@ def _settle(
     """What became of each row; an error of a topic stands in the document once."""
     by_name = {at.name: problem for at, problem in configs.items()}
     for row in rows:
-        outcomes = partitions if row["config"] == "partitions" else by_name
-        if row["topic"] not in outcomes:
+        outcomes = partitions if row.config == "partitions" else by_name
+        if row.topic not in outcomes:
             continue
-        problem = outcomes[row["topic"]]
+        problem = outcomes[row.topic]
         if problem is not None:
-            row["result"], row["error"] = "failed", str(problem)
-        elif done and row["result"] == "would change":
-            row["result"] = done
+            row.result, row.error = "failed", str(problem)
+        elif done and row.result == "would change":
+            row.result = done
     for name, problem in [*partitions.items(), *by_name.items()]:
         if problem is not None:
             document.fail(problem, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kcli import codes
 from kcli.admin.topics.topics import NewTopic, create_topics, describe_topics, wait_for_topics
 from kcli.cli.commands.configs.typed import pair
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions, WaitOptions
 from kcli.cli.parsing.option import flag, integer, texts
@@ -15,8 +16,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.admin.topics.topics import Created
     from kcli.cli.output.render import Document
-    from kcli.cli.output.shapes.shape import Row
     from kcli.model import Cluster
+
+
+class CreatedRow(Row, section="topics"):
+    topic: str = column("Name of the topic.")
+    result: str = column("created, would create, exists, or failed.")
+    partitions: int | None = column("Number of partitions.")
+    replicas: int | None = column("Replication factor.")
+    configs: dict[str, str] = column("Configs set on the topic itself.")
+    topic_id: str | None = column("Topic id.", table=False)
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+SHAPE = shape("topics.create", "What was created.", CreatedRow)
 
 
 class CreateOptions(WaitOptions, OutputOptions):
@@ -46,20 +59,20 @@ def create(options: CreateOptions) -> int:
 
     async def work(cluster: Cluster, document: Document) -> None:
         results = await create_topics(cluster, wanted, dry_run=options.dry_run)
-        rows = document.rows["topics"] = []
+        rows = document.of(CreatedRow)
         for topic in wanted:
             result = results.get(topic.topic) or KcliError(f"{topic.topic}: the broker's answer leaves this topic out")
             if isinstance(result, BrokerError) and result.code is codes.INVALID_CONFIG:
                 await _hint(cluster, result, topic.configs)
             row = _row(topic, result, options)
             rows.append(row)
-            if row["result"] == "failed" and isinstance(result, KcliError):
+            if row.result == "failed" and isinstance(result, KcliError):
                 document.fail(result, topic.topic)
         if not options.dry_run and not options.no_wait:
-            created = [row["topic"] for row in rows if row["result"] == "created"]
+            created = [row.topic for row in rows if row.result == "created"]
             await wait_for_topics(cluster, created, timeout=options.wait_seconds)
 
-    return answer(options, "topics.create", work)
+    return answer(options, SHAPE, work)
 
 
 def _wanted(options: CreateOptions) -> list[NewTopic]:
@@ -74,17 +87,24 @@ def _wanted(options: CreateOptions) -> list[NewTopic]:
     ]
 
 
-def _row(topic: NewTopic, result: Created | KcliError, options: CreateOptions) -> Row:
-    row: Row = {"topic": topic.topic, "result": "would create" if options.dry_run else "created"}
-    row |= {"partitions": None, "replicas": None, "configs": topic.configs, "topic_id": None, "error": None}
+def _row(topic: NewTopic, result: Created | KcliError, options: CreateOptions) -> CreatedRow:
+    row = CreatedRow(
+        topic=topic.topic,
+        result="would create" if options.dry_run else "created",
+        partitions=None,
+        replicas=None,
+        configs=topic.configs,
+        topic_id=None,
+        error=None,
+    )
     if not isinstance(result, KcliError):
-        row["partitions"] = result.partitions if result.partitions >= 0 else None
-        row["replicas"] = result.replication_factor if result.replication_factor >= 0 else None
-        row["topic_id"] = result.topic_id or None
+        row.partitions = result.partitions if result.partitions >= 0 else None
+        row.replicas = result.replication_factor if result.replication_factor >= 0 else None
+        row.topic_id = result.topic_id or None
     elif options.if_not_exists and isinstance(result, BrokerError) and result.code is codes.TOPIC_ALREADY_EXISTS:
-        row["result"] = "exists"
+        row.result = "exists"
     else:
-        row["result"], row["error"] = "failed", str(result)
+        row.result, row.error = "failed", str(result)
     return row
 
 

@@ -8,6 +8,7 @@ from kcli.admin.topics.topics import Topic, delete_topics, describe_topics, wait
 from kcli.asking.fan_out import good
 from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, list_offsets
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, WaitOptions, if_exists
 from kcli.cli.parsing.option import flag
@@ -18,8 +19,18 @@ from kcli.model import TopicPartition
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.output.render import Document
-    from kcli.cli.output.shapes.shape import Row
     from kcli.model import Cluster
+
+
+class DeletedRow(Row, section="topics"):
+    topic: str = column("Name of the topic.")
+    result: str = column("would delete, deleted, absent, or failed.")
+    partitions: int | None = column("Partitions there were.")
+    offsets: int | None = column("Offsets between start and end: about how many records go.")
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+SHAPE = shape("topics.delete", "What was deleted, or would be.", DeletedRow)
 
 
 class DeleteOptions(WaitOptions, ChangeOptions):
@@ -41,8 +52,9 @@ def delete(options: DeleteOptions) -> int:
     excluding(options)
 
     async def work(cluster: Cluster, document: Document) -> int | None:
-        rows = document.rows["topics"] = await _plan(cluster, names, options, document)
-        ready = [row["topic"] for row in rows if row["result"] == "would delete"]
+        rows = document.of(DeletedRow)
+        rows += await _plan(cluster, names, options, document)
+        ready = [row.topic for row in rows if row.result == "would delete"]
         if options.dry_run or not ready:
             return None
         phrase = ready[0] if len(ready) == 1 else f"delete {len(ready)} topics"
@@ -51,45 +63,45 @@ def delete(options: DeleteOptions) -> int:
             return 1
         results = await delete_topics(cluster, ready)
         for row in rows:
-            result = results.get(row["topic"])
+            result = results.get(row.topic)
             if result is True:
-                row["result"] = "deleted"
+                row.result = "deleted"
             elif isinstance(result, TopicMissing) and options.if_exists:
-                row["result"] = "absent"
+                row.result = "absent"
             elif isinstance(result, KcliError):
-                row["result"], row["error"] = "failed", str(result)
-                document.fail(result, row["topic"])
+                row.result, row.error = "failed", str(result)
+                document.fail(result, row.topic)
         if not options.no_wait:
-            deleted = [row["topic"] for row in rows if row["result"] == "deleted"]
+            deleted = [row.topic for row in rows if row.result == "deleted"]
             await wait_for_topics(cluster, deleted, gone=True, timeout=options.wait_seconds)
         return None
 
-    return answer(options, "topics.delete", work)
+    return answer(options, SHAPE, work)
 
 
-async def _plan(cluster: Cluster, names: list[str], options: DeleteOptions, document: Document) -> list[Row]:
+async def _plan(cluster: Cluster, names: list[str], options: DeleteOptions, document: Document) -> list[DeletedRow]:
     """A row per topic: whether it can go, and about how many records go with it."""
     topics = await describe_topics(cluster, names)
     spans = await _spans(cluster, good(topics))
-    rows: list[Row] = []
+    rows: list[DeletedRow] = []
     for name in dict.fromkeys(names):
         topic = topics.get(name) or TopicMissing(name)
-        row: Row = {"topic": name, "result": "would delete", "partitions": None, "offsets": None, "error": None}
+        row = DeletedRow(topic=name, result="would delete", partitions=None, offsets=None, error=None)
         rows.append(row)
         if isinstance(topic, TopicMissing) and options.if_exists:
-            row["result"] = "absent"
+            row.result = "absent"
         elif isinstance(topic, TopicMissing):
-            row["result"], row["error"] = "failed", str(topic)
+            row.result, row.error = "failed", str(topic)
             missing(document, name, topic, await describe_topics(cluster, internal=False))
         elif isinstance(topic, Topic) and topic.internal and not options.internal:
             error = KcliError(f"{name}: this is Kafka's own topic; --internal if you mean it")
-            row["result"], row["error"] = "refused", str(error)
+            row.result, row.error = "refused", str(error)
             document.fail(error, name)
         elif isinstance(topic, KcliError):
-            row["result"], row["error"] = "failed", str(topic)
+            row.result, row.error = "failed", str(topic)
             document.fail(topic, name)
         else:
-            row["partitions"], row["offsets"] = len(topic.partitions), spans.get(name)
+            row.partitions, row.offsets = len(topic.partitions), spans.get(name)
     return rows
 
 

@@ -9,7 +9,7 @@ from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.asking.fan_out import bad, good
 from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, list_offsets
-from kcli.cli.commands.topics.list import topic_row
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer, fail_all, words_of
@@ -20,8 +20,34 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.admin.topics.topics import Partition
     from kcli.cli.output.render import Document
-    from kcli.cli.output.shapes.shape import Row
     from kcli.model import Cluster
+
+
+class TopicRow(Row, section="topics"):
+    topic: str = column("Name of the topic.")
+    partitions: int = column("Number of partitions.")
+    replicas: int = column("Replication factor.")
+    under_replicated: int = column("Partitions with fewer in-sync replicas than replicas.", table=False)
+    leaderless: int = column("Partitions that nobody leads.", table=False)
+    internal: bool = column("True for Kafka's own topics.", table=False)
+    topic_id: str | None = column("Topic id; null from brokers before 2.8.")
+    configs: dict[str, str | None] = column("Configs set on the topic itself; a secret is null.")
+
+
+class PartitionRow(Row, section="partitions"):
+    topic: str = column("Name of the topic.")
+    partition: int = column("Number of the partition.")
+    leader: int | None = column("Id of the leading broker; null when nobody leads.")
+    leader_epoch: int | None = column("Leader epoch.", table=False)
+    replicas: list[int] = column("Brokers with a replica, preferred leader first.")
+    isr: list[int] = column("Replicas in sync.")
+    offline: list[int] = column("Replicas offline.", table=False)
+    start: int | None = column("Log start offset.")
+    end: int | None = column("High watermark.")
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+SHAPE = shape("topics.describe", "Partitions of topics, and the topics with their own configs.", TopicRow, PartitionRow)
 
 
 @command(
@@ -47,18 +73,15 @@ def describe(options: OutputOptions) -> int:
         )
         for name, error in bad(configs).items():
             document.fail(error, name)
-        document.rows["topics"] = [
-            {**topic_row(topic), "configs": good(configs).get(name, {})} for name, topic in topics.items()
-        ]
-        rows = document.rows["partitions"] = []
+        document.of(TopicRow).extend(_row(topic, good(configs).get(name, {})) for name, topic in topics.items())
+        rows = document.of(PartitionRow)
         for at, partition in partitions.items():
-            row = _partition_row(partition, starts[at], ends[at])
             problem = next((answer for answer in (starts[at], ends[at]) if isinstance(answer, KcliError)), None)
             if problem is not None:
                 document.fail(problem, f"{at.topic} [{at.partition}]")
-            rows.append({**row, "error": str(problem) if problem is not None else None})
+            rows.append(_partition_row(partition, starts[at], ends[at], problem))
 
-    return answer(options, "topics.describe", work)
+    return answer(options, SHAPE, work)
 
 
 async def _existing(cluster: Cluster, names: list[str], document: Document) -> dict[str, Topic]:
@@ -68,15 +91,31 @@ async def _existing(cluster: Cluster, names: list[str], document: Document) -> d
     return good({name: topics[name] for name in dict.fromkeys(names) if name in topics})
 
 
-def _partition_row(partition: Partition, start: LogOffset | KcliError, end: LogOffset | KcliError) -> Row:
-    return {
-        "topic": partition.topic,
-        "partition": partition.partition,
-        "leader": partition.leader if partition.leader >= 0 else None,
-        "leader_epoch": partition.leader_epoch if partition.leader_epoch >= 0 else None,
-        "replicas": partition.replicas,
-        "isr": partition.isr,
-        "offline": partition.offline,
-        "start": start.offset if isinstance(start, LogOffset) else None,
-        "end": end.offset if isinstance(end, LogOffset) else None,
-    }
+def _row(topic: Topic, configs: dict[str, str | None]) -> TopicRow:
+    return TopicRow(
+        topic=topic.topic,
+        partitions=len(topic.partitions),
+        replicas=topic.replication_factor,
+        under_replicated=topic.under_replicated,
+        leaderless=topic.leaderless,
+        internal=topic.internal,
+        topic_id=topic.topic_id or None,
+        configs=configs,
+    )
+
+
+def _partition_row(
+    partition: Partition, start: LogOffset | KcliError, end: LogOffset | KcliError, problem: KcliError | None
+) -> PartitionRow:
+    return PartitionRow(
+        topic=partition.topic,
+        partition=partition.partition,
+        leader=partition.leader if partition.leader >= 0 else None,
+        leader_epoch=partition.leader_epoch if partition.leader_epoch >= 0 else None,
+        replicas=partition.replicas,
+        isr=partition.isr,
+        offline=partition.offline,
+        start=start.offset if isinstance(start, LogOffset) else None,
+        end=end.offset if isinstance(end, LogOffset) else None,
+        error=None if problem is None else str(problem),
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.fan_out import bad, good
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions, internal
 from kcli.cli.parsing.option import text
@@ -16,8 +17,20 @@ if TYPE_CHECKING:
 
     from kcli.admin.topics.topics import Topic
     from kcli.cli.output.render import Document
-    from kcli.cli.output.shapes.shape import Row
     from kcli.model import Cluster
+
+
+class TopicRow(Row, section="topics"):
+    topic: str = column("Name of the topic.")
+    partitions: int = column("Number of partitions.")
+    replicas: int = column("Replication factor.")
+    under_replicated: int = column("Partitions with fewer in-sync replicas than replicas.")
+    leaderless: int = column("Partitions that nobody leads.")
+    internal: bool = column("True for Kafka's own topics.", table=False)
+    topic_id: str | None = column("Topic id; null from brokers before 2.8.", table=False)
+
+
+SHAPE = shape("topics.list", "Topics, one a row.", TopicRow)
 
 
 class ListOptions(OutputOptions):
@@ -40,21 +53,21 @@ def list_topics(options: ListOptions) -> int:
         topics = await describe_topics(cluster, internal=options.internal)
         for name, error in bad(topics).items():
             document.fail(error, name)
-        document.rows["topics"] = [topic_row(topic) for name, topic in good(topics).items() if matches(name)]
+        document.of(TopicRow).extend(_row(topic) for name, topic in good(topics).items() if matches(name))
 
-    return answer(options, "topics.list", work)
+    return answer(options, SHAPE, work)
 
 
-def topic_row(topic: Topic) -> Row:
-    return {
-        "topic": topic.topic,
-        "partitions": len(topic.partitions),
-        "replicas": topic.replication_factor,
-        "under_replicated": topic.under_replicated,
-        "leaderless": topic.leaderless,
-        "internal": topic.internal,
-        "topic_id": topic.topic_id or None,
-    }
+def _row(topic: Topic) -> TopicRow:
+    return TopicRow(
+        topic=topic.topic,
+        partitions=len(topic.partitions),
+        replicas=topic.replication_factor,
+        under_replicated=topic.under_replicated,
+        leaderless=topic.leaderless,
+        internal=topic.internal,
+        topic_id=topic.topic_id or None,
+    )
 
 
 def name_matcher(text: str | None) -> Callable[[str], object]:

@@ -8,6 +8,8 @@ import time
 from kcli.admin.topics.stats import TopicLooks, last_writes
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.fan_out import bad, good
+from kcli.cli.output import rows
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.output.timestamps import utc
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions, internal
@@ -20,8 +22,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.admin.topics.stats import TopicRow
     from kcli.cli.output.render import Document
-    from kcli.cli.output.shapes.shape import Row
     from kcli.model import Cluster
+
+
+class StatsRow(Row, section="topics"):
+    topic: str = column("Name of the topic.")
+    partitions: int = column("Number of partitions.")
+    replicas: int = column("Replication factor.")
+    offsets: int | None = column("End minus start of all partitions.")
+    size: int | None = column("Bytes of the leaders' logs.")
+    rate: float | None = column("Offsets written a second.")
+    last_write: str | None = column("Newest timestamp of a record, UTC.")
+    idle: float | None = rows.duration("Seconds since then.")
+    note: str | None = column("What the figures do not say by themselves.", sparse=True)
+
+
+SHAPE = shape("topics.stats", "Topics with figures, one a row.", StatsRow)
 
 
 class StatsOptions(OutputOptions):
@@ -68,33 +84,38 @@ def stats(options: StatsOptions) -> int:
         now = time.time()
         printed = [_row(row, written.get(row.topic.topic), now) for row in rows]
         if unused is not None:
-            printed = [row for row in printed if row["idle"] is None or row["idle"] >= unused]
-        document.rows["topics"] = sorted(printed, key=lambda row: _order(row, options.sort))
+            printed = [row for row in printed if row.idle is None or row.idle >= unused]
+        document.of(StatsRow).extend(sorted(printed, key=lambda row: _order(row, options.sort)))
 
-    return answer(options, "topics.stats", work)
-
-
-def _row(row: TopicRow, written: float | None, now: float) -> Row:
-    return {
-        "topic": row.topic.topic,
-        "partitions": len(row.topic.partitions),
-        "replicas": row.topic.replication_factor,
-        "offsets": row.records,
-        "size": row.size,
-        "rate": None if row.rate is None else round(row.rate, 1),
-        "last_write": None if written is None else utc(round(written * 1000), "seconds"),
-        "idle": None if written is None else max(round(now - written, 3), 0.0),
-        "note": row.problem or None,
-    }
+    return answer(options, SHAPE, work)
 
 
-def _order(row: Row, by: str | None) -> tuple[bool, float | str, str]:
+def _row(row: TopicRow, written: float | None, now: float) -> StatsRow:
+    return StatsRow(
+        topic=row.topic.topic,
+        partitions=len(row.topic.partitions),
+        replicas=row.topic.replication_factor,
+        offsets=row.records,
+        size=row.size,
+        rate=None if row.rate is None else round(row.rate, 1),
+        last_write=None if written is None else utc(round(written * 1000), "seconds"),
+        idle=None if written is None else max(round(now - written, 3), 0.0),
+        note=row.problem or None,
+    )
+
+
+def _order(row: StatsRow, by: str | None) -> tuple[bool, float, str]:
     """From the largest; what is not known comes last."""
+    figures = {
+        "size": row.size,
+        "offsets": row.offsets,
+        "rate": row.rate,
+        "last_write": None if row.idle is None else -row.idle,
+    }
     if by is None or by == "topic":
-        return False, "", row["topic"]
-    if by == "last_write":
-        return row["idle"] is None, row["idle"] or 0.0, row["topic"]
-    return row[by] is None, -(row[by] or 0), row["topic"]
+        return False, 0.0, row.topic
+    figure = figures[by]
+    return figure is None, -(figure or 0), row.topic
 
 
 def _seconds(text: str | None, flag: str, default: float | None) -> float | None:

@@ -8,6 +8,7 @@ from kcli.admin.groups.reset_plan import standings
 from kcli.admin.topics.delete_records import delete_records
 from kcli.asking.offsets import LogOffset, list_offsets
 from kcli.cli.commands.groups.scope import Scope
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import text
@@ -18,11 +19,24 @@ from kcli.grammar.offsets import Range, parse_range
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.output.render import Document
-    from kcli.cli.output.shapes.shape import Row
     from kcli.grammar.bound import Bound
     from kcli.model import Cluster, TopicPartition
 
     Ends = dict[TopicPartition, tuple[int, int] | KcliError]
+
+
+class TrimRow(Row, section="partitions"):
+    topic: str = column("Name of the topic.")
+    partition: int = column("Number of the partition.")
+    old: int | None = column("Log start offset before.")
+    new: int | None = column("Log start offset after.")
+    offsets: int | None = column("How many offsets are deleted.")
+    result: str = column("would trim, trimmed, unchanged or failed.")
+    note: str | None = column("What the figures do not say by themselves.", sparse=True)
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+SHAPE = shape("topics.trim", "Where logs start, and what was deleted before that, or would be.", TrimRow)
 
 
 class TrimOptions(ChangeOptions):
@@ -52,9 +66,10 @@ def trim(options: TrimOptions) -> int:
         times: dict[TopicPartition, LogOffset | KcliError] = {}
         if where.kind == "time":
             times = await list_offsets(cluster, dict.fromkeys(parts, where.value))
-        rows = document.rows["partitions"] = [_row(at, ends[at], where, times.get(at), document) for at in parts]
-        ready = {at: row for at, row in zip(parts, rows, strict=True) if row["result"] == "would trim"}
-        gone = sum(row["offsets"] for row in ready.values())
+        rows = document.of(TrimRow)
+        rows += [_row(at, ends[at], where, times.get(at), document) for at in parts]
+        ready = {at: row for at, row in zip(parts, rows, strict=True) if row.result == "would trim"}
+        gone = sum(row.offsets or 0 for row in ready.values())
         if options.dry_run or not ready:
             return None
         topics = sorted({at.topic for at in ready})
@@ -62,19 +77,19 @@ def trim(options: TrimOptions) -> int:
         if not confirm(options, document, phrase):
             document.rows.clear()
             return 1
-        results = await delete_records(cluster, {at: row["new"] for at, row in ready.items()})
+        results = await delete_records(cluster, {at: row.new for at, row in ready.items() if row.new is not None})
         for at, row in ready.items():
             outcome = results[at]
             if isinstance(outcome, KcliError):
-                row["result"], row["error"] = "failed", str(outcome)
+                row.result, row.error = "failed", str(outcome)
                 document.fail(outcome, f"{at.topic} [{at.partition}]")
             else:
-                row["result"], row["new"] = "trimmed", outcome
+                row.result, row.new = "trimmed", outcome
         if not document.errors:
             say(options, f"{plural(gone, 'offset')} deleted")
         return None
 
-    return answer(options, "topics.trim", work)
+    return answer(options, SHAPE, work)
 
 
 def _where(text: str | None) -> Bound:
@@ -96,13 +111,12 @@ def _row(
     where: Bound,
     written: LogOffset | KcliError | None,
     document: Document,
-) -> Row:
+) -> TrimRow:
     """What is to be deleted of a partition: nothing where it cannot be told how far its log or that time goes."""
-    row: Row = {"topic": at.topic, "partition": at.partition, "old": None, "new": None, "offsets": None, "note": None}
     if isinstance(ends, KcliError):
-        return _unknown(row, at, ends, document)
+        return _unknown(at, ends, document)
     if isinstance(written, KcliError):
-        return _unknown(row, at, written, document)
+        return _unknown(at, written, document)
     start, end = ends
     wanted = {
         "earliest": start,
@@ -115,9 +129,27 @@ def _row(
     new = min(max(wanted, start), end)
     beyond = f"clamped: {wanted} is past the log's end" if wanted > end else None
     result = "would trim" if new > start else "unchanged"
-    return {**row, "old": start, "new": new, "offsets": new - start, "note": beyond, "result": result, "error": None}
+    return TrimRow(
+        topic=at.topic,
+        partition=at.partition,
+        old=start,
+        new=new,
+        offsets=new - start,
+        result=result,
+        note=beyond,
+        error=None,
+    )
 
 
-def _unknown(row: Row, at: TopicPartition, problem: KcliError, document: Document) -> Row:
+def _unknown(at: TopicPartition, problem: KcliError, document: Document) -> TrimRow:
     document.fail(problem, f"{at.topic} [{at.partition}]")
-    return {**row, "result": "failed", "error": str(problem)}
+    return TrimRow(
+        topic=at.topic,
+        partition=at.partition,
+        old=None,
+        new=None,
+        offsets=None,
+        result="failed",
+        note=None,
+        error=str(problem),
+    )

@@ -2,68 +2,12 @@
 
 from __future__ import annotations
 
-from kcli.cli.output.shapes.shape import ERROR, NOTE, PARTITION, TOPIC, Section, Shape, column
+from kcli.cli.output.shapes.shape import ERROR, PARTITION, TOPIC, Section, Shape, column
 
 _BROKER = column("broker", "integer", "Id of the broker.")
 _DIRECTORY = column("directory", "string", "Log directory.")
 
 SHAPES: tuple[Shape, ...] = (
-    Shape(
-        name="topics.alter",
-        about="What was changed of topics, or would be.",
-        sections=(
-            Section(
-                name="changes",
-                columns=(
-                    TOPIC,
-                    column("config", "string", "Name of the config, or partitions."),
-                    column("old", "string", "Its value before.", null=True),
-                    column("new", "string", "Its value after.", null=True),
-                    column("result", "string", "would change, unchanged, done or failed."),
-                    ERROR,
-                ),
-            ),
-        ),
-    ),
-    Shape(
-        name="topics.trim",
-        about="Where logs start, and what was deleted before that, or would be.",
-        sections=(
-            Section(
-                name="partitions",
-                columns=(
-                    TOPIC,
-                    PARTITION,
-                    column("old", "integer", "Log start offset before.", null=True),
-                    column("new", "integer", "Log start offset after.", null=True),
-                    column("offsets", "integer", "How many offsets are deleted.", null=True),
-                    column("result", "string", "would trim, trimmed, unchanged or failed."),
-                    NOTE.replace(sparse=True),
-                    ERROR,
-                ),
-            ),
-        ),
-    ),
-    Shape(
-        name="topics.stats",
-        about="Topics with figures, one a row.",
-        sections=(
-            Section(
-                name="topics",
-                columns=(
-                    TOPIC,
-                    column("partitions", "integer", "Number of partitions."),
-                    column("replicas", "integer", "Replication factor."),
-                    column("offsets", "integer", "End minus start of all partitions.", null=True),
-                    column("size", "integer", "Bytes of the leaders' logs.", null=True),
-                    column("rate", "number", "Offsets written a second.", null=True),
-                    column("last_write", "string", "Newest timestamp of a record, UTC.", null=True),
-                    column("idle", "duration", "Seconds since then.", null=True),
-                    NOTE.replace(sparse=True),
-                ),
-            ),
-        ),
-    ),
     Shape(
         name="brokers.list",
         about="Brokers, one a row.",

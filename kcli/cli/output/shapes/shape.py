@@ -231,62 +231,6 @@ _RESET = (
 
 SHAPES: tuple[Shape, ...] = (
     Shape(
-        name="topics.list",
-        about="Topics, one a row.",
-        sections=(Section(name="topics", columns=_TOPIC_FACTS),),
-    ),
-    Shape(
-        name="topics.describe",
-        about="Partitions of topics, and the topics with their own configs.",
-        sections=(
-            Section(
-                name="topics",
-                columns=(
-                    *(c.replace(table=c.name in ("topic", "partitions", "replicas", "topic_id")) for c in _TOPIC_FACTS),
-                    column("configs", "object", "Configs set on the topic itself; a secret is null."),
-                ),
-            ),
-            Section(
-                name="partitions",
-                columns=(
-                    TOPIC,
-                    PARTITION,
-                    column("leader", "integer", "Id of the leading broker; null when nobody leads.", null=True),
-                    column("leader_epoch", "integer", "Leader epoch.", null=True, table=False),
-                    column("replicas", "integers", "Brokers with a replica, preferred leader first."),
-                    column("isr", "integers", "Replicas in sync."),
-                    column("offline", "integers", "Replicas offline.", table=False),
-                    column("start", "integer", "Log start offset.", null=True),
-                    column("end", "integer", "High watermark.", null=True),
-                    ERROR,
-                ),
-            ),
-        ),
-    ),
-    Shape(
-        name="topics.create",
-        about="What was created.",
-        sections=(
-            Section(
-                name="topics",
-                columns=(
-                    TOPIC,
-                    column("result", "string", "created, would create, exists, or failed."),
-                    column("partitions", "integer", "Number of partitions.", null=True),
-                    column("replicas", "integer", "Replication factor.", null=True),
-                    column("configs", "object", "Configs set on the topic itself."),
-                    column("topic_id", "string", "Topic id.", null=True, table=False),
-                    ERROR,
-                ),
-            ),
-        ),
-    ),
-    Shape(
-        name="topics.delete",
-        about="What was deleted, or would be.",
-        sections=(Section(name="topics", columns=_PLAN_TOPIC),),
-    ),
-    Shape(
         name="groups.list",
         about="Groups of all types, one a row.",
         sections=(
