@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from kcli.cli.parsing.command import Command, Line
 from kcli.cli.parsing.groups import ConnectionOptions
-from kcli.cli.parsing.registry import ALIASES, SUBJECTS, Verbs, declared, subject
+from kcli.cli.parsing.registry import ALIASES, SUBJECTS, declared, subject
 from kcli.cli.parsing.verbs import behind_options, options_of
 from kcli.values import Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.parsing.option import Option
+    from kcli.cli.parsing.registry import Verbs
 
     Offer = tuple[str, str]
 

@@ -20,7 +20,7 @@ class Command(Frozen):
     name: str = ""
     run: str = ""
     help: str = ""
-    description: str = ""  # "" in the generated tables
+    description: str = ""
     words: str = ""  # the metavar of its arguments; "" when it takes none
     options: tuple[Option, ...] = ()
     own_words: bool = False  # it reads its words by itself, as `kcli cat` does: `options` is for completion only

@@ -54,7 +54,7 @@ def _table(name: str) -> str:
     rows = []
     for path, command in commands.items():
         names = [options.setdefault(option, f"_{len(options)}") for option in command.options]
-        fields = {**_fields(command), "options": None, "description": None}
+        fields = {**_fields(command), "options": None}
         shown = ", ".join(f"{field}={value!r}" for field, value in fields.items() if value is not None)
         verb = path.partition(" ")[2]
         listed = f"({', '.join(names)}{',' if len(names) == 1 else ''})"

@@ -5,19 +5,19 @@
 The modules are of `kcli/cli/commands`, in the order in which a list of commands has theirs. A subject whose only
 command has its own name (`kcli lag`) has none behind it. Everything that asks which commands there are asks here: the
 parser, Typer, help, completion, and the tests. `declared` reads the generated tables (`make tables`), which cost
-nothing to import; `described` reads the declaration itself.
+nothing to import.
 """
 
 from __future__ import annotations
-
-from kcli.cli.parsing.command import DECLARED, Command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Verbs = dict[str, Command]
-"""The commands of a subject by what stands behind its name: `reset`, `features upgrade`."""
+    from kcli.cli.parsing.command import Command
+
+    Verbs = dict[str, Command]
+    """The commands of a subject by what stands behind its name: `reset`, `features upgrade`."""
 
 SUBJECTS: dict[str, tuple[str, str]] = {
     "produce": ("produce.produce", "Send lines, files or JSON envelopes as records."),
@@ -128,21 +128,11 @@ def modules(name: str) -> list[str]:
 
 
 def declared(name: str) -> Command | Verbs:
-    """The command of a subject, or its commands; without their descriptions."""
+    """The command of a subject, or its commands."""
     from importlib import import_module
 
     table: Verbs = import_module(f"kcli.cli.parsing.tables.{name}").COMMANDS
     return table.get("", table)
-
-
-def described(name: str, verb: str = "") -> Command:
-    """One command with its description. Its module is imported for it."""
-    from importlib import import_module
-
-    known = declared(name)
-    command = known if isinstance(known, Command) else known[verb]
-    import_module(command.run.partition(":")[0])
-    return DECLARED[f"{name} {verb}".rstrip()]
 
 
 def import_all() -> None:
@@ -158,5 +148,5 @@ def every() -> Iterator[tuple[str, Command]]:
     """Each command by its whole name, in the order of the help."""
     for name in SUBJECTS:
         known = declared(name)
-        verbs = {"": known} if isinstance(known, Command) else known
+        verbs = known if isinstance(known, dict) else {"": known}
         yield from ((f"{name} {verb}".rstrip(), command) for verb, command in verbs.items())

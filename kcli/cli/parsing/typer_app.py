@@ -11,10 +11,11 @@ from typer.core import TyperGroup
 
 from kcli.cli.parsing.command import Command, Line, run_command
 from kcli.cli.parsing.help import help_text
-from kcli.cli.parsing.registry import ALIASES, SUBJECTS, Verbs, declared, described, subject
+from kcli.cli.parsing.registry import ALIASES, SUBJECTS, declared, subject
 
 if TYPE_CHECKING:
     from kcli.cli.parsing.option import Option
+    from kcli.cli.parsing.registry import Verbs
 
 HELP = {"help_option_names": ["-h", "--help"]}
 SETTINGS: dict[str, Any] = {
@@ -38,14 +39,6 @@ class Group(TyperGroup):
         return super().get_command(ctx, cmd_name) or super().get_command(ctx, ALIASES.get(cmd_name, cmd_name))
 
 
-class Subject(Group):
-    """The commands of a subject. A list of them needs no descriptions, so no module of a command."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        name, command, rest = super().resolve_command(ctx, args)
-        return name, command if command is None else command_of(described(self.name or "", command.name)), rest
-
-
 class Root(Group):
     """The top: the subjects of the registry, each loaded when it is asked for."""
 
@@ -65,7 +58,7 @@ class Root(Group):
 def load(name: str) -> Any:
     """The Typer command of a subject."""
     known = declared(name)
-    return command_of(described(name)) if isinstance(known, Command) else _group_of(name, known)
+    return command_of(known) if isinstance(known, Command) else _group_of(name, known)
 
 
 def root() -> Any:
@@ -106,7 +99,7 @@ def command_of(command: Command, act: Callable[[Command, Line], int] = run_comma
 
 def _group_of(name: str, commands: Verbs) -> Any:
     """The group of a subject with many commands."""
-    app = typer.Typer(cls=Subject, help=SUBJECTS[name][1], **SETTINGS)
+    app = typer.Typer(cls=Group, help=SUBJECTS[name][1], **SETTINGS)
 
     @app.callback()
     def nothing() -> None:

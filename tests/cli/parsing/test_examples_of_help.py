@@ -7,7 +7,7 @@ import shlex
 from kcli.cli.parsing import parser as quick
 from kcli.cli.parsing import verbs
 from kcli.cli.parsing.command import Command
-from kcli.cli.parsing.registry import described, every
+from kcli.cli.parsing.registry import every
 from tests.each import each
 
 PROSE = {"a", "all", "and", "by", "in", "of", "the"}
@@ -15,7 +15,7 @@ ENDS = ("|", ">", "<", "&&", ";", "&")
 
 
 def commands() -> list[Command]:
-    return [described(*path.split(" ", 1)) for path, _ in every()]
+    return [command for _, command in every()]
 
 
 def lines_of(command: Command) -> list[str]:

@@ -17,6 +17,6 @@ _10 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothi
 _11 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
 
 COMMANDS = {
-    'list': Command(name='list', run='kcli.cli.commands.brokers.list:brokers', help='All brokers, with what they lead and store.', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11)),
-    'versions': Command(name='versions', run='kcli.cli.commands.brokers.versions:versions', help='Which APIs brokers speak, in which versions.', words='ID', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11)),
+    'list': Command(name='list', run='kcli.cli.commands.brokers.list:brokers', help='All brokers, with what they lead and store.', description="Print the brokers: whether each answers and how quickly, what it leads and stores, which replicas are behind.\nFenced ones are shown too, from clusters that tell (Kafka 4.0). Exit code 1 when one does not answer.\n\n\x08\nExamples:\n  kcli brokers\n  kcli brokers list -J | jq '.brokers[] | select(.behind > 0)'", options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11)),
+    'versions': Command(name='versions', run='kcli.cli.commands.brokers.versions:versions', help='Which APIs brokers speak, in which versions.', description='Print the APIs that brokers speak, and what kcli speaks of them.\n\n\x08\nExamples:\n  kcli brokers versions\n  kcli brokers versions 1 2 --format csv', words='ID', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11)),
 }

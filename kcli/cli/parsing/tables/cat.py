@@ -37,5 +37,5 @@ _30 = Option(name='tee', flags=('-T',), kind='flag')
 _31 = Option(name='bare', flags=('-U',), kind='flag')
 
 COMMANDS = {
-    '': Command(name='cat', run='kcli.cli.commands.cat.command:cat', words='FILE', own_words=True, options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25, _26, _27, _28, _29, _30, _31)),
+    '': Command(name='cat', run='kcli.cli.commands.cat.command:cat', description="Run a command line of kcat's; `kcli cat -h` prints its options.", words='FILE', own_words=True, options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25, _26, _27, _28, _29, _30, _31)),
 }

@@ -19,5 +19,5 @@ _12 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothi
 _13 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
 
 COMMANDS = {
-    '': Command(name='coord', run='kcli.cli.commands.meta.coord:coord', words='GROUP', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
+    '': Command(name='coord', run='kcli.cli.commands.meta.coord:coord', description='Print the broker that coordinates each group, transactional id or share partition, whether that exists or not.\nAll of a kind are asked about in one request.\n\n\x08\nExamples:\n  kcli coord billing shipping\n  kcli coord --txn load-1 --txn load-2\n  kcli coord --share workers:orders:0', words='GROUP', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
 }

@@ -32,5 +32,5 @@ _25 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothi
 _26 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
 
 COMMANDS = {
-    '': Command(name='count', run='kcli.cli.commands.consume.count:count', words='TOPIC...', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25, _26)),
+    '': Command(name='count', run='kcli.cli.commands.consume.count:count', description="Count what `consume` would print: markers and compacted gaps are not records; with --isolation read_committed\naborted records are none either.\n\n\x08\nExamples:\n  kcli count orders\n  kcli count orders -o @-1h:now                       # of the last hour\n  kcli count orders --start -1h --time-field event.ts # by a time in the values\n  kcli count orders --where 'value.total > 100'       # of some\n  kcli count orders payments --format table           # by partition", words='TOPIC...', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25, _26)),
 }

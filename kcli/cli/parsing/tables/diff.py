@@ -18,5 +18,5 @@ _11 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothi
 _12 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
 
 COMMANDS = {
-    '': Command(name='diff', run='kcli.cli.commands.apply.diff:diff', words='FILE', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12)),
+    '': Command(name='diff', run='kcli.cli.commands.apply.diff:diff', description="Print how a cluster differs from what files declare. Exit code 3 when it does, 0 when it does not.\n\nA FILE is YAML, TOML or JSON, a folder of such files, or - for stdin; `kcli schema apply file` prints what may\nstand in it.\n\n\x08\nExamples:\n  kcli diff cluster.yaml\n  kcli diff topics/ --prune                      # also what is there and not declared\n  kcli diff cluster.yaml -J | jq '.changes[].name'", words='FILE', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12)),
 }

@@ -20,5 +20,5 @@ _13 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothi
 _14 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
 
 COMMANDS = {
-    '': Command(name='doctor', run='kcli.cli.commands.doctor.doctor:run', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14)),
+    '': Command(name='doctor', run='kcli.cli.commands.doctor.doctor:run', description='Go the whole way to the cluster step by step: the configuration, DNS, TCP, TLS, ApiVersions, SASL, metadata,\nevery address that the brokers advertise, and what you may do there. A step that fails says what is wrong and\nwhat mends it.\n\n\x08\nExit codes: 0 all is well, 1 something behind a connection (rights, a topic,\na broker too old), 2 the configuration, 5 a connection.\n\n\x08\nExamples:\n  kcli doctor -b kafka-1:9092\n  kcli doctor --profile prod -t orders -g billing      # what I may do with them\n  kcli doctor --profile prod -J | jq \'.steps[] | select(.status == "failed")\'', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14)),
 }

@@ -19,5 +19,5 @@ _12 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothi
 _13 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
 
 COMMANDS = {
-    '': Command(name='export', run='kcli.cli.commands.apply.export:export', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
+    '': Command(name='export', run='kcli.cli.commands.apply.export:export', description="Print topics, configs, users, quotas and ACLs as a file for `kcli apply`. To apply it to the same cluster changes\nnothing. Passwords cannot be read: users get the name of an environment variable, secret configs are left out.\nNot exported: records, offsets, and what is Kafka's own.\n\n\x08\nExamples:\n  kcli export > cluster.yaml\n  kcli export --only topics --match 'orders*' --format toml\n  kcli export -b old:9092 | kcli apply - -b new:9092 --execute", options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
 }

@@ -18,5 +18,5 @@ _11 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothi
 _12 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
 
 COMMANDS = {
-    '': Command(name='faults', run='kcli.cli.commands.faults.faults:run', words='FAULT', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12)),
+    '': Command(name='faults', run='kcli.cli.commands.faults.faults:run', description='Order faults of a running sandbox: lost answers, errors, delays, moved leaders, killed brokers.\n\nWithout words it lists the faults there are and those that are still to happen. A fault is ordered by its name,\nwith what it needs as NAME=VALUE; `clear` takes all back; `kill N` and `start N` are about a broker. A cluster\nthat is no sandbox is left alone.\n\n\x08\nExamples:\n  kcli faults\n  kcli faults never_answer api=Fetch times=3\n  kcli faults error api=Produce code=NOT_ENOUGH_REPLICAS topic=orders times=5\n  kcli faults kill 1\n  kcli faults clear', words='FAULT', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12)),
 }

@@ -21,6 +21,6 @@ _14 = Option(name='by', flags=('--by',), help='A row for each (default: replica)
 _15 = Option(name='sort', flags=('--sort',), help='By what (default: broker).', choices=('broker', 'size', 'topic'))
 
 COMMANDS = {
-    'list': Command(name='list', run='kcli.cli.commands.logdirs.list:directories', help='The directories of brokers: used, free, how many replicas.', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12)),
-    'replicas': Command(name='replicas', run='kcli.cli.commands.logdirs.replicas:replicas', help='The replicas in them, with sizes.', options=(_13, _14, _15, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12)),
+    'list': Command(name='list', run='kcli.cli.commands.logdirs.list:directories', help='The directories of brokers: used, free, how many replicas.', description='Print the log directories of brokers: bytes of replicas, what is left on the volume, how many replicas. Exit code\n1 when a directory is offline or a broker does not tell.\n\n\x08\nExamples:\n  kcli logdirs\n  kcli logdirs --broker 1 --broker 2 -J', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12)),
+    'replicas': Command(name='replicas', run='kcli.cli.commands.logdirs.replicas:replicas', help='The replicas in them, with sizes.', description='Print replicas with their sizes, by directory; or added up by topic or broker.\n\n\x08\nExamples:\n  kcli logdirs replicas --topic orders\n  kcli logdirs replicas --by topic --sort size\n  kcli logdirs replicas --broker 1 --format csv', options=(_13, _14, _15, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12)),
 }

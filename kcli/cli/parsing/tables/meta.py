@@ -18,5 +18,5 @@ _11 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothi
 _12 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
 
 COMMANDS = {
-    '': Command(name='meta', run='kcli.cli.commands.meta.meta:meta', words='TOPIC', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12)),
+    '': Command(name='meta', run='kcli.cli.commands.meta.meta:meta', description="Print what one broker says about the cluster, as one answer: brokers, topics, partitions with leader, replicas\nand in-sync replicas. All topics, or those named; asking creates none. With --broker one can see whether a broker\nis behind the others.\n\n\x08\nExamples:\n  kcli meta\n  kcli meta orders payments\n  kcli meta --broker 3 -J | jq '.partitions[] | select(.leader == null)'", words='TOPIC', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12)),
 }

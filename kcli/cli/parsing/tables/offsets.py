@@ -23,5 +23,5 @@ _16 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothi
 _17 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
 
 COMMANDS = {
-    '': Command(name='offsets', run='kcli.cli.commands.offsets.offsets:offsets', words='TOPIC', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17)),
+    '': Command(name='offsets', run='kcli.cli.commands.offsets.offsets:offsets', description="Print start, stable and end offset of each partition.\n\n\x08\nExamples:\n  kcli offsets orders\n  kcli offsets orders --at -1h            # the offset an hour ago\n  kcli offsets orders --at -1h --time-field event.ts    # by a time in the values\n  kcli offsets orders -g billing -J       # with the group's commits and lag", words='TOPIC', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17)),
 }

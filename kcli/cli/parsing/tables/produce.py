@@ -32,5 +32,5 @@ _25 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothi
 _26 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
 
 COMMANDS = {
-    '': Command(name='produce', run='kcli.cli.commands.produce.produce:produce', words='TOPIC [FILE]...', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25, _26)),
+    '': Command(name='produce', run='kcli.cli.commands.produce.produce:produce', description='Read stdin, or the FILEs, a record a line. Exit 0 only if every record was acknowledged.\n\n\x08\nExamples:\n  kcli produce orders < orders.txt\n  kcli produce orders -K : -z zstd < keyed.txt        # key:value, compressed\n  kcli produce orders -k k -H source=shell --value v  # one record\n  kcli produce orders --transactional-id load-1 < f   # all of it or nothing\n  kcli produce orders --transactional-id load-1 --batch 1000 < f\n  kcli consume orders -e -J | kcli produce copy --input json', words='TOPIC [FILE]...', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25, _26)),
 }

@@ -28,5 +28,5 @@ _21 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothi
 _22 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
 
 COMMANDS = {
-    '': Command(name='rollback', run='kcli.cli.commands.groups.reset.rollback:rollback', words='GROUP', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22)),
+    '': Command(name='rollback', run='kcli.cli.commands.groups.reset.rollback:rollback', description='Commit for a group the first offset of each partition whose record has that time or a later one in a\nfield of its value: what `consume --start TIME --time-field NAME` begins with. It is `groups reset --to @TIME\n--time-field NAME` in short: the plan first, --execute does it, an undo file takes it back.\n\n\x08\nExamples:\n  kcli rollback billing -t orders --time-field event.ts --start 2026-03-01T09:00Z             # the plan\n  kcli rollback billing -t orders --time-field event.ts --start -2h --jitter 5m --execute', words='GROUP', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22)),
 }

@@ -26,5 +26,5 @@ _19 = Option(name='disks', flags=('--disks',), kind='int', metavar='N', help='Ho
 _20 = Option(name='format', flags=('--format',), help='How to print the address.', choices=('plain', 'json'))
 
 COMMANDS = {
-    '': Command(name='sandbox', run='kcli.cli.commands.sandbox.sandbox:sandbox', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20)),
+    '': Command(name='sandbox', run='kcli.cli.commands.sandbox.sandbox:sandbox', description='Run an embedded Kafka broker on this machine until Ctrl-C.\n\nIn memory, or on disk with --data: there, acknowledged records survive a killed process (they are written to the\noperating system before they are acknowledged; they are not fsynced, so a power cut may take the last ones).\nIt is for trying things out and for tests; it is not a production broker.\n\n\x08\nExamples:\n  kcli sandbox\n  kcli sandbox --port 0 --format json --topic orders:3\n  kcli sandbox --brokers 3 --partitions 6 --data ./kafka-data\n  kcli sandbox --tls ./certificates --users users.txt\n  kcli sandbox --users users.txt --super-user admin', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20)),
 }

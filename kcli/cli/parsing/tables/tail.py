@@ -35,5 +35,5 @@ _28 = Option(name='key_delimiter', flags=('-K',), metavar='DELIM', help='Between
 _29 = Option(name='nulls', flags=('-Z', '--null'), kind='flag', help='Empty is null when producing; null is NULL when printing.')
 
 COMMANDS = {
-    '': Command(name='tail', run='kcli.cli.commands.consume.tail:tail', words='TOPIC...', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25, _26, _27, _28, _29)),
+    '': Command(name='tail', run='kcli.cli.commands.consume.tail:tail', description="Print the last N records of all partitions and topics together, merged by time; then what comes.\n\n\x08\nExamples:\n  kcli tail orders\n  kcli tail orders payments -n 100 -f '%T{iso} %t %s\\n'\n  kcli tail orders -n 5 --no-follow -J", words='TOPIC...', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25, _26, _27, _28, _29)),
 }

@@ -21,5 +21,5 @@ _14 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothi
 _15 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
 
 COMMANDS = {
-    '': Command(name='tui', run='kcli.cli.commands.tui.tui:run', words='PLACE', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15)),
+    '': Command(name='tui', run='kcli.cli.commands.tui.tui:run', description='Watch a cluster on the whole terminal. `?` shows the keys, `:` goes anywhere, `q` ends it.\n\nEach screen shows the kcli command that does the same; `y` copies it. Keys are changed in keys.toml beside\nconfig.toml, by the ids that --keys prints: "group.reset" = "R".\n\n\x08\nExamples:\n  kcli tui\n  kcli tui group payments                  # begin with one group\n  kcli tui --replay incident.ndjson        # , and . step, space plays, + and - change the speed\n  kcli dash --profile prod --interval 2s', words='PLACE', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15)),
 }
