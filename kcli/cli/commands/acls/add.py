@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from kcli.acls import Acl, principal
 from kcli.cli.commands.acls import undo as acls_undo
-from kcli.cli.commands.acls.change import change, run_change
+from kcli.cli.commands.acls.change import ChangeRow, change, run_change
 from kcli.cli.commands.acls.parse import NeedOptions, has_need, needed, operations, resources, rules
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import choice, text, texts
 from kcli.errors import UsageError
 from kcli.model import Cluster
+
+SHAPE = shape("acls.add", "ACLs that were added or removed, or would be.", ChangeRow)
 
 
 class AddOptions(NeedOptions, UndoOptions):
@@ -56,7 +59,7 @@ def add(options: AddOptions) -> int:
     async def work(cluster: Cluster, document: Document) -> int | None:
         return await change(options, cluster, document, wanted, [])
 
-    return run_change(options, "acls.add", work)
+    return run_change(options, SHAPE, work)
 
 
 def spelled(options: AddOptions) -> list[Acl]:

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 from kcli.acls import Acl, AclFilter
 from kcli.admin.acls.acls import create_acls, delete_acls
 from kcli.cli.commands.acls import undo as acls_undo
-from kcli.cli.commands.acls.find import acl_row, find_acls
+from kcli.cli.commands.acls.find import AclRow, find_acls
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import column
 from kcli.cli.parsing.groups import OutputOptions, UndoOptions
 from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
 from kcli.cli.runtime.undo import UndoFile
 from kcli.model import Cluster
 
 if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+    from kcli.cli.output.shapes.shape import Shape
     from kcli.cli.runtime.answer import Work
 
 ADD, REMOVE = "add", "remove"
@@ -24,11 +25,16 @@ DONE = {ADD: "added", REMOVE: "removed"}
 THERE = {ADD: "exists", REMOVE: "absent"}
 
 
-def run_change(options: UndoOptions, name: str, work: Work) -> int:
+class ChangeRow(AclRow):
+    result: str = column("would add, added, exists, would remove, removed, absent or failed.")
+    error: str | None = column("Why it was not done; null when it was, or will be.", table=False)
+
+
+def run_change(options: UndoOptions, shape: Shape, work: Work) -> int:
     """Check the options of a change, and run it."""
     excluding(options)
     UndoFile(options).check()
-    return answer(options, name, work)
+    return answer(options, shape, work)
 
 
 async def change(
@@ -36,7 +42,8 @@ async def change(
 ) -> int | None:
     """What is there and what is not, then the change of the rest."""
     there = set(await find_acls(cluster, _around([*adding, *removing])))
-    rows = document.rows["acls"] = [_planned(acl, ADD, acl in there) for acl in adding]
+    rows = document.of(ChangeRow)
+    rows += [_planned(acl, ADD, acl in there) for acl in adding]
     rows += [_planned(acl, REMOVE, acl not in there) for acl in removing]
     new = [acl for acl in adding if acl not in there]
     old = [acl for acl in removing if acl in there]
@@ -53,15 +60,15 @@ async def change(
         if (action, acl) not in done:
             continue
         problem = done[action, acl]
-        row["result"], row["error"] = (DONE[action], None) if problem is None else ("failed", str(problem))
+        row.result, row.error = (DONE[action], None) if problem is None else ("failed", str(problem))
         if problem is not None:
             document.fail(problem, f"{acl.kind} {acl.name}")
     _sum_up(options, rows)
     return None
 
 
-def _sum_up(options: OutputOptions, rows: list[Row]) -> None:
-    counts = [(DONE[action], sum(row["result"] == DONE[action] for row in rows)) for action in (ADD, REMOVE)]
+def _sum_up(options: OutputOptions, rows: list[ChangeRow]) -> None:
+    counts = [(DONE[action], sum(row.result == DONE[action] for row in rows)) for action in (ADD, REMOVE)]
     done = "; ".join(f"{plural(count, 'ACL')} {word}" for word, count in counts if count)
     if done:
         say(options, done)
@@ -73,5 +80,5 @@ def _around(acls: Sequence[Acl]) -> list[AclFilter]:
     return [AclFilter(kind=kind, name=name, pattern=pattern) for kind, name, pattern in named]
 
 
-def _planned(acl: Acl, action: str, already: bool) -> Row:
-    return {**acl_row(acl), "result": THERE[action] if already else f"would {action}", "error": None}
+def _planned(acl: Acl, action: str, already: bool) -> ChangeRow:
+    return ChangeRow(**acl._asdict(), result=THERE[action] if already else f"would {action}", error=None)

@@ -1,20 +1,27 @@
-"""The ACLs there are, as rows."""
+"""ACLs of the cluster by filters, and the row of an ACL."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from kcli.acls import Acl, AclFilter
 from kcli.admin.acls.acls import describe_acls
+from kcli.cli.output.rows import Row, column
 from kcli.model import Cluster
-
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
 
 FEW = 20
 """Up to so many filters are asked one by one; more are looked up in all ACLs, which are asked for once."""
+
+
+class AclRow(Row, section="acls"):
+    kind: str = column("topic, group, cluster, transactional-id, delegation-token or user.")
+    name: str = column("Name of the resource, or how names begin; * is all.")
+    pattern: str = column("literal or prefixed.")
+    principal: str = column("Who: User:bob; User:* is everybody.")
+    host: str = column("From which address; * is any.")
+    operation: str = column("read, write, create, delete, alter, describe, all, …")
+    permission: str = column("allow or deny.")
 
 
 async def find_acls(cluster: Cluster, wanted: Sequence[AclFilter]) -> list[Acl]:
@@ -24,8 +31,3 @@ async def find_acls(cluster: Cluster, wanted: Sequence[AclFilter]) -> list[Acl]:
         return [acl for acl in acls if any(filter.matches(acl) for filter in wanted)]
     parts = await asyncio.gather(*(describe_acls(cluster, filter) for filter in wanted))
     return sorted({acl for part in parts for acl in part})
-
-
-def acl_row(acl: Acl) -> Row:
-    """An ACL as a row."""
-    return dict(acl._asdict())

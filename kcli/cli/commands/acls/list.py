@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from kcli.cli.commands.acls.find import acl_row, find_acls
+from kcli.cli.commands.acls.find import AclRow, find_acls
 from kcli.cli.commands.acls.parse import FilterOptions, filters
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import choice
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
+
+SHAPE = shape("acls.list", "ACLs, one a row; `kcli acls add --from` reads them.", AclRow)
 
 
 class ListOptions(FilterOptions, OutputOptions):
@@ -38,6 +41,6 @@ def list_all(options: ListOptions) -> int:
     wanted = filters(options, options.pattern, "match")
 
     async def work(cluster: Cluster, document: Document) -> None:
-        document.rows["acls"] = [acl_row(acl) for acl in await find_acls(cluster, wanted)]
+        document.of(AclRow)[:] = [AclRow(**acl._asdict()) for acl in await find_acls(cluster, wanted)]
 
-    return answer(options, "acls.list", work)
+    return answer(options, SHAPE, work)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from kcli.acls import Acl, principal
-from kcli.cli.commands.acls.change import change, run_change
+from kcli.cli.commands.acls.change import ChangeRow, change, run_change
 from kcli.cli.commands.acls.find import find_acls
 from kcli.cli.commands.acls.parse import FilterOptions, NeedOptions, filters, has_filter, has_need, needed
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import choice, flag
 from kcli.cli.runtime.answer import say
 from kcli.errors import UsageError
 from kcli.model import Cluster
+
+SHAPE = shape("acls.remove", "ACLs that were added or removed, or would be.", ChangeRow)
 
 
 class RemoveOptions(FilterOptions, NeedOptions, UndoOptions):
@@ -52,7 +55,7 @@ def remove(options: RemoveOptions) -> int:
             say(options, "no ACL matches; a name is taken as it is written, --pattern match finds all that hold for it")
         return await change(options, cluster, document, [], wanted)
 
-    return run_change(options, "acls.remove", work)
+    return run_change(options, SHAPE, work)
 
 
 def _needed_acls(options: RemoveOptions) -> list[Acl] | None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from kcli.cli.commands.acls import undo as acls_undo
-from kcli.cli.commands.acls.change import change, run_change
+from kcli.cli.commands.acls.change import ChangeRow, change, run_change
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.errors import UsageError
 from kcli.model import Cluster
+
+SHAPE = shape("acls.restore", "ACLs that were added or removed, or would be.", ChangeRow)
 
 
 @command(
@@ -27,4 +30,4 @@ def restore(options: UndoOptions) -> int:
     async def work(cluster: Cluster, document: Document) -> int | None:
         return await change(options, cluster, document, removed, added)
 
-    return run_change(options, "acls.restore", work)
+    return run_change(options, SHAPE, work)

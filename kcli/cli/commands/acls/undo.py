@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from kcli.acls import Acl
-from kcli.cli.commands.acls.find import acl_row
 from kcli.cli.commands.acls.parse import checked
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.runtime.undo import UndoFile, undo_document
@@ -17,7 +16,11 @@ LIST = "kcli.acls.list/1"
 
 async def keep(options: UndoOptions, cluster: Cluster, added: list[Acl], removed: list[Acl]) -> None:
     """Write what will be added and removed, and say how to take the change back."""
-    document = {"schema": SCHEMA, "added": list(map(acl_row, added)), "removed": list(map(acl_row, removed))}
+    document = {
+        "schema": SCHEMA,
+        "added": [acl._asdict() for acl in added],
+        "removed": [acl._asdict() for acl in removed],
+    }
     await UndoFile(options).keep(cluster, "acls", document, "kcli acls restore {}")
 
 

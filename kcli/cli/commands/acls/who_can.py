@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 from kcli.acls import ANYWHERE, CLUSTER, EVERYBODY, KINDS, OPERATIONS, POSSIBLE, Acl, principal, sentence
 from kcli.admin.acls.acl_check import WITHOUT, Authorizer, Verdict, acls_of, authorizer, verdict, verdicts
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import text
@@ -15,10 +15,17 @@ from kcli.cli.runtime.answer import answer, say
 from kcli.errors import UsageError
 from kcli.model import Cluster
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
-
 MAY_NOT = 3
+
+
+class VerdictRow(Row, section="verdicts"):
+    principal: str = column("Who; User:* is everybody who has no row of their own.")
+    host: str = column("From which address; * is any that has no row of its own.")
+    allowed: bool = column("Whether it may.")
+    because: str = column("The ACL that decides, or what else does.")
+
+
+SHAPE = shape("acls.who-can", "Who may and who may not, one a row.", VerdictRow)
 
 
 class WhoCanOptions(OutputOptions):
@@ -54,17 +61,18 @@ def run(options: WhoCanOptions) -> int:
             answers = verdicts(acls, operation)
         else:
             answers = [verdict(acls, who, options.host or ANYWHERE, operation)]
-        rows = document.rows["verdicts"] = [_row(answered, acls, beside) for answered in answers]
+        rows = document.of(VerdictRow)
+        rows += [_row(answered, acls, beside) for answered in answers]
         if who is None:
             rows += _unnamed(answers, acls, beside)
         for remark in _remarks(acls, beside, who):
             say(options, remark)
-        return MAY_NOT if who is not None and not rows[0]["allowed"] else None
+        return MAY_NOT if who is not None and not rows[0].allowed else None
 
-    return answer(options, "acls.who-can", work)
+    return answer(options, SHAPE, work)
 
 
-def _row(answered: Verdict, acls: list[Acl], beside: Authorizer) -> Row:
+def _row(answered: Verdict, acls: list[Acl], beside: Authorizer) -> VerdictRow:
     allowed, why = answered.allowed, "no ACL allows it"
     if beside.super(answered.principal):
         allowed, why = True, "super user"
@@ -73,10 +81,10 @@ def _row(answered: Verdict, acls: list[Acl], beside: Authorizer) -> Row:
     elif not acls and beside.everyone is not False:
         allowed = bool(beside.everyone)
         why = f"no ACL holds for it, and {WITHOUT} is {'true' if allowed else 'not told'}"
-    return {"principal": answered.principal, "host": answered.host, "allowed": allowed, "because": why}
+    return VerdictRow(principal=answered.principal, host=answered.host, allowed=allowed, because=why)
 
 
-def _unnamed(answers: list[Verdict], acls: list[Acl], beside: Authorizer) -> list[Row]:
+def _unnamed(answers: list[Verdict], acls: list[Acl], beside: Authorizer) -> list[VerdictRow]:
     """Who may without an ACL: super users, and everybody where the cluster is open."""
     named = {answered.principal for answered in answers}
     rows = [_row(Verdict(principal=name), acls, beside) for name in beside.super_users or () if name not in named]

@@ -435,7 +435,6 @@ def every() -> tuple[Shape, ...]:
     from kcli.cli.parsing.registry import import_all
 
     import_all()
-    from kcli.cli.output.shapes.acls import SHAPES as ACLS
     from kcli.cli.output.shapes.admin import SHAPES as MORE
     from kcli.cli.output.shapes.apply import SHAPES as APPLY
     from kcli.cli.output.shapes.pipeline import SHAPES as PIPELINE
@@ -447,7 +446,6 @@ def every() -> tuple[Shape, ...]:
     return (
         *SHAPES,
         *MORE,
-        *ACLS,
         *APPLY,
         *PIPELINE,
         *JOBS,
