@@ -6,19 +6,16 @@ import os
 import shutil
 from collections.abc import Callable
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from kcli.cli.commands.pipeline.options import ReportOptions, SparkOptions, report_format
 from kcli.cli.commands.pipeline.session.frame import conf_of
 from kcli.cli.commands.pipeline.session.progress import human_size
 from kcli.cli.commands.pipeline.warmup import trial_settings
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import QuietOptions
 from kcli.cli.parsing.option import flag
 from kcli.errors import KcliError
-
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
 
 Result = tuple[str, str, str | None]
 """Of a check: ok, warning or failed; what was seen; what mends it."""
@@ -26,6 +23,16 @@ Result = tuple[str, str, str | None]
 LEAST_MEMORY = 3_000_000_000
 LEAST_DISK = 1_000_000_000
 OLDEST = {"pyarrow": 18, "numpy": 1}
+
+
+class StepRow(Row, section="steps"):
+    step: str = column("What was looked at.")
+    status: str = column("ok, warning or failed.")
+    result: str = column("What was found, or what is wrong.")
+    mend: str | None = column("What mends it.", table=False)
+
+
+SHAPE = shape("pipeline.doctor", "What a pipeline needs, and whether it is there.", StepRow)
 
 
 class DoctorOptions(SparkOptions, ReportOptions, QuietOptions):
@@ -43,33 +50,32 @@ def doctor(options: DoctorOptions) -> int:
     """Look for everything that a pipeline needs: PySpark and its version, pyarrow and NumPy, which Java is used and
     why, the class-data archive, memory and disk; then start Spark, and run a tiny job with kcli's own source."""
     from kcli.cli.output.render import Document, write
-    from kcli.cli.output.shapes.shape import shape
 
     steps = [_step(name, check, options) for name, check in CHECKS.items()]
-    whole = all(step["status"] != "failed" for step in steps)
+    whole = all(step.status != "failed" for step in steps)
     if whole and not options.no_job:
         steps.append(_step("job", _job, options))
     elif not whole:
-        steps.append({"step": "job", "status": "skipped", "result": "something before it failed", "mend": None})
-    document = Document(shape=shape("pipeline.doctor"))
-    document.rows["steps"] = steps
+        steps.append(StepRow(step="job", status="skipped", result="something before it failed", mend=None))
+    document = Document(shape=SHAPE)
+    document.of(StepRow).extend(steps)
     write(document, report_format(options) or "table")
     if not options.quiet:
         from kcli.cli.main import complain
 
         for step in steps:
-            if step["mend"]:
-                complain(f"{step['step']}: {step['mend']}")
-    return 1 if any(step["status"] == "failed" for step in steps) else 0
+            if step.mend:
+                complain(f"{step.step}: {step.mend}")
+    return 1 if any(step.status == "failed" for step in steps) else 0
 
 
-def _step(name: str, check: Callable[[DoctorOptions], Result], options: DoctorOptions) -> Row:
+def _step(name: str, check: Callable[[DoctorOptions], Result], options: DoctorOptions) -> StepRow:
     """One row. What cannot be is a failed step, and its sentence."""
     try:
         status, result, mend = check(options)
     except KcliError as problem:
         status, result, mend = "failed", str(problem), None
-    return {"step": name, "status": status, "result": result, "mend": mend}
+    return StepRow(step=name, status=status, result=result, mend=mend)
 
 
 def _pyspark(options: DoctorOptions) -> Result:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.main import complain
 from kcli.cli.output.render import Document, write
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import PlanOptions, QuietOptions
 from kcli.cli.runtime.answer import confirm, excluding, format_of, plural
@@ -14,6 +15,23 @@ from kcli.errors import KcliError, UsageError
 
 if TYPE_CHECKING:
     from kcli.pipeline.jobs.files.finalize import Leavings
+
+
+class FolderRow(Row, section="folders"):
+    folder: str = column("The folder.")
+    committed: int = column("Files of whole batches.")
+    orphans: int = column("Files that are of none.")
+    bytes: int = column("Bytes of those.")
+    missing: int = column("Files of whole batches that are not there.")
+    result: str = column("planned, removed, or nothing to do.")
+
+
+class OrphanRow(Row, section="orphans", table=False):
+    path: str = column("A file of no whole batch, or a folder that a killed export left.")
+    bytes: int = column("Its size.")
+
+
+SHAPE = shape("pipeline.finalize", "Files that belong to no whole batch.", FolderRow, OrphanRow)
 
 
 class FinalizeOptions(PlanOptions, QuietOptions):
@@ -40,13 +58,13 @@ def finalize(options: FinalizeOptions) -> int:
     folders = {word: look(Path(word)) for word in options.words}
     document = _planned(folders)
     code = 1 if document.errors else 0
-    if document.rows["orphans"] and not options.dry_run:
+    if document.of(OrphanRow) and not options.dry_run:
         if not confirm(options, document, "remove"):
             complain(document.errors[-1]["message"])
             return 1
-        for row, folder in zip(document.rows["folders"], folders.values(), strict=True):
+        for row, folder in zip(document.of(FolderRow), folders.values(), strict=True):
             remove(folder)
-            row["result"] = "removed" if folder.orphans else "nothing to do"
+            row.result = "removed" if folder.orphans else "nothing to do"
     write(document, format_of(options))
     for problem in document.errors:
         complain(problem["message"])
@@ -55,23 +73,21 @@ def finalize(options: FinalizeOptions) -> int:
 
 def _planned(folders: dict[str, Leavings]) -> Document:
     """What would be removed; a file of a whole batch that is missing is an error."""
-    from kcli.cli.output.shapes.shape import shape
-
-    document = Document(shape=shape("pipeline.finalize"))
-    document.rows["folders"] = [
-        {
-            "folder": name,
-            "committed": folder.committed,
-            "orphans": len(folder.orphans),
-            "bytes": sum(folder.sizes.values()),
-            "missing": len(folder.missing),
-            "result": "planned" if folder.orphans else "nothing to do",
-        }
+    document = Document(shape=SHAPE)
+    document.of(FolderRow).extend(
+        FolderRow(
+            folder=name,
+            committed=folder.committed,
+            orphans=len(folder.orphans),
+            bytes=sum(folder.sizes.values()),
+            missing=len(folder.missing),
+            result="planned" if folder.orphans else "nothing to do",
+        )
         for name, folder in folders.items()
-    ]
-    document.rows["orphans"] = [
-        {"path": str(path), "bytes": folder.sizes[path]} for folder in folders.values() for path in folder.orphans
-    ]
+    )
+    document.of(OrphanRow).extend(
+        OrphanRow(path=str(path), bytes=folder.sizes[path]) for folder in folders.values() for path in folder.orphans
+    )
     for name, folder in folders.items():
         if folder.missing:
             files = plural(len(folder.missing), "file")

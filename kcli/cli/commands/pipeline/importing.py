@@ -13,7 +13,7 @@ from kcli.cli.commands.pipeline.session.job import Job, Outcome
 from kcli.cli.commands.pipeline.session.stream import name_of, trigger_of
 from kcli.cli.commands.pipeline.sink.target import Target
 from kcli.cli.output.render import Document, write
-from kcli.cli.output.shapes.shape import shape
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.option import choice, flag, text, texts
 from kcli.cli.parsing.record_groups import compression
@@ -27,6 +27,17 @@ from kcli.pipeline.progress_sum import Progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+class FileRow(Row, section="files"):
+    path: str = column("Path of the file.")
+    format: str = column("parquet, json, csv, orc, text or delta.")
+    records: int | None = column("Records in it; null when the file does not say.")
+    bytes: int = column("Size of the file.")
+    destination: str = column("Where they would go.", table=False)
+
+
+SHAPE = shape("pipeline.files", "What an import would read, file by file.", FileRow)
 
 
 class ImportOptions(QueryOptions, PipelineOptions):
@@ -170,16 +181,16 @@ class Importing(Job):
 
 def _plan(frame: Frame, job: Importing) -> int:
     """The files, one a row."""
-    document = Document(shape=shape("pipeline.files"))
-    document.rows["files"] = [
-        {
-            "path": str(file),
-            "format": job.form,
-            "bytes": file.stat().st_size,
-            "records": count_of(job.form, [file]),
-            "destination": job.destination,
-        }
+    document = Document(shape=SHAPE)
+    document.of(FileRow).extend(
+        FileRow(
+            path=str(file),
+            format=job.form,
+            records=count_of(job.form, [file]),
+            bytes=file.stat().st_size,
+            destination=job.destination,
+        )
         for file in job.files
-    ]
+    )
     write(document, frame.format or "table")
     return 0

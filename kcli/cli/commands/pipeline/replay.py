@@ -16,7 +16,7 @@ from kcli.cli.main import complain, sentence
 from kcli.cli.output import text
 from kcli.cli.output.progress import Progress
 from kcli.cli.output.render import Document, write
-from kcli.cli.output.shapes.shape import shape
+from kcli.cli.output.rows import Row, column, duration, shape
 from kcli.cli.parsing import option
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.record_groups import (
@@ -30,13 +30,31 @@ from kcli.cli.runtime.connection import connection_of
 from kcli.cli.runtime.signals import INTERRUPTED, Stop, run
 from kcli.client import Client
 from kcli.errors import KcliError, UsageError
-from kcli.grammar.offsets import duration
+from kcli.grammar import offsets
 from kcli.pipeline.jobs.registry import Entry, Registered
 from kcli.pipeline.jobs.replay import Pace, Replay, Sent
 from kcli.settings import ProducerSettings
 
 LATE = 1.0
 """Seconds behind that are worth a word."""
+
+
+class ReplayRow(Row, section="replays"):
+    source: str = column("What was read.")
+    destination: str = column("Where it went.")
+    records: int = column("Records handed on.")
+    acked: int = column("Records acknowledged.")
+    failed: int = column("Records that were not.", table=False)
+    unknown: int = column("Records that may be stored.", table=False)
+    bytes: int = column("Bytes of keys and values.", table=False)
+    span: float = duration("Seconds from the first record to the last, as they were written.")
+    skipped: float = duration("Seconds of silence that --max-gap left out.", table=False)
+    seconds: float = duration("How long it took.")
+    speed: float | None = column("How many times as fast it should be; null: no pace.")
+    late: float | None = column("Seconds that the worst record was late.")
+
+
+SHAPE = shape("pipeline.replay", "What a replay did, and how well it kept its pace.", ReplayRow)
 
 
 class ReplayOptions(TargetOptions, TimeOptions, DryRunOptions, CommittedSelectionOptions):
@@ -118,7 +136,7 @@ def length_of(given: str | None) -> float | None:
     """Seconds. Raises UsageError."""
     if given is None:
         return None
-    length = duration(given)
+    length = offsets.duration(given)
     if length is None:
         raise UsageError(f"--max-gap {given}: expected a length of time, such as 10s")
     return length / 1000
@@ -219,23 +237,23 @@ def _verdict(plan: Plan, sent: Sent, problem: KcliError | None, stop: Stop, seco
 
 def _show(plan: Plan, sent: Sent, problem: KcliError | None, seconds: float) -> None:
     original = max(sent.clock - sent.first, 0) / 1000
-    document = Document(shape=shape("pipeline.replay"))
-    document.rows["replays"] = [
-        {
-            "source": plan.source,
-            "destination": plan.destination,
-            "records": sent.records,
-            "acked": sent.acked,
-            "failed": sent.failed,
-            "unknown": sent.unknown,
-            "bytes": sent.bytes,
-            "span": round(original, 3),
-            "skipped": round(sent.skipped, 3),
-            "seconds": round(seconds, 3),
-            "speed": plan.pace.speed or None,
-            "late": round(sent.late, 3) if plan.pace.speed else None,
-        }
-    ]
+    document = Document(shape=SHAPE)
+    document.of(ReplayRow).append(
+        ReplayRow(
+            source=plan.source,
+            destination=plan.destination,
+            records=sent.records,
+            acked=sent.acked,
+            failed=sent.failed,
+            unknown=sent.unknown,
+            bytes=sent.bytes,
+            span=round(original, 3),
+            skipped=round(sent.skipped, 3),
+            seconds=round(seconds, 3),
+            speed=plan.pace.speed or None,
+            late=round(sent.late, 3) if plan.pace.speed else None,
+        )
+    )
     if problem is not None:
         document.fail(problem)
     write(document, report_format(plan.options) or "table")

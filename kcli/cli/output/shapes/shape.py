@@ -437,8 +437,7 @@ def every() -> tuple[Shape, ...]:
     import_all()
     from kcli.cli.output.shapes.admin import SHAPES as MORE
     from kcli.cli.output.shapes.apply import SHAPES as APPLY
-    from kcli.cli.output.shapes.pipeline import SHAPES as PIPELINE
-    from kcli.cli.output.shapes.pipeline_jobs import SHAPES as JOBS
+    from kcli.cli.output.shapes.pipeline_profile import PROFILE
     from kcli.cli.output.shapes.placement import SHAPES as PLACEMENT
     from kcli.cli.output.shapes.raw import SHAPES as RAW
     from kcli.cli.output.shapes.txn import SHAPES as TXN
@@ -447,8 +446,7 @@ def every() -> tuple[Shape, ...]:
         *SHAPES,
         *MORE,
         *APPLY,
-        *PIPELINE,
-        *JOBS,
+        PROFILE,
         *RAW,
         *TXN,
         *PLACEMENT,

@@ -10,12 +10,32 @@ from kcli.cli.commands.pipeline.checkpoint.reset import ResetOptions, reset
 from kcli.cli.commands.pipeline.jobs.entries import named
 from kcli.cli.commands.pipeline.session.frame import home
 from kcli.cli.output.render import Document, write
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.runtime.answer import format_of
 from kcli.errors import UsageError
 
 if TYPE_CHECKING:
     from kcli.pipeline.jobs.checkpoints import Checkpoint
+
+
+class CheckpointRow(Row, section="checkpoint"):
+    path: str = column("Where it is.")
+    query: str | None = column("Spark's id of the query.", table=False)
+    batch: int | None = column("The last batch that was begun; null: none.")
+    committed: int | None = column("The last batch that is whole; null: none.")
+    cluster: str | None = column("Id of the cluster it is of, where it was noted.")
+
+
+class OffsetRow(Row, section="offsets"):
+    topic: str = column("Name of the topic.")
+    topic_id: str | None = column("Id of the topic, where it was noted.", sparse=True)
+    partition: int = column("Number of the partition.")
+    offset: int | None = column("Where the next batch begins; null: at its first.")
+    planned: int | None = column("Where the batch ends that was begun and is not whole.", sparse=True)
+
+
+SHAPE = shape("pipeline.checkpoint", "What a checkpoint holds.", CheckpointRow, OffsetRow)
 
 
 class CheckpointOptions(ResetOptions):
@@ -40,7 +60,6 @@ def checkpoint(options: CheckpointOptions) -> int:
     --reset-to moves a pipeline that does not run: back, and records are read again (what they became before stays where
     it is); forward, and records are left out. It says how it is undone. Not for SQL with sums and windows, which would
     be wrong then. What `copy --exactly-once` has copied its group kcli-NAME knows: see `kcli groups reset`."""
-    from kcli.cli.output.shapes.shape import shape
     from kcli.pipeline.jobs.checkpoints import read
 
     if len(options.words) != 1:
@@ -50,17 +69,17 @@ def checkpoint(options: CheckpointOptions) -> int:
         return reset(options, options.reset_to.strip(), state)
     if options.execute or options.dry_run or options.topics:
         raise UsageError("--execute, --dry-run and --topic go with --reset-to PLACE")
-    document = Document(shape=shape("pipeline.checkpoint"))
-    document.rows["checkpoint"] = [
-        {
-            "path": str(state.path),
-            "query": state.query or None,
-            "batch": _number(state.batch),
-            "committed": _number(state.committed),
-            "cluster": _cluster(state.notes),
-        }
-    ]
-    document.rows["offsets"] = _offsets(state)
+    document = Document(shape=SHAPE)
+    document.of(CheckpointRow).append(
+        CheckpointRow(
+            path=str(state.path),
+            query=state.query or None,
+            batch=_number(state.batch),
+            committed=_number(state.committed),
+            cluster=_cluster(state.notes),
+        )
+    )
+    document.of(OffsetRow).extend(_offsets(state))
     write(document, format_of(options))
     return 0
 
@@ -83,16 +102,16 @@ def place(word: str) -> Path:
     return Path(entry.checkpoint)
 
 
-def _offsets(state: Checkpoint) -> list[dict[str, Any]]:
+def _offsets(state: Checkpoint) -> list[OffsetRow]:
     ids = state.notes.get("topics") or {}
     return [
-        {
-            "topic": at.topic,
-            "topic_id": str(ids[at.topic]) if at.topic in ids else None,
-            "partition": at.partition,
-            "offset": state.offsets.get(at),
-            "planned": state.planned.get(at),
-        }
+        OffsetRow(
+            topic=at.topic,
+            topic_id=str(ids[at.topic]) if at.topic in ids else None,
+            partition=at.partition,
+            offset=state.offsets.get(at),
+            planned=state.planned.get(at),
+        )
         for at in sorted({*state.offsets, *state.planned})
     ]
 

@@ -11,6 +11,7 @@ from kcli.admin.groups.reset_plan import standings
 from kcli.cli.commands.groups.reset.forms import now_ms, place
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import text, texts
 from kcli.cli.runtime.answer import answer, confirm, excluding, say
@@ -21,9 +22,29 @@ from kcli.pipeline.jobs.checkpoints import Checkpoint
 if TYPE_CHECKING:
     from kcli.admin.groups.reset import Form
     from kcli.cli.commands.groups.plans import Prepare
-    from kcli.cli.output.shapes.shape import Row
 
 OPTION = "--reset-to"
+
+
+class PartitionRow(Row, section="partitions"):
+    topic: str = column("Name of the topic.")
+    partition: int = column("Number of the partition.")
+    old: int | None = column("Where the next batch would have begun.")
+    new: int | None = column("Where it begins; null where that cannot be said.")
+    delta: int | None = column("New minus old; null where one of them is missing.")
+    lag: int | None = column("Records behind the new offset.")
+    result: str = column("would reset, reset, unchanged or failed.")
+    note: str | None = column("What is remarkable.", sparse=True)
+    start: int | None = column("Where the log starts.", table=False)
+    end: int | None = column("Where the log ends.", table=False)
+    error: str | None = column("Why it failed.", sparse=True, table=False)
+
+
+SHAPE = shape(
+    "pipeline.checkpoint-reset",
+    "Where a pipeline goes on after its checkpoint was reset, or would.",
+    PartitionRow,
+)
 
 
 class ResetOptions(ChangeOptions):
@@ -77,7 +98,7 @@ def reset(options: ResetOptions, where: str, state: Checkpoint) -> int:
         _say_done(options, state, ready, number)
         return None
 
-    return answer(options, "pipeline.checkpoint-reset", work)
+    return answer(options, SHAPE, work)
 
 
 def _partitions(
@@ -164,25 +185,25 @@ def _say_done(options: ResetOptions, state: Checkpoint, ready: dict[TopicPartiti
 
 
 def _show(changes: list[Change], document: Document) -> None:
-    document.rows["partitions"] = [_row(change) for change in changes]
+    document.of(PartitionRow)[:] = map(_row, changes)
     document.errors.clear()
     for change in changes:
         if change.error is not None:
             document.fail(change.error, f"{change.at.topic}[{change.at.partition}]")
 
 
-def _row(change: Change) -> Row:
+def _row(change: Change) -> PartitionRow:
     old, new = change.old, change.new
-    return {
-        "topic": change.at.topic,
-        "partition": change.at.partition,
-        "old": None if old is None else old.offset,
-        "new": None if new is None else new.offset,
-        "delta": change.delta,
-        "lag": None if new is None or change.end is None else max(change.end - new.offset, 0),
-        "result": change.result,
-        "note": "; ".join(change.notes) or None,
-        "start": change.start,
-        "end": change.end,
-        "error": None if change.error is None else str(change.error),
-    }
+    return PartitionRow(
+        topic=change.at.topic,
+        partition=change.at.partition,
+        old=None if old is None else old.offset,
+        new=None if new is None else new.offset,
+        delta=change.delta,
+        lag=None if new is None or change.end is None else max(change.end - new.offset, 0),
+        result=change.result,
+        note="; ".join(change.notes) or None,
+        start=change.start,
+        end=change.end,
+        error=None if change.error is None else str(change.error),
+    )

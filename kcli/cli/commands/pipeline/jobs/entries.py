@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from time import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kcli.cli.output.rows import Row, column, duration, shape
 from kcli.cli.output.timestamps import utc
 from kcli.cli.parsing.groups import FormatOptions, QuietOptions
 from kcli.cli.runtime.answer import format_of
@@ -13,6 +14,33 @@ from kcli.pipeline.jobs import registry
 
 if TYPE_CHECKING:
     from kcli.pipeline.jobs.registry import Entry
+
+
+class JobRow(Row, section="jobs"):
+    id: str = column("Of this run.")
+    name: str = column("Of the pipeline.")
+    state: str = column("running, done, interrupted, failed or crashed.")
+    mode: str = column("batch, once or continuous.")
+    source: str = column("What is read.")
+    destination: str = column("Where it goes.")
+    records: int = column("Records read.")
+    bad: int = column("Keys and values that did not fit their format and are null.", table=False)
+    rate: float | None = column("Records read per second, while it runs.")
+    lag: int | None = column("Records not yet read; null in a batch.")
+    seconds: float = duration("How long it ran, or has run.")
+    command: str = column("export, sql, …", table=False)
+    batch: int | None = column("The last batch of a stream; null in a batch.", table=False)
+    done: int = column("Offsets that are behind it.", table=False)
+    span: int | None = column("Offsets in all; null without end.", table=False)
+    pid: int = column("Its process.", table=False)
+    begun: str = column("When, UTC.", table=False)
+    told: str = column("When it last said how it stands, UTC.", table=False)
+    checkpoint: str | None = column("Where it is kept how far it is.", table=False)
+    log: str | None = column("Spark's own output.", table=False)
+    error: str | None = column("Why it failed.", sparse=True)
+
+
+SHAPE = shape("pipeline.list", "Pipelines of this machine.", JobRow)
 
 
 class JobsOptions(FormatOptions, QuietOptions):
@@ -38,32 +66,32 @@ def named(word: str) -> Entry:
     return alive[0] if alive else matches[0]
 
 
-def row_of(entry: Entry) -> dict[str, Any]:
-    """A job as `output/shapes` declares it for `pipeline list`."""
+def row_of(entry: Entry) -> JobRow:
+    """What is known of a job."""
     running = entry.state == "running"
-    return {
-        "id": entry.id,
-        "name": entry.name,
-        "state": entry.state,
-        "mode": entry.mode,
-        "source": entry.source,
-        "destination": entry.destination,
-        "records": entry.rows,
-        "bad": entry.bad,
-        "rate": round(entry.rate, 1) if running else None,
-        "lag": entry.lag if entry.lag >= 0 else None,
-        "seconds": round((time() if running else entry.told) - entry.begun, 1),
-        "command": entry.command,
-        "batch": entry.batch if entry.batch >= 0 else None,
-        "done": entry.done,
-        "span": entry.total if entry.total >= 0 else None,
-        "pid": entry.pid,
-        "begun": _time(entry.begun),
-        "told": _time(entry.told),
-        "checkpoint": entry.checkpoint or None,
-        "log": entry.log or None,
-        "error": entry.error or None,
-    }
+    return JobRow(
+        id=entry.id,
+        name=entry.name,
+        state=entry.state,
+        mode=entry.mode,
+        source=entry.source,
+        destination=entry.destination,
+        records=entry.rows,
+        bad=entry.bad,
+        rate=round(entry.rate, 1) if running else None,
+        lag=entry.lag if entry.lag >= 0 else None,
+        seconds=round((time() if running else entry.told) - entry.begun, 1),
+        command=entry.command,
+        batch=entry.batch if entry.batch >= 0 else None,
+        done=entry.done,
+        span=entry.total if entry.total >= 0 else None,
+        pid=entry.pid,
+        begun=_time(entry.begun),
+        told=_time(entry.told),
+        checkpoint=entry.checkpoint or None,
+        log=entry.log or None,
+        error=entry.error or None,
+    )
 
 
 def _time(seconds: float) -> str:
@@ -73,8 +101,7 @@ def _time(seconds: float) -> str:
 def print_jobs(options: FormatOptions, entries: list[Entry]) -> None:
     """The document of `pipeline list`."""
     from kcli.cli.output.render import Document, write
-    from kcli.cli.output.shapes.shape import shape
 
-    document = Document(shape=shape("pipeline.list"))
-    document.rows["jobs"] = [row_of(entry) for entry in entries]
+    document = Document(shape=SHAPE)
+    document.of(JobRow).extend(map(row_of, entries))
     write(document, format_of(options))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from kcli.cli.commands.pipeline.jobs.entries import JobsOptions, named, print_jobs, row_of
 from kcli.cli.parsing.command import command
 from kcli.cli.runtime.answer import format_of
@@ -29,7 +27,7 @@ def status(options: StatusOptions) -> int:
         raise UsageError("status of which pipeline? kcli pipeline list shows them")
     entry = named(options.words[0])
     if format_of(options) == "table":
-        for name, value in row_of(entry).items():
+        for name, value in row_of(entry).as_json().items():
             if value is not None:
                 print(f"{name:<12} {_text(name, value)}")
     else:
@@ -37,10 +35,10 @@ def status(options: StatusOptions) -> int:
     return 0 if entry.state in ("running", "done") else 3
 
 
-def _text(name: str, value: Any) -> str:
+def _text(name: str, value: object) -> str:
     from kcli.cli.output.render import human_time
     from kcli.text.escape import visible
 
-    if name == "seconds":
-        return human_time(value)
-    return f"{value:,}" if isinstance(value, int | float) and name != "pid" else visible(str(value))
+    if not isinstance(value, int | float) or name == "pid":
+        return visible(str(value))
+    return human_time(value) if name == "seconds" else f"{value:,}"

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
-from kcli.cli.commands.pipeline.session.progress import Watch, human_size, rows_of
+from kcli.cli.commands.pipeline.session.progress import ProgressRow, Watch, human_size, rows_of
 from kcli.cli.commands.pipeline.session.signals import Signals
 from kcli.cli.main import complain
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.runtime.signals import INTERRUPTED, ended_by
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
@@ -31,6 +32,28 @@ if TYPE_CHECKING:
     from kcli.pipeline.session.session import SessionSettings
 
 POLL = 0.1  # seconds
+
+
+class RunRow(Row, section="jobs"):
+    name: str = column("Which command it was.")
+    state: str = column("done or interrupted.")
+    source: str = column("What was read.")
+    destination: str = column("Where it went.")
+    records: int | None = column("Records written; null when nobody counted.")
+    bad: int = column("Records of which a key or value is null because it did not fit.")
+    bytes: int | None = column("Bytes of the files; null for topics.")
+    seconds: float = column("How long it took, with Spark running.")
+    rate: float = column("Records per second.")
+    lag: int | None = column("Records not yet read; null in a batch.")
+    checkpoint: str | None = column("Where it is kept how far it is.", table=False)
+
+
+SHAPE = shape(
+    "pipeline.job",
+    "What a pipeline did. With ndjson, rows of `progress` come first, each second.",
+    ProgressRow,
+    RunRow,
+)
 
 
 def drive(frame: Frame, job: Job) -> int:
@@ -240,25 +263,24 @@ class Run:
         if self.frame.format is None:
             return
         from kcli.cli.output.render import Document, write
-        from kcli.cli.output.shapes.shape import shape
 
         seconds = monotonic() - self.begun
         records = outcome.records if outcome.records >= 0 else None
-        document = Document(shape=shape("pipeline.job"))
-        document.rows["progress"] = rows_of(self.seen, self.stood, "ended")
-        document.rows["jobs"] = [
-            {
-                "name": self.job.name,
-                "state": state,
-                "source": self.job.source,
-                "destination": self.job.destination,
-                "records": records,
-                "bad": outcome.bad,
-                "bytes": outcome.bytes if outcome.bytes >= 0 else None,
-                "seconds": round(seconds, 3),
-                "rate": round((records or 0) / seconds, 1) if seconds else 0.0,
-                "lag": self.stood.lag if self.stood is not None and self.stood.lag >= 0 else None,
-                "checkpoint": self.job.checkpoint or None,
-            }
-        ]
+        document = Document(shape=SHAPE)
+        document.of(ProgressRow).extend(rows_of(self.seen, self.stood, "ended"))
+        document.of(RunRow).append(
+            RunRow(
+                name=self.job.name,
+                state=state,
+                source=self.job.source,
+                destination=self.job.destination,
+                records=records,
+                bad=outcome.bad,
+                bytes=outcome.bytes if outcome.bytes >= 0 else None,
+                seconds=round(seconds, 3),
+                rate=round((records or 0) / seconds, 1) if seconds else 0.0,
+                lag=self.stood.lag if self.stood is not None and self.stood.lag >= 0 else None,
+                checkpoint=self.job.checkpoint or None,
+            )
+        )
         write(document, self.frame.format)

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 
+from kcli.cli.output.rows import Row, column, duration
+from kcli.model import TopicPartition
 from kcli.pipeline.jobs.work import Look
 from kcli.pipeline.progress_sum import Figures, Progress
 
@@ -16,6 +18,20 @@ BARS = 12
 """Partitions that have a bar of their own, the slowest first; the others are in the sum."""
 EVERY = 1.0
 """Seconds between lines of NDJSON."""
+
+
+class ProgressRow(Row, section="progress", table=False):
+    state: str = column("running or ended.")
+    topic: str | None = column("Name of the topic; null is all of them.")
+    partition: int | None = column("Number of the partition; null is all of them.")
+    read: int = column("Records read.")
+    bytes: int = column("Bytes of keys and values read.")
+    done: int = column("Offsets that are behind us.")
+    span: int | None = column("Offsets in all; null without end.")
+    rate: float = column("Records read per second.")
+    eta: float | None = duration("Seconds that are left; null when nobody knows.")
+    written: int | None = column("Records acknowledged; null where none are written.")
+    lag: int | None = column("Records not yet read; null in a batch.")
 
 
 class Watch:
@@ -122,28 +138,28 @@ def human_size(size: float) -> str:
     return f"{size:.1f} TB"
 
 
-def rows_of(progress: Progress, look: Look | None, state: str) -> list[dict[str, Any]]:
+def rows_of(progress: Progress, look: Look | None, state: str) -> list[ProgressRow]:
     """A row for all of it, which has no topic, then one for each partition."""
     rows = [_row(None, progress.whole, state)]
-    rows[0]["written"] = progress.written or None
-    rows[0]["lag"] = look.lag if look is not None and look.lag >= 0 else None
+    rows[0].written = progress.written or None
+    rows[0].lag = look.lag if look is not None and look.lag >= 0 else None
     return rows + [_row(at, part, state) for at, part in sorted(progress.parts.items())]
 
 
-def _row(at: Any, figures: Figures, state: str) -> dict[str, Any]:
-    return {
-        "state": state,
-        "topic": None if at is None else at.topic,
-        "partition": None if at is None else at.partition,
-        "read": figures.rows,
-        "bytes": figures.bytes,
-        "done": figures.done,
-        "span": figures.total if figures.total >= 0 else None,
-        "rate": round(figures.rate, 1),
-        "eta": round(figures.eta, 1) if figures.eta >= 0 else None,
-        "written": None,
-        "lag": None,
-    }
+def _row(at: TopicPartition | None, figures: Figures, state: str) -> ProgressRow:
+    return ProgressRow(
+        state=state,
+        topic=None if at is None else at.topic,
+        partition=None if at is None else at.partition,
+        read=figures.rows,
+        bytes=figures.bytes,
+        done=figures.done,
+        span=figures.total if figures.total >= 0 else None,
+        rate=round(figures.rate, 1),
+        eta=round(figures.eta, 1) if figures.eta >= 0 else None,
+        written=None,
+        lag=None,
+    )
 
 
 def lines(progress: Progress, look: Look | None, state: str) -> None:
@@ -153,5 +169,5 @@ def lines(progress: Progress, look: Look | None, state: str) -> None:
     from kcli.text.escape import put
 
     for row in rows_of(progress, look, state):
-        put(dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
+        put(dumps(row.as_json(), ensure_ascii=False, separators=(",", ":")) + "\n")
     sys.stdout.flush()

@@ -10,8 +10,21 @@ from kcli.cli.commands.pipeline.session.progress import human_size
 from kcli.cli.commands.pipeline.source.samples import Span
 from kcli.cli.main import complain
 from kcli.cli.output.render import Document, write
-from kcli.cli.output.shapes.shape import shape
+from kcli.cli.output.rows import Row, column, shape
 from kcli.model import TopicPartition
+
+
+class RangeRow(Row, section="ranges"):
+    topic: str = column("Name of the topic.")
+    partition: int = column("Number of the partition.")
+    start: int = column("First offset.")
+    end: int = column("Where it ends: the offset after the last.")
+    records: int = column("Offsets between; records may be fewer.")
+    bytes: int | None = column("About how many in the log; null when nobody knows.")
+    destination: str = column("Where they would go.", table=False)
+
+
+SHAPE = shape("pipeline.plan", "What a pipeline would read, by partition.", RangeRow)
 
 
 class Looked(Protocol):
@@ -37,19 +50,19 @@ def show(frame: Frame, source: Looked, destination: str) -> int:
 
 def write_plan(span: Span, sizes: Mapping[TopicPartition, float], destination: str, form: str | None) -> None:
     """The ranges, a row each; bytes where the size per offset is known."""
-    document = Document(shape=shape("pipeline.plan"))
-    rows = document.rows["ranges"] = []
+    document = Document(shape=SHAPE)
+    rows = document.of(RangeRow)
     for at, (start, end) in sorted(span.items()):
         size = 0.0 if end == start else sizes.get(at)
         rows.append(
-            {
-                "topic": at.topic,
-                "partition": at.partition,
-                "start": start,
-                "end": end,
-                "records": end - start,
-                "bytes": None if size is None else round((end - start) * size),
-                "destination": destination,
-            }
+            RangeRow(
+                topic=at.topic,
+                partition=at.partition,
+                start=start,
+                end=end,
+                records=end - start,
+                bytes=None if size is None else round((end - start) * size),
+                destination=destination,
+            )
         )
     write(document, form or "table")
