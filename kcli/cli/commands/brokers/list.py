@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kcli.admin.cluster.brokers import BrokerRow, look_at_brokers
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer
 from kcli.errors import KcliError
 from kcli.model import Cluster
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+
+class StateRow(Row, section="brokers"):
+    broker: int = column("Id of the broker.")
+    host: str = column("Where it listens.")
+    port: int = column("Its port.")
+    rack: str | None = column("Its rack.", sparse=True)
+    state: str = column("up, controller, fenced or silent.")
+    took_ms: float | None = column("How long an answer takes, in milliseconds.")
+    release: str | None = column("Its Kafka, by metadata.version; with ≥ the oldest that speaks its APIs.")
+    leads: int = column("Partitions it leads.")
+    replicas: int = column("Replicas it has.")
+    behind: int = column("Replicas of it that are not in sync.")
+    size: int | None = column("Bytes of its replicas.")
+    free: int | None = column("Bytes left on its volumes.", sparse=True)
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+SHAPE = shape("brokers.list", "Brokers, one a row.", StateRow)
 
 
 @command(
@@ -30,27 +45,27 @@ def brokers(options: OutputOptions) -> int:
 
     async def work(cluster: Cluster, document: Document) -> None:
         rows = await look_at_brokers(cluster)
-        document.rows["brokers"] = [_broker(row) for row in rows]
+        document.of(StateRow).extend(_broker(row) for row in rows)
         for row in rows:
             if row.problem and not row.fenced:
                 document.fail(KcliError(row.problem), f"broker {row.node.id}")
 
-    return answer(options, "brokers.list", work)
+    return answer(options, SHAPE, work)
 
 
-def _broker(row: BrokerRow) -> Row:
-    return {
-        "broker": row.node.id,
-        "host": row.node.host,
-        "port": row.node.port,
-        "rack": row.node.rack,
-        "state": "fenced" if row.fenced else "controller" if row.controller else "up" if not row.problem else "silent",
-        "took_ms": None if row.took is None else round(row.took * 1000, 1),
-        "release": row.release,
-        "leads": row.leads,
-        "replicas": row.replicas,
-        "behind": row.behind,
-        "size": row.size,
-        "free": row.usable,
-        "error": None if row.fenced else row.problem or None,
-    }
+def _broker(row: BrokerRow) -> StateRow:
+    return StateRow(
+        broker=row.node.id,
+        host=row.node.host,
+        port=row.node.port,
+        rack=row.node.rack,
+        state="fenced" if row.fenced else "controller" if row.controller else "up" if not row.problem else "silent",
+        took_ms=None if row.took is None else round(row.took * 1000, 1),
+        release=row.release,
+        leads=row.leads,
+        replicas=row.replicas,
+        behind=row.behind,
+        size=row.size,
+        free=row.usable,
+        error=None if row.fenced else row.problem or None,
+    )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kcli.admin.cluster.brokers import look_at_brokers
 from kcli.cli.commands.brokers.ids import broker_ids
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer
@@ -14,8 +13,17 @@ from kcli.errors import KcliError
 from kcli.model import Cluster
 from kcli.proto.messages import REQUESTS, api_name, request_type
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+
+class ApiRow(Row, section="apis"):
+    broker: int = column("Id of the broker.")
+    key: int = column("Number of the API.")
+    api: str = column("Its name.")
+    lowest: int = column("Lowest version the broker speaks.")
+    highest: int = column("Highest version the broker speaks.")
+    kcli: int | None = column("The version that kcli speaks with it; null: none.")
+
+
+SHAPE = shape("brokers.versions", "APIs of brokers, one a row.", ApiRow)
 
 
 @command(
@@ -36,7 +44,7 @@ def versions(options: OutputOptions) -> int:
         for number in sorted(wanted - known):
             there = ", ".join(map(str, sorted(known)))
             document.fail(KcliError(f"there is no broker {number}; there are {there}"), str(number))
-        apis = document.rows["apis"] = []
+        apis = document.of(ApiRow)
         for row in rows:
             if wanted and row.node.id not in wanted:
                 continue
@@ -44,18 +52,18 @@ def versions(options: OutputOptions) -> int:
                 document.fail(KcliError(row.problem), f"broker {row.node.id}")
             apis += [_api(row.node.id, key, low, high) for key, (low, high) in sorted(row.apis.items())]
 
-    return answer(options, "brokers.versions", work)
+    return answer(options, SHAPE, work)
 
 
-def _api(broker: int, key: int, low: int, high: int) -> Row:
+def _api(broker: int, key: int, low: int, high: int) -> ApiRow:
     kind = request_type(key) if key in REQUESTS else None
     ours = (kind.versions.first, kind.versions.last) if kind is not None else None
     used = min(high, ours[1]) if ours is not None else None
-    return {
-        "broker": broker,
-        "key": key,
-        "api": api_name(key),
-        "lowest": low,
-        "highest": high,
-        "kcli": used if used is not None and ours is not None and used >= max(low, ours[0]) else None,
-    }
+    return ApiRow(
+        broker=broker,
+        key=key,
+        api=api_name(key),
+        lowest=low,
+        highest=high,
+        kcli=used if used is not None and ours is not None and used >= max(low, ours[0]) else None,
+    )

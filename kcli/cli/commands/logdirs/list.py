@@ -5,10 +5,25 @@ from __future__ import annotations
 from kcli.cli.commands.brokers.ids import broker_ids
 from kcli.cli.commands.logdirs.directories import BrokersOptions, directories_of
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
+
+
+class DirectoryRow(Row, section="directories"):
+    broker: int = column("Id of the broker.")
+    directory: str = column("Log directory.")
+    replicas: int = column("Replicas in it.")
+    size: int = column("Bytes of its replicas.")
+    free: int | None = column("Bytes left on its volume.")
+    total: int | None = column("Bytes of its volume.")
+    cordoned: bool = column("True when nothing new is put there.", table=False)
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+SHAPE = shape("logdirs.list", "Log directories of brokers, one a row.", DirectoryRow)
 
 
 class ListOptions(BrokersOptions, OutputOptions):
@@ -30,18 +45,18 @@ def directories(options: ListOptions) -> int:
 
     async def work(cluster: Cluster, document: Document) -> None:
         places = await directories_of(cluster, document, None, brokers)
-        document.rows["directories"] = [
-            {
-                "broker": place.broker,
-                "directory": place.directory,
-                "replicas": len(place.replicas),
-                "size": place.size,
-                "free": place.usable if place.usable >= 0 else None,
-                "total": place.total if place.total >= 0 else None,
-                "cordoned": place.cordoned,
-                "error": None if place.error is None else str(place.error),
-            }
+        document.of(DirectoryRow).extend(
+            DirectoryRow(
+                broker=place.broker,
+                directory=place.directory,
+                replicas=len(place.replicas),
+                size=place.size,
+                free=place.usable if place.usable >= 0 else None,
+                total=place.total if place.total >= 0 else None,
+                cordoned=place.cordoned,
+                error=None if place.error is None else str(place.error),
+            )
             for place in places
-        ]
+        )
 
-    return answer(options, "logdirs.list", work)
+    return answer(options, SHAPE, work)

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kcli.admin.storage.log_dirs import ReplicaSize
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.commands.brokers.ids import broker_ids
 from kcli.cli.commands.logdirs.directories import BrokersOptions, directories_of
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import choice, texts
 from kcli.cli.runtime.answer import answer, missing
 from kcli.model import Cluster
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+
+class ReplicaRow(Row, section="replicas"):
+    broker: int | None = column("Id of the broker.", sparse=True)
+    directory: str | None = column("Log directory.", sparse=True)
+    topic: str | None = column("Name of the topic.", sparse=True)
+    partition: int | None = column("Number of the partition.", sparse=True)
+    replicas: int = column("How many are added up.")
+    size: int = column("Bytes.")
+    behind: int = column("Offsets it is behind the leader.")
+    moving: bool = column("True for one that is on its way to another directory.", table=False)
+
+
+SHAPE = shape("logdirs.replicas", "Replicas on disks, one a row, or added up.", ReplicaRow)
 
 
 class ReplicasOptions(BrokersOptions, OutputOptions):
@@ -51,50 +61,50 @@ def replicas(options: ReplicasOptions) -> int:
                     document.fail(topic, name)
         places = await directories_of(cluster, document, topics, brokers)
         rows = _added([replica for place in places for replica in place.replicas], options.by or "replica")
-        document.rows["replicas"] = sorted(rows, key=lambda row: _order(row, options.sort))
+        document.of(ReplicaRow).extend(sorted(rows, key=lambda row: _order(row, options.sort)))
 
-    return answer(options, "logdirs.replicas", work)
+    return answer(options, SHAPE, work)
 
 
-def _added(some: list[ReplicaSize], by: str) -> list[Row]:
+def _added(some: list[ReplicaSize], by: str) -> list[ReplicaRow]:
     """A row per replica, or the sum by topic or broker; what is not the same in a sum is null."""
     if by == "replica":
         return [
-            {
-                "broker": replica.broker,
-                "directory": replica.directory,
-                "topic": replica.topic,
-                "partition": replica.partition,
-                "replicas": 1,
-                "size": replica.size,
-                "behind": replica.offset_lag,
-                "moving": replica.future,
-            }
+            ReplicaRow(
+                broker=replica.broker,
+                directory=replica.directory,
+                topic=replica.topic,
+                partition=replica.partition,
+                replicas=1,
+                size=replica.size,
+                behind=replica.offset_lag,
+                moving=replica.future,
+            )
             for replica in some
         ]
-    sums: dict[str | int, Row] = {}
+    sums: dict[str | int, ReplicaRow] = {}
     for replica in some:
         key: str | int = replica.topic if by == "topic" else replica.broker
-        empty: Row = {
-            "broker": replica.broker if by == "broker" else None,
-            "directory": None,
-            "topic": replica.topic if by == "topic" else None,
-            "partition": None,
-            "replicas": 0,
-            "size": 0,
-            "behind": 0,
-            "moving": False,
-        }
+        empty = ReplicaRow(
+            broker=replica.broker if by == "broker" else None,
+            directory=None,
+            topic=replica.topic if by == "topic" else None,
+            partition=None,
+            replicas=0,
+            size=0,
+            behind=0,
+            moving=False,
+        )
         row = sums.setdefault(key, empty)
-        row["replicas"] += 1
-        row["size"] += replica.size
-        row["behind"] += replica.offset_lag
-        row["moving"] = row["moving"] or replica.future
+        row.replicas += 1
+        row.size += replica.size
+        row.behind += replica.offset_lag
+        row.moving = row.moving or replica.future
     return list(sums.values())
 
 
-def _order(row: Row, by: str | None) -> tuple[object, ...]:
-    place = (row["broker"] or 0, row["topic"] or "", row["partition"] or 0)
+def _order(row: ReplicaRow, by: str | None) -> tuple[object, ...]:
+    place = (row.broker or 0, row.topic or "", row.partition or 0)
     if by == "size":
-        return -row["size"], *place
-    return (row["topic"] or "", *place) if by == "topic" else place
+        return -row.size, *place
+    return (row.topic or "", *place) if by == "topic" else place

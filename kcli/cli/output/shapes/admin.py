@@ -2,58 +2,9 @@
 
 from __future__ import annotations
 
-from kcli.cli.output.shapes.shape import ERROR, PARTITION, TOPIC, Section, Shape, column
-
-_BROKER = column("broker", "integer", "Id of the broker.")
-_DIRECTORY = column("directory", "string", "Log directory.")
+from kcli.cli.output.shapes.shape import Section, Shape, column
 
 SHAPES: tuple[Shape, ...] = (
-    Shape(
-        name="brokers.list",
-        about="Brokers, one a row.",
-        sections=(
-            Section(
-                name="brokers",
-                columns=(
-                    _BROKER,
-                    column("host", "string", "Where it listens."),
-                    column("port", "integer", "Its port."),
-                    column("rack", "string", "Its rack.", null=True, sparse=True),
-                    column("state", "string", "up, controller, fenced or silent."),
-                    column("took_ms", "number", "How long an answer takes, in milliseconds.", null=True),
-                    column(
-                        "release",
-                        "string",
-                        "Its Kafka, by metadata.version; with ≥ the oldest that speaks its APIs.",
-                        null=True,
-                    ),
-                    column("leads", "integer", "Partitions it leads."),
-                    column("replicas", "integer", "Replicas it has."),
-                    column("behind", "integer", "Replicas of it that are not in sync."),
-                    column("size", "integer", "Bytes of its replicas.", null=True),
-                    column("free", "integer", "Bytes left on its volumes.", null=True, sparse=True),
-                    ERROR,
-                ),
-            ),
-        ),
-    ),
-    Shape(
-        name="brokers.versions",
-        about="APIs of brokers, one a row.",
-        sections=(
-            Section(
-                name="apis",
-                columns=(
-                    _BROKER,
-                    column("key", "integer", "Number of the API."),
-                    column("api", "string", "Its name."),
-                    column("lowest", "integer", "Lowest version the broker speaks."),
-                    column("highest", "integer", "Highest version the broker speaks."),
-                    column("kcli", "integer", "The version that kcli speaks with it; null: none.", null=True),
-                ),
-            ),
-        ),
-    ),
     Shape(
         name="cluster.list",
         about="What the cluster is, in one row.",
@@ -112,44 +63,6 @@ SHAPES: tuple[Shape, ...] = (
                     column("level", "integer", "Level in force; null when it is off.", null=True),
                     column("lowest", "integer", "Lowest level a broker supports."),
                     column("highest", "integer", "Highest level a broker supports."),
-                ),
-            ),
-        ),
-    ),
-    Shape(
-        name="logdirs.list",
-        about="Log directories of brokers, one a row.",
-        sections=(
-            Section(
-                name="directories",
-                columns=(
-                    _BROKER,
-                    _DIRECTORY,
-                    column("replicas", "integer", "Replicas in it."),
-                    column("size", "integer", "Bytes of its replicas."),
-                    column("free", "integer", "Bytes left on its volume.", null=True),
-                    column("total", "integer", "Bytes of its volume.", null=True),
-                    column("cordoned", "boolean", "True when nothing new is put there.", table=False),
-                    ERROR,
-                ),
-            ),
-        ),
-    ),
-    Shape(
-        name="logdirs.replicas",
-        about="Replicas on disks, one a row, or added up.",
-        sections=(
-            Section(
-                name="replicas",
-                columns=(
-                    _BROKER.replace(null=True, sparse=True),
-                    _DIRECTORY.replace(null=True, sparse=True),
-                    TOPIC.replace(null=True, sparse=True),
-                    PARTITION.replace(null=True, sparse=True),
-                    column("replicas", "integer", "How many are added up."),
-                    column("size", "integer", "Bytes."),
-                    column("behind", "integer", "Offsets it is behind the leader."),
-                    column("moving", "boolean", "True for one that is on its way to another directory.", table=False),
                 ),
             ),
         ),
