@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kcli.cli.commands.config.options import RemarkOptions
 from kcli.cli.commands.config.profiles import files, print_rows, remark_none
 from kcli.cli.main import complain
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import FormatOptions
 from kcli.cli.parsing.option import flag
@@ -18,10 +19,17 @@ from kcli.config.properties.merged import read_properties
 from kcli.config.secrets.sources import Source
 from kcli.errors import KcliError, UsageError
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
-
 PATHS = (".location", ".keytab", ".token.file")
+
+
+class CheckRow(Row, section="profiles"):
+    profile: str = column("Name of the profile.")
+    config_file: str = column("File it stands in.")
+    result: str = column("ok, warning or failed.")
+    note: str | None = column("What the figures do not say by themselves.")
+
+
+SHAPE = shape("config.check", "Whether profiles make sense.", CheckRow)
 
 
 class CheckOptions(FormatOptions, RemarkOptions):
@@ -39,25 +47,25 @@ kcli config check prod --secrets      # look secrets up too, and open keys with 
 def check(options: CheckOptions) -> int:
     """Check profiles without connecting: names, values, files. `kcli doctor` tries the way there."""
     wanted = options.words
-    rows: list[Row] = []
+    rows: list[CheckRow] = []
     for where, contents in files():
         for name, table in contents.get("profiles", {}).items():
             if wanted and name not in wanted:
                 continue
             result, notes = _checked(name, table, where, secrets=options.secrets)
-            rows.append({"profile": name, "config_file": where, "result": result, "note": "; ".join(notes) or None})
-    names = [row["profile"] for row in rows]
+            rows.append(CheckRow(profile=name, config_file=where, result=result, note="; ".join(notes) or None))
+    names = [row.profile for row in rows]
     for name in wanted:
         if name not in names:
             from kcli.config.profiles.files import chosen
 
             chosen(name)  # says that there is none, and which are near
     remark_none(options, rows)
-    code = print_rows(options, "config.check", "profiles", rows)
+    code = print_rows(options, SHAPE, rows)
     for row in rows:
-        if row["result"] != "ok" and format_of(options) != "table":
-            complain(f"{row['profile']}: {row['note']}")
-    return 1 if any(row["result"] == "failed" for row in rows) else code
+        if row.result != "ok" and format_of(options) != "table":
+            complain(f"{row.profile}: {row.note}")
+    return 1 if any(row.result == "failed" for row in rows) else code
 
 
 def _checked(name: str, table: dict[str, Any], where: str, *, secrets: bool) -> tuple[str, list[str]]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kcli.cli.commands.config.rows import PropertyRow
 from kcli.config.properties.known import KNOWN
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
-
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
 
 SETTINGS: dict[str, Any] = {
     "client": ClientSettings(),
@@ -18,15 +16,15 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def defaults(named: set[str]) -> list[Row]:
+def defaults(named: set[str]) -> list[PropertyRow]:
     """A row for each property whose field nobody has set; of two names for one, the first."""
     done = {(kind, KNOWN[name][1]) for name in named if name in KNOWN for kind in KNOWN[name][0]}
-    rows: list[Row] = []
+    rows: list[PropertyRow] = []
     for name, (kinds, field, unit) in KNOWN.items():
         if (kinds[0], field) in done:
             continue
         done.update((kind, field) for kind in kinds)
-        rows.append({"property": name, "value": _text(getattr(SETTINGS[kinds[0]], field), unit), "from": "default"})
+        rows.append(PropertyRow(property=name, value=_text(getattr(SETTINGS[kinds[0]], field), unit), from_="default"))
     return rows
 
 

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from kcli.cli.commands.config.options import RemarkOptions
 from kcli.cli.commands.config.profiles import files, print_rows, remark_none
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import FormatOptions
 from kcli.config.profiles.profile import Profile, profile_of
 from kcli.errors import UsageError
 from kcli.secret import without_logins
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+
+class ProfileRow(Row, section="profiles"):
+    profile: str = column("Name of the profile.")
+    bootstrap: str | None = column("Where the cluster listens.")
+    protocol: str = column("security.protocol.")
+    protected: str | None = column("read_only, protected, or null.")
+    default: bool = column("True when it is used without --profile.")
+    config_file: str = column("File it stands in.")
+    note: str | None = column("What the figures do not say by themselves.")
+
+
+SHAPE = shape("config.list", "Profiles, of the project and of the user.", ProfileRow)
 
 
 class ListOptions(FormatOptions, RemarkOptions):
@@ -33,7 +43,7 @@ def list_all(options: ListOptions) -> int:
     read = files()
     defaults = (contents["default_profile"] for _, contents in read if "default_profile" in contents)
     default = os.environ.get("KCLI_PROFILE") or next(defaults, None)
-    rows: list[Row] = []
+    rows: list[ProfileRow] = []
     seen: dict[str, str] = {}
     for where, contents in read:
         for name, table in contents.get("profiles", {}).items():
@@ -44,19 +54,19 @@ def list_all(options: ListOptions) -> int:
                 note = str(problem)
             properties = dict(profile.properties) if profile is not None else {}
             rows.append(
-                {
-                    "profile": name,
-                    "bootstrap": _shown_servers(profile),
-                    "protocol": str(properties.get("security.protocol", "PLAINTEXT")).upper(),
-                    "protected": (profile.guard if profile is not None else "") or None,
-                    "default": name == default and name not in seen,
-                    "config_file": where,
-                    "note": note,
-                }
+                ProfileRow(
+                    profile=name,
+                    bootstrap=_shown_servers(profile),
+                    protocol=str(properties.get("security.protocol", "PLAINTEXT")).upper(),
+                    protected=(profile.guard if profile is not None else "") or None,
+                    default=name == default and name not in seen,
+                    config_file=where,
+                    note=note,
+                )
             )
             seen.setdefault(name, where)
     remark_none(options, rows)
-    return print_rows(options, "config.list", "profiles", rows)
+    return print_rows(options, SHAPE, rows)
 
 
 def _shown_servers(profile: Profile | None) -> str | None:

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from kcli.cli.main import complain
 from kcli.cli.output.render import Document, write
-from kcli.cli.output.shapes.shape import shape
 from kcli.cli.parsing.groups import FormatOptions, QuietOptions
 from kcli.cli.runtime.answer import format_of
 from kcli.config.profiles.files import document, project_file, user_file
 
 if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+    from collections.abc import Sequence
+
+    from kcli.cli.output.rows import Row
+    from kcli.cli.output.shapes.shape import Shape
 
 
 def files() -> list[tuple[str, dict[str, Any]]]:
@@ -22,16 +24,15 @@ def files() -> list[tuple[str, dict[str, Any]]]:
     return [(path, document(path)) for path in dict.fromkeys(paths)]
 
 
-def remark_none(options: QuietOptions, rows: list[Row]) -> None:
+def remark_none(options: QuietOptions, rows: Sequence[Row]) -> None:
     """Say where profiles are written, if there are none."""
     if not rows and not options.quiet:
         complain(f"there are no profiles: write some into {user_file()}, or see `kcli config import --help`")
 
 
-def print_rows(options: FormatOptions, name: str, section: str, rows: list[Row]) -> int:
-    """Print the rows of one section; a table that has none is not printed."""
-    document = Document(shape=shape(name))
-    document.rows[section] = rows
+def print_rows(options: FormatOptions, shape: Shape, rows: Sequence[Row]) -> int:
+    """Print rows of one kind, the main one of the shape; a table without rows is not printed."""
+    document = Document(shape=shape, rows={shape.main.name: list(rows)})
     if rows or format_of(options) != "table":
         write(document, format_of(options))
     return 0

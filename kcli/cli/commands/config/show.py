@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kcli.cli.commands.config.profiles import print_rows
+from kcli.cli.commands.config.rows import PropertyRow
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import flag
@@ -13,8 +13,7 @@ from kcli.config.secrets.sources import Source
 from kcli.errors import UsageError
 from kcli.secret import HIDDEN, secretive, without_login, without_logins
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+SHAPE = shape("config.show", "What is in effect, and where each value comes from.", PropertyRow)
 
 
 class ShowOptions(OutputOptions):
@@ -37,10 +36,10 @@ def show(options: ShowOptions) -> int:
     if len(words) > 1:
         raise UsageError("show takes one profile")
     connection = Connection(options.replace(profile=words[0]) if words else options, looking=False)
-    return print_rows(options, "config.show", "settings", _effective(connection, everything=options.all))
+    return print_rows(options, SHAPE, _effective(connection, everything=options.all))
 
 
-def _effective(connection: Connection, *, everything: bool) -> list[Row]:
+def _effective(connection: Connection, *, everything: bool) -> list[PropertyRow]:
     profile = connection.profile
     lines: dict[str, int] = {}
     if profile is not None:
@@ -54,22 +53,22 @@ def _effective(connection: Connection, *, everything: bool) -> list[Row]:
         return f"{profile.path}:{lines[key]}" if key in lines else profile.path
 
     where, servers = connection.servers()
-    rows: list[Row] = []
+    rows: list[PropertyRow] = []
     if profile is not None:
-        rows.append({"property": "profile", "value": profile.name, "from": connection.profile_from})
+        rows.append(PropertyRow(property="profile", value=profile.name, from_=connection.profile_from))
     source = origin(where, "bootstrap") if servers != "localhost:9092" or where != "--bootstrap-server" else "default"
-    rows.append({"property": "bootstrap.servers", "value": without_logins(servers), "from": source})
+    rows.append(PropertyRow(property="bootstrap.servers", value=without_logins(servers), from_=source))
     if profile is not None and profile.guard:
-        rows.append({"property": profile.guard, "value": "true", "from": origin(profile.where, profile.guard)})
+        rows.append(PropertyRow(property=profile.guard, value="true", from_=origin(profile.where, profile.guard)))
     for host, to, by in connection.mapping():
-        rows.append({"property": "broker_map", "value": f"{host}={to}", "from": origin(by, f"broker_map.{host}")})
+        rows.append(PropertyRow(property="broker_map", value=f"{host}={to}", from_=origin(by, f"broker_map.{host}")))
     for key, (value, by) in connection.properties.given.items():
         if key not in ("bootstrap.servers", "metadata.broker.list"):
-            rows.append({"property": key, "value": shown(key, value), "from": origin(by, key)})
+            rows.append(PropertyRow(property=key, value=shown(key, value), from_=origin(by, key)))
     if everything:
         from kcli.cli.commands.config.defaults import defaults
 
-        rows += defaults({str(row["property"]) for row in rows})
+        rows += defaults({row.property for row in rows})
     return rows
 
 

@@ -375,53 +375,6 @@ SHAPES: tuple[Shape, ...] = (
             ),
         ),
     ),
-    Shape(
-        name="config.list",
-        about="Profiles, of the project and of the user.",
-        sections=(
-            Section(
-                name="profiles",
-                columns=(
-                    column("profile", "string", "Name of the profile."),
-                    column("bootstrap", "string", "Where the cluster listens.", null=True),
-                    column("protocol", "string", "security.protocol."),
-                    column("protected", "string", "read_only, protected, or null.", null=True),
-                    column("default", "boolean", "True when it is used without --profile."),
-                    column("config_file", "string", "File it stands in."),
-                    NOTE,
-                ),
-            ),
-        ),
-    ),
-    Shape(
-        name="config.show",
-        about="What is in effect, and where each value comes from.",
-        sections=(
-            Section(
-                name="settings",
-                columns=(
-                    column("property", "string", "Name of the property."),
-                    column("value", "string", "Its value; secrets are ***, sources are named.", null=True),
-                    column("from", "string", "Option, variable, file:line, or default."),
-                ),
-            ),
-        ),
-    ),
-    Shape(
-        name="config.check",
-        about="Whether profiles make sense.",
-        sections=(
-            Section(
-                name="profiles",
-                columns=(
-                    column("profile", "string", "Name of the profile."),
-                    column("config_file", "string", "File it stands in."),
-                    column("result", "string", "ok, warning or failed."),
-                    NOTE,
-                ),
-            ),
-        ),
-    ),
 )
 """The shapes of the commands that people run all day; `every` has the rest too."""
 

@@ -1,0 +1,11 @@
+"""The rows of `kcli config show`: properties and where their values come from."""
+
+from __future__ import annotations
+
+from kcli.cli.output.rows import Row, column
+
+
+class PropertyRow(Row, section="settings"):
+    property: str = column("Name of the property.")
+    value: str | None = column("Its value; secrets are ***, sources are named.")
+    from_: str = column("Option, variable, file:line, or default.", name="from")
