@@ -49,9 +49,12 @@ _made: dict[type, int] = {}
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 class ValueType(type):
-    """Turns annotations into `__slots__` and fields; everything else of the class body stays as it is."""
+    """Turns annotations into `__slots__` and fields; everything else of the class body stays as it is. A `mixin` has
+    no instances and no slots: what is made of several bases has the slots for its fields."""
 
-    def __new__(mcs, name: str, bases: tuple[type, ...], body: dict[str, Any], **options: Any) -> Any:
+    def __new__(
+        mcs, name: str, bases: tuple[type, ...], body: dict[str, Any], *, mixin: bool = False, **options: Any
+    ) -> Any:
         own: list[Field] = []
         for attribute, annotation in body.get("__annotations__", {}).items():
             if annotation.startswith("ClassVar") or attribute.startswith("__"):
@@ -61,9 +64,12 @@ class ValueType(type):
             made.name, made.annotation = attribute, annotation
             own.append(made)
         inherited = [f for base in reversed(bases) for f in getattr(base, "__fields__", ())]
-        known = {f.name for f in inherited}
-        body["__slots__"] = tuple(f.name for f in own if f.name not in known) + tuple(body.get("__slots__", ()))
-        body["__fields__"] = tuple({f.name: f for f in inherited + own}.values())  # one declared again keeps its place
+        fields = {f.name: f for f in inherited + own}  # one declared again keeps its place
+        slotted = [base for base in bases if not getattr(base, "__mixin__", False)]
+        known = {f.name for base in slotted for f in getattr(base, "__fields__", ())}
+        slots = () if mixin else tuple(name for name in fields if name not in known)
+        body["__slots__"] = slots + tuple(body.get("__slots__", ()))
+        body["__fields__"], body["__mixin__"] = tuple(fields.values()), mixin
         return super().__new__(mcs, name, bases, body)
 
     def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **options: Any) -> None:

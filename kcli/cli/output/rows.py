@@ -38,10 +38,11 @@ KINDS = {
 """What an annotation is in JSON's schema, without its `| None`."""
 
 
-def column(about: str, *, table: bool = True, sparse: bool = False, name: str = "") -> Any:
+def column(about: str, *, table: bool = True, sparse: bool = False, name: str = "", before: str = "") -> Any:
     """Declare a column. Without `table` it is left out of the table, which people read; a `sparse` one is left out of a
-    table in which no row has a value. `name` is for a word that Python keeps for itself, such as `from`."""
-    return field(extra=Column(name=name, kind="", about=about, table=table, sparse=sparse))
+    table in which no row has a value. `name` is for a word that Python keeps for itself, such as `from`. One that
+    stands `before` another in tables and CSV keeps its own place in JSON."""
+    return field(extra=Column(name=name, kind="", about=about, table=table, sparse=sparse, before=before))
 
 
 def moment(about: str, *, table: bool = True, sparse: bool = False) -> Any:
@@ -49,21 +50,28 @@ def moment(about: str, *, table: bool = True, sparse: bool = False) -> Any:
     return field(extra=Column(kind="moment", about=about, table=table, sparse=sparse))
 
 
-def duration(about: str, *, table: bool = True, sparse: bool = False) -> Any:
+def duration(about: str, *, table: bool = True, sparse: bool = False, before: str = "") -> Any:
     """Declare a column of seconds."""
-    return field(extra=Column(kind="duration", about=about, table=table, sparse=sparse))
+    return field(extra=Column(kind="duration", about=about, table=table, sparse=sparse, before=before))
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(column, moment, duration))
 class RowType(ValueType):
     """Classes whose annotated attributes are columns. `section` is the name of the rows in the JSON document; without
-    `table` they are drawn in no table."""
+    `table` they are drawn in no table. A `mixin` has columns for classes with several bases, and no rows."""
 
     section: str
     drawn: bool
 
     def __init__(
-        cls, name: str, bases: tuple[type, ...], body: dict[str, Any], *, section: str = "", table: bool = True
+        cls,
+        name: str,
+        bases: tuple[type, ...],
+        body: dict[str, Any],
+        *,
+        section: str = "",
+        table: bool = True,
+        mixin: bool = False,
     ) -> None:
         super().__init__(name, bases, body)
         cls.section = section or getattr(cls, "section", "")
@@ -77,6 +85,15 @@ class RowType(ValueType):
             declared: tuple[Field, ...] = cls.__fields__  # type: ignore[attr-defined]
             cls._fields = tuple((one.name, _column(one)) for one in declared)
         return cls._fields
+
+    @property
+    def columns(cls) -> tuple[Column, ...]:
+        """The columns in the order of tables and CSV."""
+        columns = [column for _, column in cls.fields]
+        for moved in [column for column in columns if column.before]:
+            columns.remove(moved)
+            columns.insert([column.name for column in columns].index(moved.before), moved)
+        return tuple(columns)
 
 
 class Row(Value, metaclass=RowType):
@@ -99,9 +116,6 @@ def _column(declared: Field) -> Column:
 
 def shape(name: str, about: str, *rows: type[Row], version: int = 1) -> Shape:
     """Declare what the command `name` (topics.list) prints: rows of these kinds, in the order of its tables."""
-    sections = tuple(
-        Section(name=kind.section, columns=tuple(column for _, column in kind.fields), table=kind.drawn)
-        for kind in rows
-    )
+    sections = tuple(Section(name=kind.section, columns=kind.columns, table=kind.drawn) for kind in rows)
     DECLARED[name] = Shape(name=name, about=about, sections=sections, version=version)
     return DECLARED[name]

@@ -43,7 +43,7 @@ SUBJECTS: dict[str, tuple[str, str]] = {
         "Consumer groups: describe, reset, export, clone, delete.",
     ),
     "rollback": ("groups.reset.rollback", "Put a group back to a time inside the values."),
-    "lag": ("lag.lag", "Who is how far behind: by group, topic or partition."),
+    "lag": ("lag.lag lag.rows", "Who is how far behind: by group, topic or partition."),
     "offsets": ("offsets.offsets", "Where logs start and end, by time too."),
     "pipeline": (
         "pipeline.export pipeline.importing pipeline.copy pipeline.warmup pipeline.doctor pipeline.sql "

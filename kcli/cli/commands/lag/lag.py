@@ -6,9 +6,20 @@ import sys
 
 from kcli.admin.groups.groups import progress_of
 from kcli.admin.groups.rows import STATES
-from kcli.cli.commands.lag.measured import group_row, measure, partition_row, problems, topic_row
+from kcli.cli.commands.lag.measured import (
+    GroupBesideRow,
+    GroupRow,
+    PartitionRow,
+    TopicRow,
+    group_row,
+    measure,
+    partition_row,
+    problems,
+    topic_row,
+)
 from kcli.cli.commands.lag.options import LagOptions
 from kcli.cli.main import complain
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.runtime.answer import answer, plural, say, some_of
 from kcli.errors import UsageError
@@ -22,6 +33,15 @@ if TYPE_CHECKING:
     from kcli.cli.output.render import Document
     from kcli.lag.snapshot import Snapshot
     from kcli.model import Cluster
+
+SHAPES = {
+    "topic": shape(
+        "lag", "Lag by group and topic, and the groups. Named groups without --by.", TopicRow, GroupBesideRow
+    ),
+    "group": shape("lag.group", "Lag by group.", GroupRow),
+    "partition": shape("lag.partition", "Lag by partition, and the groups.", PartitionRow, GroupBesideRow),
+}
+"""What is printed at a level."""
 
 
 @command(
@@ -83,20 +103,19 @@ def _once(options: LagOptions) -> int:
             await add_records(cluster, measured, document, options.isolation_level)
         return _assertion(options, measured, document)
 
-    name = {"topic": "lag", "group": "lag.group", "partition": "lag.partition"}[level]
-    return answer(options, name, work)
+    return answer(options, SHAPES[level], work)
 
 
 def fill(document: Document, measured: list[Measured], level: str) -> None:
     """The rows of every section; groups worst first, and the most lag first among equals."""
     if level == "group":
         measured.sort(key=lambda m: (-SEVERITY.index(m[2].status), -(m[2].lag or 0), m[2].group))
-    document.rows["groups"] = [group_row(group, total) for group, _, total in measured]
+    document.of(GroupRow)[:] = [group_row(group.described, total) for group, _, total in measured]
     rows = [row for _, partitions, _ in measured for row in partitions]
     if level == "partition":
-        document.rows["partitions"] = [partition_row(row) for row in rows]
+        document.of(PartitionRow)[:] = [partition_row(row) for row in rows]
     elif level == "topic":
-        document.rows["topics"] = [topic_row(total) for total in engine.by_topic(rows)]
+        document.of(TopicRow)[:] = [topic_row(total) for total in engine.by_topic(rows)]
 
 
 def _assertion(options: LagOptions, measured: list[Measured], document: Document) -> int | None:

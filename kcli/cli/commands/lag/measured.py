@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kcli.admin.groups.groups import group_names, progress_of
 from kcli.admin.groups.rows import GroupMissing
+from kcli.cli.output.rows import Row, column
 from kcli.cli.runtime.answer import fail_all, unlisted
 from kcli.errors import KcliError
 from kcli.lag import figures as engine
@@ -12,12 +13,98 @@ from kcli.lag.status import NO_COMMIT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypedDict
+
+    from kcli.admin.groups.rows import Described
     from kcli.cli.output.render import Document
-    from kcli.cli.output.shapes.shape import Row
     from kcli.lag.snapshot import Snapshot
     from kcli.model import Cluster
 
+    class Figures(TypedDict):
+        lag: int | None
+        status: str
+        members: int
+        hosts: list[str]
+        note: str | None
+        unread: int | None
+        lost: int
+        beyond: int
+        records: int | None
+        no_commit: int
+        status_partitions: int
+
+
 Measured = tuple[GroupSnapshot, list[engine.Lag], engine.Total]
+
+
+class PartitionColumns(Row, mixin=True):
+    group: str = column("Name of the group.")
+    topic: str = column("Name of the topic.")
+    partition: int = column("Number of the partition.")
+    committed: int | None = column("Committed offset; null when nothing is committed.")
+    end: int | None = column("End offset (high watermark, or last stable offset by isolation).")
+    lag: int | None = column("Offsets behind: end minus committed; null without a commit.")
+    status: str = column("OK, UNKNOWN, NO COMMIT, BEHIND, ORPHANED or LOSING DATA.")
+    member_id: str | None = column("Id of the member that owns the partition.")
+    host: str | None = column("Where that member runs.")
+    note: str | None = column("What the figures do not say by themselves.")
+    client_id: str | None = column("Client id of that member.", table=False, before="host")
+    start: int | None = column("Log start offset.", table=False)
+    unread: int | None = column("Offsets from log start where nothing is committed.", table=False)
+    lost: int = column("Offsets that retention took before they were read.", table=False)
+    beyond: int = column("How far committed is past the end; 0 unless the topic was recreated.", table=False)
+    records: int | None = column(
+        "Records behind, counted by reading them (--records); else null.", sparse=True, before="status"
+    )
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+class PartitionRow(PartitionColumns, section="partitions"):
+    """A partition of a group."""
+
+
+class FiguresColumns(Row, mixin=True):
+    """The columns of sums of partitions."""
+
+    lag: int | None = column("Offsets behind: end minus committed; null without a commit.")
+    status: str = column("OK, UNKNOWN, NO COMMIT, BEHIND, ORPHANED or LOSING DATA.")
+    members: int = column("Members that own a partition counted here.")
+    hosts: list[str] = column("Where those members run.")
+    note: str | None = column("What the figures do not say by themselves.")
+    unread: int | None = column("Offsets from log start where nothing is committed.", table=False)
+    lost: int = column("Offsets that retention took before they were read.", table=False)
+    beyond: int = column("How far committed is past the end; 0 unless the topic was recreated.", table=False)
+    records: int | None = column(
+        "Records behind, counted by reading them (--records); else null.", sparse=True, before="status"
+    )
+    no_commit: int = column("Partitions without a commit.", table=False)
+    status_partitions: int = column("Partitions that have this status.", table=False)
+
+
+class TopicHead(Row, mixin=True):
+    group: str = column("Name of the group.")
+    topic: str = column("Name of the topic.")
+    partitions: int = column("Partitions the group committed or owns.")
+
+
+class GroupHead(Row, mixin=True):
+    group: str = column("Name of the group.")
+    type: str | None = column("classic, consumer (KIP-848), share or streams; null as for state.")
+    state: str | None = column("State of the group; null when the broker is too old to say.")
+    topics: int = column("Topics the group committed or owns.")
+    partitions: int = column("Partitions the group committed or owns.")
+
+
+class TopicRow(FiguresColumns, TopicHead, section="topics"):
+    """A topic of a group."""
+
+
+class GroupRow(FiguresColumns, GroupHead, section="groups"):
+    coordinator: int = column("Id of the coordinating broker.", table=False, before="status_partitions")
+
+
+class GroupBesideRow(GroupRow, section="groups", table=False):
+    """A group beside its topics or partitions, which are what is drawn."""
 
 
 def measure(group: GroupSnapshot, threshold: int = 0) -> Measured:
@@ -44,51 +131,51 @@ async def problems(cluster: Cluster, snapshot: Snapshot, document: Document) -> 
                 document.fail(KcliError(sample.error), f"{sample.topic} [{sample.partition}]")
 
 
-def partition_row(row: engine.Lag) -> Row:
+def partition_row(row: engine.Lag) -> PartitionRow:
     sample = row.sample
-    return {
-        "group": sample.group,
-        "topic": sample.topic,
-        "partition": sample.partition,
-        "committed": sample.committed,
-        "end": sample.end,
-        "lag": row.lag,
-        "status": row.status,
-        "member_id": sample.member_id,
-        "host": sample.host,
-        "note": engine.note(row.lost, row.beyond, row.unread, sample.error),
-        "client_id": sample.client_id,
-        "start": sample.start,
-        "unread": row.unread,
-        "lost": row.lost,
-        "beyond": row.beyond,
-        "records": None,
-        "error": sample.error,
-    }
+    return PartitionRow(
+        group=sample.group,
+        topic=sample.topic,
+        partition=sample.partition,
+        committed=sample.committed,
+        end=sample.end,
+        lag=row.lag,
+        status=row.status,
+        member_id=sample.member_id,
+        host=sample.host,
+        note=engine.note(row.lost, row.beyond, row.unread, sample.error),
+        client_id=sample.client_id,
+        start=sample.start,
+        unread=row.unread,
+        lost=row.lost,
+        beyond=row.beyond,
+        records=None,
+        error=sample.error,
+    )
 
 
-def topic_row(total: engine.Total) -> Row:
-    return {
-        "group": total.group,
-        "topic": total.topic,
-        "partitions": total.partitions,
-        **figures(total),
-    }
+def topic_row(total: engine.Total) -> TopicRow:
+    return TopicRow(
+        group=total.group,
+        topic=total.topic or "",
+        partitions=total.partitions,
+        **_figures(total),
+    )
 
 
-def group_row(group: GroupSnapshot, total: engine.Total) -> Row:
-    return {
-        "group": total.group,
-        "type": group.described.type,
-        "state": group.described.state or None,
-        "topics": total.topics,
-        "partitions": total.partitions,
-        **figures(total),
-        "coordinator": group.described.coordinator,
-    }
+def group_row(group: Described, total: engine.Total) -> GroupRow:
+    return GroupRow(
+        group=total.group,
+        type=group.type,
+        state=group.state or None,
+        topics=total.topics,
+        partitions=total.partitions,
+        **_figures(total),
+        coordinator=group.coordinator,
+    )
 
 
-def figures(total: engine.Total) -> Row:
+def _figures(total: engine.Total) -> Figures:
     command = progress_of(total.group)
     notes = [f"progress of kcli {command}" if command else None]
     notes += [engine.note(total.lost, total.beyond, total.unread)]

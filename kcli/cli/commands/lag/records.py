@@ -5,7 +5,10 @@ Offsets are not records (E70): compaction, markers and aborted transactions leav
 
 from __future__ import annotations
 
+from collections import Counter
+
 from kcli.cli.commands.consume.selection import finished
+from kcli.cli.commands.lag.measured import GroupRow, PartitionRow, TopicRow
 from kcli.consumer.consumer import Consumer
 from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
@@ -21,7 +24,8 @@ if TYPE_CHECKING:
 async def add_records(cluster: Cluster, measured: list[Measured], document: Document, isolation: str) -> None:
     """Set `records` in every row of the document. A group is read at a time. Raises KcliError for a partition that
     cannot be read."""
-    counts: dict[tuple[str, str, int], int] = {}
+    counts: Counter[tuple[str | int, ...]] = Counter()
+    """By group, by group and topic, and by all three."""
     for snapshot, rows, _ in measured:
         spans = {
             TopicPartition(row.sample.topic, row.sample.partition): (
@@ -33,17 +37,13 @@ async def add_records(cluster: Cluster, measured: list[Measured], document: Docu
         }
         group = snapshot.described.group
         for at, count in (await _count(cluster, spans, isolation)).items():
-            counts[group, at.topic, at.partition] = count
-    for rows_of in document.rows.values():
-        for row in rows_of:
-            own = [
-                count
-                for (group, topic, partition), count in counts.items()
-                if row["group"] == group
-                and row.get("topic", topic) == topic
-                and row.get("partition", partition) == partition
-            ]
-            row["records"] = sum(own) if own else None
+            counts.update(dict.fromkeys([(group,), (group, at.topic), (group, at.topic, at.partition)], count))
+    for group_row in document.of(GroupRow):
+        group_row.records = counts.get((group_row.group,))
+    for topic_row in document.of(TopicRow):
+        topic_row.records = counts.get((topic_row.group, topic_row.topic))
+    for row in document.of(PartitionRow):
+        row.records = counts.get((row.group, row.topic, row.partition))
 
 
 async def _count(

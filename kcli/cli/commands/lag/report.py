@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from kcli.cli.commands.lag.rows import rows, stamp
+from kcli.cli.commands.lag.rows import SHAPES, fill, stamp
 from kcli.cli.main import complain
 from kcli.cli.output.render import Document, render
-from kcli.cli.output.shapes.shape import shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.commands.lag.plan import Plan
     from kcli.lag.watch import Look
-
-SECTIONS = {"group": "groups", "topic": "topics", "partition": "partitions"}
 
 
 class News:
@@ -41,8 +38,8 @@ def complain_of(plan: Plan, look: Look, news: News) -> None:
 
 
 def document_of(plan: Plan, look: Look) -> Document:
-    document = Document(shape=shape(f"lag.watch.{plan.level}"))
-    document.rows[SECTIONS[plan.level]] = rows(look, plan.level)
+    document = Document(shape=SHAPES[plan.level])
+    fill(document, look, plan.level)
     for about, error in look.failed.items():
         document.fail(error, about)
     return document

@@ -2,29 +2,100 @@
 
 from __future__ import annotations
 
-from kcli.cli.commands.lag.measured import figures, partition_row
+from kcli.cli.commands.lag.measured import (
+    FiguresColumns,
+    GroupHead,
+    PartitionColumns,
+    TopicHead,
+    group_row,
+    partition_row,
+    topic_row,
+)
+from kcli.cli.output.rows import Row, column, duration, shape
 from kcli.cli.output.timestamps import utc
 from kcli.lag.history import GroupStanding, topics_of
 from kcli.lag.status import SEVERITY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+    from typing import TypedDict
+
+    from kcli.cli.output.render import Document
     from kcli.lag.partition_lag import Standing
     from kcli.lag.watch import Look
 
-LEVELS = ("group", "topic", "partition")
+    class OverTime(TypedDict):
+        in_rate: float | None
+        out_rate: float | None
+        eta: float | None
+        time_lag: float | None
+        time_lag_kind: str | None
+        falling: float | None
+        loss_in: float | None
+        peak: int
 
 
-def rows(look: Look, level: str) -> list[Row]:
-    """The rows of one look at a level: groups worst first, partitions and topics in order."""
+class OverTimeColumns(Row, mixin=True):
+    """What time adds to the rows of a snapshot. Ids and counts of less use leave the table."""
+
+    status: str = column(
+        "IDLE, OK, UNKNOWN, NO COMMIT, BEHIND, REWOUND, TXN-BLOCKED, GROWING, STUCK, ORPHANED or LOSING DATA."
+    )
+    in_rate: float | None = column("Offsets written a second.", before="status")
+    out_rate: float | None = column("Offsets committed a second.", before="status")
+    eta: float | None = duration(
+        "Seconds until the lag is worked off; null when it is not, or not known.", before="status"
+    )
+    time_lag: float | None = duration("How long ago the first unread offset was written, in seconds.", before="status")
+    time_lag_kind: str | None = column("interpolated, exact, or at least.", table=False)
+    falling: float | None = column("Offsets a second by which it falls further behind.", table=False)
+    loss_in: float | None = duration("Seconds until retention takes unread records.", sparse=True)
+    peak: int = column("The largest lag seen.", table=False)
+    time: str = column("When it was looked at, UTC.", table=False, before="group")
+
+
+class PartitionOverTimeRow(OverTimeColumns, PartitionColumns, section="partitions"):
+    member_id: str | None = column("Id of the member that owns the partition.", table=False)
+
+
+class TopicOverTimeRow(OverTimeColumns, FiguresColumns, TopicHead, section="topics"):
+    partitions: int = column("Partitions the group committed or owns.", table=False)
+    status_partitions: int = column("Partitions that have this status.", table=False, before="stuck_partitions")
+    stuck_partitions: int = column("Partitions that are stuck.", table=False)
+
+
+class CoordinatedHead(GroupHead, mixin=True):
+    type: str | None = column("classic, consumer (KIP-848), share or streams; null as for state.", table=False)
+    topics: int = column("Topics the group committed or owns.", table=False)
+    partitions: int = column("Partitions the group committed or owns.", table=False)
+    coordinator: int = column("Id of the coordinating broker.", table=False, before="time_lag_kind")
+
+
+class GroupOverTimeRow(OverTimeColumns, FiguresColumns, CoordinatedHead, section="groups"):
+    status_partitions: int = column("Partitions that have this status.", table=False, before="stuck_partitions")
+    stuck_partitions: int = column("Partitions that are stuck.", table=False)
+
+
+SHAPES = {
+    "topic": shape("lag.watch.topic", "One look of a watch, by group and topic.", TopicOverTimeRow),
+    "group": shape("lag.watch.group", "One look of a watch, by group.", GroupOverTimeRow),
+    "partition": shape("lag.watch.partition", "One look of a watch, by partition.", PartitionOverTimeRow),
+}
+"""What is printed of a look at a level."""
+
+
+def fill(document: Document, look: Look, level: str) -> None:
+    """Put the rows of one look at a level into the document: groups worst first, partitions and topics in order."""
     when = stamp(look.time)
     if level == "partition":
-        return [_partition(look, row, when) for group in look.groups for row in group.partitions]
-    if level == "topic":
-        return [_topic(topic, when) for group in look.groups for topic in topics_of(group)]
-    worst = sorted(look.groups, key=lambda g: (-SEVERITY.index(g.status), -(g.total.lag or 0), g.total.group))
-    return [_group(group, when) for group in worst]
+        document.of(PartitionOverTimeRow)[:] = [
+            _partition(look, row, when) for group in look.groups for row in group.partitions
+        ]
+    elif level == "topic":
+        document.of(TopicOverTimeRow)[:] = [_topic(topic, when) for group in look.groups for topic in topics_of(group)]
+    else:
+        worst = sorted(look.groups, key=lambda g: (-SEVERITY.index(g.status), -(g.total.lag or 0), g.total.group))
+        document.of(GroupOverTimeRow)[:] = [_group(group, when) for group in worst]
 
 
 def stamp(time: float) -> str:
@@ -32,39 +103,29 @@ def stamp(time: float) -> str:
     return utc(round(time * 1000))
 
 
-def _partition(look: Look, standing: Standing, when: str) -> Row:
+def _partition(look: Look, standing: Standing, when: str) -> PartitionOverTimeRow:
     sample = standing.lag.sample
     row = partition_row(standing.lag)
     why = look.why.get((sample.group, sample.topic, sample.partition))
     rewound = f"committed went back from {standing.rewound[0]} to {standing.rewound[1]}" if standing.rewound else None
-    row["note"] = "; ".join(filter(None, (row["note"], why, rewound))) or None
-    return {**row, **_over_time(standing), "time": when, "status": standing.status}
+    row.note = "; ".join(filter(None, (row.note, why, rewound))) or None
+    row.status = standing.status
+    return PartitionOverTimeRow(**row.as_json(), **_over_time(standing), time=when)
 
 
-def _topic(group: GroupStanding, when: str) -> Row:
-    total = group.total
-    head = {"group": total.group, "topic": total.topic, "partitions": total.partitions}
-    return {**head, **figures(total), **_over_time(group), "time": when, **_standing(group)}
+def _topic(group: GroupStanding, when: str) -> TopicOverTimeRow:
+    row = topic_row(group.total)
+    row.status = group.status
+    return TopicOverTimeRow(**row.as_json(), **_over_time(group), time=when, stuck_partitions=group.stuck)
 
 
-def _group(group: GroupStanding, when: str) -> Row:
-    total, described = group.total, group.described
-    head = {
-        "group": total.group,
-        "type": described.type,
-        "state": described.state or None,
-        "topics": total.topics,
-        "partitions": total.partitions,
-        "coordinator": described.coordinator,
-    }
-    return {**head, **figures(total), **_over_time(group), "time": when, **_standing(group)}
+def _group(group: GroupStanding, when: str) -> GroupOverTimeRow:
+    row = group_row(group.described, group.total)
+    row.status = group.status
+    return GroupOverTimeRow(**row.as_json(), **_over_time(group), time=when, stuck_partitions=group.stuck)
 
 
-def _standing(group: GroupStanding) -> Row:
-    return {"status": group.status, "stuck_partitions": group.stuck}
-
-
-def _over_time(row: Standing | GroupStanding) -> Row:
+def _over_time(row: Standing | GroupStanding) -> OverTime:
     kind = "exact" if row.time_lag_exact else "at least" if row.time_lag_least else "interpolated"
     return {
         "in_rate": _rounded(row.in_rate),

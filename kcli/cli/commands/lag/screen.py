@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from kcli.cli.commands.lag.report import SECTIONS, document_of, text_of
+from kcli.cli.commands.lag.report import document_of, text_of
 from kcli.cli.commands.lag.rows import stamp
 from kcli.cli.output.render import write
 from kcli.text.escape import put
@@ -65,4 +65,4 @@ class Screen:
         document = document_of(self._plan, look)
         (section,) = document.shape.sections
         head = Text(f"{stamp(look.time)}  {len(look.groups)} groups  looked for {look.took:.2f} s", style="dim")
-        return Rows(head, table_of(section, document.rows[SECTIONS[self._plan.level]]))
+        return Rows(head, table_of(section, document.section(section)))

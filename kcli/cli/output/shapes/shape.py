@@ -24,6 +24,7 @@ class Column(Frozen):
     null: bool = False
     table: bool = True  # False: left out of the table, which people read; every other format has it
     sparse: bool = False  # left out of a table in which no row has a value
+    before: str = ""  # the column it stands before in tables and CSV; "" for its place in the class of rows
 
     @property
     def title(self) -> str:
@@ -70,24 +71,6 @@ GROUP = column("group", "string", "Name of the group.")
 ERROR = column("error", "string", "Why there are no figures; null when there are.", null=True, table=False)
 NOTE = column("note", "string", "What the figures do not say by themselves.", null=True)
 STATUS = column("status", "string", "OK, UNKNOWN, NO COMMIT, BEHIND, ORPHANED or LOSING DATA.")
-STATUS_OVER_TIME = column(
-    "status",
-    "string",
-    "IDLE, OK, UNKNOWN, NO COMMIT, BEHIND, REWOUND, TXN-BLOCKED, GROWING, STUCK, ORPHANED or LOSING DATA.",
-)
-TIME = column("time", "string", "When it was looked at, UTC.", table=False)
-RATES = (
-    column("in_rate", "number", "Offsets written a second.", null=True),
-    column("out_rate", "number", "Offsets committed a second.", null=True),
-    column("eta", "duration", "Seconds until the lag is worked off; null when it is not, or not known.", null=True),
-    column("time_lag", "duration", "How long ago the first unread offset was written, in seconds.", null=True),
-)
-OVER_TIME = (
-    column("time_lag_kind", "string", "interpolated, exact, or at least.", null=True, table=False),
-    column("falling", "number", "Offsets a second by which it falls further behind.", null=True, table=False),
-    column("loss_in", "duration", "Seconds until retention takes unread records.", null=True, sparse=True),
-    column("peak", "integer", "The largest lag seen.", table=False),
-)
 LAG = column("lag", "integer", "Offsets behind: end minus committed; null without a commit.", null=True)
 RECORDS = column(
     "records", "integer", "Records behind, counted by reading them (--records); else null.", null=True, sparse=True
@@ -97,11 +80,6 @@ LOST = column("lost", "integer", "Offsets that retention took before they were r
 BEYOND = column(
     "beyond", "integer", "How far committed is past the end; 0 unless the topic was recreated.", table=False
 )
-MEMBERS = column("members", "integer", "Members that own a partition counted here.")
-HOSTS = column("hosts", "strings", "Where those members run.")
-NO_COMMITS = column("no_commit", "integer", "Partitions without a commit.", table=False)
-ALIKE = column("status_partitions", "integer", "Partitions that have this status.", table=False)
-STUCK = column("stuck_partitions", "integer", "Partitions that are stuck.", table=False)
 STATE = column("state", "string", "State of the group; null when the broker is too old to say.", null=True)
 TYPE = column("type", "string", "classic, consumer (KIP-848), share or streams; null as for state.", null=True)
 
@@ -124,55 +102,6 @@ _LAG_PARTITION = (
     BEYOND,
     ERROR,
 )
-_LAG_TOPIC = (
-    GROUP,
-    TOPIC,
-    column("partitions", "integer", "Partitions the group committed or owns."),
-    LAG,
-    RECORDS,
-    STATUS,
-    MEMBERS,
-    HOSTS,
-    NOTE,
-    UNREAD,
-    LOST,
-    BEYOND,
-    NO_COMMITS,
-    ALIKE,
-)
-_LAG_GROUP = (
-    GROUP,
-    TYPE,
-    STATE,
-    column("topics", "integer", "Topics the group committed or owns."),
-    column("partitions", "integer", "Partitions the group committed or owns."),
-    LAG,
-    RECORDS,
-    STATUS,
-    MEMBERS,
-    HOSTS,
-    NOTE,
-    UNREAD,
-    LOST,
-    BEYOND,
-    NO_COMMITS,
-    column("coordinator", "integer", "Id of the coordinating broker.", table=False),
-    ALIKE,
-)
-
-
-def _over_time(columns: tuple[Column, ...]) -> tuple[Column, ...]:
-    """The columns of a snapshot, with what a watch knows beside them; ids and counts of less use leave the table."""
-    made: list[Column] = [TIME]
-    for column in columns:
-        if column.name == "status":
-            made += [*RATES, STATUS_OVER_TIME]
-        elif column is not ALIKE:
-            hidden = ("member_id", "topics", "partitions", "type")
-            made.append(column.replace(table=column.table and column.name not in hidden))
-    return (*made, *OVER_TIME, *((ALIKE, STUCK) if ALIKE in columns else ()))
-
-
 _TOPIC_FACTS = (
     TOPIC,
     column("partitions", "integer", "Number of partitions."),
@@ -319,42 +248,6 @@ SHAPES: tuple[Shape, ...] = (
                 ),
             ),
         ),
-    ),
-    Shape(
-        name="lag",
-        about="Lag by group and topic, and the groups. Named groups without --by.",
-        sections=(
-            Section(name="topics", columns=_LAG_TOPIC),
-            Section(name="groups", columns=_LAG_GROUP, table=False),
-        ),
-    ),
-    Shape(
-        name="lag.group",
-        about="Lag by group.",
-        sections=(Section(name="groups", columns=_LAG_GROUP),),
-    ),
-    Shape(
-        name="lag.partition",
-        about="Lag by partition, and the groups.",
-        sections=(
-            Section(name="partitions", columns=_LAG_PARTITION),
-            Section(name="groups", columns=_LAG_GROUP, table=False),
-        ),
-    ),
-    Shape(
-        name="lag.watch.topic",
-        about="One look of a watch, by group and topic.",
-        sections=(Section(name="topics", columns=_over_time(_LAG_TOPIC)),),
-    ),
-    Shape(
-        name="lag.watch.group",
-        about="One look of a watch, by group.",
-        sections=(Section(name="groups", columns=_over_time(_LAG_GROUP)),),
-    ),
-    Shape(
-        name="lag.watch.partition",
-        about="One look of a watch, by partition.",
-        sections=(Section(name="partitions", columns=_over_time(_LAG_PARTITION)),),
     ),
     Shape(
         name="doctor",
