@@ -7,6 +7,7 @@ from kcli.admin.topics.topics import describe_topics
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.commands.groups import undo as groups_undo
+from kcli.cli.output.rows import Row, column
 from kcli.cli.runtime.answer import answer, confirm, excluding, missing, say
 from kcli.cli.runtime.undo import UndoFile
 
@@ -16,11 +17,26 @@ if TYPE_CHECKING:
 
     from kcli.admin.groups.reset import Change
     from kcli.cli.output.render import Document
-    from kcli.cli.output.shapes.shape import Row
+    from kcli.cli.output.shapes.shape import Shape
     from kcli.cli.parsing.groups import UndoOptions
     from kcli.model import Cluster
 
     Planned = Callable[[Coordinators, Document], Awaitable[list[Change]]]
+
+
+class ChangeRow(Row, section="partitions"):
+    group: str = column("Name of the group.")
+    topic: str = column("Name of the topic.")
+    partition: int = column("Number of the partition.")
+    old: int | None = column("Committed offset before; null when nothing was committed.")
+    new: int | None = column("Committed offset after; null for none.")
+    delta: int | None = column("new minus old; null where one of them is none.")
+    lag: int | None = column("Offsets behind at the new offset; null without one.", table=False)
+    result: str = column("would reset, would delete, reset, deleted, unchanged, skipped, refused, failed or unknown.")
+    note: str | None = column("What the figures do not say by themselves.")
+    start: int | None = column("Log start offset.", table=False)
+    end: int | None = column("High watermark.", table=False)
+    error: str | None = column("Why it was not done; null when it was, or will be.", table=False)
 
 
 def check(options: UndoOptions) -> None:
@@ -29,8 +45,8 @@ def check(options: UndoOptions) -> None:
     UndoFile(options).check()
 
 
-def run(options: UndoOptions, name: str, planned: Planned) -> int:
-    """Show what `planned` returns and do it, if that is wanted; rows and columns are those of the shape `name`."""
+def run(options: UndoOptions, shape: Shape, planned: Planned) -> int:
+    """Show what `planned` returns and do it, if that is wanted; `shape` has rows of changes."""
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         coordinators = Coordinators(cluster)
@@ -57,7 +73,7 @@ def run(options: UndoOptions, name: str, planned: Planned) -> int:
         _summary(options, changes)
         return None
 
-    return answer(options, name, work)
+    return answer(options, shape, work)
 
 
 def _summary(options: UndoOptions, changes: list[Change]) -> None:
@@ -69,7 +85,7 @@ def _summary(options: UndoOptions, changes: list[Change]) -> None:
 
 def _show(changes: list[Change], document: Document) -> None:
     """Put rows and errors into the document; once an error that all partitions of a group share."""
-    document.rows["partitions"] = [_row(change) for change in changes]
+    document.of(ChangeRow)[:] = [_row(change) for change in changes]
     shown: set[int] = set()
     for change in changes:
         if change.error is not None and id(change.error) not in shown:
@@ -77,19 +93,19 @@ def _show(changes: list[Change], document: Document) -> None:
             document.fail(change.error, change.group)
 
 
-def _row(change: Change) -> Row:
+def _row(change: Change) -> ChangeRow:
     old, new = change.old, change.new
-    return {
-        "group": change.group,
-        "topic": change.at.topic,
-        "partition": change.at.partition,
-        "old": None if old is None else old.offset,
-        "new": None if new is None else new.offset,
-        "delta": change.delta,
-        "lag": None if new is None or change.end is None else max(change.end - new.offset, 0),
-        "result": change.result,
-        "note": "; ".join(change.notes) or None,
-        "start": change.start,
-        "end": change.end,
-        "error": None if change.error is None else str(change.error),
-    }
+    return ChangeRow(
+        group=change.group,
+        topic=change.at.topic,
+        partition=change.at.partition,
+        old=None if old is None else old.offset,
+        new=None if new is None else new.offset,
+        delta=change.delta,
+        lag=None if new is None or change.end is None else max(change.end - new.offset, 0),
+        result=change.result,
+        note="; ".join(change.notes) or None,
+        start=change.start,
+        end=change.end,
+        error=None if change.error is None else str(change.error),
+    )

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from kcli.cli.commands.groups import changes, plans
+from kcli.cli.commands.groups.changes import ChangeRow
 from kcli.cli.commands.groups.scope import Scope, topics
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.errors import UsageError
+
+SHAPE = shape("groups.clone", "Committed offsets that a group got from another, or would get.", ChangeRow)
 
 
 class CloneOptions(UndoOptions):
@@ -33,5 +37,5 @@ def clone(options: CloneOptions) -> int:
     if source == target:
         raise UsageError(f"{source} is the same group: name another TARGET")
     return changes.run(
-        options, "groups.clone", lambda at, document: plans.from_group(options, at, source, [target], scope, document)
+        options, SHAPE, lambda at, document: plans.from_group(options, at, source, [target], scope, document)
     )

@@ -8,6 +8,7 @@ from kcli.admin.groups.rows import GroupInUse, GroupMissing
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
 from kcli.cli.commands.groups import undo as groups_undo
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions, if_exists
 from kcli.cli.runtime.answer import answer, confirm, excluding, missing, words_of
@@ -18,10 +19,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.admin.groups.rows import Described
     from kcli.cli.output.render import Document
-    from kcli.cli.output.shapes.shape import Row
     from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
 
     Commits = dict[TopicPartition, OffsetAndMetadata | KcliError]
+
+
+class GroupRow(Row, section="groups"):
+    group: str = column("Name of the group.")
+    result: str = column("would delete, deleted, refused, absent, or failed.")
+    state: str | None = column("State of the group; null when the broker is too old to say.")
+    members: int | None = column("Members it has.")
+    partitions: int | None = column("Partitions with a committed offset that goes with it.")
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+SHAPE = shape("groups.delete", "What was deleted, or would be.", GroupRow)
 
 
 class DeleteOptions(UndoOptions):
@@ -45,8 +57,8 @@ def delete(options: DeleteOptions) -> int:
     async def work(cluster: Cluster, document: Document) -> int | None:
         coordinators = Coordinators(cluster)
         rows, commits = await _plan(cluster, coordinators, groups, options, document)
-        document.rows["groups"] = rows
-        ready = [row["group"] for row in rows if row["result"] == "would delete"]
+        document.of(GroupRow)[:] = rows
+        ready = [row.group for row in rows if row.result == "would delete"]
         if options.dry_run or not ready:
             return None
         phrase = ready[0] if len(ready) == 1 else f"delete {len(ready)} groups"
@@ -57,32 +69,31 @@ def delete(options: DeleteOptions) -> int:
         await groups_undo.keep(options, cluster, lost)
         results = await delete_groups(coordinators, ready)
         for row in rows:
-            result = results.get(row["group"])
+            result = results.get(row.group)
             if result is True:
-                row["result"] = "deleted"
+                row.result = "deleted"
             elif isinstance(result, GroupMissing) and options.if_exists:
-                row["result"] = "absent"
+                row.result = "absent"
             elif isinstance(result, KcliError):
                 _failed(row, result, document)
         return None
 
-    return answer(options, "groups.delete", work)
+    return answer(options, SHAPE, work)
 
 
 async def _plan(
     cluster: Cluster, coordinators: Coordinators, groups: list[str], options: DeleteOptions, document: Document
-) -> tuple[list[Row], dict[str, Commits]]:
+) -> tuple[list[GroupRow], dict[str, Commits]]:
     """A row per group: whether it can go, and what goes with it; and what each has committed."""
     answers, _ = await find_groups(coordinators, groups)
     commits = await committed_offsets(coordinators, good(answers))
-    rows: list[Row] = []
+    rows: list[GroupRow] = []
     for name in dict.fromkeys(groups):
         group = answers[name]
-        row: Row = {"group": name, "result": "would delete", "state": None, "members": None, "partitions": None}
-        row["error"] = None
+        row = GroupRow(group=name, result="would delete", state=None, members=None, partitions=None, error=None)
         rows.append(row)
         if isinstance(group, GroupMissing) and options.if_exists:
-            row["result"] = "absent"
+            row.result = "absent"
         elif isinstance(group, GroupMissing):
             _failed(row, group, document)
             document.errors.pop()
@@ -95,11 +106,11 @@ async def _plan(
 
 
 def _decide(
-    row: Row, group: Described, commits: Commits | KcliError | None, options: DeleteOptions, document: Document
+    row: GroupRow, group: Described, commits: Commits | KcliError | None, options: DeleteOptions, document: Document
 ) -> None:
     """Fill the row of a group that exists."""
-    row["state"], row["members"] = group.state or None, len(group.members)
-    row["partitions"] = len(commits) if isinstance(commits, dict) else None
+    row.state, row.members = group.state or None, len(group.members)
+    row.partitions = len(commits) if isinstance(commits, dict) else None
     if group.members:
         _failed(row, GroupInUse(group.group, [who(member) for member in group.members]), document)
     elif not options.no_undo and group.type != "share":
@@ -119,7 +130,7 @@ def _unread(group: str, commits: Commits | KcliError | None) -> KcliError | None
     )
 
 
-def _failed(row: Row, error: KcliError, document: Document) -> None:
-    row["result"] = "refused" if isinstance(error, GroupInUse) else "failed"
-    row["error"] = str(error)
-    document.fail(error, row["group"])
+def _failed(row: GroupRow, error: KcliError, document: Document) -> None:
+    row.result = "refused" if isinstance(error, GroupInUse) else "failed"
+    row.error = str(error)
+    document.fail(error, row.group)

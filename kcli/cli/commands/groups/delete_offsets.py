@@ -7,7 +7,9 @@ from kcli.admin.groups.reset_deletion import plan_deletion
 from kcli.admin.groups.reset_plan import targets
 from kcli.admin.groups.rows import GroupMissing
 from kcli.cli.commands.groups import changes
+from kcli.cli.commands.groups.changes import ChangeRow
 from kcli.cli.commands.groups.scope import Scope, ScopeOptions
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.runtime.answer import missing, words_of
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from kcli.admin.groups.reset import Change
     from kcli.asking.coordinators import Coordinators
     from kcli.cli.output.render import Document
+
+SHAPE = shape("groups.delete-offsets", "Committed offsets that were deleted, or would be.", ChangeRow)
 
 
 class DeleteOffsetsOptions(ScopeOptions, UndoOptions):
@@ -54,4 +58,4 @@ def delete_offsets(options: DeleteOffsetsOptions) -> int:
             plan += plan_deletion(target, named)
         return plan
 
-    return changes.run(options, "groups.delete-offsets", planned)
+    return changes.run(options, SHAPE, planned)

@@ -14,6 +14,7 @@ from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
 from kcli.cli.commands.groups.scope import Scope, topics
 from kcli.cli.output import render
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import FORMATS, OutputOptions
 from kcli.cli.parsing.option import choice
@@ -25,6 +26,28 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.output.render import Document
     from kcli.model import Cluster
+
+
+class TakenRow(Row, section="taken", table=False):
+    time: str = column("When they were read, UTC.")
+    cluster_id: str | None = column("Cluster they are of; null when it does not say.")
+
+
+class OffsetRow(Row, section="offsets"):
+    group: str = column("Name of the group.")
+    topic: str = column("Name of the topic.")
+    partition: int = column("Number of the partition.")
+    offset: int | None = column("Committed offset; null (undo files only): nothing committed.")
+    leader_epoch: int | None = column("Leader epoch committed with it.", sparse=True)
+    metadata: str | None = column("Text committed with it.", sparse=True)
+
+
+SHAPE = shape(
+    "groups.export",
+    "Committed offsets, as `groups reset --from-file` reads them; an undo file is such a document.",
+    TakenRow,
+    OffsetRow,
+)
 
 
 class ExportOptions(OutputOptions):
@@ -57,27 +80,26 @@ def export(options: ExportOptions) -> int:
         for name, error in bad(commits).items():
             document.fail(error, name)
         description = await describe_cluster(cluster)
-        document.rows["taken"] = [
-            {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "cluster_id": description.cluster_id}
-        ]
-        rows = document.rows["offsets"] = []
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        document.of(TakenRow).append(TakenRow(time=now, cluster_id=description.cluster_id))
+        rows = document.of(OffsetRow)
         for name, offsets in sorted(good(commits).items()):
             for at, error in bad(offsets).items():
                 document.fail(error, f"{name}: {at.topic} [{at.partition}]")
             kept = {at: commit for at, commit in good(offsets).items() if commit.offset >= 0 and scope.has(at)}
-            rows += [row(name, at, kept[at]) for at in sorted(kept)]
+            rows += [OffsetRow(**row(name, at, kept[at])) for at in sorted(kept)]
             if groups and not kept:
                 say(options, f"{name}: the group has committed no offsets{' there' if scope.topics else ''}")
 
     def printed(document: Document, format: str) -> None:
         if format == "csv":
             # Kafka's tool reads three columns when one group is named on its command line, and four else
-            put(csv_text(document.rows.get("offsets", ()), with_group=len(groups) != 1))
+            put(csv_text([offset.as_json() for offset in document.of(OffsetRow)], with_group=len(groups) != 1))
             sys.stdout.flush()
         else:
             render.write(document, format)
 
-    return answer(options.replace(format=options.format or "csv"), "groups.export", work, printed)
+    return answer(options.replace(format=options.format or "csv"), SHAPE, work, printed)
 
 
 async def _exported(coordinators: Coordinators, groups: list[str], document: Document) -> list[str]:

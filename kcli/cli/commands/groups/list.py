@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kcli.admin.groups.groups import list_groups
 from kcli.admin.groups.rows import STATES, TYPES
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions, states
 from kcli.cli.parsing.option import texts
@@ -13,6 +14,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.output.render import Document
     from kcli.model import Cluster
+
+
+class GroupRow(Row, section="groups"):
+    group: str = column("Name of the group.")
+    type: str | None = column("classic, consumer (KIP-848), share or streams; null as for state.")
+    state: str | None = column("State of the group; null when the broker is too old to say.")
+    protocol: str = column("Protocol type, such as consumer or connect.")
+    coordinator: int = column("Id of the coordinating broker.")
+
+
+SHAPE = shape("groups.list", "Groups of all types, one a row.", GroupRow)
 
 
 class ListOptions(OutputOptions):
@@ -36,17 +48,13 @@ def list_all(options: ListOptions) -> int:
         listed, failed = await list_groups(cluster)
         if failed:
             await unlisted(cluster, document, failed)
-        document.rows["groups"] = [
-            {
-                "group": row.group,
-                "type": row.type,
-                "state": row.state,
-                "protocol": row.protocol,
-                "coordinator": row.coordinator,
-            }
+        document.of(GroupRow)[:] = [
+            GroupRow(
+                group=row.group, type=row.type, state=row.state, protocol=row.protocol, coordinator=row.coordinator
+            )
             for row in listed
             if (not wanted_types or (row.type or "") in wanted_types)
             and (not wanted_states or (row.state or "").lower() in wanted_states)
         ]
 
-    return answer(options, "groups.list", work)
+    return answer(options, SHAPE, work)

@@ -131,50 +131,8 @@ _PLAN_TOPIC = (
     column("offsets", "integer", "Offsets between start and end: about how many records go.", null=True),
     ERROR,
 )
-_PLAN_GROUP = (
-    GROUP,
-    column("result", "string", "would delete, deleted, refused, absent, or failed."),
-    STATE,
-    column("members", "integer", "Members it has.", null=True),
-    column("partitions", "integer", "Partitions with a committed offset that goes with it.", null=True),
-    ERROR,
-)
-_RESET = (
-    GROUP,
-    TOPIC,
-    PARTITION,
-    column("old", "integer", "Committed offset before; null when nothing was committed.", null=True),
-    column("new", "integer", "Committed offset after; null for none.", null=True),
-    column("delta", "integer", "new minus old; null where one of them is none.", null=True),
-    LAG.replace(about="Offsets behind at the new offset; null without one.", table=False),
-    column(
-        "result",
-        "string",
-        "would reset, would delete, reset, deleted, unchanged, skipped, refused, failed or unknown.",
-    ),
-    NOTE,
-    column("start", "integer", "Log start offset.", null=True, table=False),
-    column("end", "integer", "High watermark.", null=True, table=False),
-    ERROR.replace(about="Why it was not done; null when it was, or will be."),
-)
 
 SHAPES: tuple[Shape, ...] = (
-    Shape(
-        name="groups.list",
-        about="Groups of all types, one a row.",
-        sections=(
-            Section(
-                name="groups",
-                columns=(
-                    GROUP,
-                    TYPE,
-                    STATE,
-                    column("protocol", "string", "Protocol type, such as consumer or connect."),
-                    column("coordinator", "integer", "Id of the coordinating broker."),
-                ),
-            ),
-        ),
-    ),
     Shape(
         name="groups.describe",
         about="Partitions of groups with lag and owner, the groups, and their members.",
@@ -201,53 +159,6 @@ SHAPES: tuple[Shape, ...] = (
         name="groups.members",
         about="Members of groups and what they own.",
         sections=(Section(name="members", columns=_MEMBER),),
-    ),
-    Shape(
-        name="groups.delete",
-        about="What was deleted, or would be.",
-        sections=(Section(name="groups", columns=_PLAN_GROUP),),
-    ),
-    Shape(
-        name="groups.reset",
-        about="Committed offsets that were changed, or would be: old, new and delta.",
-        sections=(Section(name="partitions", columns=_RESET),),
-    ),
-    Shape(
-        name="groups.delete-offsets",
-        about="Committed offsets that were deleted, or would be.",
-        sections=(Section(name="partitions", columns=_RESET),),
-    ),
-    Shape(
-        name="groups.clone",
-        about="Committed offsets that a group got from another, or would get.",
-        sections=(Section(name="partitions", columns=_RESET),),
-    ),
-    Shape(
-        name="groups.export",
-        about="Committed offsets, as `groups reset --from-file` reads them; an undo file is such a document.",
-        sections=(
-            Section(
-                name="taken",
-                table=False,
-                columns=(
-                    column("time", "string", "When they were read, UTC."),
-                    column("cluster_id", "string", "Cluster they are of; null when it does not say.", null=True),
-                ),
-            ),
-            Section(
-                name="offsets",
-                columns=(
-                    GROUP,
-                    TOPIC,
-                    PARTITION,
-                    column(
-                        "offset", "integer", "Committed offset; null (undo files only): nothing committed.", null=True
-                    ),
-                    column("leader_epoch", "integer", "Leader epoch committed with it.", null=True, sparse=True),
-                    column("metadata", "string", "Text committed with it.", null=True, sparse=True),
-                ),
-            ),
-        ),
     ),
     Shape(
         name="doctor",

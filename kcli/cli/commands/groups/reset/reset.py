@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.groups import changes, plans
+from kcli.cli.commands.groups.changes import ChangeRow
 from kcli.cli.commands.groups.reset.forms import FormOptions, check_form, form_of, now_ms
 from kcli.cli.commands.groups.scope import Scope, ScopeOptions
 from kcli.cli.commands.groups.undo import saved_offsets
+from kcli.cli.output.rows import shape
 from kcli.cli.output.timestamps import utc
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
@@ -16,6 +18,8 @@ from kcli.errors import UsageError
 
 if TYPE_CHECKING:
     from kcli.cli.commands.groups.plans import Prepare
+
+SHAPE = shape("groups.reset", "Committed offsets that were changed, or would be: old, new and delta.", ChangeRow)
 
 
 class ResetOptions(FormOptions, ScopeOptions, UndoOptions):
@@ -49,13 +53,11 @@ def reset(options: ResetOptions) -> int:
     check_form(options)
     if (path := options.from_file) is not None:
         saved, groups = saved_offsets(path, options)
-        return changes.run(
-            options, "groups.reset", lambda at, _: plans.from_file(options, at, path, saved, groups, scope)
-        )
+        return changes.run(options, SHAPE, lambda at, _: plans.from_file(options, at, path, saved, groups, scope))
     groups = words_of(options, "GROUP")
     if (source := options.from_group) is not None:
         return changes.run(
-            options, "groups.reset", lambda at, document: plans.from_group(options, at, source, groups, scope, document)
+            options, SHAPE, lambda at, document: plans.from_group(options, at, source, groups, scope, document)
         )
     refuse_empty(scope)
     prepare, moment = form_of(options, now_ms(), quiet=options.quiet)
@@ -73,4 +75,4 @@ def reset_to(options: UndoOptions, groups: list[str], scope: Scope, prepare: Pre
     is a different time for each reader."""
     if moment is not None:
         say(options, f"to {utc(moment)}")
-    return changes.run(options, "groups.reset", lambda at, _: plans.by_form(options, at, groups, scope, prepare))
+    return changes.run(options, SHAPE, lambda at, _: plans.by_form(options, at, groups, scope, prepare))
