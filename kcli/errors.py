@@ -1,4 +1,4 @@
-"""Exceptions, by what the caller does about them. Every message says what to do; `exit_code` is that of cli.md."""
+"""Exceptions, by what the caller does about them. Every message says what to do; `exit_code` is the process's (kcli/cli/README.md)."""
 
 from __future__ import annotations
 

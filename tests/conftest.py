@@ -1,5 +1,5 @@
 """What holds for every test: in CI (CI=true) a skipped test is a failed run, because there nothing may be missing; no
-test in which our client broke the rules of the protocol before a sandbox has passed (engine.md I); and a test that uses
+test in which our client broke the rules of the protocol before a sandbox has passed; and a test that uses
 a real component is marked with it (components.py)."""
 
 from __future__ import annotations

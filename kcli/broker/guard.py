@@ -1,4 +1,4 @@
-"""A broker that refuses requests that its profile forbids, by API key, before they are sent (cli.md 11).
+"""A broker that refuses requests that its profile forbids, by API key, before they are sent.
 
 read_only allows only requests that are known to change nothing; joining a group takes partitions from its members and
 is refused as well. protected refuses deletions and alterations. Both refuse unknown APIs, and both allow requests that

@@ -1,4 +1,4 @@
-"""The one offset grammar (cli.md 3): where to start and where to stop, in words, offsets and times.
+"""The one offset grammar: where to start and where to stop, in words, offsets and times.
 
     beginning|earliest|start  end|latest  stored  N  -N  +N  N:M  :end  @t1  @t1:  @t1:t2  s@ms  e@ms
 

@@ -1,4 +1,4 @@
-"""What lag means (lag.md): pure functions over one sample of a partition. No clock, no request; the dashboard
+"""What lag means (docs/lag.md): pure functions over one sample of a partition. No clock, no request; the dashboard
 uses the same ones over a ring of samples.
 
 Offsets are not record counts (E70): lag is "offsets behind", compaction and transaction markers included.

@@ -1,4 +1,4 @@
-"""The state of a partition of a group: its samples, and the figures derived from them (lag.md, Figures).
+"""The state of a partition of a group: its samples, and the figures derived from them (docs/lag.md).
 
 Time is an argument everywhere. A partition's ends are stored once, whatever the number of groups that read it.
 """

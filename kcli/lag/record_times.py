@@ -1,4 +1,4 @@
-"""When records were written: the timestamp of the record at an offset, for time lag that is exact (lag.md).
+"""When records were written: the timestamp of the record at an offset, for time lag that is exact (docs/lag.md).
 
 A fetch of one batch for each partition, all partitions of a leader in one request.
 """

@@ -1,4 +1,4 @@
-"""One snapshot of the lag of many groups (lag.md, Sampling).
+"""One snapshot of the lag of many groups (docs/lag.md).
 
 Committed offsets are read first and end offsets after, so lag is never negative by construction. Requests grow with
 coordinators and leaders: groups are batched per coordinator, partitions of all groups per leader.

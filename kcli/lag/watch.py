@@ -1,4 +1,4 @@
-"""Repeated refreshes of groups: a snapshot, its figures, and which transactions block whom (lag.md, Sampling)."""
+"""Repeated refreshes of groups: a snapshot, its figures, and which transactions block whom (docs/lag.md)."""
 
 from __future__ import annotations
 

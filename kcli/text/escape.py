@@ -1,4 +1,4 @@
-"""What a terminal would obey is shown, not sent: escapes of keys, values, headers and names (reliability.md 3.4).
+"""What a terminal would obey is shown, not sent: escapes of keys, values, headers and names.
 
 Raw bytes go to pipes and files; on a terminal every control, bidi, zero-width and undecodable byte becomes visible.
 """

@@ -1,5 +1,5 @@
 """Nothing that a cluster says acts on a terminal: every string of every answer is hostile, every command runs in a
-terminal, in every format (reliability.md 3.4)."""
+terminal, in every format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Message sets as brokers before 0.11 stored them (engine.md F.2)."""
+"""Message sets as brokers before 0.11 stored them."""
 
 from __future__ import annotations
 

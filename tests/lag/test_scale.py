@@ -1,4 +1,4 @@
-"""Requests of a look grow with coordinators and leaders, never with groups x partitions (lag.md)."""
+"""Requests of a look grow with coordinators and leaders, never with groups x partitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong in a schedule, drawn from its seed: engine.md's list, as far as it concerns a producer."""
+"""What goes wrong in a schedule, drawn from its seed: all kinds of faults, as far as it concerns a producer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The golden files (engine.md F): what others wrote is read as they meant it, and what we write has the same bytes.
+"""The golden files: what others wrote is read as they meant it, and what we write has the same bytes.
 
 `tests/proto/golden/make.py` says how the files were made.
 """

@@ -1,5 +1,5 @@
 """The dashboard on a hostile cluster: every string of every answer ends in escapes, bidi controls and markup, and none
-of it acts (reliability.md 3.4)."""
+of it acts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes of a group's offsets: old, new, and the reason if there is none; planned first, executed after (cli.md 11).
+"""Changes of a group's offsets: old, new, and the reason if there is none; planned first, executed after.
 
 A Form is a function from the state of a partition to the wanted offset. That is clamped to the log, because an offset
 outside of it leaves the choice to the consumer's reset policy.

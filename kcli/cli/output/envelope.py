@@ -1,4 +1,4 @@
-"""JSON lines into records: kcli's own envelope, and kcat's -J lines (cli.md 9).
+"""JSON lines into records: kcli's own envelope, and kcat's -J lines.
 
 What is read is what `consume -J` wrote, byte for byte; anything else is refused with its line number, because a
 mistyped field name that is ignored would become a tombstone.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Printer:
-    """How records are printed. `terminal` means that hostile bytes must be shown, not sent (cli.md 12)."""
+    """How records are printed. `terminal` means that hostile bytes must be shown, not sent."""
 
     def __init__(self, options: PrintOptions, *, terminal: bool) -> None:
         self._json: bool = options.json

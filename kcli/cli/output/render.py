@@ -1,7 +1,7 @@
 """Rows to text: `--format table|json|ndjson|yaml|csv|csv-safe|tsv|plain`, the same rows in each, also on failure.
 
 Rich is imported for a table on a terminal and nothing else; a piped table has no colour and no box drawing.
-Control bytes of names and values are shown, not sent, on a terminal (reliability.md 3.4); a pipe gets them.
+Control bytes of names and values are shown, not sent, on a terminal; a pipe gets them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables for people: the only place that imports Rich for rows. Cells are Text, never markup (reliability.md 3.4)."""
+"""Tables for people: the only place that imports Rich for rows. Cells are Text, never markup."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What every administration command does around its work: connect, collect, print, tell the shell the truth.
 
 `work` gets the Cluster and the Document to fill. Whatever went wrong stands in the document (also in JSON) and as
-sentences on stderr; one failed item of many is exit code 1 (cli.md 8).
+sentences on stderr; one failed item of many is exit code 1.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The settings that the connection options of a command line make.
 
-Priority: flag, then `-X`, then `-F` file, then environment, then the profile, then Kafka's default (cli.md 6); a
+Priority: flag, then `-X`, then `-F` file, then environment, then the profile, then Kafka's default; a
 profile named by a flag goes before the environment. A profile is that of --profile, of KCLI_PROFILE, or the files'
 default_profile; the last one is left alone where servers are named otherwise: it is about another cluster.
 `connection_of` is for commands with a second cluster (`copy`).

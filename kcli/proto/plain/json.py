@@ -28,7 +28,7 @@ def texts() -> Callable[[bytes], str]:
 
 
 def write_json(h: Header, out: bytearray, topic: str, partition: int, limit: int) -> tuple[int, int]:
-    """Append each record as a line of the JSON envelope (cli.md 9). Returns as `write_values`."""
+    """Append each record as a line of the JSON envelope. Returns as `write_values`."""
     data = body(h)
     text = texts()
     head = f'{{"topic":{text(topic.encode())},"partition":{partition},"offset":'

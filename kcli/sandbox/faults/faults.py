@@ -1,4 +1,4 @@
-"""The faults of one sandbox: what a broker may do wrong, ordered before it happens (engine.md I). All of them run out
+"""The faults of one sandbox: what a broker may do wrong, ordered before it happens. All of them run out
 (`times`) or are taken back (`clear`). APIs are named as Kafka names them: "Produce", "Fetch", "JoinGroup"."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An answer as a scripted fault wants it on the wire (engine.md I)."""
+"""An answer as a scripted fault wants it on the wire."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _CRC = Layout(">I")
 
 
 class Header:
-    """The header of a record batch v2, as its bytes say it (engine.md F.1)."""
+    """The header of a record batch v2, as its bytes say it."""
 
     base_offset: int
     length: int

@@ -1,4 +1,4 @@
-"""Rules for a good client, checked on the broker's side (engine.md I). Violations are recorded, not refused: Kafka
+"""Rules for a good client, checked on the broker's side. Violations are recorded, not refused: Kafka
 accepts them.
 
 Only connections that say in ApiVersions that they are kcli are checked. Others may have their reasons: more in flight

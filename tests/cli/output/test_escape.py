@@ -1,4 +1,4 @@
-"""Nothing that the world wrote may act on a terminal (reliability.md 3.4)."""
+"""Nothing that the world wrote may act on a terminal."""
 
 from __future__ import annotations
 

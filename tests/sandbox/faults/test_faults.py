@@ -1,4 +1,4 @@
-"""Every fault that can be ordered happens, as often as it was ordered, and then no more (engine.md I)."""
+"""Every fault that can be ordered happens, as often as it was ordered, and then no more."""
 
 from __future__ import annotations
 

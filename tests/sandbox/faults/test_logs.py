@@ -1,4 +1,4 @@
-"""Every strange log, and what a broker can say wrongly of one, as it looks on the wire (engine.md I)."""
+"""Every strange log, and what a broker can say wrongly of one, as it looks on the wire."""
 
 from __future__ import annotations
 

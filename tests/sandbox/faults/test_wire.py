@@ -1,4 +1,4 @@
-"""Every fault of a connection as it looks on the wire (engine.md I)."""
+"""Every fault of a connection as it looks on the wire."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the sandbox finds in a client that says it is kcli (engine.md I, "it checks on its side")."""
+"""What the sandbox finds in a client that says it is kcli."""
 
 from __future__ import annotations
 

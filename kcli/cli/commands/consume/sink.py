@@ -29,7 +29,7 @@ GRACE = 0.8  # seconds after the first Ctrl-C in which a stuck reader may still 
 
 
 class Sink:
-    """The output. `open` is False once the reader left: then there is nothing more to do (SIGPIPE, cli.md 8)."""
+    """The output. `open` is False once the reader left: then there is nothing more to do (SIGPIPE)."""
 
     def __init__(self, fd: int = 1, stop: Stop | None = None) -> None:
         self._fd = fd

@@ -80,7 +80,7 @@ def test_what_kcat_refuses_is_refused(kcli: Shell, topic: str, template: str) ->
 
 
 def test_Z_prints_null_for_nulls_only(kcli: Shell, topic: str) -> None:
-    """kcat -Z prints NULL for empty ones too; null and empty differ, and here that is seen (cli.md 9)."""
+    """kcat -Z prints NULL for empty ones too; null and empty differ, and here that is seen."""
     assert kcli.ok("consume", topic, "-e", "-Z", "-c", "3") == b"v1\nNULL\n\n"
 
 

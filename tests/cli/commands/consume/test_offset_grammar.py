@@ -1,4 +1,4 @@
-"""One offset grammar everywhere (cli.md 3)."""
+"""One offset grammar everywhere."""
 
 from __future__ import annotations
 

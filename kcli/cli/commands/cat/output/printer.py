@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class CatPrinter:
-    """How one command line prints. On a terminal, hostile bytes of records are shown, not sent (cli.md 12). Raises
+    """How one command line prints. On a terminal, hostile bytes of records are shown, not sent. Raises
     Fatal for a format that is none."""
 
     def __init__(self, line: CommandLine, *, terminal: bool = False) -> None:
