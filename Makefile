@@ -12,10 +12,10 @@ PYTEST := $(BIN)/python -m tests.suite -n $(WORKERS) --dist loadgroup --no-loads
 FORKS ?= 8
 # pytest keeps its rewritten tests as bytecode: written once, read by every later run and worker
 unexport PYTHONDONTWRITEBYTECODE
-RECORDS := $(addprefix tests/,proto producer consumer share group serde interop sandbox kafka/cli/test_main_job.py \
+RECORDS := $(addprefix tests/,proto producer consumer serde interop sandbox kafka/cli/test_main_job.py \
 	kafka/records/test_strange_logs.py kafka/records/test_transactions.py kafka/cli/test_kcat_table.py cli/test_end_to_end.py \
 	$(addprefix cli/commands/,cat consume copy produce redrive))
-LATE := admin broker cluster consumer group lag producer sandbox seeking share cli kafka/broker/test_security.py
+LATE := admin broker cluster consumer lag producer sandbox seeking cli kafka/broker/test_security.py
 
 .PHONY: demo tables quick test test-spark test-pure test-pictures alone nightly asan check schedules late chaos storm soak soak-tui screenshots bench bench-pipeline clean format
 

@@ -22,9 +22,9 @@ from kcli.errors import BrokerError
 from kcli.model import TopicPartition
 from kcli.proto.messages.offset_commit import OffsetCommitRequest
 from kcli.settings import ConsumerSettings, GroupSettings
+from tests.consumer.group.fake_848 import Fake848
+from tests.consumer.group.fakes import FakeKafka
 from tests.consumer.log import FakeBroker, FakeCluster, Log
-from tests.group.fake_848 import Fake848
-from tests.group.fakes import FakeKafka
 from tests.producer.world import now, play
 
 RECORDS = 60

@@ -16,9 +16,9 @@ from kcli.proto import core
 from kcli.proto.batch import CODECS, seal
 from kcli.settings import GroupSettings
 from tests.consumer.formats import message, stored, wrapped
+from tests.consumer.group.fakes import FakeKafka
 from tests.consumer.log import FakeCluster, Log, batch, until
 from tests.consumer.test_consumer import QUICK, A, everything, reading
-from tests.group.fakes import FakeKafka
 
 pytestmark = pytest.mark.usefixtures("leaping_clock")
 

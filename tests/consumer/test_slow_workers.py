@@ -16,9 +16,9 @@ from kcli.consumer.poll import Fetched
 from kcli.consumer.workers import Workers
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings, GroupSettings
+from tests.consumer.group.fake_848 import Fake848
+from tests.consumer.group.fakes import FakeKafka
 from tests.consumer.log import FakeCluster, Log
-from tests.group.fake_848 import Fake848
-from tests.group.fakes import FakeKafka
 from tests.producer.world import now, play
 
 T = 60.0  # the rebalance timeout

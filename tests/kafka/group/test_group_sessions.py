@@ -13,7 +13,7 @@ from kcli.model import OffsetAndMetadata
 from kcli.model import TopicPartition as TP
 from kcli.proto.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from kcli.settings import ClientSettings, GroupSettings, parse_bootstrap
-from tests.group.fakes import Reader
+from tests.consumer.group.fakes import Reader
 from tests.kafka.cluster import Kafka
 
 

@@ -19,7 +19,7 @@ from kcli.producer.producer import Producer
 from kcli.producer.transactions import transaction
 from kcli.producer.transactions.state import AbortRequired, Fenced
 from kcli.settings import ClientSettings, GroupSettings, ProducerSettings, parse_bootstrap
-from tests.group.fakes import Reader
+from tests.consumer.group.fakes import Reader
 from tests.kafka.cluster import Kafka
 from tests.kafka.conftest import require
 from tests.kafka.transactions import decided

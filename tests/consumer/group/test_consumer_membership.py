@@ -12,7 +12,7 @@ from kcli.consumer.group.states import AWAY, FAILED, FATAL, FIND, LOST, OUT, PRO
 from kcli.consumer.kip848.membership import ConsumerMembership
 from kcli.proto.messages import consumer_group_heartbeat as kip848
 from kcli.settings import GroupSettings
-from tests.group.fake_848 import places
+from tests.consumer.group.fake_848 import places
 
 SETTINGS = GroupSettings(group="g", protocol="consumer")
 

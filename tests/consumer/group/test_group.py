@@ -16,7 +16,7 @@ from kcli.errors import BrokerError, Closed, ConnectError, DeadlineExceeded
 from kcli.model import OffsetAndMetadata
 from kcli.model import TopicPartition as TP
 from kcli.settings import GroupSettings
-from tests.group.fakes import FakeKafka, Reader
+from tests.consumer.group.fakes import FakeKafka, Reader
 
 pytestmark = pytest.mark.usefixtures("leaping_clock")
 
@@ -322,7 +322,7 @@ async def test_E49_a_malformed_member_gets_nothing_and_hurts_nobody() -> None:
     kafka = FakeKafka()
     async with member(kafka) as (_, reader):
         await until(lambda: reader.owned)
-        from tests.group.fakes import Member
+        from tests.consumer.group.fakes import Member
 
         stranger = kafka.members["stranger"] = Member({"range": b"\x00\x03\xff\xff", "x": b""}, None)
         stranger.joining = asyncio.get_running_loop().create_future()

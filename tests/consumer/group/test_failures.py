@@ -14,8 +14,8 @@ from kcli.consumer.classic.member import GroupSession
 from kcli.errors import BrokerError, Closed, ConnectError, DeadlineExceeded, DecodeError
 from kcli.model import OffsetAndMetadata
 from kcli.model import TopicPartition as TP
-from tests.group.fakes import FakeKafka, Reader
-from tests.group.test_group import COOPERATIVE, FAST, member, until
+from tests.consumer.group.fakes import FakeKafka, Reader
+from tests.consumer.group.test_group import COOPERATIVE, FAST, member, until
 
 ALL = {TP("t", n) for n in range(4)}
 

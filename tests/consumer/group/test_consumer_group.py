@@ -17,9 +17,9 @@ from kcli.errors import BrokerError, ConnectError, UnsupportedVersion, UsageErro
 from kcli.model import OffsetAndMetadata
 from kcli.model import TopicPartition as TP
 from kcli.settings import GroupSettings
-from tests.group.fake_848 import Fake848, places
-from tests.group.fakes import Reader
-from tests.group.test_group import until
+from tests.consumer.group.fake_848 import Fake848, places
+from tests.consumer.group.fakes import Reader
+from tests.consumer.group.test_group import until
 
 FAST = GroupSettings(group="g", protocol="consumer", rebalance_timeout=2.0, auto_commit=False)
 

@@ -7,7 +7,7 @@ from typing import Any
 from kcli import codes
 from kcli.proto.messages import consumer_group_heartbeat as kip848
 from kcli.proto.messages import metadata
-from tests.group.fakes import FakeKafka, Member
+from tests.consumer.group.fakes import FakeKafka, Member
 
 Place = tuple[bytes, int]
 

@@ -9,7 +9,7 @@ import pytest
 from kcli import codes
 from kcli.consumer.share.chunk import Acquired
 from kcli.errors import BrokerError
-from tests.share.world import gather, until, values, world
+from tests.consumer.share.world import gather, until, values, world
 
 pytestmark = pytest.mark.usefixtures("leaping_clock")
 

@@ -16,7 +16,7 @@ from kcli.model import TopicPartition
 from kcli.proto import compression, core
 from kcli.proto.batch import CorruptBatch, seal
 from kcli.proto.buffer import Buffer
-from tests.share.world import gather, until, values, world
+from tests.consumer.share.world import gather, until, values, world
 
 pytestmark = pytest.mark.usefixtures("leaping_clock")
 
@@ -230,7 +230,7 @@ async def test_the_group_outlives_the_process(tmp_path) -> None:  # type: ignore
     from kcli.client import Client
     from kcli.sandbox import Sandbox
     from kcli.settings import ClientSettings, parse_bootstrap
-    from tests.share.world import World
+    from tests.consumer.share.world import World
 
     for run in (0, 1):
         async with Sandbox(topics={"t": 1}, data=tmp_path) as sandbox:
