@@ -1,4 +1,4 @@
-"""Exceptions, by what the caller does about them. Every message says what to do; `exit_code` is the process's (kcli/cli/README.md)."""
+"""Exceptions, by what the caller does about them. Every message says what to do; `exit_code` is the process's."""
 
 from __future__ import annotations
 

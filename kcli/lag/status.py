@@ -1,4 +1,4 @@
-"""The status of a partition: the first rule over its facts that holds (docs/lag.md). No clock, no sample, no request in here.
+"""The status of a partition: the first rule over its facts that holds (docs/lag.md). No clock and no request in here.
 
 After Burrow's rules without their faults: one dip does not hide steady growth, and lag without a consumer is not shown
 as if it were worked off.

@@ -1,7 +1,7 @@
 """The pytest plugin: a fixture `sandbox`, a fresh cluster of one broker for each test, in a thread of its own.
 
-Clients connect to `sandbox.bootstrap`; a topic is created when a client that asks for it names it (kcli's own does not:
-`sandbox.call(…)`, `kcli topics create`, or `SandboxThread(topics={"orders": 3})` make one). `sandbox.faults` injects faults:
+Clients connect to `sandbox.bootstrap`. A topic is created when a client that asks for it names it; kcli's own client
+does not ask: `SandboxThread(topics={"orders": 3})` has topics from the start. `sandbox.faults` injects faults:
 `sandbox.faults.error("Produce", code)`, `sandbox.faults.wire.delay("Fetch", 0.5)`, `sandbox.faults.cluster.…`,
 `sandbox.faults.logs.…`. A test that needs more brokers or a directory uses `kcli.sandbox.Sandbox` or
 `kcli.sandbox.thread.SandboxThread` itself, which take the fields of `kcli.sandbox.SandboxSettings`.

@@ -27,7 +27,12 @@ from kcli.cli.parsing.option import Option
 def tables() -> dict[str, str]:
     """The text of each generated module, by its subject."""
     every_table = {name: _table(name) for name in SUBJECTS}
-    return {**every_table, "shapes": SHAPES.format(names="".join(f"    {one.name!r},\n" for one in every()))}
+    return {
+        **every_table,
+        "shapes": SHAPES.format(
+            names="".join(f"    {one.name!r},\n" for one in sorted(every(), key=lambda one: one.name))
+        ),
+    }
 
 
 def write() -> None:
