@@ -6,14 +6,13 @@ knows, which aborts the whole transaction; `abort` for a hanging one, which nobo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kcli.admin.transactions.hanging_transactions import OpenTransaction, abort, find_one
 from kcli.admin.transactions.producers import ProducerState, describe_producers
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.commands.txn.fence import fence
-from kcli.cli.commands.txn.open_transaction import where, who
+from kcli.cli.commands.txn.rows import ProducerRow
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import flag, integer, text
@@ -21,8 +20,18 @@ from kcli.cli.runtime.answer import answer, confirm, excluding, say
 from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster, TopicPartition
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+
+class AbortedRow(ProducerRow, section="transactions"):
+    open_since: int | None = column("Offset at which the open transaction begins here.", before="producer_id")
+    idle: float | None = duration("Seconds since then.")
+    transactional_id: str | None = column(
+        "Its transactional id, where a coordinator knows it.", sparse=True, before="idle"
+    )
+    result: str = column("would abort, aborted or failed.")
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+SHAPE = shape("txn.abort", "Hanging transactions that were aborted, or would be.", AbortedRow)
 
 
 class AbortOptions(ChangeOptions):
@@ -65,12 +74,12 @@ def abort_command(options: AbortOptions) -> int:
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         transaction = await _open_transaction(cluster, at, options.start_offset, producer)
-        row: Row = {**where(transaction), **who(transaction), "result": "would abort", "error": None}
-        del row["last_write"]
-        row["idle"] = row["idle"] if producer is None else None
-        document.rows["transactions"] = [row]
+        row = _row(transaction)
+        if producer is not None:
+            row.idle = None
+        document.of(AbortedRow).append(row)
         if producer is None and not transaction.hangs and not options.force:
-            row["result"], row["error"] = "failed", f"{transaction.name} is not hanging"
+            row.result, row.error = "failed", f"{transaction.name} is not hanging"
             document.fail(KcliError(_living(transaction)), f"{at.topic} [{at.partition}]")
             return None
         if options.dry_run:
@@ -79,14 +88,30 @@ def abort_command(options: AbortOptions) -> int:
             document.rows.clear()
             return 1
         problem = await abort(cluster, at, transaction.producer) or await _still_open(cluster, at, transaction.producer)
-        row["result"], row["error"] = ("aborted", None) if problem is None else ("failed", str(problem))
+        row.result, row.error = ("aborted", None) if problem is None else ("failed", str(problem))
         if problem is not None:
             document.fail(problem, f"{at.topic} [{at.partition}]")
         else:
             say(options, "1 transaction aborted")
         return None
 
-    return answer(options, "txn.abort", work)
+    return answer(options, SHAPE, work)
+
+
+def _row(transaction: OpenTransaction) -> AbortedRow:
+    producer = transaction.producer
+    return AbortedRow(
+        topic=transaction.at.topic,
+        partition=transaction.at.partition,
+        producer_id=producer.producer_id,
+        epoch=producer.epoch,
+        coordinator_epoch=producer.coordinator_epoch,
+        open_since=producer.open_since,
+        idle=round(transaction.age, 3),
+        transactional_id=transaction.name,
+        result="would abort",
+        error=None,
+    )
 
 
 def _living(transaction: OpenTransaction) -> str:

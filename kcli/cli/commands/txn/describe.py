@@ -3,21 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from kcli.admin.transactions.producers import ProducerState, describe_producers
 from kcli.admin.transactions.transactions import Described, describe_transactions
 from kcli.asking.fan_out import good
 from kcli.cli.commands.txn.times import age, moment, since
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer, words_of
 from kcli.errors import KcliError
 from kcli.model import Cluster, TopicPartition
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+
+class TransactionRow(Row, section="transactions"):
+    transactional_id: str = column("The transactional id.")
+    coordinator: int = column("Id of the broker that coordinates it.")
+    producer_id: int = column("Id of the producer.")
+    epoch: int = column("Epoch of the producer.")
+    state: str = column("Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort, …")
+    timeout: float | None = duration("Seconds after which the coordinator aborts it.")
+    started: str | None = column("When its last transaction began, UTC.")
+    age: float | None = duration("Seconds since then, while it is open.")
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+class PartitionRow(Row, section="partitions"):
+    transactional_id: str = column("The transactional id.")
+    topic: str = column("Name of the topic.")
+    partition: int = column("Number of the partition.")
+    open_since: int | None = column("Offset at which the open transaction begins here.")
+    last_write: str | None = column("Timestamp of its last record or marker, UTC.")
+    idle: float | None = duration("Seconds since then.")
+
+
+SHAPE = shape(
+    "txn.describe",
+    "Transactional ids, and the partitions that wait for their markers.",
+    TransactionRow,
+    PartitionRow,
+)
 
 
 @command(
@@ -36,7 +62,7 @@ def describe(options: OutputOptions) -> int:
 
     async def work(cluster: Cluster, document: Document) -> None:
         transactions = await describe_transactions(cluster, names)
-        rows = document.rows["transactions"] = []
+        rows = document.of(TransactionRow)
         for name, transaction in transactions.items():
             if isinstance(transaction, KcliError):
                 document.fail(transaction, name)
@@ -46,36 +72,36 @@ def describe(options: OutputOptions) -> int:
         states = good(
             await describe_producers(cluster, {at for transaction in described for at in transaction.partitions})
         )
-        document.rows["partitions"] = [
+        document.of(PartitionRow).extend(
             _waiting(transaction, at, states.get(at, [])) for transaction in described for at in transaction.partitions
-        ]
+        )
 
-    return answer(options, "txn.describe", work)
-
-
-def _described(transaction: Described) -> Row:
-    return {
-        "transactional_id": transaction.name,
-        "coordinator": transaction.coordinator,
-        "producer_id": transaction.producer_id,
-        "epoch": transaction.epoch,
-        "state": transaction.state,
-        "timeout": transaction.timeout_ms / 1000,
-        "started": moment(transaction.started),
-        "age": age(transaction),
-        "error": None,
-    }
+    return answer(options, SHAPE, work)
 
 
-def _waiting(transaction: Described, at: TopicPartition, states: Iterable[ProducerState]) -> Row:
+def _described(transaction: Described) -> TransactionRow:
+    return TransactionRow(
+        transactional_id=transaction.name,
+        coordinator=transaction.coordinator,
+        producer_id=transaction.producer_id,
+        epoch=transaction.epoch,
+        state=transaction.state,
+        timeout=transaction.timeout_ms / 1000,
+        started=moment(transaction.started),
+        age=age(transaction),
+        error=None,
+    )
+
+
+def _waiting(transaction: Described, at: TopicPartition, states: Iterable[ProducerState]) -> PartitionRow:
     """A partition of a transaction; its figures are null where the leader knows nothing of the producer: nothing was
     written there yet, or it may not be asked."""
     state = next((state for state in states if state.producer_id == transaction.producer_id), None)
-    return {
-        "transactional_id": transaction.name,
-        "topic": at.topic,
-        "partition": at.partition,
-        "open_since": state.open_since if state is not None else None,
-        "last_write": moment(state.last_timestamp) if state is not None else None,
-        "idle": since(state.last_timestamp) if state is not None and state.last_timestamp >= 0 else None,
-    }
+    return PartitionRow(
+        transactional_id=transaction.name,
+        topic=at.topic,
+        partition=at.partition,
+        open_since=state.open_since if state is not None else None,
+        last_write=moment(state.last_timestamp) if state is not None else None,
+        idle=since(state.last_timestamp) if state is not None and state.last_timestamp >= 0 else None,
+    )

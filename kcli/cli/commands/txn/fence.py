@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 from kcli.admin.transactions.transactions import Described, describe_transactions
 from kcli.admin.transactions.transactions import fence as fence_producers
 from kcli.cli.commands.txn.times import age
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say, words_of
 from kcli.errors import KcliError
 from kcli.model import Cluster
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+
+class FencedRow(Row, section="transactions"):
+    transactional_id: str = column("The transactional id.")
+    state: str = column("Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort, …")
+    age: float | None = duration("Seconds since its open transaction began.")
+    producer_id: int | None = column("Id of the producer.")
+    old: int | None = column("Epoch before.")
+    new: int | None = column("Epoch after.")
+    result: str = column("would fence, fenced or failed.")
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+SHAPE = shape("txn.fence", "Transactional ids that were taken away from their producers, or would be.", FencedRow)
 
 
 @command(
@@ -37,7 +48,7 @@ def fence(options: ChangeOptions) -> int:
     async def work(cluster: Cluster, document: Document) -> int | None:
         transactions = await describe_transactions(cluster, names)
         rows = {name: _fenced(name, transaction) for name, transaction in transactions.items()}
-        document.rows["transactions"] = list(rows.values())
+        document.of(FencedRow).extend(rows.values())
         for name, transaction in transactions.items():
             if isinstance(transaction, KcliError):
                 document.fail(transaction, name)
@@ -49,16 +60,17 @@ def fence(options: ChangeOptions) -> int:
             return 1
         done = await asyncio.gather(*(_fence(cluster, name) for name in ready))
         for name, outcome in zip(ready, done, strict=True):
+            row = rows[name]
             if isinstance(outcome, KcliError):
-                rows[name]["result"], rows[name]["error"] = "failed", str(outcome)
+                row.result, row.error = "failed", str(outcome)
                 document.fail(outcome, name)
             else:
-                rows[name]["result"] = "fenced"
-                rows[name]["producer_id"], rows[name]["new"] = outcome
-        say(options, f"{plural(sum(row['result'] == 'fenced' for row in rows.values()), 'transactional id')} fenced")
+                row.result = "fenced"
+                row.producer_id, row.new = outcome
+        say(options, f"{plural(sum(row.result == 'fenced' for row in rows.values()), 'transactional id')} fenced")
         return None
 
-    return answer(options, "txn.fence", work)
+    return answer(options, SHAPE, work)
 
 
 async def _fence(cluster: Cluster, name: str) -> tuple[int, int] | KcliError:
@@ -68,25 +80,25 @@ async def _fence(cluster: Cluster, name: str) -> tuple[int, int] | KcliError:
         return problem
 
 
-def _fenced(name: str, transaction: Described | KcliError) -> Row:
+def _fenced(name: str, transaction: Described | KcliError) -> FencedRow:
     if isinstance(transaction, KcliError):
-        return {
-            "transactional_id": name,
-            "state": "",
-            "age": None,
-            "producer_id": None,
-            "old": None,
-            "new": None,
-            "result": "failed",
-            "error": str(transaction),
-        }
-    return {
-        "transactional_id": name,
-        "state": transaction.state,
-        "age": age(transaction),
-        "producer_id": transaction.producer_id,
-        "old": transaction.epoch,
-        "new": None,
-        "result": "would fence",
-        "error": None,
-    }
+        return FencedRow(
+            transactional_id=name,
+            state="",
+            age=None,
+            producer_id=None,
+            old=None,
+            new=None,
+            result="failed",
+            error=str(transaction),
+        )
+    return FencedRow(
+        transactional_id=name,
+        state=transaction.state,
+        age=age(transaction),
+        producer_id=transaction.producer_id,
+        old=transaction.epoch,
+        new=None,
+        result="would fence",
+        error=None,
+    )

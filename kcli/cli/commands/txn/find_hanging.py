@@ -6,9 +6,10 @@ from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.admin.transactions.hanging_transactions import OpenTransaction, find_open
 from kcli.cli.commands.brokers.ids import broker_ids
 from kcli.cli.commands.groups.scope import Scope
-from kcli.cli.commands.txn.open_transaction import where, who
-from kcli.cli.commands.txn.times import milliseconds
+from kcli.cli.commands.txn.rows import ProducerRow
+from kcli.cli.commands.txn.times import milliseconds, moment
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import text, texts
@@ -19,6 +20,17 @@ from kcli.model import Cluster, TopicPartition
 FOUND = 3
 OLD = 15 * 60_000
 """ms: transaction.max.timeout.ms as brokers have it by default, so that every coordinator had its chance."""
+
+
+class HangingRow(ProducerRow, section="transactions"):
+    open_since: int | None = column("Offset at which the open transaction begins here.")
+    last_write: str | None = column("Timestamp of its last record or marker, UTC.")
+    idle: float | None = duration("Seconds since then.")
+    transactional_id: str | None = column("Its transactional id, where a coordinator knows it.", sparse=True)
+    why: str = column("Why nobody will end it.")
+
+
+SHAPE = shape("txn.find-hanging", "Open transactions that no coordinator will end, one a row.", HangingRow)
 
 
 class FindHangingOptions(OutputOptions):
@@ -53,9 +65,7 @@ def find_hanging(options: FindHangingOptions) -> int:
         parts = await _scanned(cluster, scope, brokers)
         search = await find_open(cluster, parts, older_than=(OLD if older is None else older) / 1000)
         hanging = [transaction for transaction in search.found if transaction.hangs]
-        document.rows["transactions"] = [
-            {**where(transaction), **who(transaction), "why": transaction.hangs} for transaction in hanging
-        ]
+        document.of(HangingRow).extend(map(_row, hanging))
         for at, problem in search.failed.items():
             document.fail(problem, f"{at.topic} [{at.partition}]")
         for node, problem in search.untold.items():
@@ -65,7 +75,23 @@ def find_hanging(options: FindHangingOptions) -> int:
         _advise(options, search.found, hanging, len(parts))
         return FOUND if hanging and not document.errors else None
 
-    return answer(options, "txn.find-hanging", work)
+    return answer(options, SHAPE, work)
+
+
+def _row(transaction: OpenTransaction) -> HangingRow:
+    producer = transaction.producer
+    return HangingRow(
+        topic=transaction.at.topic,
+        partition=transaction.at.partition,
+        producer_id=producer.producer_id,
+        epoch=producer.epoch,
+        coordinator_epoch=producer.coordinator_epoch,
+        open_since=producer.open_since,
+        last_write=moment(producer.last_timestamp),
+        idle=round(transaction.age, 3),
+        transactional_id=transaction.name,
+        why=transaction.hangs,
+    )
 
 
 def _advise(

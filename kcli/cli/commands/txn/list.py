@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kcli.admin.transactions.transactions import (
     OPEN,
     STATES,
     Described,
     Filter,
+    Listed,
     describe_transactions,
     list_transactions,
 )
@@ -17,6 +16,7 @@ from kcli.cli.commands.brokers.ids import broker_ids
 from kcli.cli.commands.txn.options import OpenOptions
 from kcli.cli.commands.txn.times import age, milliseconds
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import text, texts
@@ -24,8 +24,18 @@ from kcli.cli.runtime.answer import answer
 from kcli.errors import UsageError
 from kcli.model import Cluster
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+
+class TransactionRow(Row, section="transactions"):
+    transactional_id: str = column("The transactional id.")
+    coordinator: int = column("Id of the broker that coordinates it.")
+    producer_id: int = column("Id of the producer.")
+    state: str = column("Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort, …")
+    age: float | None = duration("Seconds since the open transaction began.")
+    timeout: float | None = duration("Seconds after which the coordinator aborts it.")
+    partitions: int | None = column("How many partitions wait for its markers.")
+
+
+SHAPE = shape("txn.list", "Transactional ids, one a row.", TransactionRow)
 
 
 class ListOptions(OpenOptions, OutputOptions):
@@ -70,29 +80,25 @@ def list_all(options: ListOptions) -> int:
         known = good(
             await describe_transactions(cluster, [listed.name for listed in transactions if listed.state in OPEN])
         )
-        document.rows["transactions"] = [
-            {
-                "transactional_id": listed.name,
-                "coordinator": listed.coordinator,
-                "producer_id": listed.producer_id,
-                "state": listed.state,
-                **_progress(known.get(listed.name)),
-            }
-            for listed in transactions
-        ]
+        document.of(TransactionRow).extend(_row(listed, known.get(listed.name)) for listed in transactions)
 
-    return answer(options, "txn.list", work)
+    return answer(options, SHAPE, work)
 
 
-def _progress(transaction: Described | None) -> Row:
-    """What only an open transaction has."""
-    if transaction is None or age(transaction) is None:
-        return {"age": None, "timeout": None, "partitions": None}
-    return {
-        "age": age(transaction),
-        "timeout": transaction.timeout_ms / 1000,
-        "partitions": len(transaction.partitions),
-    }
+def _row(listed: Listed, described: Described | None) -> TransactionRow:
+    """Age, timeout and partitions are those of an open transaction; null without one."""
+    row = TransactionRow(
+        transactional_id=listed.name,
+        coordinator=listed.coordinator,
+        producer_id=listed.producer_id,
+        state=listed.state,
+        age=None,
+        timeout=None,
+        partitions=None,
+    )
+    if described is not None and (seconds := age(described)) is not None:
+        row.age, row.timeout, row.partitions = seconds, described.timeout_ms / 1000, len(described.partitions)
+    return row
 
 
 def _filter(options: ListOptions) -> Filter:

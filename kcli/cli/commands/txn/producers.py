@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kcli.admin.transactions.producers import ProducerState, describe_producers
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.commands.txn.options import OpenOptions
+from kcli.cli.commands.txn.rows import ProducerRow
 from kcli.cli.commands.txn.times import moment, since
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import integer
@@ -16,8 +16,15 @@ from kcli.cli.runtime.answer import answer, words_of
 from kcli.errors import KcliError
 from kcli.model import Cluster, TopicPartition
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+
+class StateRow(ProducerRow, section="producers"):
+    last_sequence: int = column("Sequence number of its last record; -1 for none.")
+    last_write: str | None = column("Timestamp of its last record or marker, UTC.")
+    idle: float | None = duration("Seconds since then.")
+    open_since: int | None = column("Offset at which the open transaction begins here.")
+
+
+SHAPE = shape("txn.producers", "Producers that a partition remembers, one a row.", StateRow)
 
 
 class ProducersOptions(OpenOptions, OutputOptions):
@@ -39,7 +46,7 @@ def producers(options: ProducersOptions) -> int:
 
     async def work(cluster: Cluster, document: Document) -> None:
         parts = await scope.partitions(cluster, ())
-        rows = document.rows["producers"] = []
+        rows = document.of(StateRow)
         for at, states in (await describe_producers(cluster, parts, replica=options.broker)).items():
             if isinstance(states, KcliError):
                 document.fail(states, f"{at.topic} [{at.partition}]")
@@ -47,18 +54,18 @@ def producers(options: ProducersOptions) -> int:
             states = [state for state in states if state.open_since is not None or not options.open]
             rows += [_producer(at, state) for state in sorted(states, key=lambda state: -state.last_timestamp)]
 
-    return answer(options, "txn.producers", work)
+    return answer(options, SHAPE, work)
 
 
-def _producer(at: TopicPartition, state: ProducerState) -> Row:
-    return {
-        "topic": at.topic,
-        "partition": at.partition,
-        "producer_id": state.producer_id,
-        "epoch": state.epoch,
-        "coordinator_epoch": state.coordinator_epoch,
-        "last_sequence": state.last_sequence,
-        "last_write": moment(state.last_timestamp),
-        "idle": since(state.last_timestamp) if state.last_timestamp >= 0 else None,
-        "open_since": state.open_since,
-    }
+def _producer(at: TopicPartition, state: ProducerState) -> StateRow:
+    return StateRow(
+        topic=at.topic,
+        partition=at.partition,
+        producer_id=state.producer_id,
+        epoch=state.epoch,
+        coordinator_epoch=state.coordinator_epoch,
+        last_sequence=state.last_sequence,
+        last_write=moment(state.last_timestamp),
+        idle=since(state.last_timestamp) if state.last_timestamp >= 0 else None,
+        open_since=state.open_since,
+    )

@@ -197,7 +197,6 @@ def every() -> tuple[Shape, ...]:
     from kcli.cli.output.shapes.pipeline_profile import PROFILE
     from kcli.cli.output.shapes.placement import SHAPES as PLACEMENT
     from kcli.cli.output.shapes.raw import SHAPES as RAW
-    from kcli.cli.output.shapes.txn import SHAPES as TXN
 
     return (
         *SHAPES,
@@ -205,7 +204,6 @@ def every() -> tuple[Shape, ...]:
         *APPLY,
         PROFILE,
         *RAW,
-        *TXN,
         *PLACEMENT,
         *(DECLARED[name] for name in sorted(DECLARED)),
     )
