@@ -70,6 +70,8 @@ class ValueType(type):
         slots = () if mixin else tuple(name for name in fields if name not in known)
         body["__slots__"] = slots + tuple(body.get("__slots__", ()))
         body["__fields__"], body["__mixin__"] = tuple(fields.values()), mixin
+        if any(_made.get(base, 0) > FEW for base in bases):  # whose compiled __init__ knows only its own fields
+            body.setdefault("__init__", Value.__init__)
         return super().__new__(mcs, name, bases, body)
 
     def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **options: Any) -> None:
@@ -134,4 +136,8 @@ def _compile_init(cls: type) -> None:
     star = "*, " if arguments else ""
     source = f"def __init__(self, {star}{', '.join(arguments)}):\n" + ("\n".join(stores) or " pass")
     exec(source, names)
+    subclasses: list[type] = cls.__subclasses__()
+    for derived in subclasses:  # which have fields of their own
+        if "__init__" not in vars(derived):
+            derived.__init__ = Value.__init__  # type: ignore[misc]
     cls.__init__ = names["__init__"]  # type: ignore[misc]
