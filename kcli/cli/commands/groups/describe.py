@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from kcli.admin.groups.groups import who
-from kcli.cli.commands.groups.members import member_row
-from kcli.cli.commands.lag.measured import measure, partition_row, problems
+from kcli.cli.commands.groups.members import MemberRow, member_row
+from kcli.cli.commands.lag.measured import PartitionRow, measure, partition_row, problems
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions, isolation
 from kcli.cli.runtime.answer import answer, plural, say, words_of
@@ -15,6 +16,31 @@ if TYPE_CHECKING:
     from kcli.admin.groups.rows import Described
     from kcli.cli.output.render import Document
     from kcli.model import Cluster
+
+
+class GroupRow(Row, section="groups"):
+    group: str = column("Name of the group.")
+    type: str | None = column("classic, consumer (KIP-848), share or streams; null as for state.")
+    state: str | None = column("State of the group; null when the broker is too old to say.")
+    assignor: str | None = column("How partitions are assigned.")
+    coordinator: int = column("Id of the coordinating broker.")
+    epoch: int | None = column("Group epoch (KIP-848).", table=False)
+    members: int = column("Members.")
+    lag: int | None = column("Offsets behind: end minus committed; null without a commit.")
+    status: str = column("OK, UNKNOWN, NO COMMIT, BEHIND, ORPHANED or LOSING DATA.")
+
+
+class MemberBesideRow(MemberRow, table=False):
+    """A member beside the partitions, which are what is drawn."""
+
+
+SHAPE = shape(
+    "groups.describe",
+    "Partitions of groups with lag and owner, the groups, and their members.",
+    GroupRow,
+    PartitionRow,
+    MemberBesideRow,
+)
 
 
 class DescribeOptions(OutputOptions):
@@ -37,27 +63,27 @@ def describe(options: DescribeOptions) -> int:
         snapshot = await take(cluster, groups, isolation=options.isolation or "read_uncommitted")
         await problems(cluster, snapshot, document)
         measured = [measure(group) for group in snapshot.groups]
-        document.rows["groups"] = [
-            {
-                "group": total.group,
-                "type": group.described.type,
-                "state": group.described.state or None,
-                "assignor": group.described.assignor or None,
-                "coordinator": group.described.coordinator,
-                "epoch": group.described.epoch,
-                "members": total.members,
-                "lag": total.lag,
-                "status": total.status,
-            }
+        document.of(GroupRow)[:] = [
+            GroupRow(
+                group=total.group,
+                type=group.described.type,
+                state=group.described.state or None,
+                assignor=group.described.assignor or None,
+                coordinator=group.described.coordinator,
+                epoch=group.described.epoch,
+                members=total.members,
+                lag=total.lag,
+                status=total.status,
+            )
             for group, _, total in measured
         ]
-        document.rows["partitions"] = [partition_row(row) for _, rows, _ in measured for row in rows]
+        document.of(PartitionRow)[:] = [partition_row(row) for _, rows, _ in measured for row in rows]
         described = [group.described for group, _, _ in measured]
-        document.rows["members"] = [member_row(group.group, member) for group in described for member in group.members]
+        document.of(MemberRow)[:] = [member_row(group.group, member) for group in described for member in group.members]
         for group in described:
             _say_idle(options, group)
 
-    return answer(options, "groups.describe", work)
+    return answer(options, SHAPE, work)
 
 
 def _say_idle(options: DescribeOptions, group: Described) -> None:

@@ -6,6 +6,7 @@ from kcli.admin.groups.groups import find_groups, group_names
 from kcli.admin.groups.rows import GroupMissing
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer, fail_all, say, words_of
@@ -15,8 +16,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.admin.groups.rows import Described, Member
     from kcli.cli.output.render import Document
-    from kcli.cli.output.shapes.shape import Row
     from kcli.model import Cluster
+
+
+class MemberRow(Row, section="members"):
+    group: str = column("Name of the group.")
+    member_id: str = column("Member id.")
+    instance_id: str | None = column("Static member id (group.instance.id).", sparse=True)
+    client_id: str = column("Client id.")
+    host: str = column("Where the member runs.")
+    partitions: int = column("Partitions it owns.")
+    assignment: list[str] = column("Those partitions, as topic:partition.")
+    epoch: int | None = column("Member epoch (KIP-848); null for classic members.", table=False, before="partitions")
+    rack: str | None = column("Rack.", table=False, before="partitions")
+    subscribed: list[str] = column("Topics (or the pattern) it subscribed to.", table=False)
+    tasks: list[str] | None = column("Tasks of a streams member: 0_3, 0_3 standby, 0_3 warm-up.", sparse=True)
+
+
+SHAPE = shape("groups.members", "Members of groups and what they own.", MemberRow)
 
 
 @command(
@@ -32,7 +49,7 @@ def members(options: OutputOptions) -> int:
 
     async def work(cluster: Cluster, document: Document) -> None:
         described = await _described(cluster, groups, document)
-        document.rows["members"] = [member_row(group.group, member) for group in described for member in group.members]
+        document.of(MemberRow)[:] = [member_row(group.group, member) for group in described for member in group.members]
         for group in described:
             if not group.members and not group.owners_known and group.type in ("share", "streams"):
                 unknown = f"{group.group}: this broker lists its {group.type} groups and does not tell their members"
@@ -40,7 +57,7 @@ def members(options: OutputOptions) -> int:
             elif not group.members:
                 say(options, f"{group.group}: no members ({group.state})")
 
-    return answer(options, "groups.members", work)
+    return answer(options, SHAPE, work)
 
 
 async def _described(cluster: Cluster, groups: list[str], document: Document) -> list[Described]:
@@ -50,17 +67,17 @@ async def _described(cluster: Cluster, groups: list[str], document: Document) ->
     return list(good(answers).values())
 
 
-def member_row(group: str, member: Member) -> Row:
-    return {
-        "group": group,
-        "member_id": member.member_id,
-        "instance_id": member.instance_id,
-        "client_id": member.client_id,
-        "host": member.host,
-        "partitions": len(member.assignment),
-        "assignment": [f"{at.topic}:{at.partition}" for at in member.assignment],
-        "epoch": member.epoch,
-        "rack": member.rack,
-        "subscribed": member.topics or ([member.regex] if member.regex else []),
-        "tasks": member.tasks or None,
-    }
+def member_row(group: str, member: Member) -> MemberRow:
+    return MemberRow(
+        group=group,
+        member_id=member.member_id,
+        instance_id=member.instance_id,
+        client_id=member.client_id,
+        host=member.host,
+        partitions=len(member.assignment),
+        assignment=[f"{at.topic}:{at.partition}" for at in member.assignment],
+        epoch=member.epoch,
+        rack=member.rack,
+        subscribed=member.topics or ([member.regex] if member.regex else []),
+        tasks=member.tasks or None,
+    )

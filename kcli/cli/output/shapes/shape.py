@@ -67,99 +67,9 @@ def column(name: str, kind: str, about: str, *, null: bool = False, table: bool 
 
 TOPIC = column("topic", "string", "Name of the topic.")
 PARTITION = column("partition", "integer", "Number of the partition.")
-GROUP = column("group", "string", "Name of the group.")
 ERROR = column("error", "string", "Why there are no figures; null when there are.", null=True, table=False)
-NOTE = column("note", "string", "What the figures do not say by themselves.", null=True)
-STATUS = column("status", "string", "OK, UNKNOWN, NO COMMIT, BEHIND, ORPHANED or LOSING DATA.")
-LAG = column("lag", "integer", "Offsets behind: end minus committed; null without a commit.", null=True)
-RECORDS = column(
-    "records", "integer", "Records behind, counted by reading them (--records); else null.", null=True, sparse=True
-)
-UNREAD = column("unread", "integer", "Offsets from log start where nothing is committed.", null=True, table=False)
-LOST = column("lost", "integer", "Offsets that retention took before they were read.", table=False)
-BEYOND = column(
-    "beyond", "integer", "How far committed is past the end; 0 unless the topic was recreated.", table=False
-)
-STATE = column("state", "string", "State of the group; null when the broker is too old to say.", null=True)
-TYPE = column("type", "string", "classic, consumer (KIP-848), share or streams; null as for state.", null=True)
-
-_LAG_PARTITION = (
-    GROUP,
-    TOPIC,
-    PARTITION,
-    column("committed", "integer", "Committed offset; null when nothing is committed.", null=True),
-    column("end", "integer", "End offset (high watermark, or last stable offset by isolation).", null=True),
-    LAG,
-    RECORDS,
-    STATUS,
-    column("member_id", "string", "Id of the member that owns the partition.", null=True),
-    column("client_id", "string", "Client id of that member.", null=True, table=False),
-    column("host", "string", "Where that member runs.", null=True),
-    NOTE,
-    column("start", "integer", "Log start offset.", null=True, table=False),
-    UNREAD,
-    LOST,
-    BEYOND,
-    ERROR,
-)
-_TOPIC_FACTS = (
-    TOPIC,
-    column("partitions", "integer", "Number of partitions."),
-    column("replicas", "integer", "Replication factor."),
-    column("under_replicated", "integer", "Partitions with fewer in-sync replicas than replicas."),
-    column("leaderless", "integer", "Partitions that nobody leads."),
-    column("internal", "boolean", "True for Kafka's own topics.", table=False),
-    column("topic_id", "string", "Topic id; null from brokers before 2.8.", null=True, table=False),
-)
-_MEMBER = (
-    GROUP,
-    column("member_id", "string", "Member id."),
-    column("instance_id", "string", "Static member id (group.instance.id).", null=True, sparse=True),
-    column("client_id", "string", "Client id."),
-    column("host", "string", "Where the member runs."),
-    column("epoch", "integer", "Member epoch (KIP-848); null for classic members.", null=True, table=False),
-    column("rack", "string", "Rack.", null=True, table=False),
-    column("partitions", "integer", "Partitions it owns."),
-    column("assignment", "strings", "Those partitions, as topic:partition."),
-    column("subscribed", "strings", "Topics (or the pattern) it subscribed to.", table=False),
-    column("tasks", "strings", "Tasks of a streams member: 0_3, 0_3 standby, 0_3 warm-up.", null=True, sparse=True),
-)
-_PLAN_TOPIC = (
-    TOPIC,
-    column("result", "string", "would delete, deleted, absent, or failed."),
-    column("partitions", "integer", "Partitions there were.", null=True),
-    column("offsets", "integer", "Offsets between start and end: about how many records go.", null=True),
-    ERROR,
-)
 
 SHAPES: tuple[Shape, ...] = (
-    Shape(
-        name="groups.describe",
-        about="Partitions of groups with lag and owner, the groups, and their members.",
-        sections=(
-            Section(
-                name="groups",
-                columns=(
-                    GROUP,
-                    TYPE,
-                    STATE,
-                    column("assignor", "string", "How partitions are assigned.", null=True),
-                    column("coordinator", "integer", "Id of the coordinating broker."),
-                    column("epoch", "integer", "Group epoch (KIP-848).", null=True, table=False),
-                    column("members", "integer", "Members."),
-                    LAG,
-                    STATUS,
-                ),
-            ),
-            Section(name="partitions", columns=_LAG_PARTITION),
-            Section(name="members", columns=_MEMBER, table=False),
-        ),
-    ),
-    Shape(
-        name="groups.members",
-        about="Members of groups and what they own.",
-        sections=(Section(name="members", columns=_MEMBER),),
-    ),
     Shape(
         name="doctor",
         about="Every step from the configuration to what one may do, in order.",
