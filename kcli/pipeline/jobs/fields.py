@@ -129,31 +129,6 @@ class Fields(Value):
         for path, counted in other.paths.items():
             self.paths.setdefault(path, Field()).add(counted)
 
-    def rows(self) -> list[dict[str, Any]]:
-        """A row for each field. `null_share` is of the values that are objects and have no such field, or null in it;
-        None below an array, where nobody can say how often it could have been there."""
-        found = []
-        for path, counted in sorted(self.paths.items()):
-            share = None if "[]" in path or path == "…" else 1 - counted.seen / self.objects if self.objects else None
-            found.append(
-                {
-                    "field": path,
-                    "types": ", ".join(
-                        f"{kind} {count}" if len(counted.types) > 1 else kind
-                        for kind, count in counted.types.most_common()
-                    )
-                    or "null",
-                    "null_share": None if share is None else round(max(share, 0.0), 6),
-                    "distinct": counted.distinct,
-                    "min": counted.least,
-                    "max": counted.most,
-                    "shortest": counted.shortest if counted.shortest >= 0 else None,
-                    "longest": counted.longest if counted.longest >= 0 else None,
-                    "examples": counted.examples,
-                }
-            )
-        return found
-
 
 def look(values: Iterable[bytes | bytearray | None]) -> Fields:
     """The fields of these values."""

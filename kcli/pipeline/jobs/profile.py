@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kcli.model import TopicPartition
 from kcli.pipeline.jobs.fields import Fields, look
@@ -16,9 +16,7 @@ from kcli.pipeline.jobs.work import remote
 from kcli.values import Value, field
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-Row = dict[str, Any]
+    from pyspark.sql import DataFrame, Row
 
 PERCENTILES = (0.5, 0.9, 0.99, 0.999)
 BUCKETS = 60
@@ -27,19 +25,90 @@ STEPS = (1, 5, 10, 30, 60, 300, 900, 1800, 3600, 7200, 21600, 43200, 86400, 6048
 """Seconds of such a step."""
 
 
+class Partition(Value):
+    """What a partition has between two offsets. `first` and `last` are its least and greatest timestamp, in ms."""
+
+    partition: int = 0
+    start: int = 0
+    end: int = 0
+    records: int = 0
+    share: float = 0.0
+    bytes: int = 0
+    null_keys: int = 0
+    null_values: int = 0
+    first: int | None = None
+    last: int | None = None
+
+    @property
+    def gaps(self) -> int:
+        """Offsets without a record."""
+        return self.end - self.start - self.records
+
+
+class Sizes(Value):
+    """How large keys or values are, in bytes; the histogram counts them by powers of two."""
+
+    part: str = ""
+    count: int = 0
+    bytes: int = 0
+    min: int = 0
+    mean: float = 0.0
+    p50: int = 0
+    p90: int = 0
+    p99: int = 0
+    p999: int = 0
+    max: int = 0
+    histogram: dict[str, int] = field(factory=dict)
+
+
+class Key(Value):
+    """A frequent key; `partition` is None where it is in several."""
+
+    key: str = ""
+    records: int = 0
+    share: float = 0.0
+    partition: int | None = None
+
+
+class Step(Value):
+    """What was written in a step of time that begins at `begin`, in ms."""
+
+    begin: int = 0
+    records: int = 0
+    rate: float = 0.0
+    bytes: int = 0
+
+
 class Profile(Value):
-    """Rows by section, as the command prints them."""
+    """What is in a topic; `step` is how many seconds a step of the rate has."""
 
     topic: str = ""
-    records: int = 0
-    summary: Row = field(factory=dict)
-    partitions: list[Row] = field(factory=list)
-    sizes: list[Row] = field(factory=list)
-    keys: list[Row] = field(factory=list)
-    rate: list[Row] = field(factory=list)
-    fields: list[Row] = field(factory=list)
+    distinct_keys: int = 0
+    partitions: list[Partition] = field(factory=list)
+    sizes: list[Sizes] = field(factory=list)
+    keys: list[Key] = field(factory=list)
+    rate: list[Step] = field(factory=list)
     step: int = 0
-    sampled: int = 0
+    fields: Fields = field(factory=Fields)
+
+    @property
+    def records(self) -> int:
+        return sum(partition.records for partition in self.partitions)
+
+    @property
+    def first(self) -> int | None:
+        """The least timestamp, in ms."""
+        return min((part.first for part in self.partitions if part.first is not None), default=None)
+
+    @property
+    def last(self) -> int | None:
+        """The greatest timestamp, in ms."""
+        return max((part.last for part in self.partitions if part.last is not None), default=None)
+
+    @property
+    def seconds(self) -> float:
+        """Between the least and the greatest timestamp."""
+        return 0.0 if self.first is None or self.last is None else (self.last - self.first) / 1000
 
 
 def profile(
@@ -66,7 +135,6 @@ def profile(
     ).persist()
     try:
         profile.partitions = _partitions(narrow, span)
-        profile.records = sum(row["records"] for row in profile.partitions)
         if profile.records:
             _sizes(narrow, profile)
             _keys(narrow, profile, top)
@@ -74,12 +142,11 @@ def profile(
     finally:
         narrow.unpersist()
     if profile.records and sample >= 0:
-        _fields(load, profile, sample)
-    _summary(profile)
+        profile.fields = _fields(load, profile.records, sample)
     return profile
 
 
-def _partitions(narrow: DataFrame, span: Mapping[TopicPartition, tuple[int, int]]) -> list[Row]:
+def _partitions(narrow: DataFrame, span: Mapping[TopicPartition, tuple[int, int]]) -> list[Partition]:
     from pyspark.sql import functions as f
 
     counted = narrow.groupBy("partition").agg(
@@ -91,30 +158,22 @@ def _partitions(narrow: DataFrame, span: Mapping[TopicPartition, tuple[int, int]
         f.min("time").alias("first"),
         f.max("time").alias("last"),
     )
-    found = {row["partition"]: row for row in counted.collect()}
-    rows = []
-    total = sum(row["records"] for row in found.values())
+    counts = {row["partition"]: row for row in counted.collect()}
+    total = sum(row["records"] for row in counts.values())
+    partitions = []
     for at, (start, end) in sorted(span.items()):
-        row = found.get(at.partition)
-        records = row["records"] if row else 0
-        rows.append(
-            {
-                "partition": at.partition,
-                "start": start,
-                "end": end,
-                "records": records,
-                "share": round(records / total, 6) if total else 0.0,
-                "gaps": end - start - records,
-                "bytes": ((row["keys"] or 0) + (row["values"] or 0)) if row else 0,
-                "null_keys": row["null_keys"] if row else 0,
-                "null_values": row["null_values"] if row else 0,
-                "first": _time(row["first"]) if row else None,
-                "last": _time(row["last"]) if row else None,
-                "first_ms": row["first"] if row else None,
-                "last_ms": row["last"] if row else None,
-            }
-        )
-    return rows
+        partition = Partition(partition=at.partition, start=start, end=end)
+        row = counts.get(at.partition)
+        if row:
+            partition.records = row["records"]
+            partition.share = round(partition.records / total, 6)
+            partition.bytes = (row["keys"] or 0) + (row["values"] or 0)
+            partition.null_keys = row["null_keys"]
+            partition.null_values = row["null_values"]
+            partition.first = row["first"]
+            partition.last = row["last"]
+        partitions.append(partition)
+    return partitions
 
 
 def _sizes(narrow: DataFrame, profile: Profile) -> None:
@@ -141,19 +200,19 @@ def _sizes(narrow: DataFrame, profile: Profile) -> None:
         )
         p50, p90, p99, p999 = row["percentiles"]
         profile.sizes.append(
-            {
-                "part": part,
-                "count": row["count"],
-                "bytes": row["sum"],
-                "min": row["least"],
-                "mean": round(row["mean"], 1),
-                "p50": p50,
-                "p90": p90,
-                "p99": p99,
-                "p999": p999,
-                "max": row["most"],
-                "histogram": {_size(step["power"]): str(step["count"]) for step in steps},
-            }
+            Sizes(
+                part=part,
+                count=row["count"],
+                bytes=row["sum"],
+                min=row["least"],
+                mean=round(row["mean"], 1),
+                p50=p50,
+                p90=p90,
+                p99=p99,
+                p999=p999,
+                max=row["most"],
+                histogram={_size(step["power"]): step["count"] for step in steps},
+            )
         )
 
 
@@ -170,25 +229,24 @@ def _keys(narrow: DataFrame, profile: Profile, top: int) -> None:
         .agg(f.count("*").alias("n"), f.min("partition"), f.max("partition"))
     )
     (about,) = narrow.agg(f.approx_count_distinct("key", 0.02).alias("distinct")).collect()
-    profile.summary["distinct_keys"] = about["distinct"]
+    profile.distinct_keys = about["distinct"]
+    records = profile.records
     for row in keyed.orderBy(f.desc("n"), "key").limit(top).collect():
         profile.keys.append(
-            {
-                "key": bytes(row["key"]).decode("utf-8", "backslashreplace"),
-                "records": row["n"],
-                "share": round(row["n"] / profile.records, 6),
-                "partition": row[2] if row[2] == row[3] else None,
-            }
+            Key(
+                key=bytes(row["key"]).decode("utf-8", "backslashreplace"),
+                records=row["n"],
+                share=round(row["n"] / records, 6),
+                partition=row[2] if row[2] == row[3] else None,
+            )
         )
 
 
 def _rate(narrow: DataFrame, profile: Profile) -> None:
     from pyspark.sql import functions as f
 
-    firsts = [row["first_ms"] for row in profile.partitions if row["first_ms"] is not None]
-    lasts = [row["last_ms"] for row in profile.partitions if row["last_ms"] is not None]
-    seconds = (max(lasts) - min(firsts)) / 1000
-    profile.step = next((one for one in STEPS if seconds / one <= BUCKETS), math.ceil(seconds / BUCKETS))
+    seconds = profile.seconds
+    profile.step = next((length for length in STEPS if seconds / length <= BUCKETS), math.ceil(seconds / BUCKETS))
     step = profile.step * 1000
     size = f.coalesce("value_size", f.lit(0)) + f.coalesce("key_size", f.lit(0))
     counted = narrow.groupBy(f.floor(f.col("time") / step).alias("at")).agg(
@@ -201,67 +259,26 @@ def _rate(narrow: DataFrame, profile: Profile) -> None:
         row = rows.get(at)
         records = row["n"] if row else 0
         profile.rate.append(
-            {
-                "time": _time(at * step),
-                "records": records,
-                "rate": round(records / profile.step, 3),
-                "bytes": row["size"] if row else 0,
-            }
+            Step(
+                begin=at * step,
+                records=records,
+                rate=round(records / profile.step, 3),
+                bytes=row["size"] if row else 0,
+            )
         )
 
 
-def _fields(load: Callable[[list[str]], DataFrame], profile: Profile, sample: int) -> None:
+def _fields(load: Callable[[list[str]], DataFrame], records: int, sample: int) -> Fields:
     frame = load(["value"])
-    if sample and profile.records > sample:
-        frame = frame.sample(fraction=min(sample / profile.records, 1.0), seed=1)
-    fields = Fields()
+    if sample and records > sample:
+        frame = frame.sample(fraction=min(sample / records, 1.0), seed=1)
     if remote(frame.sparkSession):
-        fields = look(row[0] for row in frame.limit(sample or 100_000).toLocalIterator())
-    else:
-        for part in frame.rdd.mapPartitions(_look).collect():
-            fields.add(part)
-    profile.sampled = fields.values
-    profile.summary["json_share"] = round(fields.objects / fields.values, 6) if fields.values else None
-    profile.fields = fields.rows()
+        return look(row[0] for row in frame.limit(sample or 100_000).toLocalIterator())
+    fields = Fields()
+    for part in frame.rdd.mapPartitions(_look).collect():
+        fields.add(part)
+    return fields
 
 
-def _look(rows: Iterable[Any]) -> Iterator[Fields]:
+def _look(rows: Iterable[Row]) -> Iterator[Fields]:
     yield look(row[0] for row in rows)
-
-
-def _summary(profile: Profile) -> None:
-    rows = profile.partitions
-    counts = [row["records"] for row in rows]
-    mean = profile.records / len(counts) if counts else 0
-    firsts = [row["first_ms"] for row in rows if row["first_ms"] is not None]
-    lasts = [row["last_ms"] for row in rows if row["last_ms"] is not None]
-    seconds = (max(lasts) - min(firsts)) / 1000 if firsts else 0.0
-    profile.summary = {
-        "topic": profile.topic,
-        "partitions": len(rows),
-        "records": profile.records,
-        "bytes": sum(row["bytes"] for row in rows),
-        "gaps": sum(row["gaps"] for row in rows),
-        "null_keys": sum(row["null_keys"] for row in rows),
-        "null_values": sum(row["null_values"] for row in rows),
-        "distinct_keys": profile.summary.get("distinct_keys", 0),
-        "skew": round(max(counts) / mean, 3) if mean else None,
-        "first": _time(min(firsts)) if firsts else None,
-        "last": _time(max(lasts)) if lasts else None,
-        "seconds": round(seconds, 3),
-        "rate": round(profile.records / seconds, 3) if seconds else None,
-        "sampled": profile.sampled,
-        "json_share": profile.summary.get("json_share"),
-    }
-
-
-def _time(milliseconds: int | None) -> str | None:
-    from datetime import UTC, datetime, timedelta
-
-    if milliseconds is None:
-        return None
-    try:
-        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
-    except OverflowError:
-        return f"@{milliseconds}"
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

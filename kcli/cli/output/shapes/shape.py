@@ -104,7 +104,6 @@ def every() -> tuple[Shape, ...]:
     import_all()
     from kcli.cli.output.shapes.admin import SHAPES as MORE
     from kcli.cli.output.shapes.apply import SHAPES as APPLY
-    from kcli.cli.output.shapes.pipeline_profile import PROFILE
     from kcli.cli.output.shapes.placement import SHAPES as PLACEMENT
     from kcli.cli.output.shapes.raw import SHAPES as RAW
 
@@ -112,7 +111,6 @@ def every() -> tuple[Shape, ...]:
         *SHAPES,
         *MORE,
         *APPLY,
-        PROFILE,
         *RAW,
         *PLACEMENT,
         *(DECLARED[name] for name in sorted(DECLARED)),

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from kcli.cli.commands.pipeline.profile.rows import field_rows, partition_row, size_row, step_row, topic_row
 from kcli.cli.commands.pipeline.session.progress import human_size
 from kcli.cli.output.render import human_time
-from kcli.cli.output.shapes.pipeline_profile import PROFILE
+from kcli.cli.output.rows import Row
 from kcli.pipeline.jobs.profile import Profile
 
 WIDTH, HEIGHT, LINE = 860, 180, 22
@@ -29,28 +30,29 @@ td, th { border-color: #30363d; } }
 def page(profile: Profile) -> str:
     """The whole document."""
     title = text(profile.topic)
-    summary = profile.summary
+    topic = topic_row(profile)
     head = (
-        f"{summary['records']:,} records, {human_size(summary['bytes'])} in {summary['partitions']} partitions; "
-        f"{summary['null_keys']:,} without key, {summary['null_values']:,} without value, {summary['gaps']:,} gaps; "
-        f"about {summary['distinct_keys']:,} keys."
+        f"{topic.records:,} records, {human_size(topic.bytes)} in {topic.partitions} partitions; "
+        f"{topic.null_keys:,} without key, {topic.null_values:,} without value, {topic.gaps:,} gaps; "
+        f"about {topic.distinct_keys:,} keys."
     )
-    if summary["first"]:
-        head += f" From {text(summary['first'])} to {text(summary['last'])}, {human_time(summary['seconds'])}."
+    if topic.first:
+        head += f" From {text(topic.first)} to {text(topic.last)}, {human_time(topic.seconds)}."
     parts = [f"<h1>{title}</h1><p>{head}</p>"]
     if len(profile.rate) > 1:
         parts.append(_titled(f"Records a second, in steps of {human_time(profile.step)}", _line(profile)))
     if profile.partitions:
-        bars = [(str(row["partition"]), row["records"], f"{row['share']:.1%}") for row in profile.partitions]
-        parts.append(_titled("Partitions", _bars(bars) + _table("partitions", profile.partitions)))
+        bars = [(str(part.partition), part.records, f"{part.share:.1%}") for part in profile.partitions]
+        parts.append(_titled("Partitions", _bars(bars) + _table([partition_row(part) for part in profile.partitions])))
     for size in profile.sizes:
-        bars = [(step, int(count), "") for step, count in size["histogram"].items()]
-        parts.append(_titled(f"Bytes of a {text(size['part'])}", _bars(bars) + _table("sizes", [size])))
+        bars = [(step, count, "") for step, count in size.histogram.items()]
+        parts.append(_titled(f"Bytes of a {text(size.part)}", _bars(bars) + _table([size_row(size)])))
     if profile.keys:
-        bars = [(row["key"], row["records"], f"{row['share']:.1%}") for row in profile.keys]
+        bars = [(key.key, key.records, f"{key.share:.1%}") for key in profile.keys]
         parts.append(_titled("The most frequent keys", _bars(bars)))
-    if profile.fields:
-        parts.append(_titled(f"Fields of JSON, of {profile.sampled:,} values", _table("fields", profile.fields)))
+    if profile.fields.paths:
+        table = _table(field_rows(profile.fields))
+        parts.append(_titled(f"Fields of JSON, of {profile.fields.values:,} values", table))
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
@@ -87,7 +89,7 @@ def _bars(rows: Sequence[tuple[str, int, str]]) -> str:
 
 
 def _line(profile: Profile) -> str:
-    rates = [row["rate"] for row in profile.rate]
+    rates = [step.rate for step in profile.rate]
     most, wide = max(rates) or 1, WIDTH - 80
     step = wide / max(len(rates) - 1, 1)
     points = " ".join(
@@ -99,16 +101,16 @@ def _line(profile: Profile) -> str:
         f'<polygon class="line" points="70,{base} {points} {70 + wide},{base}"/>'
         f'<text x="64" y="24" text-anchor="end">{max(rates):,.0f}</text>'
         f'<text x="64" y="{base}" text-anchor="end">0</text>'
-        f'<text x="70" y="{HEIGHT - 6}">{text(profile.rate[0]["time"])}</text>'
-        f'<text x="{70 + wide}" y="{HEIGHT - 6}" text-anchor="end">{text(profile.rate[-1]["time"])}</text></svg>'
+        f'<text x="70" y="{HEIGHT - 6}">{text(step_row(profile.rate[0]).time)}</text>'
+        f'<text x="{70 + wide}" y="{HEIGHT - 6}" text-anchor="end">{text(step_row(profile.rate[-1]).time)}</text></svg>'
     )
 
 
-def _table(name: str, rows: Sequence[dict[str, Any]]) -> str:
-    section = next(section for section in PROFILE.sections if section.name == name)
-    columns = [column for column in section.columns if column.table]
-    head = "".join(f"<th>{escape(column.title.lower())}</th>" for column in columns)
-    body = "".join(f"<tr>{''.join(_cell(row.get(column.name)) for column in columns)}</tr>" for row in rows)
+def _table(rows: Sequence[Row]) -> str:
+    """A table of rows of one kind, of which there is at least one."""
+    columns = [(name, column) for name, column in type(rows[0]).fields if column.table]
+    head = "".join(f"<th>{escape(column.title.lower())}</th>" for _, column in columns)
+    body = "".join(f"<tr>{''.join(_cell(getattr(row, name)) for name, _ in columns)}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 

@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from kcli.cli.commands.pipeline.profile.rows import SHAPE, FieldRow, field_rows, step_row, topic_row
 from kcli.cli.commands.pipeline.session.progress import human_size
 from kcli.cli.output.render import human_time
 from kcli.cli.output.rich_tables import table_of
-from kcli.cli.output.shapes.pipeline_profile import PROFILE
 from kcli.text.escape import visible
 
 if TYPE_CHECKING:
@@ -28,29 +28,29 @@ LINES = 6
 def draw(profile: Profile, stream: TextIO) -> None:
     """Print it."""
     console = Console(file=stream, highlight=False, markup=False, emoji=False)
-    summary = profile.summary
+    topic = topic_row(profile)
     console.print(Text(visible(profile.topic), style="bold"), soft_wrap=True)
     console.print(
-        f"{summary['records']:,} records, {human_size(summary['bytes'])} in {summary['partitions']} partitions; "
-        f"{summary['null_keys']:,} without key, {summary['null_values']:,} without value, {summary['gaps']:,} gaps; "
-        f"about {summary['distinct_keys']:,} keys"
+        f"{topic.records:,} records, {human_size(topic.bytes)} in {topic.partitions} partitions; "
+        f"{topic.null_keys:,} without key, {topic.null_values:,} without value, {topic.gaps:,} gaps; "
+        f"about {topic.distinct_keys:,} keys"
     )
     if not profile.records:
         return
-    console.print(f"{summary['first']} to {summary['last']}, {human_time(summary['seconds'])}")
+    console.print(f"{topic.first} to {topic.last}, {human_time(topic.seconds)}")
     _rate(profile, console)
-    partitions = [(str(row["partition"]), row["records"], f"{row['share']:.1%}") for row in profile.partitions]
+    partitions = [(str(part.partition), part.records, f"{part.share:.1%}") for part in profile.partitions]
     _bars("Partitions", partitions, console)
     for size in profile.sizes:
-        rows = [(step, int(count), "") for step, count in size["histogram"].items()]
-        title = f"Bytes of a {size['part']}: p50 {size['p50']:,}, p99 {size['p99']:,}, max {size['max']:,}"
+        rows = [(step, count, "") for step, count in size.histogram.items()]
+        title = f"Bytes of a {size.part}: p50 {size.p50:,}, p99 {size.p99:,}, max {size.max:,}"
         _bars(title, rows, console)
-    _bars("Keys", [(visible(row["key"]), row["records"], f"{row['share']:.1%}") for row in profile.keys], console)
-    if profile.fields:
+    _bars("Keys", [(visible(key.key), key.records, f"{key.share:.1%}") for key in profile.keys], console)
+    if profile.fields.paths:
         console.print()
-        console.print(Text(f"Fields of JSON, of {profile.sampled:,} values", style="bold"))
-        section = next(section for section in PROFILE.sections if section.name == "fields")
-        console.print(table_of(section, profile.fields))
+        console.print(Text(f"Fields of JSON, of {profile.fields.values:,} values", style="bold"))
+        section = next(section for section in SHAPE.sections if section.name == FieldRow.section)
+        console.print(table_of(section, [row.as_json() for row in field_rows(profile.fields)]))
 
 
 def _bars(title: str, rows: Sequence[tuple[str, int, str]], console: Console) -> None:
@@ -87,10 +87,10 @@ def plot(values: Sequence[float], height: int = LINES) -> list[str]:
 def _rate(profile: Profile, console: Console) -> None:
     if len(profile.rate) < 2:
         return
-    rates = [row["rate"] for row in profile.rate]
+    rates = [step.rate for step in profile.rate]
     console.print()
     console.print(Text(f"Records a second, in steps of {human_time(profile.step)}", style="bold"))
     top = f"{max(rates):,.0f}"
     for number, line in enumerate(plot(rates)):
         console.print(Text(f"{top if number == 0 else '':>10} "), Text(line, style="green"), end="\n", sep="")
-    console.print(f"{'':>10} {profile.rate[0]['time']} … {profile.rate[-1]['time']}")
+    console.print(f"{'':>10} {step_row(profile.rate[0]).time} … {step_row(profile.rate[-1]).time}")

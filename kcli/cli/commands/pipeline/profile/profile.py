@@ -8,6 +8,21 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.commands.pipeline.options import PipelineOptions, RangeOptions, rows_format
 from kcli.cli.commands.pipeline.profile.page import page
+from kcli.cli.commands.pipeline.profile.rows import (
+    SHAPE,
+    FieldRow,
+    KeyRow,
+    PartitionRow,
+    SizeRow,
+    StepRow,
+    TopicRow,
+    field_rows,
+    key_row,
+    partition_row,
+    size_row,
+    step_row,
+    topic_row,
+)
 from kcli.cli.commands.pipeline.session.drive import drive
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
@@ -15,7 +30,6 @@ from kcli.cli.commands.pipeline.source.plan import show
 from kcli.cli.commands.pipeline.source.source import Source
 from kcli.cli.main import complain
 from kcli.cli.output.render import Document, write
-from kcli.cli.output.shapes.shape import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.option import integer, text
 from kcli.errors import UsageError
@@ -127,13 +141,11 @@ def _print(frame: Frame, job: Profiling, result: Profile, form: str | None) -> N
 
 def document(result: Profile) -> Document:
     """The rows of a profile."""
-    partitions = [{name: value for name, value in row.items() if not name.endswith("_ms")} for row in result.partitions]
-    rows = {
-        "keys": result.keys,
-        "sizes": result.sizes,
-        "rate": result.rate,
-        "partitions": partitions,
-        "fields": result.fields,
-        "topic": [result.summary],
-    }
-    return Document(shape=shape("pipeline.profile"), rows=rows)
+    document = Document(shape=SHAPE)
+    document.of(PartitionRow).extend(map(partition_row, result.partitions))
+    document.of(SizeRow).extend(map(size_row, result.sizes))
+    document.of(KeyRow).extend(map(key_row, result.keys))
+    document.of(StepRow).extend(map(step_row, result.rate))
+    document.of(FieldRow).extend(field_rows(result.fields))
+    document.of(TopicRow).append(topic_row(result))
+    return document
