@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 from kcli.cli.commands.pipeline.profile.rows import field_rows, partition_row, size_row, step_row, topic_row
 from kcli.cli.commands.pipeline.session.progress import human_size
@@ -61,7 +60,7 @@ def page(profile: Profile) -> str:
     )
 
 
-def text(value: Any) -> str:
+def text(value: object) -> str:
     """A foreign value in HTML: characters that draw or turn lines are shown as their numbers."""
     from kcli.text.escape import visible
 
@@ -114,7 +113,7 @@ def _table(rows: Sequence[Row]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if value is None:
         return "<td>–</td>"
     if isinstance(value, list):
