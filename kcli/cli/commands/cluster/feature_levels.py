@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kcli.admin.cluster.changes import SAFE_DOWNGRADE, UNSAFE_DOWNGRADE, UPGRADE, update_features
 from kcli.admin.cluster.quorum import Feature, features
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import flag
@@ -15,7 +16,22 @@ from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster
 
 if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+    from kcli.cli.output.shapes.shape import Shape
+
+
+class LevelRow(Row, section="features"):
+    feature: str = column("Name of the feature.")
+    old: int | None = column("Its level before; 0 is off.")
+    new: int | None = column("Its level after.")
+    how: str | None = column("upgrade, downgrade or unsafe downgrade.")
+    result: str = column("would change, unchanged, done or failed.")
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+ABOUT = "Levels of features that were changed, or would be."
+SET = shape("cluster.features.set", ABOUT, LevelRow)
+UPGRADES = shape("cluster.features.upgrade", ABOUT, LevelRow)
+DOWNGRADES = shape("cluster.features.downgrade", ABOUT, LevelRow)
 
 HOW = {UPGRADE: "upgrade", SAFE_DOWNGRADE: "downgrade", UNSAFE_DOWNGRADE: "unsafe downgrade"}
 
@@ -38,7 +54,7 @@ def set_features(options: DowngradeOptions) -> int:
     """Set the levels of features; 0 switches one off. The plan comes first, checked by the controller; --execute does
     it, all of them or none.
     """
-    return _change(options, "set", _levels(options.words), unsafe=options.unsafe)
+    return _change(options, SET, "set", _levels(options.words), unsafe=options.unsafe)
 
 
 @command(
@@ -54,7 +70,7 @@ def upgrade_features(options: ChangeOptions) -> int:
     """Take features to higher levels; without a level to the highest that the broker supports, without names all of
     them. The plan comes first, checked by the controller; --execute does it.
     """
-    return _change(options, "upgrade", _levels(options.words, highest=True))
+    return _change(options, UPGRADES, "upgrade", _levels(options.words, highest=True))
 
 
 @command(
@@ -69,7 +85,7 @@ def downgrade_features(options: DowngradeOptions) -> int:
     """Take features to lower levels. What would lose metadata is refused without --unsafe. The plan comes first,
     checked by the controller; --execute does it.
     """
-    return _change(options, "downgrade", _levels(options.words), unsafe=options.unsafe)
+    return _change(options, DOWNGRADES, "downgrade", _levels(options.words), unsafe=options.unsafe)
 
 
 def _levels(words: list[str], *, highest: bool = False) -> dict[str, int | None]:
@@ -89,18 +105,20 @@ def _levels(words: list[str], *, highest: bool = False) -> dict[str, int | None]
     return levels
 
 
-def _change(options: ChangeOptions, verb: str, wanted: dict[str, int | None], *, unsafe: bool = False) -> int:
+def _change(
+    options: ChangeOptions, shape: Shape, verb: str, wanted: dict[str, int | None], *, unsafe: bool = False
+) -> int:
     excluding(options)
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         known = {feature.name: feature for feature in await features(cluster)}
-        rows = document.rows["features"] = []
+        rows = document.of(LevelRow)
         changes: dict[str, tuple[int, int]] = {}
         for name, level in (wanted or dict.fromkeys(known)).items():
             row, change = _planned(verb, name, level, known.get(name), unsafe)
             rows.append(row)
-            if row["result"] == "failed":
-                document.fail(_unknown(row["error"], name, known), name)
+            if row.error is not None:
+                document.fail(_unknown(row.error, name, known), name)
             if change is not None:
                 changes[name] = change
         if document.errors:  # all or nothing, as the brokers have it
@@ -118,25 +136,29 @@ def _change(options: ChangeOptions, verb: str, wanted: dict[str, int | None], *,
             say(options, f"{plural(len(changes), 'feature')} changed; to go back: {_back(rows)}")
         return None
 
-    return answer(options, f"cluster.features.{verb}", work)
+    return answer(options, shape, work)
 
 
 def _planned(
     verb: str, name: str, level: int | None, now: Feature | None, unsafe: bool
-) -> tuple[Row, tuple[int, int] | None]:
+) -> tuple[LevelRow, tuple[int, int] | None]:
     """A row of the plan, and what is to be sent; None where nothing is."""
-    row: Row = {"feature": name, "old": None, "new": level, "how": None, "result": "failed", "error": None}
+    row = LevelRow(feature=name, old=None, new=level, how=None, result="failed", error=None)
     if now is None:
-        return {**row, "error": f"there is no feature {name}"}, None
+        row.error = f"there is no feature {name}"
+        return row, None
     old = now.level or 0
     new = now.highest if level is None else level
-    row |= {"old": old, "new": new}
+    row.old, row.new = old, new
     if new == old or (level is None and new < old):
-        return {**row, "new": old, "result": "unchanged"}, None
+        row.new, row.result = old, "unchanged"
+        return row, None
     how = UPGRADE if new > old else UNSAFE_DOWNGRADE if unsafe else SAFE_DOWNGRADE
     if verb != "set" and (verb == "upgrade") != (how == UPGRADE):
-        return {**row, "error": f"{name} is at {old}, so {new} is no {verb}"}, None
-    return {**row, "how": HOW[how], "result": "would change"}, (new, how)
+        row.error = f"{name} is at {old}, so {new} is no {verb}"
+        return row, None
+    row.how, row.result = HOW[how], "would change"
+    return row, (new, how)
 
 
 def _unknown(text: str, name: str, known: dict[str, Feature]) -> KcliError:
@@ -150,7 +172,7 @@ def _unknown(text: str, name: str, known: dict[str, Feature]) -> KcliError:
 async def _done(
     cluster: Cluster,
     document: Document,
-    rows: list[Row],
+    rows: list[LevelRow],
     changes: dict[str, tuple[int, int]],
     result: str,
     *,
@@ -159,14 +181,14 @@ async def _done(
     """Check or do it, and write into the rows what became of it. Whether all went well."""
     outcomes = await update_features(cluster, changes, dry_run=dry_run) if changes else {}
     for row in rows:
-        if row["feature"] in outcomes:
-            problem = outcomes[row["feature"]]
-            row["result"], row["error"] = (result, None) if problem is None else ("failed", str(problem))
+        if row.feature in outcomes:
+            problem = outcomes[row.feature]
+            row.result, row.error = (result, None) if problem is None else ("failed", str(problem))
     for problem in {str(problem): problem for problem in outcomes.values() if problem is not None}.values():
         document.fail(problem, "features")
     return not document.errors
 
 
-def _back(rows: list[Row]) -> str:
-    words = " ".join(f"{row['feature']}={row['old']}" for row in rows if row["result"] == "done")
+def _back(rows: list[LevelRow]) -> str:
+    words = " ".join(f"{row.feature}={row.old}" for row in rows if row.result == "done")
     return f"kcli cluster features set {words} --execute"

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from kcli.admin.cluster.quorum import features as all_features
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
+
+
+class FeatureRow(Row, section="features"):
+    feature: str = column("Name of the feature.")
+    level: int | None = column("Level in force; null when it is off.")
+    lowest: int = column("Lowest level a broker supports.")
+    highest: int = column("Highest level a broker supports.")
+
+
+SHAPE = shape("cluster.features", "Features, one a row.", FeatureRow)
 
 
 @command(
@@ -24,9 +35,9 @@ def features(options: OutputOptions) -> int:
     """
 
     async def work(cluster: Cluster, document: Document) -> None:
-        document.rows["features"] = [
-            {"feature": feature.name, "level": feature.level, "lowest": feature.lowest, "highest": feature.highest}
+        document.of(FeatureRow)[:] = [
+            FeatureRow(feature=feature.name, level=feature.level, lowest=feature.lowest, highest=feature.highest)
             for feature in await all_features(cluster)
         ]
 
-    return answer(options, "cluster.features", work)
+    return answer(options, SHAPE, work)

@@ -10,10 +10,23 @@ from kcli.admin.groups.groups import group_names
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.coordinators import Coordinators
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
+
+
+class ClusterRow(Row, section="cluster"):
+    cluster_id: str | None = column("Its id.")
+    controller: int | None = column("Id of the controller.")
+    brokers: int = column("How many serve.")
+    release: str | None = column("Its Kafka, by metadata.version; with ≥ the oldest that speaks its APIs.")
+    topics: int = column("How many topics, Kafka's own among them.")
+    groups: int = column("How many groups.")
+
+
+SHAPE = shape("cluster.list", "What the cluster is, in one row.", ClusterRow)
 
 
 @command(
@@ -31,15 +44,15 @@ def overview(options: OutputOptions) -> int:
             describe_cluster(cluster), describe_topics(cluster, None), look_at_brokers(cluster, figures=False)
         )
         groups = await group_names(Coordinators(cluster).cluster)
-        document.rows["cluster"] = [
-            {
-                "cluster_id": described.cluster_id,
-                "controller": described.controller if described.controller >= 0 else None,
-                "brokers": len(described.brokers),
-                "release": next((row.release for row in rows if row.apis), None),
-                "topics": len(topics),
-                "groups": len(groups),
-            }
-        ]
+        document.of(ClusterRow).append(
+            ClusterRow(
+                cluster_id=described.cluster_id,
+                controller=described.controller if described.controller >= 0 else None,
+                brokers=len(described.brokers),
+                release=next((row.release for row in rows if row.apis), None),
+                topics=len(topics),
+                groups=len(groups),
+            )
+        )
 
-    return answer(options, "cluster.list", work)
+    return answer(options, SHAPE, work)

@@ -4,11 +4,30 @@ from __future__ import annotations
 
 from kcli.admin.cluster.quorum import describe_quorum
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.output.timestamps import known
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
+
+
+class QuorumRow(Row, section="quorum"):
+    leader: int = column("Node that leads.")
+    epoch: int = column("Its epoch.")
+    high_watermark: int = column("High watermark of the metadata log.")
+
+
+class NodeRow(Row, section="nodes"):
+    node: int = column("Id of the node.")
+    role: str = column("leader, voter or observer.")
+    end: int = column("Where its metadata log ends.")
+    lag: int = column("How many records it is behind the leader.")
+    fetched: str | None = column("When it fetched last, UTC.")
+    caught_up: str | None = column("When it had caught up last, UTC.")
+
+
+SHAPE = shape("cluster.quorum", "The KRaft quorum: one row for it, one for each node.", QuorumRow, NodeRow)
 
 
 @command(
@@ -23,19 +42,19 @@ def quorum(options: OutputOptions) -> int:
 
     async def work(cluster: Cluster, document: Document) -> None:
         described = await describe_quorum(cluster)
-        document.rows["quorum"] = [
-            {"leader": described.leader, "epoch": described.epoch, "high_watermark": described.high_watermark}
-        ]
-        document.rows["nodes"] = [
-            {
-                "node": node.node,
-                "role": "leader" if node.leader else "voter" if node.voter else "observer",
-                "end": node.end,
-                "lag": node.lag,
-                "fetched": known(node.fetched),
-                "caught_up": known(node.caught_up),
-            }
+        document.of(QuorumRow).append(
+            QuorumRow(leader=described.leader, epoch=described.epoch, high_watermark=described.high_watermark)
+        )
+        document.of(NodeRow)[:] = [
+            NodeRow(
+                node=node.node,
+                role="leader" if node.leader else "voter" if node.voter else "observer",
+                end=node.end,
+                lag=node.lag,
+                fetched=known(node.fetched),
+                caught_up=known(node.caught_up),
+            )
             for node in described.nodes
         ]
 
-    return answer(options, "cluster.quorum", work)
+    return answer(options, SHAPE, work)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kcli.admin.cluster.brokers import look_at_brokers
 from kcli.admin.cluster.changes import unregister_broker
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import flag
@@ -15,8 +14,18 @@ from kcli.cli.runtime.answer import answer, confirm, excluding, words_of
 from kcli.errors import KcliError
 from kcli.model import Cluster
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+
+class BrokerRow(Row, section="brokers"):
+    broker: int = column("Id of the broker.")
+    host: str | None = column("Where it said that it listens.")
+    port: int | None = column("Its port.")
+    state: str | None = column("fenced or up; null for one that is not registered.")
+    replicas: int = column("Replicas that are still assigned to it: reassign them.")
+    result: str = column("would unregister, done or failed.")
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+SHAPE = shape("cluster.unregister", "Brokers that the cluster has forgotten, or would.", BrokerRow)
 
 
 class UnregisterOptions(ChangeOptions):
@@ -44,27 +53,27 @@ def unregister(options: UnregisterOptions) -> int:
         brokers = {row.node.id: row for row in await look_at_brokers(cluster, figures=False)}
         topics = [topic for topic in (await describe_topics(cluster, None)).values() if isinstance(topic, Topic)]
         parts = [part for topic in topics for part in topic.partitions]
-        rows = document.rows["brokers"] = []
+        rows = document.of(BrokerRow)
         for number in ids:
             known = brokers.get(number)
-            row: Row = {
-                "broker": number,
-                "host": None if known is None else known.node.host,
-                "port": None if known is None else known.node.port,
-                "state": None if known is None else "fenced" if known.fenced else "up",
-                "replicas": sum(number in part.replicas for part in parts),
-                "result": "would unregister",
-                "error": None,
-            }
+            row = BrokerRow(
+                broker=number,
+                host=None if known is None else known.node.host,
+                port=None if known is None else known.node.port,
+                state=None if known is None else "fenced" if known.fenced else "up",
+                replicas=sum(number in part.replicas for part in parts),
+                result="would unregister",
+                error=None,
+            )
             rows.append(row)
             problem = _objection(number, row, options.force, sorted(brokers))
             if problem:
-                row["result"], row["error"] = "failed", problem
+                row.result, row.error = "failed", problem
                 document.fail(KcliError(problem), f"broker {number}")
-        ready = [row for row in rows if row["result"] != "failed"]
+        ready = [row for row in rows if row.result != "failed"]
         if options.dry_run or not ready:
             return None
-        phrase = f"broker {ready[0]['broker']}" if len(ready) == 1 else f"unregister {len(ready)} brokers"
+        phrase = f"broker {ready[0].broker}" if len(ready) == 1 else f"unregister {len(ready)} brokers"
         if not confirm(options, document, phrase):
             document.rows.clear()
             return 1
@@ -72,22 +81,22 @@ def unregister(options: UnregisterOptions) -> int:
             await _forgotten(cluster, document, row)
         return None
 
-    return answer(options, "cluster.unregister", work)
+    return answer(options, SHAPE, work)
 
 
-def _objection(number: int, row: Row, force: bool, known: list[int]) -> str:
+def _objection(number: int, row: BrokerRow, force: bool, known: list[int]) -> str:
     """Why it had better stay, "" for nothing."""
-    if row["state"] is None:
+    if row.state is None:
         return f"no broker {number} is registered; there are {', '.join(map(str, known))}"
-    if row["state"] == "up" and not force:
+    if row.state == "up" and not force:
         return f"broker {number} is up: stop it first, or it will be left without a registration (--force does it)"
     return ""
 
 
-async def _forgotten(cluster: Cluster, document: Document, row: Row) -> None:
+async def _forgotten(cluster: Cluster, document: Document, row: BrokerRow) -> None:
     try:
-        await unregister_broker(cluster, row["broker"])
-        row["result"] = "done"
+        await unregister_broker(cluster, row.broker)
+        row.result = "done"
     except KcliError as problem:
-        row["result"], row["error"] = "failed", str(problem)
-        document.fail(problem, f"broker {row['broker']}")
+        row.result, row.error = "failed", str(problem)
+        document.fail(problem, f"broker {row.broker}")

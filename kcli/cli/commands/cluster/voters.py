@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kcli.admin.cluster.changes import Controller, add_voter, controllers, remove_voter
 from kcli.admin.topics.topics import id_text
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, OutputOptions
 from kcli.cli.parsing.option import text
@@ -17,9 +18,31 @@ from kcli.model import Address, Cluster
 from kcli.proto.schema import NO_ID
 
 if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+    from kcli.cli.output.shapes.shape import Shape
 
 LISTENER = "CONTROLLER"
+
+
+class ControllerRow(Row, section="voters"):
+    node: int = column("Id of the controller.")
+    directory_id: str | None = column("Id of its metadata directory; null before 3.9.")
+    listeners: list[str] = column("Where it can be reached; told of voters only.")
+
+
+class VoterRow(ControllerRow):
+    role: str = column("leader, voter or observer; brokers are observers too.", before="directory_id")
+
+
+class ChangeRow(ControllerRow):
+    old: str = column("Its role before.")
+    new: str = column("Its role after.")
+    result: str = column("would change, done or failed.")
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+VOTERS = shape("cluster.voters", "Controllers, one a row.", VoterRow)
+ADD = shape("cluster.voters.add", "The controller that got a vote or lost it, or would.", ChangeRow)
+REMOVE = shape("cluster.voters.remove", "The controller that got a vote or lost it, or would.", ChangeRow)
 
 
 @command(
@@ -35,20 +58,21 @@ def voters(options: OutputOptions) -> int:
     """
 
     async def work(cluster: Cluster, document: Document) -> None:
-        document.rows["voters"] = [
-            {**_row(controller), "role": "leader" if controller.leader else "voter" if controller.voter else "observer"}
+        document.of(VoterRow)[:] = [
+            VoterRow(
+                node=controller.node,
+                directory_id=id_text(controller.directory) or None,
+                listeners=_listeners(controller),
+                role="leader" if controller.leader else "voter" if controller.voter else "observer",
+            )
             for controller in await controllers(cluster)
         ]
 
-    return answer(options, "cluster.voters", work)
+    return answer(options, VOTERS, work)
 
 
-def _row(controller: Controller) -> Row:
-    return {
-        "node": controller.node,
-        "directory_id": id_text(controller.directory) or None,
-        "listeners": [f"{name}://{at.host}:{at.port}" for name, at in controller.listeners],
-    }
+def _listeners(controller: Controller) -> list[str]:
+    return [f"{name}://{at.host}:{at.port}" for name, at in controller.listeners]
 
 
 class AddOptions(ChangeOptions):
@@ -84,7 +108,7 @@ def add(options: AddOptions) -> int:
         known_as = there.directory if there is not None else NO_ID
         return Controller(node=node, directory=directory if directory != NO_ID else known_as, listeners=[(name, place)])
 
-    return _change(options, "add", find, add_voter, ("observer", "voter"))
+    return _change(options, ADD, find, add_voter, ("observer", "voter"))
 
 
 @command(
@@ -109,12 +133,12 @@ def remove(options: ChangeOptions) -> int:
             raise KcliError(f"controller {node} is the only one that votes")
         return there[0]
 
-    return _change(options, "remove", find, remove_voter, ("voter", "observer"))
+    return _change(options, REMOVE, find, remove_voter, ("voter", "observer"))
 
 
 def _change(
     options: ChangeOptions,
-    verb: str,
+    shape: Shape,
     find: Callable[[list[Controller]], Controller],
     act: Callable[[Cluster, Controller], Awaitable[None]],
     roles: tuple[str, str],
@@ -123,8 +147,16 @@ def _change(
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         voter = find(await controllers(cluster))
-        row: Row = {**_row(voter), "old": roles[0], "new": roles[1], "result": "would change", "error": None}
-        document.rows["voters"] = [row]
+        row = ChangeRow(
+            node=voter.node,
+            directory_id=id_text(voter.directory) or None,
+            listeners=_listeners(voter),
+            old=roles[0],
+            new=roles[1],
+            result="would change",
+            error=None,
+        )
+        document.of(ChangeRow).append(row)
         if options.dry_run:
             return None
         if not confirm(options, document, str(voter.node)):
@@ -133,14 +165,14 @@ def _change(
         try:
             await act(cluster, voter)
         except KcliError as problem:
-            row["result"], row["error"] = "failed", str(problem)
+            row.result, row.error = "failed", str(problem)
             document.fail(problem, f"controller {voter.node}")
             return None
-        row["result"] = "done"
+        row.result = "done"
         say(options, f"controller {voter.node} {'votes' if roles[1] == 'voter' else 'votes no more'}")
         return None
 
-    return answer(options, f"cluster.voters.{verb}", work)
+    return answer(options, shape, work)
 
 
 def _only_word(words: list[str], what: str) -> str:

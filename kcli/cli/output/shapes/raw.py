@@ -1,12 +1,8 @@
-"""What `kcli raw --list`, `raw --describe`, `meta` and `coord` print, and changes of `cluster`: see shapes.py."""
+"""What `kcli raw --list`, `raw --describe`, `meta` and `coord` print: see shapes.py."""
 
 from __future__ import annotations
 
 from kcli.cli.output.shapes.shape import ERROR, PARTITION, TOPIC, Section, Shape, column
-
-_NODE = column("node", "integer", "Id of the controller.")
-_DIRECTORY_ID = column("directory_id", "string", "Id of its metadata directory; null before 3.9.", null=True)
-_LISTENERS = column("listeners", "strings", "Where it can be reached; told of voters only.")
 
 SHAPES: tuple[Shape, ...] = (
     Shape(
@@ -95,80 +91,6 @@ SHAPES: tuple[Shape, ...] = (
                     column("replicas", "integers", "Brokers with a copy; the first is the preferred leader."),
                     column("isr", "integers", "Those in sync with the leader."),
                     column("offline", "integers", "Those that are down.", table=False),
-                    ERROR,
-                ),
-            ),
-        ),
-    ),
-    *(
-        Shape(
-            name=f"cluster.features.{verb}",
-            about="Levels of features that were changed, or would be.",
-            sections=(
-                Section(
-                    name="features",
-                    columns=(
-                        column("feature", "string", "Name of the feature."),
-                        column("old", "integer", "Its level before; 0 is off.", null=True),
-                        column("new", "integer", "Its level after.", null=True),
-                        column("how", "string", "upgrade, downgrade or unsafe downgrade.", null=True),
-                        column("result", "string", "would change, unchanged, done or failed."),
-                        ERROR,
-                    ),
-                ),
-            ),
-        )
-        for verb in ("set", "upgrade", "downgrade")
-    ),
-    Shape(
-        name="cluster.voters",
-        about="Controllers, one a row.",
-        sections=(
-            Section(
-                name="voters",
-                columns=(
-                    _NODE,
-                    column("role", "string", "leader, voter or observer; brokers are observers too."),
-                    _DIRECTORY_ID,
-                    _LISTENERS,
-                ),
-            ),
-        ),
-    ),
-    *(
-        Shape(
-            name=f"cluster.voters.{verb}",
-            about="The controller that got a vote or lost it, or would.",
-            sections=(
-                Section(
-                    name="voters",
-                    columns=(
-                        _NODE,
-                        _DIRECTORY_ID,
-                        _LISTENERS,
-                        column("old", "string", "Its role before."),
-                        column("new", "string", "Its role after."),
-                        column("result", "string", "would change, done or failed."),
-                        ERROR,
-                    ),
-                ),
-            ),
-        )
-        for verb in ("add", "remove")
-    ),
-    Shape(
-        name="cluster.unregister",
-        about="Brokers that the cluster has forgotten, or would.",
-        sections=(
-            Section(
-                name="brokers",
-                columns=(
-                    column("broker", "integer", "Id of the broker."),
-                    column("host", "string", "Where it said that it listens.", null=True),
-                    column("port", "integer", "Its port.", null=True),
-                    column("state", "string", "fenced or up; null for one that is not registered.", null=True),
-                    column("replicas", "integer", "Replicas that are still assigned to it: reassign them."),
-                    column("result", "string", "would unregister, done or failed."),
                     ERROR,
                 ),
             ),
