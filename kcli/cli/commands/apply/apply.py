@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from kcli.cli.commands.apply.changes import PruneOptions, change_rows, fail_all, remark
 from kcli.cli.commands.apply.files import read
+from kcli.cli.commands.apply.rows import ChangeRow
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import flag
@@ -18,6 +20,7 @@ from kcli.errors import KcliError
 from kcli.model import Cluster
 
 NOTHING = "nothing to change"
+SHAPE = shape("apply", "What was done for a cluster to be as it is declared, or would be.", ChangeRow)
 
 
 class ApplyOptions(PruneOptions, UndoOptions):
@@ -69,7 +72,7 @@ def apply(options: ApplyOptions) -> int:
         await plan.look()
         await plan.check()
         remark(options, plan)
-        document.rows["changes"] = change_rows(plan.steps)
+        document.of(ChangeRow)[:] = change_rows(plan.steps)
         fail_all(document, plan)
         if not plan.steps and not plan.failed:
             say(options, NOTHING)
@@ -90,7 +93,7 @@ def apply(options: ApplyOptions) -> int:
         await _carry_out(options, document, plan)
         return None
 
-    return answer(options, "apply", work)
+    return answer(options, SHAPE, work)
 
 
 def _phrase(ready: list[Step]) -> str:
@@ -111,7 +114,7 @@ async def _carry_out(options: ApplyOptions, document: Document, plan: Plan) -> N
     before = set(map(id, plan.ready))
     _say_lost(options, plan.ready)
     await plan.carry_out()
-    document.rows["changes"] = change_rows(plan.steps)
+    document.of(ChangeRow)[:] = change_rows(plan.steps)
     for step in plan.steps:
         if id(step) in before and step.problem is not None:
             document.fail(step.problem, step.name)

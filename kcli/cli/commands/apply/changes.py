@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from kcli.cli.commands.apply.rows import ChangeRow
 from kcli.cli.output.render import Document
 from kcli.cli.parsing.groups import QuietOptions
 from kcli.cli.parsing.option import Options, flag
 from kcli.cli.runtime.answer import plural, say
 from kcli.declared.model import DONE, WOULD, Item, Step
 from kcli.declared.plan import Plan
-
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
 
 
 class PruneOptions(Options):
@@ -40,7 +36,7 @@ def fail_all(document: Document, plan: Plan) -> None:
             document.fail(step.problem, step.name)
 
 
-def change_rows(steps: list[Step]) -> list[Row]:
+def change_rows(steps: list[Step]) -> list[ChangeRow]:
     """A row for each item of each step."""
     return [_row(step, item) for step in steps for item in step.items or [_unknown()]]
 
@@ -51,20 +47,20 @@ def _unknown() -> Item:
     return Item(what="?")
 
 
-def _row(step: Step, item: Item) -> Row:
+def _row(step: Step, item: Item) -> ChangeRow:
     result = WOULD[item.sign]
     if step.problem is not None:
         result = "refused" if step.refused else "failed"
     elif step.done:
         result = DONE[item.sign]
-    return {
-        "change": item.sign,
-        "kind": step.kind,
-        "name": step.name,
-        "config": item.what,
-        "old": item.old,
-        "new": item.new,
-        "result": result,
-        "file": step.place or None,
-        "error": None if step.problem is None else str(step.problem),
-    }
+    return ChangeRow(
+        change=item.sign,
+        kind=step.kind,
+        name=step.name,
+        config=item.what,
+        old=item.old,
+        new=item.new,
+        result=result,
+        file=step.place or None,
+        error=None if step.problem is None else str(step.problem),
+    )

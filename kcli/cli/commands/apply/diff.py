@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from kcli.cli.commands.apply.changes import PruneOptions, change_rows, fail_all, remark
 from kcli.cli.commands.apply.files import read
+from kcli.cli.commands.apply.rows import ChangeRow
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer
@@ -12,6 +14,7 @@ from kcli.declared.plan import Plan
 from kcli.model import Cluster
 
 DIFFERS = 3
+SHAPE = shape("diff", "What differs between a cluster and what is declared.", ChangeRow)
 
 
 class DiffOptions(PruneOptions, OutputOptions):
@@ -38,9 +41,9 @@ def diff(options: DiffOptions) -> int:
         plan = Plan(cluster, declared, prune=options.prune)
         await plan.look()
         remark(options, plan)
-        document.rows["changes"] = change_rows(plan.steps)
+        document.of(ChangeRow)[:] = change_rows(plan.steps)
         fail_all(document, plan)
         lost = plan.failed or any(step.problem is not None and not step.refused for step in plan.steps)
         return 1 if lost else DIFFERS if plan.steps else None
 
-    return answer(options, "diff", work)
+    return answer(options, SHAPE, work)

@@ -9,11 +9,22 @@ from functools import partial
 
 from kcli.broker.security.access import Access
 from kcli.cli.commands.doctor.ladder import Ladder
-from kcli.cli.commands.doctor.steps import ADVERTISED, FAILED, LOOPBACK, OK, SKIPPED, WARNING, Fault, Step, exit_code
+from kcli.cli.commands.doctor.steps import (
+    ADVERTISED,
+    FAILED,
+    LOOPBACK,
+    OK,
+    SKIPPED,
+    WARNING,
+    Fault,
+    Step,
+    StepRow,
+    exit_code,
+)
 from kcli.cli.commands.doctor.way import shown
 from kcli.cli.main import complain
 from kcli.cli.output.render import Document, write
-from kcli.cli.output.shapes.shape import shape
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import integer, texts
@@ -27,6 +38,7 @@ from kcli.settings import ClientSettings
 PATIENCE = 5.0  # seconds for a step
 AT_ONCE = 16
 LOCAL = ("localhost", "127.0.0.1", "::1", "0.0.0.0")
+SHAPE = shape("doctor", "Every step from the configuration to what one may do, in order.", StepRow)
 
 
 class DoctorOptions(OutputOptions):
@@ -51,13 +63,13 @@ def run(options: DoctorOptions) -> int:
     Exit codes: 0 all is well, 1 something behind a connection (rights, a topic,
     a broker too old), 2 the configuration, 5 a connection.
     """
-    document = Document(shape=shape("doctor"))
+    document = Document(shape=SHAPE)
     steps: list[Step] = []
     settings, access = _configuration(options, steps)
     if settings is not None:
         patience = (options.timeout_ms or 0) / 1000 or PATIENCE
         asyncio.run(examine(settings, access, steps, patience, options))
-    document.rows["steps"] = [step.row() for step in steps]
+    document.of(StepRow)[:] = [step.row() for step in steps]
     for step in steps:
         if step.status == FAILED:
             document.errors.append({"about": step.address, "error": step.fault or "", "message": _sentence(step)})

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from kcli.cli.output.rows import Row, column
 from kcli.values import Value
-
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
 
 OK, WARNING, FAILED, SKIPPED = "ok", "warning", "failed", "skipped"
 
@@ -57,6 +53,17 @@ NOT_CONNECTING = ("not-authorized", "no-topic", "too-old", "metadata", "no-broke
 """Faults behind a connection that stands: exit code 1, and not 5."""
 
 
+class StepRow(Row, section="steps"):
+    step: str = column("config, DNS, TCP, TLS, ApiVersions, SASL, metadata, advertised, rights.")
+    address: str | None = column("Address it is about.")
+    broker: int | None = column("Broker that advertises the address.", sparse=True)
+    status: str = column("ok, warning, failed, or skipped behind a failed one.")
+    time_ms: float | None = column("How long it took, in milliseconds.")
+    result: str = column("What was found, or what is wrong.")
+    fault: str | None = column("Name of what is wrong, for programs.", table=False)
+    mend: str | None = column("What mends it.", table=False)
+
+
 class Step(Value):
     """A rung of the ladder. `milliseconds` is None where nothing was tried."""
 
@@ -73,18 +80,18 @@ class Step(Value):
         """It does not hold, or only just (WARNING)."""
         self.status, self.result, self.fault, self.mend = status, fault.result, fault.fault, fault.mend
 
-    def row(self) -> Row:
+    def row(self) -> StepRow:
         """As a row of the shape."""
-        return {
-            "step": self.step,
-            "address": self.address or None,
-            "broker": self.broker,
-            "status": self.status,
-            "time_ms": None if self.milliseconds is None else round(self.milliseconds, 1),
-            "result": self.result,
-            "fault": self.fault,
-            "mend": self.mend,
-        }
+        return StepRow(
+            step=self.step,
+            address=self.address or None,
+            broker=self.broker,
+            status=self.status,
+            time_ms=None if self.milliseconds is None else round(self.milliseconds, 1),
+            result=self.result,
+            fault=self.fault,
+            mend=self.mend,
+        )
 
 
 class Fault(Exception):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.asking.coordinators import GROUP, SHARE, TRANSACTION, coordinators_of
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import texts
@@ -14,8 +13,17 @@ from kcli.cli.runtime.answer import answer
 from kcli.errors import BrokerError, KcliError, UsageError
 from kcli.model import Cluster, Node
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+
+class CoordinatorRow(Row, section="coordinators"):
+    kind: str = column("group, transaction or share.")
+    name: str = column("Group, transactional id, or share partition GROUP:TOPIC:PARTITION.")
+    coordinator: int | None = column("Id of the broker.")
+    host: str | None = column("Where it listens.")
+    port: int | None = column("Its port.")
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+SHAPE = shape("coord", "Who coordinates what, one a row.", CoordinatorRow)
 
 
 class CoordOptions(OutputOptions):
@@ -48,7 +56,7 @@ def coord(options: CoordOptions) -> int:
         raise UsageError("of what? kcli coord GROUP, --txn ID or --share GROUP:TOPIC:PARTITION")
 
     async def work(cluster: Cluster, document: Document) -> None:
-        rows = document.rows["coordinators"] = []
+        rows = document.of(CoordinatorRow)
         for kind, number, names in wanted:
             for name, outcome in (await coordinators_of(cluster, names, number)).items():
                 rows.append(_coordinator(document, kind, name, outcome))
@@ -65,7 +73,7 @@ def coord(options: CoordOptions) -> int:
         for key, outcome in (await coordinators_of(cluster, keys, SHARE)).items():
             rows.append(_coordinator(document, "share", keys[key], outcome))
 
-    return answer(options, "coord", work)
+    return answer(options, SHAPE, work)
 
 
 def _share(text: str) -> tuple[str, str, int]:
@@ -76,17 +84,17 @@ def _share(text: str) -> tuple[str, str, int]:
     return parts[0], parts[1], int(parts[2])
 
 
-def _coordinator(document: Document, kind: str, name: str, outcome: Node | KcliError) -> Row:
+def _coordinator(document: Document, kind: str, name: str, outcome: Node | KcliError) -> CoordinatorRow:
     if isinstance(outcome, KcliError):
         if isinstance(outcome, BrokerError):
             outcome = BrokerError(outcome.code, name)  # the key of a share partition has an id in it
         document.fail(outcome, name)
-        return {"kind": kind, "name": name, "coordinator": None, "host": None, "port": None, "error": str(outcome)}
-    return {
-        "kind": kind,
-        "name": name,
-        "coordinator": outcome.id,
-        "host": outcome.host,
-        "port": outcome.port,
-        "error": None,
-    }
+        return CoordinatorRow(kind=kind, name=name, coordinator=None, host=None, port=None, error=str(outcome))
+    return CoordinatorRow(
+        kind=kind,
+        name=name,
+        coordinator=outcome.id,
+        host=outcome.host,
+        port=outcome.port,
+        error=None,
+    )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kcli.admin.cluster.metadata import Told, ask_metadata
 from kcli.admin.topics.topics import describe_topics, id_text
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import integer
@@ -15,8 +14,47 @@ from kcli.cli.runtime.answer import answer, fail_all
 from kcli.model import Cluster, TopicPartition
 from kcli.proto.messages.metadata import MetadataResponsePartition
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+
+class ClusterRow(Row, section="cluster"):
+    cluster_id: str | None = column("Its id.")
+    controller: int | None = column("Id of the controller.")
+    told_by: int = column("Id of the broker that told all this.")
+
+
+class BrokerRow(Row, section="brokers"):
+    broker: int = column("Id of the broker.")
+    host: str = column("Where it says that it listens.")
+    port: int = column("Its port.")
+    rack: str | None = column("Its rack.", sparse=True)
+
+
+class TopicRow(Row, section="topics"):
+    topic: str = column("Name of the topic.")
+    topic_id: str | None = column("Its id; null from brokers before 2.8.")
+    internal: bool = column("Whether it is Kafka's own.")
+    partitions: int = column("Number of partitions.")
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+class PartitionRow(Row, section="partitions"):
+    topic: str = column("Name of the topic.")
+    partition: int = column("Number of the partition.")
+    leader: int | None = column("Broker that leads; null for none.")
+    leader_epoch: int | None = column("Epoch of the leader; null from old brokers.")
+    replicas: list[int] = column("Brokers with a copy; the first is the preferred leader.")
+    isr: list[int] = column("Those in sync with the leader.")
+    offline: list[int] = column("Those that are down.", table=False)
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+SHAPE = shape(
+    "meta",
+    "What a broker says about the cluster: brokers, topics and partitions, as one answer.",
+    ClusterRow,
+    BrokerRow,
+    TopicRow,
+    PartitionRow,
+)
 
 
 class MetaOptions(OutputOptions):
@@ -41,27 +79,27 @@ def meta(options: MetaOptions) -> int:
     async def work(cluster: Cluster, document: Document) -> None:
         metadata = await ask_metadata(cluster, names, broker=options.broker)
         topics = sorted(metadata.answer.topics, key=lambda topic: topic.name or "")
-        document.rows["cluster"] = [
-            {
-                "cluster_id": metadata.cluster_id,
-                "controller": metadata.controller if metadata.controller >= 0 else None,
-                "told_by": metadata.told_by,
-            }
+        document.of(ClusterRow)[:] = [
+            ClusterRow(
+                cluster_id=metadata.cluster_id,
+                controller=metadata.controller if metadata.controller >= 0 else None,
+                told_by=metadata.told_by,
+            )
         ]
-        document.rows["brokers"] = [
-            {"broker": node.id, "host": node.host, "port": node.port, "rack": node.rack} for node in metadata.brokers
+        document.of(BrokerRow)[:] = [
+            BrokerRow(broker=node.id, host=node.host, port=node.port, rack=node.rack) for node in metadata.brokers
         ]
-        document.rows["topics"] = [
-            {
-                "topic": topic.name or "",
-                "topic_id": id_text(topic.topic_id) or None,
-                "internal": topic.is_internal,
-                "partitions": len(topic.partitions),
-                "error": str(metadata.missing[topic.name or ""]) if (topic.name or "") in metadata.missing else None,
-            }
+        document.of(TopicRow)[:] = [
+            TopicRow(
+                topic=topic.name or "",
+                topic_id=id_text(topic.topic_id) or None,
+                internal=topic.is_internal,
+                partitions=len(topic.partitions),
+                error=str(metadata.missing[topic.name or ""]) if (topic.name or "") in metadata.missing else None,
+            )
             for topic in topics
         ]
-        document.rows["partitions"] = [
+        document.of(PartitionRow)[:] = [
             _partition(metadata, topic.name or "", part)
             for topic in topics
             for part in sorted(topic.partitions, key=lambda part: part.partition_index)
@@ -72,18 +110,18 @@ def meta(options: MetaOptions) -> int:
 
         await fail_all(document, metadata.missing, TopicMissing, known)
 
-    return answer(options, "meta", work)
+    return answer(options, SHAPE, work)
 
 
-def _partition(metadata: Told, topic: str, part: MetadataResponsePartition) -> Row:
+def _partition(metadata: Told, topic: str, part: MetadataResponsePartition) -> PartitionRow:
     problem = metadata.troubled.get(TopicPartition(topic, part.partition_index))
-    return {
-        "topic": topic,
-        "partition": part.partition_index,
-        "leader": part.leader_id if part.leader_id >= 0 else None,
-        "leader_epoch": part.leader_epoch if part.leader_epoch >= 0 else None,
-        "replicas": part.replica_nodes,
-        "isr": part.isr_nodes,
-        "offline": part.offline_replicas,
-        "error": None if problem is None else str(problem),
-    }
+    return PartitionRow(
+        topic=topic,
+        partition=part.partition_index,
+        leader=part.leader_id if part.leader_id >= 0 else None,
+        leader_epoch=part.leader_epoch if part.leader_epoch >= 0 else None,
+        replicas=part.replica_nodes,
+        isr=part.isr_nodes,
+        offline=part.offline_replicas,
+        error=None if problem is None else str(problem),
+    )

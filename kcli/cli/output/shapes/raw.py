@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.cli.output.shapes.shape import ERROR, PARTITION, TOPIC, Section, Shape, column
+from kcli.cli.output.shapes.shape import Section, Shape, column
 
 SHAPES: tuple[Shape, ...] = (
     Shape(
@@ -46,69 +46,6 @@ SHAPES: tuple[Shape, ...] = (
                     column("default", "string", "What counts when it is not given, as JSON."),
                     column("tag", "integer", "Number of a tagged field.", null=True, sparse=True),
                     column("about", "string", "What it means, where its name does not say that.", null=True),
-                ),
-            ),
-        ),
-    ),
-    Shape(
-        name="meta",
-        about="What a broker says about the cluster: brokers, topics and partitions, as one answer.",
-        sections=(
-            Section(
-                name="cluster",
-                columns=(
-                    column("cluster_id", "string", "Its id.", null=True),
-                    column("controller", "integer", "Id of the controller.", null=True),
-                    column("told_by", "integer", "Id of the broker that told all this."),
-                ),
-            ),
-            Section(
-                name="brokers",
-                columns=(
-                    column("broker", "integer", "Id of the broker."),
-                    column("host", "string", "Where it says that it listens."),
-                    column("port", "integer", "Its port."),
-                    column("rack", "string", "Its rack.", null=True, sparse=True),
-                ),
-            ),
-            Section(
-                name="topics",
-                columns=(
-                    TOPIC,
-                    column("topic_id", "string", "Its id; null from brokers before 2.8.", null=True),
-                    column("internal", "boolean", "Whether it is Kafka's own."),
-                    column("partitions", "integer", "Number of partitions."),
-                    ERROR,
-                ),
-            ),
-            Section(
-                name="partitions",
-                columns=(
-                    TOPIC,
-                    PARTITION,
-                    column("leader", "integer", "Broker that leads; null for none.", null=True),
-                    column("leader_epoch", "integer", "Epoch of the leader; null from old brokers.", null=True),
-                    column("replicas", "integers", "Brokers with a copy; the first is the preferred leader."),
-                    column("isr", "integers", "Those in sync with the leader."),
-                    column("offline", "integers", "Those that are down.", table=False),
-                    ERROR,
-                ),
-            ),
-        ),
-    ),
-    Shape(
-        name="coord",
-        about="Who coordinates what, one a row.",
-        sections=(
-            Section(
-                name="coordinators",
-                columns=(
-                    column("kind", "string", "group, transaction or share."),
-                    column("name", "string", "Group, transactional id, or share partition GROUP:TOPIC:PARTITION."),
-                    column("coordinator", "integer", "Id of the broker.", null=True),
-                    column("host", "string", "Where it listens.", null=True),
-                    column("port", "integer", "Its port.", null=True),
-                    ERROR,
                 ),
             ),
         ),

@@ -69,30 +69,6 @@ TOPIC = column("topic", "string", "Name of the topic.")
 PARTITION = column("partition", "integer", "Number of the partition.")
 ERROR = column("error", "string", "Why there are no figures; null when there are.", null=True, table=False)
 
-SHAPES: tuple[Shape, ...] = (
-    Shape(
-        name="doctor",
-        about="Every step from the configuration to what one may do, in order.",
-        sections=(
-            Section(
-                name="steps",
-                columns=(
-                    column("step", "string", "config, DNS, TCP, TLS, ApiVersions, SASL, metadata, advertised, rights."),
-                    column("address", "string", "Address it is about.", null=True),
-                    column("broker", "integer", "Broker that advertises the address.", null=True, sparse=True),
-                    column("status", "string", "ok, warning, failed, or skipped behind a failed one."),
-                    column("time_ms", "number", "How long it took, in milliseconds.", null=True),
-                    column("result", "string", "What was found, or what is wrong."),
-                    column("fault", "string", "Name of what is wrong, for programs.", null=True, table=False),
-                    column("mend", "string", "What mends it.", null=True, table=False),
-                ),
-            ),
-        ),
-    ),
-)
-"""The shapes of the commands that people run all day; `every` has the rest too."""
-
-
 DECLARED: dict[str, Shape] = {}
 """The shapes that commands declare beside their rows (`kcli/cli/output/rows.py`), of modules that were imported."""
 
@@ -103,14 +79,11 @@ def every() -> tuple[Shape, ...]:
 
     import_all()
     from kcli.cli.output.shapes.admin import SHAPES as MORE
-    from kcli.cli.output.shapes.apply import SHAPES as APPLY
     from kcli.cli.output.shapes.placement import SHAPES as PLACEMENT
     from kcli.cli.output.shapes.raw import SHAPES as RAW
 
     return (
-        *SHAPES,
         *MORE,
-        *APPLY,
         *RAW,
         *PLACEMENT,
         *(DECLARED[name] for name in sorted(DECLARED)),
@@ -119,11 +92,7 @@ def every() -> tuple[Shape, ...]:
 
 def shape(name: str) -> Shape:
     """The shape of a command. Raises KeyError."""
-    return next((one for one in SHAPES if one.name == name), None) or _more(name)
-
-
-def _more(name: str) -> Shape:
-    for one in every():
-        if one.name == name:
-            return one
+    for declared in every():
+        if declared.name == name:
+            return declared
     raise KeyError(name)

@@ -1,0 +1,17 @@
+"""The rows of `kcli apply` and `kcli diff`."""
+
+from __future__ import annotations
+
+from kcli.cli.output.rows import Row, column
+
+
+class ChangeRow(Row, section="changes"):
+    change: str = column("+ is made, ~ is changed, - goes.")
+    kind: str = column("topic, broker, group, client-metrics, user, quota or acl.")
+    name: str = column("What it is called; of a quota or an ACL, who it is for.")
+    config: str = column("What changes of it: a config, partitions, replication, records, a mechanism, an ACL.")
+    old: str | None = column("Its value before; null when there is none, *** for a secret.")
+    new: str | None = column("Its value after.")
+    result: str = column("would create, would change, would delete; created, changed, deleted; refused, failed.")
+    file: str | None = column("Where it is declared, with the line; null when it is in no file.", table=False)
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
