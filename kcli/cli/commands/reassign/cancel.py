@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kcli.admin.reassign import assignment_file
 from kcli.admin.reassign.reassignments import Ongoing, about, alter_reassignments, list_reassignments
 from kcli.admin.storage.disks import Replica, alter_log_dirs
@@ -13,6 +11,7 @@ from kcli.cli.commands.reassign.partitions_chosen import AllTopicsOptions
 from kcli.cli.commands.reassign.planning import file_of
 from kcli.cli.commands.reassign.throttling import KeepThrottleOptions, clean
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
@@ -20,8 +19,19 @@ from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import UsageError
 from kcli.model import Cluster, TopicPartition
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+
+class CancelRow(Row, section="partitions"):
+    topic: str = column("Name of the topic.")
+    partition: int = column("Number of the partition.")
+    old: list[int] = column("All replicas while it moves.")
+    new: list[int] = column("The replicas after: those before the move.")
+    adding: list[int] = column("Brokers that get a replica.")
+    removing: list[int] = column("Brokers that give theirs up.")
+    result: str = column("would cancel, cancelled or failed.")
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+SHAPE = shape("reassign.cancel", "Moves that were cancelled, or would be.", CancelRow)
 
 
 class CancelOptions(AllTopicsOptions, KeepThrottleOptions, UndoOptions):
@@ -57,7 +67,7 @@ def cancel(options: CancelOptions) -> int:
         if not meant and scope.topics:
             await scope.partitions(cluster, ())  # whoever mistyped a name shall not believe that nothing moves
         rows = {at: _row(at, move) for at, move in meant.items()}
-        document.rows["partitions"] = list(rows.values())
+        document.of(CancelRow)[:] = rows.values()
         back = await _on_disks(cluster, dirs)
         if not rows and not back:
             say(options, "none of these is being moved")
@@ -75,28 +85,28 @@ def cancel(options: CancelOptions) -> int:
             await clean(cluster, options, document, topics if wanted is not None or scope.topics else None)
         return None
 
-    return answer(options, "reassign.cancel", work)
+    return answer(options, SHAPE, work)
 
 
-def _row(at: TopicPartition, move: Ongoing) -> Row:
-    return {
-        "topic": at.topic,
-        "partition": at.partition,
-        "old": move.replicas,
-        "new": move.sources,
-        "adding": move.adding,
-        "removing": move.removing,
-        "result": "would cancel",
-        "error": None,
-    }
+def _row(at: TopicPartition, move: Ongoing) -> CancelRow:
+    return CancelRow(
+        topic=at.topic,
+        partition=at.partition,
+        old=move.replicas,
+        new=move.sources,
+        adding=move.adding,
+        removing=move.removing,
+        result="would cancel",
+        error=None,
+    )
 
 
 async def _take_back(
-    cluster: Cluster, document: Document, rows: dict[TopicPartition, Row], back: dict[Replica, str]
+    cluster: Cluster, document: Document, rows: dict[TopicPartition, CancelRow], back: dict[Replica, str]
 ) -> None:
     """Cancel the moves between brokers, and those between directories; the rows and the document say what failed."""
     for at, problem in (await alter_reassignments(cluster, dict.fromkeys(rows))).items():
-        rows[at]["result"], rows[at]["error"] = ("cancelled", None) if problem is None else ("failed", str(problem))
+        rows[at].result, rows[at].error = ("cancelled", None) if problem is None else ("failed", str(problem))
         if problem is not None:
             document.fail(problem, about(at))
     for replica, problem in (await alter_log_dirs(cluster, back)).items():

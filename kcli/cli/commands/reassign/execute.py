@@ -5,10 +5,18 @@ from __future__ import annotations
 from kcli.admin.reassign import assignment_file
 from kcli.admin.reassign.reassignments import about
 from kcli.cli.commands.reassign.moving import BatchOptions, move, waits
-from kcli.cli.commands.reassign.plan_rows import broker_rows, partition_rows, sum_up, warn_of_few_replicas
+from kcli.cli.commands.reassign.plan_rows import (
+    BrokerRow,
+    PartitionRow,
+    broker_rows,
+    partition_rows,
+    sum_up,
+    warn_of_few_replicas,
+)
 from kcli.cli.commands.reassign.planning import PlanningOptions, file_of, from_file, from_options, look, plans_anew
 from kcli.cli.commands.reassign.throttling import RateOptions
 from kcli.cli.output.render import Document, human_time
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import flag
@@ -17,6 +25,8 @@ from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.units import bytes_of, bytes_text
 from kcli.model import Cluster
+
+SHAPE = shape("reassign.execute", "Where replicas go, and what becomes of the brokers.", BrokerRow, PartitionRow)
 
 
 class ExecuteOptions(PlanningOptions, RateOptions, BatchOptions, UndoOptions):
@@ -59,12 +69,12 @@ def execute(options: ExecuteOptions) -> int:
             await from_options(cluster, plan, document, options)
         else:
             from_file(plan, document, path)
-        document.rows["brokers"] = broker_rows(plan) if plan.wanted or plan.log_dirs else []
+        document.of(BrokerRow)[:] = broker_rows(plan) if plan.wanted or plan.log_dirs else []
         rows = partition_rows(plan, "would move")
-        document.rows["partitions"] = list(rows.values())
+        document.of(PartitionRow)[:] = rows.values()
         sum_up(options, plan, rows, failed=bool(document.errors))
         if rate is not None and rows:
-            longest = max(row["receives"] for row in document.rows["brokers"]) / rate
+            longest = max(row.receives for row in document.of(BrokerRow)) / rate
             say(options, f"at {bytes_text(rate)}/s at each broker that takes {human_time(longest)} or more")
         await warn_of_few_replicas(cluster, options, plan)
         if document.errors or options.dry_run or not (rows or plan.log_dirs):
@@ -78,7 +88,7 @@ def execute(options: ExecuteOptions) -> int:
             await undo.keep(cluster, "reassign", assignment_file.document(old), "kcli reassign execute {}")
         return await move(cluster, document, options, plan, rows, rate)
 
-    return answer(options, "reassign.execute", work)
+    return answer(options, SHAPE, work)
 
 
 def _check(options: ExecuteOptions) -> None:

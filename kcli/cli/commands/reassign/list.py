@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 from kcli.admin.reassign.move_progress import Share, shares
 from kcli.admin.reassign.reassignments import Ongoing, list_reassignments
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import text
@@ -15,8 +15,20 @@ from kcli.cli.runtime.answer import answer, say
 from kcli.grammar.units import number_of
 from kcli.model import Cluster, TopicPartition
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+
+class MoveRow(Row, section="partitions"):
+    topic: str = column("Name of the topic.")
+    partition: int = column("Number of the partition.")
+    replicas: list[int] = column("All replicas while it moves.")
+    adding: list[int] = column("Brokers that get a replica.")
+    removing: list[int] = column("Brokers that give theirs up.")
+    size: int = column("Bytes to be copied in all.")
+    left: int = column("Bytes that are left of them.")
+    rate: float | None = column("Bytes copied a second.")
+    eta: float | None = duration("Seconds until it is done.")
+
+
+SHAPE = shape("reassign.list", "Moves of partitions under way, one a row.", MoveRow)
 
 
 class ListOptions(OutputOptions):
@@ -38,14 +50,11 @@ def show(options: ListOptions) -> int:
 
     async def work(cluster: Cluster, document: Document) -> None:
         ongoing, before, now, seconds = await _looked(cluster, over)
-        document.rows["partitions"] = [
-            {"topic": at.topic, "partition": at.partition, **_progress(move, before[at], now[at], seconds)}
-            for at, move in ongoing.items()
-        ]
+        document.of(MoveRow)[:] = [_row(at, move, before[at], now[at], seconds) for at, move in ongoing.items()]
         if not ongoing:
             say(options, "nothing is being moved")
 
-    return answer(options, "reassign.list", work)
+    return answer(options, SHAPE, work)
 
 
 async def _looked(
@@ -62,14 +71,16 @@ async def _looked(
     return ongoing, before, now, clock() - begun
 
 
-def _progress(move: Ongoing, before: Share, now: Share, seconds: float) -> Row:
+def _row(at: TopicPartition, move: Ongoing, before: Share, now: Share, seconds: float) -> MoveRow:
     rate = max(before.left - now.left, 0) / seconds if seconds else None
-    return {
-        "replicas": move.replicas,
-        "adding": move.adding,
-        "removing": move.removing,
-        "size": now.size,
-        "left": now.left,
-        "rate": rate,
-        "eta": now.left / rate if rate else None,
-    }
+    return MoveRow(
+        topic=at.topic,
+        partition=at.partition,
+        replicas=move.replicas,
+        adding=move.adding,
+        removing=move.removing,
+        size=now.size,
+        left=now.left,
+        rate=rate,
+        eta=now.left / rate if rate else None,
+    )

@@ -18,13 +18,11 @@ from kcli.cli.parsing.option import integer
 from kcli.cli.runtime.answer import plural, say
 from kcli.errors import KcliError
 from kcli.grammar.units import bytes_text
-from kcli.model import Cluster, TopicPartition
+from kcli.model import Cluster
 
 if TYPE_CHECKING:
     from kcli.admin.reassign.reassignments import Assignment
-    from kcli.cli.output.shapes.shape import Row
-
-    Rows = dict[TopicPartition, Row]
+    from kcli.cli.commands.reassign.plan_rows import Rows
 
 
 class BatchOptions(WatchOptions):
@@ -116,8 +114,8 @@ async def _begin(cluster: Cluster, document: Document, wanted: Assignment, rows:
     for at, problem in (await alter_reassignments(cluster, wanted)).items():
         if problem is None:
             begun[at] = wanted[at]
-            rows[at]["result"] = "moving"
+            rows[at].result = "moving"
         else:
-            rows[at]["result"], rows[at]["error"] = "failed", str(problem)
+            rows[at].result, rows[at].error = "failed", str(problem)
             document.fail(problem, about(at))
     return begun

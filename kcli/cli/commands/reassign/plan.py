@@ -6,9 +6,17 @@ import json
 from typing import TYPE_CHECKING
 
 from kcli.admin.reassign import assignment_file
-from kcli.cli.commands.reassign.plan_rows import broker_rows, partition_rows, sum_up, warn_of_few_replicas
+from kcli.cli.commands.reassign.plan_rows import (
+    BrokerRow,
+    PartitionRow,
+    broker_rows,
+    partition_rows,
+    sum_up,
+    warn_of_few_replicas,
+)
 from kcli.cli.commands.reassign.planning import PlanningOptions, from_options, look
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import text
@@ -18,6 +26,8 @@ from kcli.model import Cluster
 
 if TYPE_CHECKING:
     from kcli.admin.reassign.reassignments import Assignment
+
+SHAPE = shape("reassign.plan", "Where replicas would go, and what becomes of the brokers.", BrokerRow, PartitionRow)
 
 
 class PlanOptions(PlanningOptions, OutputOptions):
@@ -44,16 +54,16 @@ def plan(options: PlanOptions) -> int:
     async def work(cluster: Cluster, document: Document) -> None:
         planned, _ = await look(cluster, document, options)
         await from_options(cluster, planned, document, options)
-        document.rows["brokers"] = broker_rows(planned) if planned.wanted or planned.log_dirs else []
+        document.of(BrokerRow)[:] = broker_rows(planned) if planned.wanted or planned.log_dirs else []
         rows = partition_rows(planned, "planned")
-        document.rows["partitions"] = list(rows.values())
+        document.of(PartitionRow)[:] = rows.values()
         sum_up(options, planned, rows, failed=bool(document.errors))
         await warn_of_few_replicas(cluster, options, planned)
         if options.save:
             _save(options.save, planned.changes())
             say(options, f"saved: kcli reassign execute {options.save} --execute, or kafka-reassign-partitions")
 
-    return answer(options, "reassign.plan", work)
+    return answer(options, SHAPE, work)
 
 
 def _save(path: str, assignment: Assignment) -> None:

@@ -2,69 +2,103 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from kcli.admin.configs.resources import Resource, describe_configs
 from kcli.cli.commands.reassign.planning import Plan
+from kcli.cli.output.rows import Row, column
 from kcli.cli.parsing.groups import QuietOptions
 from kcli.cli.runtime.answer import plural, say
 from kcli.grammar.units import bytes_text
 from kcli.model import Cluster, TopicPartition
 
 if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+    from kcli.admin.reassign.reassignments import Assignment
 
-    Rows = dict[TopicPartition, Row]
+    Rows = dict[TopicPartition, "PartitionRow"]
 
 
-def partition_rows(plan: Plan, result: str) -> dict[TopicPartition, Row]:
+class BrokerRow(Row, section="brokers"):
+    broker: int = column("Id of the broker.")
+    rack: str | None = column("Its rack.", sparse=True)
+    replicas_before: int = column("Replicas at it before, of all topics.")
+    replicas_after: int = column("Replicas at it after.")
+    leads_before: int = column("Partitions it is the preferred leader of before.")
+    leads_after: int = column("Partitions it is the preferred leader of after.")
+    size_before: int = column("Bytes of its replicas before.")
+    size_after: int = column("Bytes of its replicas after.")
+    receives: int = column("Bytes that are copied to it.")
+
+
+class PartitionRow(Row, section="partitions"):
+    topic: str = column("Name of the topic.")
+    partition: int = column("Number of the partition.")
+    old: list[int] = column("The replicas before, the preferred leader first.")
+    new: list[int] = column("The replicas after, the preferred leader first.")
+    adding: list[int] = column("Brokers that get a replica.")
+    removing: list[int] = column("Brokers that give theirs up.")
+    bytes: int = column("Bytes to be copied.")
+    result: str = column("planned, would move, moving, done, cancelled or failed.")
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+def partition_rows(plan: Plan, result: str) -> Rows:
     """A row for each partition that changes."""
-    rows = {}
+    rows: Rows = {}
     for at, brokers in sorted(plan.changes().items()):
         old = plan.everything[at]
         adding = [node for node in brokers if node not in old]
-        rows[at] = {
-            "topic": at.topic,
-            "partition": at.partition,
-            "old": old,
-            "new": brokers,
-            "adding": adding,
-            "removing": [node for node in old if node not in brokers],
-            "bytes": plan.sizes.get(at, 0) * len(adding),
-            "result": result,
-            "error": None,
-        }
+        rows[at] = PartitionRow(
+            topic=at.topic,
+            partition=at.partition,
+            old=old,
+            new=brokers,
+            adding=adding,
+            removing=[node for node in old if node not in brokers],
+            bytes=plan.sizes.get(at, 0) * len(adding),
+            result=result,
+            error=None,
+        )
     return rows
 
 
-def broker_rows(plan: Plan) -> list[Row]:
+def broker_rows(plan: Plan) -> list[BrokerRow]:
     """What becomes of each broker: all that it has in the cluster, before and after."""
-    after = plan.everything | plan.changes()
-    nodes = sorted(plan.racks.keys() | {node for brokers in plan.everything.values() for node in brokers})
-    rows: dict[int, Row] = {
-        node: {
-            "broker": node,
-            "rack": plan.racks.get(node),
-            "replicas_before": 0,
-            "replicas_after": 0,
-            "leads_before": 0,
-            "leads_after": 0,
-            "size_before": 0,
-            "size_after": 0,
-            "receives": 0,
-        }
-        for node in nodes
-    }
-    for when, assignment in (("before", plan.everything), ("after", after)):
-        for at, brokers in assignment.items():
-            for place, node in enumerate(brokers):
-                row, size = rows[node], plan.sizes.get(at, 0)
-                row[f"replicas_{when}"] += 1
-                row[f"leads_{when}"] += not place
-                row[f"size_{when}"] += size
-                if when == "after" and node not in plan.everything[at]:
-                    row["receives"] += size
-    return list(rows.values())
+    replicas_before, leads_before, sizes_before = _counted(plan, plan.everything)
+    replicas_after, leads_after, sizes_after = _counted(plan, plan.everything | plan.changes())
+    receives: Counter[int] = Counter()
+    for at, brokers in plan.changes().items():
+        for node in brokers:
+            if node not in plan.everything[at]:
+                receives[node] += plan.sizes.get(at, 0)
+    return [
+        BrokerRow(
+            broker=node,
+            rack=plan.racks.get(node),
+            replicas_before=replicas_before[node],
+            replicas_after=replicas_after[node],
+            leads_before=leads_before[node],
+            leads_after=leads_after[node],
+            size_before=sizes_before[node],
+            size_after=sizes_after[node],
+            receives=receives[node],
+        )
+        for node in sorted(plan.racks.keys() | replicas_before.keys())
+    ]
+
+
+def _counted(plan: Plan, assignment: Assignment) -> tuple[Counter[int], Counter[int], Counter[int]]:
+    """The replicas of each broker, the partitions of which it is the preferred leader, and the bytes."""
+    replicas: Counter[int] = Counter()
+    leads: Counter[int] = Counter()
+    sizes: Counter[int] = Counter()
+    for at, brokers in assignment.items():
+        replicas.update(brokers)
+        leads.update(brokers[:1])
+        for node in brokers:
+            sizes[node] += plan.sizes.get(at, 0)
+    return replicas, leads, sizes
 
 
 def sum_up(options: QuietOptions, plan: Plan, rows: Rows, *, failed: bool) -> None:
@@ -74,7 +108,7 @@ def sum_up(options: QuietOptions, plan: Plan, rows: Rows, *, failed: bool) -> No
     if not rows:
         say(options, f"nothing to do: {plural(len(plan.wanted), 'partition')} are where they should be")
         return
-    copied, size = sum(len(row["adding"]) for row in rows.values()), sum(row["bytes"] for row in rows.values())
+    copied, size = sum(len(row.adding) for row in rows.values()), sum(row.bytes for row in rows.values())
     say(
         options,
         f"{len(rows)} of {plural(len(plan.wanted), 'partition')} change; {plural(copied, 'replica')} "

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kcli.admin.configs.resources import DELETE, Operation, Resource
 from kcli.admin.configs.resources import about as about_resource
 from kcli.admin.reassign import throttles
@@ -12,6 +10,7 @@ from kcli.admin.reassign.throttles import find_throttles, set_throttle
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.cli.commands.reassign.throttling import Throttles
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import flag
@@ -20,8 +19,18 @@ from kcli.errors import KcliError, UsageError
 from kcli.grammar.units import bytes_of, bytes_text
 from kcli.model import Cluster
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+
+class ThrottleRow(Row, section="throttles"):
+    kind: str = column("topic or broker.")
+    name: str = column("The topic or the id of the broker.")
+    config: str = column("Name of the config.")
+    old: str | None = column("Its value before; a rate has a unit.")
+    new: str | None = column("Its value after; null when it is taken away or stays.", sparse=True)
+    result: str = column("set, would change, done or failed.")
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+SHAPE = shape("reassign.throttle", "Throttles of replication, one a row.", ThrottleRow)
 
 
 class ThrottleOptions(ChangeOptions):
@@ -56,7 +65,7 @@ def throttle(options: ThrottleOptions) -> int:
         for at, problem in failed.items():
             document.fail(problem, about_resource(at))
         if rate is None and not options.remove:
-            document.rows["throttles"] = [
+            document.of(ThrottleRow)[:] = [
                 _row(at, k, v, None, "set") for at, some in throttled.items() for k, v in some.items()
             ]
             if not throttled:
@@ -71,7 +80,7 @@ def throttle(options: ThrottleOptions) -> int:
             changes = throttles.wanted(throttles.moves({}, {}, ongoing), rate)
         return await _change(cluster, document, options, changes, throttled)
 
-    return answer(options, "reassign.throttle", work)
+    return answer(options, SHAPE, work)
 
 
 async def _change(
@@ -88,7 +97,7 @@ async def _change(
         for at, some in changes.items()
         for operation in some
     }
-    document.rows["throttles"] = list(rows.values())
+    document.of(ThrottleRow)[:] = rows.values()
     if not rows:
         say(options, "no throttle of replication is set")
     if options.dry_run or not rows:
@@ -99,23 +108,23 @@ async def _change(
     done = await set_throttle(cluster, changes)
     for (at, _), row in rows.items():
         problem = done[at]
-        row["result"], row["error"] = ("done", None) if problem is None else ("failed", str(problem))
+        row.result, row.error = ("done", None) if problem is None else ("failed", str(problem))
     for at, problem in done.items():
         if problem is not None:
             document.fail(problem, about_resource(at))
     return None
 
 
-def _row(at: Resource, name: str, old: str | None, new: str | None, result: str) -> Row:
+def _row(at: Resource, name: str, old: str | None, new: str | None, result: str) -> ThrottleRow:
     def shown(value: str | None) -> str | None:
         return f"{bytes_text(int(value))}/s" if value and name.endswith(("rate", "second")) else value
 
-    return {
-        "kind": at.kind,
-        "name": at.name,
-        "config": name,
-        "old": shown(old),
-        "new": shown(new),
-        "result": result,
-        "error": None,
-    }
+    return ThrottleRow(
+        kind=at.kind,
+        name=at.name,
+        config=name,
+        old=shown(old),
+        new=shown(new),
+        result=result,
+        error=None,
+    )

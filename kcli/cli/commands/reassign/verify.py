@@ -12,6 +12,7 @@ from kcli.admin.storage.log_dirs import log_dirs
 from kcli.cli.commands.reassign.throttling import KeepThrottleOptions
 from kcli.cli.commands.reassign.wait import Watch, WatchOptions
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer, say
@@ -20,9 +21,22 @@ from kcli.model import Cluster, TopicPartition
 
 if TYPE_CHECKING:
     from kcli.admin.reassign.reassignments import Assignment
-    from kcli.cli.output.shapes.shape import Row
 
 MOVING = 3  # exit code: an assertion, that all is done, did not hold
+
+
+class VerifyRow(Row, section="partitions"):
+    topic: str = column("Name of the topic.")
+    partition: int = column("Number of the partition.")
+    new: list[int] = column("The replicas that there should be.")
+    replicas: list[int] | None = column("All replicas while it moves.", sparse=True)
+    size: int | None = column("Bytes to be copied in all.", sparse=True)
+    left: int | None = column("Bytes that are left of them.", sparse=True)
+    result: str = column("done, moving, cancelled or failed.")
+    error: str | None = column("Why there are no figures; null when there are.", table=False)
+
+
+SHAPE = shape("reassign.verify", "What became of moves, one a row.", VerifyRow)
 
 
 class VerifyOptions(WatchOptions, KeepThrottleOptions, OutputOptions):
@@ -56,7 +70,7 @@ def verify(options: VerifyOptions) -> int:
     async def work(cluster: Cluster, document: Document) -> int | None:
         targets = wanted if words else {at: move.target for at, move in (await list_reassignments(cluster)).items()}
         rows = {at: _row(at, brokers) for at, brokers in targets.items()}
-        document.rows["partitions"] = list(rows.values())
+        document.of(VerifyRow)[:] = rows.values()
         with Watch(cluster, options, keep_throttle=options.keep_throttle) as watch:
             if options.wait:
                 await watch.until_done(targets)
@@ -65,31 +79,32 @@ def verify(options: VerifyOptions) -> int:
         ongoing = await list_reassignments(cluster, targets)
         now = await shares(cluster, ongoing)
         for at, move in ongoing.items():
-            rows[at] |= {"replicas": move.replicas, "size": now[at].size, "left": now[at].left}
+            row = rows[at]
+            row.replicas, row.size, row.left = move.replicas, now[at].size, now[at].left
         if not rows:
             say(options, "nothing is being moved")
-        if code is None and not document.errors and any(row["result"] == "moving" for row in rows.values()):
+        if code is None and not document.errors and any(row.result == "moving" for row in rows.values()):
             return MOVING
         return code
 
-    return answer(options, "reassign.verify", work)
+    return answer(options, SHAPE, work)
 
 
-def _row(at: TopicPartition, brokers: list[int]) -> Row:
-    return {
-        "topic": at.topic,
-        "partition": at.partition,
-        "new": brokers,
-        "replicas": None,
-        "size": None,
-        "left": None,
-        "result": "moving",
-        "error": None,
-    }
+def _row(at: TopicPartition, brokers: list[int]) -> VerifyRow:
+    return VerifyRow(
+        topic=at.topic,
+        partition=at.partition,
+        new=brokers,
+        replicas=None,
+        size=None,
+        left=None,
+        result="moving",
+        error=None,
+    )
 
 
 async def _on_disks(
-    cluster: Cluster, document: Document, rows: dict[TopicPartition, Row], dirs: dict[Replica, str]
+    cluster: Cluster, document: Document, rows: dict[TopicPartition, VerifyRow], dirs: dict[Replica, str]
 ) -> None:
     """Whether replicas are in the directories that the file names for them."""
     if not dirs:
@@ -102,13 +117,13 @@ async def _on_disks(
     }
     for at, wanted in dirs.items():
         row = next(row for key, row in rows.items() if (key.topic, key.partition) == (at.topic, at.partition))
-        if here.get((at, False)) == wanted or row["result"] != "done":
+        if here.get((at, False)) == wanted or row.result != "done":
             continue
         if here.get((at, True)) == wanted:
-            row["result"] = "moving"
+            row.result = "moving"
             continue
         problem = KcliError(
             f"{at.topic} [{at.partition}] at broker {at.broker} is in {here.get((at, False))} and not in {wanted}"
         )
-        row["result"], row["error"] = "failed", str(problem)
+        row.result, row.error = "failed", str(problem)
         document.fail(problem, f"{at.topic} [{at.partition}]")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from kcli.admin.configs.resources import Resource
 from kcli.admin.reassign.move_progress import shares
@@ -28,8 +28,17 @@ from kcli.grammar.units import bytes_text
 from kcli.model import Cluster, TopicPartition
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kcli.admin.reassign.reassignments import Assignment
-    from kcli.cli.output.shapes.shape import Row
+
+
+class MovingRow(Protocol):
+    """What the rows of moves have in common."""
+
+    new: list[int]
+    result: str
+    error: str | None
 
 
 class WaitingOptions(QuietOptions):
@@ -122,11 +131,13 @@ class Watch:
         eta = f", {human_time(left / rate)} at {bytes_text(int(rate))}/s" if rate >= 1 else ""
         say(self._options, f"{plural(moving, 'partition')} on the way, {bytes_text(left)} left{eta}")
 
-    async def finish(self, document: Document, rows: dict[TopicPartition, Row], topics: list[str] | None) -> int | None:
+    async def finish(
+        self, document: Document, rows: Mapping[TopicPartition, MovingRow], topics: list[str] | None
+    ) -> int | None:
         """What became of the rows, by the cluster; then the throttle. The exit code, if it is settled by a signal or
         --timeout."""
         await settle(self._cluster, document, rows, patience=PATIENCE if self._waited else 0.0)
-        moving = [row for row in rows.values() if row["result"] == "moving"]
+        moving = [row for row in rows.values() if row.result == "moving"]
         if moving and self._stop.asked:
             await self._interrupted(document, rows, topics)
             return ended_by(self._stop.by, INTERRUPTED)
@@ -139,12 +150,14 @@ class Watch:
             return late.exit_code
         return None
 
-    async def _interrupted(self, document: Document, rows: dict[TopicPartition, Row], topics: list[str] | None) -> None:
+    async def _interrupted(
+        self, document: Document, rows: Mapping[TopicPartition, MovingRow], topics: list[str] | None
+    ) -> None:
         what = self._options.on_interrupt or "keep"
-        moving = {at: row for at, row in rows.items() if row["result"] == "moving"}
+        moving = {at: row for at, row in rows.items() if row.result == "moving"}
         if what == "cancel":
             for at, problem in (await alter_reassignments(self._cluster, dict.fromkeys(moving))).items():
-                rows[at]["result"] = "cancelled" if problem is None else "failed"
+                rows[at].result = "cancelled" if problem is None else "failed"
                 if problem is not None:
                     document.fail(problem, about(at))
             await clean(self._cluster, self._options, document, topics, known=self.throttled)
@@ -161,11 +174,11 @@ class Watch:
 
 
 async def settle(
-    cluster: Cluster, document: Document, rows: dict[TopicPartition, Row], *, patience: float = 0.0
+    cluster: Cluster, document: Document, rows: Mapping[TopicPartition, MovingRow], *, patience: float = 0.0
 ) -> None:
     """What became of each row that was moving: done, still moving, or elsewhere than it should be. A broker may not
     have heard yet, for `patience` seconds."""
-    asked = {at: row for at, row in rows.items() if row["result"] == "moving"}
+    asked = {at: row for at, row in rows.items() if row.result == "moving"}
     now: dict[TopicPartition, list[int]] = {}
 
     async def done() -> bool:
@@ -173,16 +186,16 @@ async def settle(
         moving = await list_reassignments(cluster, asked)
         now = await _replicas(cluster, {at.topic for at in asked})
         for at, row in asked.items():
-            if at not in moving and now.get(at) == row["new"]:
-                row["result"] = "done"
-        asked = {at: row for at, row in asked.items() if row["result"] == "moving" and at not in moving}
+            if at not in moving and now.get(at) == row.new:
+                row.result = "done"
+        asked = {at: row for at, row in asked.items() if row.result == "moving" and at not in moving}
         return not asked
 
     if asked:
         await repeat(done, Backoff(FIRST_PAUSE, FIRST_PAUSE), asyncio.get_running_loop().time() + patience)
     for at, row in asked.items():
-        problem = KcliError(f"{about(at)}: does not move, and its replicas are {now.get(at)} and not {row['new']}")
-        row["result"], row["error"] = "failed", str(problem)
+        problem = KcliError(f"{about(at)}: does not move, and its replicas are {now.get(at)} and not {row.new}")
+        row.result, row.error = "failed", str(problem)
         document.fail(problem, about(at))
 
 

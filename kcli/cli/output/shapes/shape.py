@@ -79,13 +79,11 @@ def every() -> tuple[Shape, ...]:
 
     import_all()
     from kcli.cli.output.shapes.admin import SHAPES as MORE
-    from kcli.cli.output.shapes.placement import SHAPES as PLACEMENT
     from kcli.cli.output.shapes.raw import SHAPES as RAW
 
     return (
         *MORE,
         *RAW,
-        *PLACEMENT,
         *(DECLARED[name] for name in sorted(DECLARED)),
     )
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kcli.admin.storage.disk_plan import evened
 from kcli.admin.storage.disks import Replica
 from kcli.admin.storage.log_dirs import LogDir, log_dirs
 from kcli.cli.commands.brokers.ids import broker_ids
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.commands.reassign.disks.moving import Moves, move
+from kcli.cli.commands.reassign.disks.rows import ReplicaRow
 from kcli.cli.commands.reassign.throttling import RateOptions
 from kcli.cli.commands.reassign.wait import WaitingOptions
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import flag, text, texts
@@ -21,8 +21,7 @@ from kcli.errors import UsageError
 from kcli.grammar.units import bytes_of
 from kcli.model import Cluster, TopicPartition
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+SHAPE = shape("reassign.disks", "Replicas that move between log directories, or would.", ReplicaRow)
 
 
 class DisksOptions(WaitingOptions, RateOptions, ChangeOptions):
@@ -61,10 +60,8 @@ def disks(options: DisksOptions) -> int:
             await scope.partitions(cluster, ())  # whoever mistyped a name shall not believe that it is there already
         places = await _places(cluster, document, brokers)
         wanted = _wanted(places, scope, options)
-        rows = {at: row for at, row in _rows(places).items() if at in wanted}
-        for at, row in rows.items():
-            row["new"] = wanted[at]
-        document.rows["replicas"] = list(rows.values())
+        rows = _rows(places, wanted)
+        document.of(ReplicaRow)[:] = rows.values()
         if not rows and not document.errors:
             say(options, "nothing to do")
         if options.dry_run or not rows or document.errors:
@@ -74,7 +71,7 @@ def disks(options: DisksOptions) -> int:
             return 1
         return await move(cluster, document, options, wanted, rows, rate)
 
-    return answer(options, "reassign.disks", work)
+    return answer(options, SHAPE, work)
 
 
 async def _places(cluster: Cluster, document: Document, brokers: set[int] | None) -> list[LogDir]:
@@ -87,22 +84,23 @@ async def _places(cluster: Cluster, document: Document, brokers: set[int] | None
     return [place for place in places if place.error is None]
 
 
-def _rows(places: list[LogDir]) -> dict[Replica, Row]:
-    """A row for each replica that stays where it is."""
+def _rows(places: list[LogDir], wanted: Moves) -> dict[Replica, ReplicaRow]:
+    """A row for each replica that is to move."""
     return {
-        Replica(replica.topic, replica.partition, replica.broker): {
-            "broker": replica.broker,
-            "topic": replica.topic,
-            "partition": replica.partition,
-            "old": place.directory,
-            "new": None,
-            "bytes": replica.size,
-            "result": "would move",
-            "error": None,
-        }
+        at: ReplicaRow(
+            broker=replica.broker,
+            topic=replica.topic,
+            partition=replica.partition,
+            old=place.directory,
+            new=wanted[at],
+            bytes=replica.size,
+            result="would move",
+            error=None,
+        )
         for place in places
         for replica in place.replicas
         if not replica.future
+        if (at := Replica(replica.topic, replica.partition, replica.broker)) in wanted
     }
 
 

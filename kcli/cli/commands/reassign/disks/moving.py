@@ -20,7 +20,7 @@ from kcli.errors import BrokerError, DeadlineExceeded, KcliError
 from kcli.model import Cluster
 
 if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+    from kcli.cli.commands.reassign.disks.rows import ReplicaRow
 
 Moves = dict[Replica, str]
 PATIENCE = 10.0  # seconds until a replica that was just begun is there to be moved
@@ -32,7 +32,7 @@ async def move(
     document: Document,
     options: WaitingOptions,
     wanted: Moves,
-    rows: dict[Replica, Row],
+    rows: dict[Replica, ReplicaRow],
     rate: int | None,
 ) -> int | None:
     """Begin, and with --wait follow; the exit code if it is settled by Ctrl-C or --timeout."""
@@ -57,19 +57,24 @@ def _fail_all(document: Document, done: dict[Resource, KcliError | None]) -> Non
 
 
 async def _begun(
-    cluster: Cluster, document: Document, options: WaitingOptions, wanted: Moves, rows: dict[Replica, Row], stop: Stop
+    cluster: Cluster,
+    document: Document,
+    options: WaitingOptions,
+    wanted: Moves,
+    rows: dict[Replica, ReplicaRow],
+    stop: Stop,
 ) -> int | None:
     for at, problem in (await alter_log_dirs(cluster, wanted)).items():
-        rows[at]["result"], rows[at]["error"] = ("moving", None) if problem is None else ("failed", str(problem))
+        rows[at].result, rows[at].error = ("moving", None) if problem is None else ("failed", str(problem))
         if problem is not None:
             document.fail(problem, f"{at.topic} [{at.partition}]")
-    left = {at: wanted[at] for at, row in rows.items() if row["result"] == "moving"}
+    left = {at: wanted[at] for at, row in rows.items() if row.result == "moving"}
     loop = asyncio.get_running_loop()
     give_up = loop.time() + options.timeout if options.timeout is not None else float("inf")
     while left:
         arrived = await _arrived(cluster, left)
         for at in arrived:
-            rows[at]["result"] = "done"
+            rows[at].result = "done"
             del left[at]
         if not left or not options.wait:
             break
