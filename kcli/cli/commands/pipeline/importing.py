@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 class FileRow(Row, section="files"):
     path: str = column("Path of the file.")
     format: str = column("parquet, json, csv, orc, text or delta.")
-    records: int | None = column("Records in it; null when the file does not say.")
     bytes: int = column("Size of the file.")
+    records: int | None = column("Records in it; null when the file does not say.", before="bytes")
     destination: str = column("Where they would go.", table=False)
 
 
