@@ -77,7 +77,7 @@ SUBJECTS: dict[str, tuple[str, str]] = {
         "quotas.list quotas.alter quotas.resolve quotas.restore",
         "Quotas of users, client ids, addresses: set, resolve.",
     ),
-    "raw": ("raw.raw", "Any request as JSON, in any version; what there is of APIs."),
+    "raw": ("raw.raw raw.schema", "Any request as JSON, in any version; what there is of APIs."),
     "meta": ("meta.meta", "What a broker says of brokers, topics and partitions."),
     "coord": ("meta.coord", "Who coordinates groups and transactional ids."),
     "txn": (

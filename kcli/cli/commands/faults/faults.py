@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import text
@@ -13,6 +14,31 @@ from kcli.cli.runtime.connection import Connection
 from kcli.errors import UsageError
 from kcli.model import Cluster
 from kcli.sandbox.faults.control_client import find, tell
+
+
+class FaultRow(Row, section="faults"):
+    fault: str = column("Name of the fault.")
+    needs: list[str] = column("What it has to be told.")
+    takes: list[str] = column("What it may be told.", table=False)
+    about: str = column("What happens.")
+
+
+class PendingRow(Row, section="pending"):
+    fault: str = column("Kind of the fault.")
+    api: str | None = column("The request it is about; null for connections.")
+    what: str = column("Which error, how long, how much.")
+    broker: int | None = column("The broker that does it; null for any.", sparse=True)
+    topic: str | None = column("The topic it is about; null for any.", sparse=True)
+    partition: int | None = column("The partition it is about; null for any.", sparse=True)
+    times: int | None = column("How often it is to happen; null until it is taken back.")
+
+
+SHAPE = shape(
+    "faults",
+    "What a sandbox can be told to do wrong, and what of it is still to happen.",
+    FaultRow,
+    PendingRow,
+)
 
 
 class FaultsOptions(OutputOptions):
@@ -46,9 +72,9 @@ def run(options: FaultsOptions) -> int:
     async def work(cluster: Cluster, document: Document) -> None:
         address = options.control or await find(cluster)
         state = await tell(address, do, **facts)
-        document.rows["pending"] = state["pending"]
+        document.of(PendingRow)[:] = [_pending(fault) for fault in state["pending"]]
         if do == "look":
-            document.rows["faults"] = [_row(fault) for fault in state["faults"]]
+            document.of(FaultRow)[:] = [_row(fault) for fault in state["faults"]]
         elif do == "clear":
             say(options, "all faults are taken back")
         elif do in ("stop", "start"):
@@ -59,7 +85,7 @@ def run(options: FaultsOptions) -> int:
                     f"it was the last one; to start it: kcli faults start {facts['broker']} --control {address}",
                 )
 
-    return answer(options, "faults", work)
+    return answer(options, SHAPE, work)
 
 
 def _wish(words: list[str]) -> tuple[str, dict[str, Any]]:
@@ -80,12 +106,25 @@ def _wish(words: list[str]) -> tuple[str, dict[str, Any]]:
     return "fault", {"name": first, "given": {name: value for name, _, value in pairs}}
 
 
-def _row(fault: dict[str, Any]) -> dict[str, Any]:
+def _row(fault: dict[str, Any]) -> FaultRow:
     """A fault of the catalogue, as the table has it."""
     parameters = fault["parameters"]
-    return {
-        "fault": fault["name"],
-        "needs": [parameter["name"] for parameter in parameters if parameter["needed"]],
-        "takes": [parameter["name"] for parameter in parameters if not parameter["needed"]],
-        "about": fault["text"],
-    }
+    return FaultRow(
+        fault=fault["name"],
+        needs=[parameter["name"] for parameter in parameters if parameter["needed"]],
+        takes=[parameter["name"] for parameter in parameters if not parameter["needed"]],
+        about=fault["text"],
+    )
+
+
+def _pending(fault: dict[str, Any]) -> PendingRow:
+    """A fault that is still to happen, as the sandbox reports it; another release may leave values out."""
+    return PendingRow(
+        fault=fault["fault"],
+        api=fault.get("api"),
+        what=fault.get("what", ""),
+        broker=fault.get("broker"),
+        topic=fault.get("topic"),
+        partition=fault.get("partition"),
+        times=fault.get("times"),
+    )

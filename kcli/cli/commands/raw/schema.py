@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kcli.cli.commands.raw.body import name_of
 from kcli.cli.commands.raw.field_docs import meaning_of
 from kcli.cli.commands.raw.whom import broker_of, place
 from kcli.cli.output.render import Document, write
-from kcli.cli.output.shapes.shape import shape
+from kcli.cli.output.rows import Row, column, shape
 from kcli.cli.parsing.groups import FormatOptions, OutputOptions
 from kcli.cli.runtime.answer import answer, format_of
 from kcli.errors import UsageError
@@ -19,8 +19,36 @@ from kcli.proto.messages import REQUESTS, request_type
 from kcli.proto.schema import FOREVER, Message, Request
 from kcli.values import Field, Value
 
-if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Row
+
+class OfferRow(Row, section="apis"):
+    key: int = column("Number of the API.")
+    api: str | None = column("Its name; null for one that kcli does not know.")
+    kcli: str | None = column("Versions that kcli speaks.")
+    broker: str | None = column("Versions that the broker offers; null: none.")
+    used: int | None = column("The version spoken between both; null: none.")
+
+
+class ApiRow(Row, section="api"):
+    key: int = column("Number of the API.")
+    api: str = column("Its name.")
+    versions: str = column("Versions that kcli speaks.")
+    flexible: str = column("Versions with tagged fields and compact lengths.")
+    about: str = column("What it is for.")
+
+
+class FieldRow(Row, section="fields"):
+    kind: str = column("request or answer.")
+    field: str = column("Its name with its place, as Kafka's schemas call it.")
+    type: str = column("Its type in Kafka's words; [] is a list.")
+    versions: str = column("Versions that carry it.")
+    null: str | None = column("Versions in which it may be null.", sparse=True)
+    default: str = column("What counts when it is not given, as JSON.")
+    tag: int | None = column("Number of a tagged field.", sparse=True)
+    about: str | None = column("What it means, where its name does not say that.")
+
+
+LIST_SHAPE = shape("raw.list", "APIs, one a row.", OfferRow)
+DESCRIBE_SHAPE = shape("raw.describe", "An API, and the fields of its request and answer.", ApiRow, FieldRow)
 
 
 def list_apis(options: OutputOptions, broker: str | None) -> int:
@@ -28,14 +56,15 @@ def list_apis(options: OutputOptions, broker: str | None) -> int:
     place(broker)
 
     async def work(cluster: Cluster, document: Document) -> None:
-        rows = document.rows["apis"] = [_api(key, None) for key in sorted(REQUESTS)]
+        rows = document.of(OfferRow)
+        rows += [_api(key, None) for key in sorted(REQUESTS)]
         offered = await (await broker_of(cluster, broker)).versions()
         rows[:] = [_api(key, offered) for key in sorted(REQUESTS.keys() | offered.keys())]
 
-    return answer(options, "raw.list", work)
+    return answer(options, LIST_SHAPE, work)
 
 
-def _api(key: int, offered: dict[int, tuple[int, int]] | None) -> Row:
+def _api(key: int, offered: dict[int, tuple[int, int]] | None) -> OfferRow:
     """One API. `used` is the version that would be spoken, None where there is none in common."""
     kind = request_type(key)
     theirs = (offered or {}).get(key)
@@ -43,61 +72,60 @@ def _api(key: int, offered: dict[int, tuple[int, int]] | None) -> Row:
     if kind is not None and theirs is not None:
         used = min(theirs[1], kind.versions.last)
         used = used if used >= max(theirs[0], kind.versions.first) else None
-    return {
-        "key": key,
-        "api": None if kind is None else name_of(kind),
-        "kcli": None if kind is None else str(kind.versions),
-        "broker": None if theirs is None else f"{theirs[0]}-{theirs[1]}" if theirs[0] != theirs[1] else str(theirs[0]),
-        "used": used,
-    }
+    return OfferRow(
+        key=key,
+        api=None if kind is None else name_of(kind),
+        kcli=None if kind is None else str(kind.versions),
+        broker=None if theirs is None else f"{theirs[0]}-{theirs[1]}" if theirs[0] != theirs[1] else str(theirs[0]),
+        used=used,
+    )
 
 
 def describe(options: FormatOptions, kind: type[Request[Any]], version: int | None) -> int:
     """`kcli raw --describe API`, with -v only what that version has. Raises UsageError for a version there is not."""
     if version is not None and version not in kind.versions:
         raise UsageError(f"{name_of(kind)} has versions {kind.versions} here, not {version}")
-    document = Document(shape=shape("raw.describe"))
+    document = Document(shape=DESCRIBE_SHAPE)
     response: type[Message] = kind.response()
-    document.rows["api"] = [
-        {
-            "key": kind.api_key,
-            "api": name_of(kind),
-            "versions": str(kind.versions),
-            "flexible": str(kind.flexible),
-            "about": (kind.__doc__ or "").strip(),
-        }
+    document.of(ApiRow)[:] = [
+        ApiRow(
+            key=kind.api_key,
+            api=name_of(kind),
+            versions=str(kind.versions),
+            flexible=str(kind.flexible),
+            about=(kind.__doc__ or "").strip(),
+        )
     ]
-    document.rows["fields"] = [
-        {"kind": what, **row}
-        for what, message in (("request", kind), ("answer", response))
-        for row in _fields(message, version, "", message.versions)
-    ]
+    fields = document.of(FieldRow)
+    for what, message in (("request", kind), ("answer", response)):
+        fields += _fields(what, message, version, "", message.versions)
     write(document, format_of(options))
     return 0
 
 
-def _fields(struct: type[Value], version: int | None, path: str, within: Any) -> list[Row]:
+def _fields(kind: str, struct: type[Value], version: int | None, path: str, within: Any) -> list[FieldRow]:
     """The fields in the order of the wire, what is inside of a list or a struct after it."""
-    rows: list[Row] = []
+    rows: list[FieldRow] = []
     for f, wire in fields_of(struct):
         extra = f.extra
         if version is not None and version not in extra.versions:
             continue
         name = f"{path}{camel(f.name)}"
         rows.append(
-            {
-                "field": name,
-                "type": type_of(wire),
-                "versions": _versions(extra.versions, within),
-                "null": _versions(extra.null, within) if extra.null.first <= extra.null.last else None,
-                "default": _default(f, type_of(wire)),
-                "tag": extra.tag,
-                "about": meaning_of(f.name) or None,
-            }
+            FieldRow(
+                kind=kind,
+                field=name,
+                type=type_of(wire),
+                versions=_versions(extra.versions, within),
+                null=_versions(extra.null, within) if extra.null.first <= extra.null.last else None,
+                default=_default(f, type_of(wire)),
+                tag=extra.tag,
+                about=meaning_of(f.name) or None,
+            )
         )
         inner = wire.element.struct if wire.element is not None else wire.struct
         if inner is not None:
-            rows += _fields(inner, version, f"{name}[]." if wire.element is not None else f"{name}.", within)
+            rows += _fields(kind, inner, version, f"{name}[]." if wire.element is not None else f"{name}.", within)
     return rows
 
 

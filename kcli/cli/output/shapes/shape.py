@@ -65,10 +65,6 @@ def column(name: str, kind: str, about: str, *, null: bool = False, table: bool 
     return Column(name=name, kind=kind, about=about, null=null, table=table, sparse=sparse)
 
 
-TOPIC = column("topic", "string", "Name of the topic.")
-PARTITION = column("partition", "integer", "Number of the partition.")
-ERROR = column("error", "string", "Why there are no figures; null when there are.", null=True, table=False)
-
 DECLARED: dict[str, Shape] = {}
 """The shapes that commands declare beside their rows (`kcli/cli/output/rows.py`), of modules that were imported."""
 
@@ -78,14 +74,7 @@ def every() -> tuple[Shape, ...]:
     from kcli.cli.parsing.registry import import_all
 
     import_all()
-    from kcli.cli.output.shapes.admin import SHAPES as MORE
-    from kcli.cli.output.shapes.raw import SHAPES as RAW
-
-    return (
-        *MORE,
-        *RAW,
-        *(DECLARED[name] for name in sorted(DECLARED)),
-    )
+    return tuple(DECLARED[name] for name in sorted(DECLARED))
 
 
 def shape(name: str) -> Shape:
