@@ -11,7 +11,6 @@ import sys
 
 from kcli.cli.main import complain
 from kcli.cli.output.render import Document, write
-from kcli.cli.output.shapes.shape import shape
 from kcli.cli.runtime.connection import Connection
 from kcli.cli.runtime.question import asked
 from kcli.cli.runtime.signals import Interrupted
@@ -35,10 +34,10 @@ SENTENCES = 10
 """How many errors are said on stderr; the document has all."""
 
 
-def answer(options: OutputOptions, shown: Shape | str, work: Work, printed: Print = write) -> int:
+def answer(options: OutputOptions, shape: Shape, work: Work, printed: Print = write) -> int:
     """Run `work` and print its document; the exit code, which `work` may raise to 3 for an assertion. `printed` is for
     a command with a format of its own."""
-    document = Document(shape=shape(shown) if isinstance(shown, str) else shown)
+    document = Document(shape=shape)
     code: int | None = None
     try:
         settings = Connection(options).client()
