@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kcli.cli.output.shapes.shape import Shape
+    from kcli.cli.output.shape import Shape
 
 
 class OutputFailed(KcliError):
@@ -37,7 +37,7 @@ def with_line(work: Callable[[], int], json: bool) -> int:
 def _print(error: KcliError, shape: Shape | None, format: str) -> None:
     from kcli.cli.main import silence_stdout
     from kcli.cli.output.render import Document, write
-    from kcli.cli.output.shapes.shape import Section, Shape
+    from kcli.cli.output.shape import Section, Shape
 
     document = Document(shape=shape or Shape(sections=(Section(),)))
     document.fail(error)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, TextIO, TypeVar
 
     from kcli.cli.output import rows
-    from kcli.cli.output.shapes.shape import Column, Row, Section, Shape
+    from kcli.cli.output.shape import Column, Row, Section, Shape
 
     T = TypeVar("T", bound=rows.Row)
 

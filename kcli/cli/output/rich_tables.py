@@ -13,7 +13,7 @@ from kcli.cli.output.render import Document, right, shown
 from kcli.text.escape import visible
 
 if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Column, Row, Section
+    from kcli.cli.output.shape import Column, Row, Section
 
 COLOURS = {
     "OK": "green",

@@ -13,7 +13,7 @@ goes to the end; anything else raises the version of the shape.
 
 from __future__ import annotations
 
-from kcli.cli.output.shapes.shape import DECLARED, Column, Section, Shape
+from kcli.cli.output.shape import DECLARED, Column, Section, Shape
 from kcli.values import Field, Value, ValueType, field
 
 TYPE_CHECKING = False
@@ -116,6 +116,14 @@ def _column(declared: Field) -> Column:
 
 def shape(name: str, about: str, *rows: type[Row], version: int = 1) -> Shape:
     """Declare what the command `name` (topics.list) prints: rows of these kinds, in the order of its tables."""
-    sections = tuple(Section(name=kind.section, columns=kind.columns, table=kind.drawn) for kind in rows)
+    sections = tuple(
+        Section(
+            name=kind.section,
+            columns=kind.columns,
+            table=kind.drawn,
+            keys=tuple(column.name for _, column in kind.fields),
+        )
+        for kind in rows
+    )
     DECLARED[name] = Shape(name=name, about=about, sections=sections, version=version)
     return DECLARED[name]

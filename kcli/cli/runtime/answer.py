@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator
 
-    from kcli.cli.output.shapes.shape import Row, Shape
+    from kcli.cli.output.shape import Row, Shape
     from kcli.cli.parsing.groups import FormatOptions, OutputOptions, PlanOptions, QuietOptions
     from kcli.cli.parsing.option import Options
     from kcli.model import Cluster

@@ -14,7 +14,7 @@ import pytest
 
 from kcli.cli.commands.schema.schema import schema_of
 from kcli.cli.output.render import FORMATS, Document, _defused, render, write
-from kcli.cli.output.shapes.shape import every, shape
+from kcli.cli.output.shape import every, shape
 from kcli.errors import ConnectError
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -49,6 +49,11 @@ def test_each_format_is_as_it_was(format: str) -> None:
 def test_schemas_are_as_they_were_or_the_version_was_raised() -> None:
     now = {one.id: schema_of(one) for one in every()}
     assert now == json.loads((GOLDEN / "schemas.json").read_text())
+
+
+def test_the_keys_of_rows_in_JSON_keep_their_order() -> None:
+    now = {one.name: {section.name: [*section.keys] for section in one.sections} for one in every()}
+    assert now == json.loads((GOLDEN / "keys.json").read_text())
 
 
 def test_shapes_have_names_of_their_own_and_a_main_section() -> None:
@@ -131,7 +136,7 @@ def test_NO_COLOR_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.process
 def test_rows_are_written_as_utf8_whatever_the_locale() -> None:
     program = (
-        "from kcli.cli.output.render import *; from kcli.cli.output.shapes.shape import shape;"
+        "from kcli.cli.output.render import *; from kcli.cli.output.shape import shape;"
         "write(Document(shape=shape('topics.delete'), rows={'topics': [{'topic': 'é', 'result': 'x'}]}), 'table')"
     )
     done = subprocess.run(

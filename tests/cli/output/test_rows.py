@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.cli.output.render import Document, render
 from kcli.cli.output.rows import Row, column, shape
-from kcli.cli.output.shapes.shape import DECLARED
+from kcli.cli.output.shape import DECLARED
 
 
 class Place(Row, mixin=True):

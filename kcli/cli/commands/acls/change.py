@@ -17,7 +17,7 @@ from kcli.cli.runtime.undo import UndoFile
 from kcli.model import Cluster
 
 if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Shape
+    from kcli.cli.output.shape import Shape
     from kcli.cli.runtime.answer import Work
 
 ADD, REMOVE = "add", "remove"

@@ -16,7 +16,7 @@ from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster
 
 if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Shape
+    from kcli.cli.output.shape import Shape
 
 
 class LevelRow(Row, section="features"):

@@ -18,7 +18,7 @@ from kcli.model import Address, Cluster
 from kcli.proto.schema import NO_ID
 
 if TYPE_CHECKING:
-    from kcli.cli.output.shapes.shape import Shape
+    from kcli.cli.output.shape import Shape
 
 LISTENER = "CONTROLLER"
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kcli.cli.output.rows import Row
-    from kcli.cli.output.shapes.shape import Shape
+    from kcli.cli.output.shape import Shape
 
 
 def files() -> list[tuple[str, dict[str, Any]]]:

@@ -29,7 +29,7 @@ from kcli.secret import secretive
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.cli.output.shapes.shape import Shape
+    from kcli.cli.output.shape import Shape
     from kcli.cli.parsing.groups import UndoOptions
 
 Plan = dict[Resource, list[Operation]]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from kcli.admin.groups.reset import Change
     from kcli.cli.output.render import Document
-    from kcli.cli.output.shapes.shape import Shape
+    from kcli.cli.output.shape import Shape
     from kcli.cli.parsing.groups import UndoOptions
     from kcli.model import Cluster
 

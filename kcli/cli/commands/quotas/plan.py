@@ -16,7 +16,7 @@ from kcli.model import Cluster
 
 if TYPE_CHECKING:
     from kcli.admin.quotas.quotas import Quotas
-    from kcli.cli.output.shapes.shape import Shape
+    from kcli.cli.output.shape import Shape
     from kcli.cli.parsing.groups import UndoOptions
 
 Changes = dict[Entity, dict[str, float | None]]

@@ -31,8 +31,8 @@ class TrimRow(Row, section="partitions"):
     old: int | None = column("Log start offset before.")
     new: int | None = column("Log start offset after.")
     offsets: int | None = column("How many offsets are deleted.")
-    result: str = column("would trim, trimmed, unchanged or failed.")
     note: str | None = column("What the figures do not say by themselves.", sparse=True)
+    result: str = column("would trim, trimmed, unchanged or failed.", before="note")
     error: str | None = column("Why there are no figures; null when there are.", table=False)
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from kcli import codes
 from kcli.cli.output.render import Document, render
-from kcli.cli.output.shapes.shape import shape
+from kcli.cli.output.shape import shape
 from kcli.proto.messages.describe_cluster import DescribeClusterResponse
 from kcli.proto.messages.describe_groups import DescribedGroup, DescribeGroupsResponse
 from kcli.proto.messages.find_coordinator import FindCoordinatorResponse

@@ -96,7 +96,7 @@ class Results:
 def document(frame: DataFrame) -> Document:
     """An empty document with the columns of the frame."""
     from kcli.cli.output.render import Document
-    from kcli.cli.output.shapes.shape import Section, Shape, column
+    from kcli.cli.output.shape import Section, Shape, column
 
     columns = tuple(
         column(cell.name, "integer" if cell.dataType.simpleString().startswith(NUMBERS) else "string", "", null=True)

@@ -35,8 +35,9 @@ class Section(Frozen):
     """A list of rows of one kind, and its name in the JSON document."""
 
     name: str = ""
-    columns: tuple[Column, ...] = ()
+    columns: tuple[Column, ...] = ()  # in the order of tables and CSV
     table: bool = True
+    keys: tuple[str, ...] = ()  # of a row in JSON
 
     def drawn(self, rows: list[Row]) -> list[Column]:
         """The columns of a table of these rows."""
