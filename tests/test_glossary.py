@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from kcli import codes
-from kcli.cli.output import shape as shapes
+from kcli.cli.output.tables import shape as shapes
 from tests.each import each
 
 ROOT = Path(__file__).parent.parent

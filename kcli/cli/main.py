@@ -6,6 +6,7 @@ import errno
 import os
 import sys
 
+from kcli.cli.output.messages import complain, name_of, print_version, sentence, silence_stdout
 from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from kcli.cli.parsing.command import Command, Line
+
 
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 """What a write says that was no mistake of its own."""
@@ -39,16 +41,6 @@ def main(argv: list[str] | None = None) -> int:
         about = f"{name_of(1)}: " if problem.filename is None and problem.errno in FULL else ""
         complain(f"{about}{sentence(problem)}")
         return 1
-
-
-def name_of(fd: int) -> str:
-    """What an output is called: its file, where it is one."""
-
-    try:
-        path = os.readlink(f"/proc/self/fd/{fd}")
-    except OSError:
-        path = ""
-    return path if path.startswith("/") else "stdout"
 
 
 def _utf8(word: str) -> str:
@@ -126,42 +118,6 @@ def _parse(command: Command, argv: list[str], path: str) -> Line | None:
     except UsageError as problem:
         more = "" if str(problem).endswith(("?", "`")) else f"; see `kcli {path} --help`"
         raise UsageError(f"{path}: {problem}{more}") from None
-
-
-def print_version() -> int:
-    """`kcli 0.1.0 (record core: compiled)`."""
-    from kcli.proto import core
-    from kcli.version import __version__
-
-    sys.stdout.write(f"kcli {__version__} (record core: {core.NAME})\n")
-    sys.stdout.flush()
-    return 0
-
-
-def sentence(problem: Exception) -> str:
-    """What a person reads of an error."""
-    if isinstance(problem, OSError) and problem.strerror:
-        return f"{problem.filename}: {problem.strerror}" if problem.filename else problem.strerror
-    return str(problem)
-
-
-def complain(sentence: str) -> None:
-    """One line on stderr, with nothing in it that a terminal would obey."""
-    from kcli.text.escape import visible
-
-    try:
-        sys.stderr.write(f"kcli: {visible(sentence)}\n")
-        sys.stderr.flush()
-    except OSError:
-        sys.stderr = None  # nobody listens any more: the exit code still tells
-
-
-def silence_stdout() -> None:
-    """The reader of our stdout left; the interpreter must not complain about it while it shuts down."""
-
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
-    os.close(null)
 
 
 def _reopen(words: list[str]) -> bool:

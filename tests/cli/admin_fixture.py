@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kcli.cli.main import main
-from kcli.cli.output.render import Document
-from kcli.cli.output.shape import Column, every
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.shape import Column, every
 from kcli.cli.runtime import answer as admin
 from kcli.settings import ClientSettings
 from tests.admin.tiny import Tiny, member

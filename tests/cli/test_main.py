@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from kcli.cli import main as entry
+from kcli.cli.output import messages
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.help import help_text
 from kcli.cli.parsing.registry import ALIASES, SUBJECTS, declared, every
@@ -103,7 +104,7 @@ def test_an_error_is_one_sentence_and_its_exit_code(
 
 
 def test_an_error_cannot_act_on_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    entry.complain("topic \x1b]0;x\x07 is unknown")
+    messages.complain("topic \x1b]0;x\x07 is unknown")
     assert capsys.readouterr().err == "kcli: topic \\x1b]0;x\\x07 is unknown\n"
 
 

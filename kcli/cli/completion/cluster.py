@@ -10,22 +10,13 @@ from __future__ import annotations
 import os
 import time
 
+from kcli.cli.completion.question import Question
 from kcli.paths import cache_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kcli.cli.completion.question import About
     from kcli.cli.parsing.groups import ConnectionOptions
-
-    About = tuple[str, str]
-
-
-class Question:
-    """What a child is to ask."""
-
-    __slots__ = ("about", "kind", "options")
-
-    def __init__(self, kind: str, options: ConnectionOptions, about: About) -> None:
-        self.kind, self.options, self.about = kind, options, about
 
 
 DEADLINE = 0.25  # seconds; 0.3 with the interpreter's start

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import sys
 
-from kcli.cli.completion.line import Place, place_of, split
+from kcli.cli.completion.line import place_of, split
+from kcli.cli.completion.place import Place
+from kcli.cli.completion.quoting import safe
 from kcli.errors import KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.cli.completion.line import Offer
+    from kcli.cli.completion.place import Offer
 
 MOST = 5000
 """So many candidates are printed at the most."""
-INSIDE = "._-:/@+,="
-"""What may stand in a word besides letters and digits: nothing that bash, zsh or fish would act on."""
 
 
 def run(words: list[str]) -> int:
@@ -58,12 +58,6 @@ def _answer(words: list[str], typed: str, *, plain: bool) -> str:
         shown = value[len(typed) :] if value.startswith(typed) else value
         lines.append(shown if plain else f"{value}\t{help}")
     return "\n".join(lines) + "\n"
-
-
-def safe(word: str) -> bool:
-    """Whether a word means itself in every shell: letters, digits and INSIDE, and it does not begin as an option of
-    somebody's choosing or as zsh's `=command`."""
-    return bool(word) and word[0] != "=" and all(char.isalnum() or char in INSIDE for char in word)
 
 
 def _kept(word: str, own: str) -> str:

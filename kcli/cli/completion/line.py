@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
+from kcli.cli.completion.place import Place
 from kcli.cli.parsing.command import Command, Line
-from kcli.cli.parsing.groups import ConnectionOptions
 from kcli.cli.parsing.registry import ALIASES, SUBJECTS, declared, subject
 from kcli.cli.parsing.verbs import behind_options, options_of
-from kcli.values import Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kcli.cli.completion.place import Offer
     from kcli.cli.parsing.option import Option
     from kcli.cli.parsing.registry import Verbs
 
-    Offer = tuple[str, str]
 
 HELP_OFFER = ("--help", "Print help.")
-
-
-class Place(Value):
-    """What the last word may be: `offers` that are known already, and names of a `kind` (see complete_names), each
-    behind `prefix`. `line` is what stands before it; `option` is the one whose value it is."""
-
-    offers: list[Offer] = field(factory=list)
-    kind: str = ""
-    prefix: str = ""
-    text: str = ""  # what was typed of the value itself
-    option: Option | None = None
-    line: Line = field(factory=Line)
-
-    @property
-    def connection(self) -> ConnectionOptions:
-        """Which cluster the words before name."""
-        names = {option.name for option in ConnectionOptions.declared}
-        return ConnectionOptions(**{name: value for name, value in self.line.values.items() if name in names})
 
 
 def split(line: str) -> list[str]:
@@ -162,7 +143,7 @@ def _put(line: Line, option: Option, text: str) -> None:
 
 
 def _value(option: Option, prefix: str, text: str, line: Line) -> Place:
-    from kcli.cli.completion.names import kind_of
+    from kcli.cli.completion.kinds import kind_of
 
     offers = [(prefix + choice, "") for choice in option.choices]
     kind = "" if option.choices else kind_of(option)
@@ -171,7 +152,7 @@ def _value(option: Option, prefix: str, text: str, line: Line) -> Place:
 
 def _word(command: Command, text: str, line: Line) -> Place:
     """An argument: TOPIC, [FILE]..., kcat|kaf|…; the last one stands for all that follow."""
-    from kcli.cli.completion.names import ARGUMENTS
+    from kcli.cli.completion.kinds import ARGUMENTS
 
     if not command.words or command.run in NEW:
         return Place(line=line)

@@ -4,35 +4,15 @@ from __future__ import annotations
 
 from kcli.acls import KINDS as ACL_KINDS
 from kcli.acls import OPERATIONS
-from kcli.cli.completion.line import Place
 from kcli.proto.messages import REQUESTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.cli.completion.line import Offer
-    from kcli.cli.parsing.option import Option
+    from kcli.cli.completion.place import Offer, Place
 
 CLUSTER = ("topics", "groups", "ids", "transactions", "users", "tokens", "principals")
-ARGUMENTS = {
-    "TOPIC": "topics", "SRC": "topics", "DST": "topics", "DLQ": "topics", "GROUP": "groups", "SOURCE": "groups",
-    "TARGET": "groups", "PROFILE": "profiles", "FILE": "files", "PLACE": "places",
-    "SHAPE": "shapes", "DIR": "files", "PATH": "files", "WHERE": "files", "KIND": "kinds", "NAME": "named",
-    "OTHER": "named", "KEY": "keys", "KEY=VALUE": "assignments", "ID": "ids", "TXN": "transactions",
-    "API": "apis", "VOTER": "ids", "BROKER": "ids",
-    "OPERATION": "operations", "RESOURCE": "acl kinds", "USER": "users", "TOKEN": "tokens", "PRINCIPAL": "principals",
-    "MECHANISM": "mechanisms",
-    "FILE|TOPIC": "plans", "WHICH": "asked",
-    "QUOTA": "quotas", "QUOTA=VALUE": "quota values", "user|client-id|ip": "entities",
-}  # fmt: skip
-OPTIONS = {
-    "bootstrap": "servers", "to_bootstrap": "servers", "profile": "profiles", "to_profile": "profiles",
-    "confirm": "profiles", "properties": "properties", "to_properties": "properties", "broker_map": "map",
-    "configs": "configs", "states": "states", "types": "types", "compression": "codecs", "offset": "offsets",
-    "group": "groups", "from_group": "groups", "trace_file": "files", "report": "files", "groups": "groups",
-    "delete_configs": "topic keys", "only": "sections", "operations": "operations", "txn_states": "txn states",
-}  # fmt: skip
 QUOTA_KEYS = """
 producer_byte_rate consumer_byte_rate request_percentage controller_mutation_rate connection_creation_rate
 """.split()
@@ -64,16 +44,6 @@ remote.storage.enable retention.bytes retention.ms segment.bytes segment.index.b
 unclean.leader.election.enable
 """.split()
 """Those of Kafka 4.3, where no cluster tells its own."""
-
-
-def kind_of(option: Option) -> str:
-    """What an option's value names."""
-    metavar = option.metavar.partition("[")[0]
-    if option.name in OPTIONS:
-        return OPTIONS[option.name]
-    if metavar == "WHERE":
-        return "offsets"
-    return ARGUMENTS.get(metavar, "")
 
 
 def names(place: Place) -> Iterable[Offer]:

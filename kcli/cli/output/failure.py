@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kcli.cli.output.shape import Shape
+    from kcli.cli.output.tables.shape import Shape
 
 
 class OutputFailed(KcliError):
@@ -35,9 +35,10 @@ def with_line(work: Callable[[], int], json: bool) -> int:
 
 
 def _print(error: KcliError, shape: Shape | None, format: str) -> None:
-    from kcli.cli.main import silence_stdout
-    from kcli.cli.output.render import Document, write
-    from kcli.cli.output.shape import Section, Shape
+    from kcli.cli.output.messages import silence_stdout
+    from kcli.cli.output.tables.document import Document
+    from kcli.cli.output.tables.render import write
+    from kcli.cli.output.tables.shape import Section, Shape
 
     document = Document(shape=shape or Shape(sections=(Section(),)))
     document.fail(error)

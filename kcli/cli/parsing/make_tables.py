@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
-from kcli.cli.output.shape import every
+from kcli.cli.output.tables.shape import every
 from kcli.cli.parsing.command import DECLARED, Command
 from kcli.cli.parsing.option import Option
 from kcli.cli.parsing.registry import SUBJECTS, modules

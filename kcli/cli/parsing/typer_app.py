@@ -70,7 +70,7 @@ def root() -> Any:
         version: bool = typer.Option(False, "-V", "--version", help="Print the version and the record core."),
     ) -> None:
         if version:
-            from kcli.cli.main import print_version
+            from kcli.cli.output.messages import print_version
 
             raise typer.Exit(print_version())
 
@@ -159,7 +159,7 @@ def dispatch(argv: list[str]) -> int:
 
 def _complain(problem: Any) -> int:
     """One sentence in our words' order: `kcli: sandbox: no such option: --bogus; see `kcli sandbox --help``."""
-    from kcli.cli.main import complain
+    from kcli.cli.output.messages import complain
 
     context = getattr(problem, "ctx", None)
     path = context.command_path if context is not None else "kcli"

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from kcli.cli.main import complain
-from kcli.cli.output.render import Document, write
+from kcli.cli.output.messages import complain
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.render import write
 from kcli.cli.runtime.connection import Connection
 from kcli.cli.runtime.question import asked
 from kcli.cli.runtime.signals import Interrupted
@@ -20,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator
 
-    from kcli.cli.output.shape import Row, Shape
+    from kcli.cli.output.tables.shape import Row, Shape
     from kcli.cli.parsing.groups import FormatOptions, OutputOptions, PlanOptions, QuietOptions
     from kcli.cli.parsing.option import Options
     from kcli.model import Cluster

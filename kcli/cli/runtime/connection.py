@@ -112,7 +112,7 @@ class Connection:
             warnings = [*self.profile.warnings, *warnings]
         told = [*([] if self.quiet else warnings), *(notes if self.verbose else [])]
         if told:
-            from kcli.cli.main import complain
+            from kcli.cli.output.messages import complain
 
             for line in dict.fromkeys(told):
                 complain(line)

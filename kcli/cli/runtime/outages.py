@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.cli.main import complain
+from kcli.cli.output.messages import complain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

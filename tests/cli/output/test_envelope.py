@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kcli.cli.output.envelope import BadLine, read_line
+from kcli.cli.output.records.envelope import BadLine, read_line
 
 NONE = (None, None, None)
 

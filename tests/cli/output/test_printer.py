@@ -7,7 +7,7 @@ import json
 import pytest
 
 from kcli.cli.commands.consume.plan import ConsumeOptions
-from kcli.cli.output.printer import Printer
+from kcli.cli.output.records.printer import Printer
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.parser import parse
 from kcli.cli.parsing.registry import declared

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from kcli.cli.commands.schema.schema import schema_of
-from kcli.cli.output.render import FORMATS, Document, _defused, render, write
-from kcli.cli.output.shape import every, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.render import FORMATS, _defused, render, write
+from kcli.cli.output.tables.shape import every, shape
 from kcli.errors import ConnectError
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -136,7 +137,8 @@ def test_NO_COLOR_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.process
 def test_rows_are_written_as_utf8_whatever_the_locale() -> None:
     program = (
-        "from kcli.cli.output.render import *; from kcli.cli.output.shape import shape;"
+        "from kcli.cli.output.tables.document import Document; from kcli.cli.output.tables.render import write;"
+        "from kcli.cli.output.tables.shape import shape;"
         "write(Document(shape=shape('topics.delete'), rows={'topics': [{'topic': 'é', 'result': 'x'}]}), 'table')"
     )
     done = subprocess.run(

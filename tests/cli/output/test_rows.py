@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from kcli.cli.output.render import Document, render
-from kcli.cli.output.rows import Row, column, shape
-from kcli.cli.output.shape import DECLARED
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.render import render
+from kcli.cli.output.tables.rows import Row, column, shape
+from kcli.cli.output.tables.shape import DECLARED
 
 
 class Place(Row, mixin=True):

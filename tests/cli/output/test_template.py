@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kcli.cli.output.template import compile_template, keyed
+from kcli.cli.output.records.template import compile_template, keyed
 from kcli.errors import UsageError
 
 

@@ -6,8 +6,8 @@ from kcli.acls import Acl, principal
 from kcli.cli.commands.acls import undo as acls_undo
 from kcli.cli.commands.acls.change import ChangeRow, change, run_change
 from kcli.cli.commands.acls.parse import NeedOptions, has_need, needed, operations, resources, rules
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import choice, text, texts

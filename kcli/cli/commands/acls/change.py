@@ -9,15 +9,15 @@ from kcli.acls import Acl, AclFilter
 from kcli.admin.acls.acls import create_acls, delete_acls
 from kcli.cli.commands.acls import undo as acls_undo
 from kcli.cli.commands.acls.find import AclRow, find_acls
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import column
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import column
 from kcli.cli.parsing.groups import OutputOptions, UndoOptions
 from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
 from kcli.cli.runtime.undo import UndoFile
 from kcli.model import Cluster
 
 if TYPE_CHECKING:
-    from kcli.cli.output.shape import Shape
+    from kcli.cli.output.tables.shape import Shape
     from kcli.cli.runtime.answer import Work
 
 ADD, REMOVE = "add", "remove"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from kcli.acls import Acl, AclFilter
 from kcli.admin.acls.acls import describe_acls
-from kcli.cli.output.rows import Row, column
+from kcli.cli.output.tables.rows import Row, column
 from kcli.model import Cluster
 
 FEW = 20

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kcli.cli.commands.acls.find import AclRow, find_acls
 from kcli.cli.commands.acls.parse import FilterOptions, filters
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import choice

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kcli.cli.commands.acls import undo as acls_undo
 from kcli.cli.commands.acls.change import ChangeRow, change, run_change
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.errors import UsageError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.cli.commands.apply.rows import ChangeRow
-from kcli.cli.output.render import Document
+from kcli.cli.output.tables.document import Document
 from kcli.cli.parsing.groups import QuietOptions
 from kcli.cli.parsing.option import Options, flag
 from kcli.cli.runtime.answer import plural, say

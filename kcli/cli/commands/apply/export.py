@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from kcli.cli.main import complain
+from kcli.cli.output.messages import complain
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ConnectionOptions, internal
 from kcli.cli.parsing.option import choice, texts

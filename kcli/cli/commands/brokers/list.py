@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kcli.admin.cluster.brokers import BrokerRow, look_at_brokers
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kcli.admin.cluster.brokers import look_at_brokers
 from kcli.cli.commands.brokers.ids import broker_ids
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer

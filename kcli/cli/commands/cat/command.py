@@ -98,7 +98,7 @@ def _run(words: list[str], program: str) -> int:
     except BrokenPipeError:
         raise
     except (KcliError, OSError) as problem:
-        from kcli.cli.main import sentence
+        from kcli.cli.output.messages import sentence
 
         fail(str(problem) if isinstance(problem, Fatal) else sentence(problem))
         return FATAL

@@ -13,7 +13,7 @@ from kcli.errors import BrokerError, KcliError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.commands.cat.parsing.line import CommandLine
-    from kcli.cli.output.envelope import Row
+    from kcli.cli.output.records.envelope import Row
     from kcli.cli.runtime.signals import Stop
     from kcli.producer.producer import BatchOutcome, Producer
     from kcli.settings import ProducerSettings

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from kcli.admin.cluster.changes import SAFE_DOWNGRADE, UNSAFE_DOWNGRADE, UPGRADE, update_features
 from kcli.admin.cluster.quorum import Feature, features
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import flag
@@ -16,7 +16,7 @@ from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster
 
 if TYPE_CHECKING:
-    from kcli.cli.output.shape import Shape
+    from kcli.cli.output.tables.shape import Shape
 
 
 class LevelRow(Row, section="features"):

@@ -9,8 +9,8 @@ from kcli.admin.cluster.cluster import describe_cluster
 from kcli.admin.groups.groups import group_names
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.coordinators import Coordinators
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer

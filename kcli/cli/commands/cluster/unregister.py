@@ -5,8 +5,8 @@ from __future__ import annotations
 from kcli.admin.cluster.brokers import look_at_brokers
 from kcli.admin.cluster.changes import unregister_broker
 from kcli.admin.topics.topics import Topic, describe_topics
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import flag

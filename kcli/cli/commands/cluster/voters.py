@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from kcli.admin.cluster.changes import Controller, add_voter, controllers, remove_voter
 from kcli.admin.topics.topics import id_text
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, OutputOptions
 from kcli.cli.parsing.option import text
@@ -18,7 +18,7 @@ from kcli.model import Address, Cluster
 from kcli.proto.schema import NO_ID
 
 if TYPE_CHECKING:
-    from kcli.cli.output.shape import Shape
+    from kcli.cli.output.tables.shape import Shape
 
 LISTENER = "CONTROLLER"
 

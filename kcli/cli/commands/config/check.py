@@ -7,8 +7,8 @@ from typing import Any
 
 from kcli.cli.commands.config.options import RemarkOptions
 from kcli.cli.commands.config.profiles import files, print_rows, remark_none
-from kcli.cli.main import complain
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.messages import complain
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import FormatOptions
 from kcli.cli.parsing.option import flag

@@ -9,7 +9,7 @@ from kcli.cli.commands.config.foreign import PLACES, guess, place, read
 from kcli.cli.commands.config.options import RemarkOptions
 from kcli.cli.commands.config.readers import ForeignCluster
 from kcli.cli.commands.config.toml import secrets_of, text_of, write
-from kcli.cli.main import complain
+from kcli.cli.output.messages import complain
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.option import flag, text, texts
 from kcli.config.profiles.files import user_file

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from kcli.cli.main import complain
-from kcli.cli.output.render import Document, write
+from kcli.cli.output.messages import complain
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.render import write
 from kcli.cli.parsing.groups import FormatOptions, QuietOptions
 from kcli.cli.runtime.answer import format_of
 from kcli.config.profiles.files import document, project_file, user_file
@@ -14,8 +15,8 @@ from kcli.config.profiles.files import document, project_file, user_file
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kcli.cli.output.rows import Row
-    from kcli.cli.output.shape import Shape
+    from kcli.cli.output.tables.rows import Row
+    from kcli.cli.output.tables.shape import Shape
 
 
 def files() -> list[tuple[str, dict[str, Any]]]:

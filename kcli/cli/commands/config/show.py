@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.cli.commands.config.profiles import print_rows
 from kcli.cli.commands.config.rows import PropertyRow
-from kcli.cli.output.rows import shape
+from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import flag

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli.admin.configs.resources import DELETE, Operation
 from kcli.cli.commands.configs.named import named
 from kcli.cli.commands.configs.plan import ChangeRow, change
-from kcli.cli.output.rows import shape
+from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 

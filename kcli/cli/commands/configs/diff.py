@@ -5,8 +5,8 @@ from __future__ import annotations
 from kcli.admin.configs.resources import Config, Resource, about, describe_configs, own
 from kcli.asking.fan_out import bad, good
 from kcli.cli.commands.configs.named import named, resource_of
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer

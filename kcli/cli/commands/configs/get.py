@@ -5,8 +5,8 @@ from __future__ import annotations
 from kcli.admin.configs.resources import Config, Resource, about, describe_configs, own
 from kcli.cli.commands.configs.named import NamedRow, name_of, named
 from kcli.cli.commands.configs.typed import nearest
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import column, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import flag

@@ -5,8 +5,8 @@ from __future__ import annotations
 from kcli.admin.configs.resources import KINDS, Resource, about, describe_configs, list_resources, own, resource
 from kcli.admin.topics.topics import describe_topics
 from kcli.cli.commands.configs.named import NamedRow, name_of
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import column, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.admin.configs.resources import APPEND, SUBTRACT
 from kcli.cli.commands.configs.plan import ChangeRow, assign
-from kcli.cli.output.rows import shape
+from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.admin.configs.resources import Resource, resource
-from kcli.cli.output.rows import Row, column
+from kcli.cli.output.tables.rows import Row, column
 from kcli.errors import UsageError
 
 DEFAULT = "default"  # of all brokers, as kafka-configs calls it

@@ -18,8 +18,8 @@ from kcli.asking.fan_out import bad
 from kcli.cli.commands.configs import undo as configs_undo
 from kcli.cli.commands.configs.named import NamedRow, name_of, named
 from kcli.cli.commands.configs.typed import mistyped, pair
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import column
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import column
 from kcli.cli.runtime.answer import answer, confirm, excluding, say
 from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import KcliError, UsageError
@@ -29,7 +29,7 @@ from kcli.secret import secretive
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.cli.output.shape import Shape
+    from kcli.cli.output.tables.shape import Shape
     from kcli.cli.parsing.groups import UndoOptions
 
 Plan = dict[Resource, list[Operation]]

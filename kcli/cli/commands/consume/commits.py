@@ -93,7 +93,7 @@ class Commits:
         if again and self._ending:
             self._gone.update(again)
         elif again:
-            from kcli.cli.main import complain
+            from kcli.cli.output.messages import complain
 
             complain(f"lost to the group before they were committed: {_read_again(again, self._unsure)}")
             self._unsure = False

@@ -191,13 +191,13 @@ async def _look_for_any(plan: Plan, client: Client, pattern: TopicPattern) -> No
 def _explain(plan: Plan, logs: dict[TopicPartition, int], ends: dict[TopicPartition, int]) -> None:
     sentence = held_back(logs, ends)
     if sentence is not None and not plan.connection.quiet:
-        from kcli.cli.main import complain
+        from kcli.cli.output.messages import complain
 
         complain(sentence)
 
 
 def _verdict(plan: Plan, reading: Reading, stop: Stop) -> int:
-    from kcli.cli.main import complain
+    from kcli.cli.output.messages import complain
 
     plan.say_skipped()
     if plan.connection.verbose:

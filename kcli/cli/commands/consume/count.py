@@ -9,7 +9,7 @@ from __future__ import annotations
 from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, finished, named_topics
 from kcli.cli.output.failure import with_document
 from kcli.cli.output.progress import Progress
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ConnectionOptions, TimeFieldOptions
 from kcli.cli.parsing.option import choice, flag
@@ -133,7 +133,8 @@ def _show(plan: Plan, counts: dict[TopicPartition, int]) -> None:
             for topic in dict.fromkeys(at.topic for at in counts):
                 put(f"{topic}\t{sum(n for at, n in counts.items() if at.topic == topic)}\n")
     else:
-        from kcli.cli.output.render import Document, write
+        from kcli.cli.output.tables.document import Document
+        from kcli.cli.output.tables.render import write
 
         document = Document(shape=SHAPE)
         rows = document.of(CountRow)

@@ -6,8 +6,8 @@ import asyncio
 from time import monotonic
 
 from kcli.cli.commands.consume.selection import EARLIEST, finished
-from kcli.cli.output.printer import Printer
 from kcli.cli.output.progress import Progress
+from kcli.cli.output.records.printer import Printer
 from kcli.errors import DeadlineExceeded, DecodeError
 from kcli.model import OffsetAndMetadata, TopicPartition
 
@@ -53,7 +53,7 @@ class Reading:
 
         self._arrivals = Arrivals(self.plan, cluster, places)
         if not places and not self.plan.connection.quiet and self.plan.pattern is not None:
-            from kcli.cli.main import complain
+            from kcli.cli.output.messages import complain
 
             complain(f"{', '.join(self.plan.pattern.patterns)}: no topic's name begins so yet; waiting for one")
 

@@ -90,7 +90,7 @@ class Selection:
 
     def consumer(self, client: Client, group: GroupSettings | None = None) -> Consumer:
         """A consumer that says resets and truncations on stderr (E20), unless -q."""
-        from kcli.cli.main import complain
+        from kcli.cli.output.messages import complain
 
         consumer = client.consumer(self.settings, group)
         if not self.connection.quiet:
@@ -108,7 +108,7 @@ class Selection:
 
     def leave_out(self, what: KcliError, at: TopicPartition) -> None:
         """Say that a corrupt batch is left out, and count it. Raises KcliError where --skip-corrupt was not given."""
-        from kcli.cli.main import complain
+        from kcli.cli.output.messages import complain
 
         place = f"{at.topic}[{at.partition}]"
         sentence = str(what) if str(what).startswith(place) else f"{place}: {what}"
@@ -120,7 +120,7 @@ class Selection:
 
     def say_skipped(self) -> None:
         """How many corrupt batches were left out, at the end; and records without a time in a range of times."""
-        from kcli.cli.main import complain
+        from kcli.cli.output.messages import complain
 
         if self.payload is not None and not self.connection.quiet:
             for sentence in self.payload.said():

@@ -13,8 +13,8 @@ import select
 import stat
 
 from kcli.cli.commands.produce.source import widen_pipe
-from kcli.cli.main import name_of
 from kcli.cli.output.failure import OutputFailed
+from kcli.cli.output.messages import name_of
 from kcli.cli.runtime.signals import Interrupted
 
 TYPE_CHECKING = False

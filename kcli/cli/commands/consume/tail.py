@@ -11,7 +11,7 @@ from kcli.cli.commands.consume.order.merge import WINDOW, Merge
 from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, finished, named_topics
 from kcli.cli.commands.consume.sink import Sink
 from kcli.cli.output.failure import with_line
-from kcli.cli.output.printer import Printer
+from kcli.cli.output.records.printer import Printer
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ConnectionOptions
 from kcli.cli.parsing.option import flag, integer

@@ -9,8 +9,8 @@ from kcli.cli.commands.copy.outcome import FLUSH_AFTER_INTERRUPT, SHAPE, answere
 from kcli.cli.commands.copy.plan import CopyOptions, Plan, Span
 from kcli.cli.commands.copy.survey import PLAN_SHAPE, survey
 from kcli.cli.commands.copy.target import check_partitions, cluster_id, find_target
-from kcli.cli.main import complain
 from kcli.cli.output.failure import with_document
+from kcli.cli.output.messages import complain
 from kcli.cli.output.progress import Progress
 from kcli.cli.parsing.command import command
 from kcli.cli.runtime.signals import INTERRUPTED, Stop, run, tell_outages

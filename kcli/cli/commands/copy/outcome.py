@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Awaitable
 
 from kcli.cli.commands.copy.plan import Plan
-from kcli.cli.main import complain, sentence
-from kcli.cli.output.render import Document, write
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.messages import complain, sentence
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.render import write
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.output.text import records
 from kcli.cli.runtime.signals import INTERRUPTED, Stop
 from kcli.copying.tally import Tally

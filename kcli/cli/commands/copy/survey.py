@@ -5,8 +5,9 @@ from __future__ import annotations
 from kcli.cli.commands.copy.plan import Plan, Span
 from kcli.cli.commands.lag.rows import stamp
 from kcli.cli.output.progress import Progress
-from kcli.cli.output.render import Document, write
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.render import write
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.runtime.signals import INTERRUPTED, Stop
 from kcli.client import Client
 from kcli.copying.survey import Part, Survey

@@ -8,7 +8,7 @@ from kcli.asking.ask import ask_anyone
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.commands.consume.selection import partitions
 from kcli.cli.commands.copy.plan import Plan, Span
-from kcli.cli.main import complain
+from kcli.cli.output.messages import complain
 from kcli.client import Client
 from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster

@@ -1,4 +1,4 @@
-"""`kcli doctor`: the ladder from the configuration to what one may do, one row per step and per advertised broker."""
+"""`kcli doctor`: the checks from the configuration to what one may do, one row per step and per advertised broker."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from kcli.broker.security.access import Access
-from kcli.cli.commands.doctor.ladder import Ladder
+from kcli.cli.commands.doctor.checks import Checks
+from kcli.cli.commands.doctor.endpoint import shown
 from kcli.cli.commands.doctor.steps import (
     ADVERTISED,
     FAILED,
@@ -21,10 +22,10 @@ from kcli.cli.commands.doctor.steps import (
     StepRow,
     exit_code,
 )
-from kcli.cli.commands.doctor.way import shown
-from kcli.cli.main import complain
-from kcli.cli.output.render import Document, write
-from kcli.cli.output.rows import shape
+from kcli.cli.output.messages import complain
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.render import write
+from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import integer, texts
@@ -115,63 +116,63 @@ async def examine(
     settings: ClientSettings, access: Access | None, steps: list[Step], patience: float, options: DoctorOptions
 ) -> None:
     """All rungs behind the configuration; they are added to `steps` in order."""
-    ladders = [Ladder(address, settings, access, patience) for address in settings.bootstrap]
+    all_checks = [Checks(address, settings, access, patience) for address in settings.bootstrap]
     try:
-        await asyncio.gather(*(ladder.climb() for ladder in ladders))
-        for ladder in ladders:
-            steps.extend(ladder.steps)
-        standing = next((ladder for ladder in ladders if ladder.failed is None), None)
+        await asyncio.gather(*(checks.run() for checks in all_checks))
+        for checks in all_checks:
+            steps.extend(checks.steps)
+        standing = next((checks for checks in all_checks if checks.failed is None), None)
         if standing is None:
             return
         await _cluster(standing, steps, options)
     finally:
-        for ladder in ladders:
-            ladder.close()
+        for checks in all_checks:
+            checks.close()
 
 
-async def _cluster(ladder: Ladder, steps: list[Step], options: DoctorOptions) -> None:
+async def _cluster(checks: Checks, steps: list[Step], options: DoctorOptions) -> None:
     """What a bootstrap broker that was reached tells of the others, and lets us do."""
     from kcli.cli.commands.doctor.rights import cluster_rights, metadata, one_group, one_topic, topic_rights
 
     answers: list[MetadataResponse] = []
-    del ladder.steps[:]
+    del checks.steps[:]
 
     async def ask() -> str:
-        answers.append(await metadata(ladder))
+        answers.append(await metadata(checks))
         brokers = len(answers[0].brokers)
         return f"cluster {answers[0].cluster_id or '–'}, {brokers} broker{'s' if brokers != 1 else ''}"
 
-    if not await ladder.take("metadata", ask):
-        steps.extend(ladder.steps)
+    if not await checks.take("metadata", ask):
+        steps.extend(checks.steps)
         return
-    steps.extend(ladder.steps)
-    del ladder.steps[:]
+    steps.extend(checks.steps)
+    del checks.steps[:]
     gate = asyncio.Semaphore(AT_ONCE)
     brokers = sorted(answers[0].brokers, key=lambda broker: broker.node_id)
-    steps.extend(await asyncio.gather(*(_advertised(ladder, broker, gate) for broker in brokers)))
-    sasl = ladder.access.sasl if ladder.access is not None else None
+    steps.extend(await asyncio.gather(*(_advertised(checks, broker, gate) for broker in brokers)))
+    sasl = checks.access.sasl if checks.access is not None else None
     user = (sasl.username if sasl is not None else "") or "ANONYMOUS"
     rungs: list[Callable[[], Awaitable[str | Fault]]] = [
-        partial(cluster_rights, ladder),
-        partial(topic_rights, ladder),
-        *(partial(one_topic, ladder, name, user) for name in options.topics),
-        *(partial(one_group, ladder, name, user) for name in options.groups),
+        partial(cluster_rights, checks),
+        partial(topic_rights, checks),
+        *(partial(one_topic, checks, name, user) for name in options.topics),
+        *(partial(one_group, checks, name, user) for name in options.groups),
     ]
     for rung in rungs:
-        await ladder.take("rights", rung)
-    for step in ladder.steps:
+        await checks.take("rights", rung)
+    for step in checks.steps:
         step.address = ""
-    steps.extend(ladder.steps)
+    steps.extend(checks.steps)
 
 
-async def _advertised(ladder: Ladder, broker: MetadataResponseBroker, gate: asyncio.Semaphore) -> Step:
+async def _advertised(checks: Checks, broker: MetadataResponseBroker, gate: asyncio.Semaphore) -> Step:
     """One broker under the address that it advertises, as one row."""
     address = Address(broker.host, broker.port)
-    own = Ladder(address, ladder.settings, ladder.access, ladder.seconds, broker.node_id)
+    own = Checks(address, checks.settings, checks.access, checks.seconds, broker.node_id)
     begin = time.perf_counter()
     async with gate:
         try:
-            await own.climb()
+            await own.run()
         except KcliError as problem:
             own.steps.append(Step(status=FAILED, result=str(problem), fault="unreachable"))
         finally:
@@ -190,7 +191,7 @@ async def _advertised(ladder: Ladder, broker: MetadataResponseBroker, gate: asyn
     step.status, step.fault, step.result = FAILED, failed.fault, f"{failed.step}: {failed.result}"
     step.mend = failed.mend
     if failed.step in ("DNS", "TCP"):
-        local = broker.host in LOCAL and ladder.address.host not in LOCAL
+        local = broker.host in LOCAL and checks.address.host not in LOCAL
         sentence = LOOPBACK if local else ADVERTISED
-        step.mend = sentence.format(address=shown(address), host=ladder.address.host, port=ladder.address.port)
+        step.mend = sentence.format(address=shown(address), host=checks.address.host, port=checks.address.port)
     return step

@@ -8,7 +8,7 @@ from typing import Any
 
 from kcli import codes
 from kcli.backoff import Backoff, repeat
-from kcli.cli.commands.doctor.ladder import Ladder
+from kcli.cli.commands.doctor.checks import Checks
 from kcli.cli.commands.doctor.steps import Fault
 from kcli.errors import KcliError, TooOld, UnsupportedVersion
 from kcli.proto.messages.find_coordinator import FindCoordinatorResponse
@@ -22,35 +22,35 @@ DEAD = (
 AGAIN = 0.2  # seconds between two questions for a coordinator
 
 
-async def ask(ladder: Ladder, request: Request[Any], most: int | None = None) -> Any:
+async def ask(checks: Checks, request: Request[Any], most: int | None = None) -> Any:
     """The broker's answer. Raises KcliError."""
     from kcli.broker.connection.versions import pick, too_old
 
-    assert ladder.connection is not None
-    version = pick(type(request), ladder.versions, ladder.name, most)
+    assert checks.connection is not None
+    version = pick(type(request), checks.versions, checks.name, most)
     try:
-        return await (await ladder.connection.ask(request, version, ladder.seconds))
+        return await (await checks.connection.ask(request, version, checks.seconds))
     except TooOld as problem:
-        raise too_old(type(request), version, ladder.name) from problem
+        raise too_old(type(request), version, checks.name) from problem
 
 
-async def metadata(ladder: Ladder) -> MetadataResponse:
+async def metadata(checks: Checks) -> MetadataResponse:
     """The cluster's brokers. Raises Fault."""
-    from kcli.cli.commands.doctor.looks import offered, protocol, trimmed
+    from kcli.cli.commands.doctor.diagnose import offered, protocol, trimmed
     from kcli.proto.messages.metadata import MetadataRequest
 
     try:
-        answer: MetadataResponse = await ask(ladder, MetadataRequest(topics=[], allow_auto_topic_creation=False))
+        answer: MetadataResponse = await ask(checks, MetadataRequest(topics=[], allow_auto_topic_creation=False))
     except KcliError as problem:
-        sasl = ladder.access is not None and ladder.access.sasl is not None
-        mechanisms = [] if sasl else await offered(ladder)
+        sasl = checks.access is not None and checks.access.sasl is not None
+        mechanisms = [] if sasl else await offered(checks)
         if mechanisms:
             raise Fault(
                 "sasl-wanted",
                 f"this listener wants to know who you are; it offers {', '.join(mechanisms)}",
-                sasl_protocol=protocol(ladder, True),
+                sasl_protocol=protocol(checks, True),
             ) from problem
-        raise Fault("metadata", trimmed(ladder, problem)) from problem
+        raise Fault("metadata", trimmed(checks, problem)) from problem
     if answer.error_code:
         code = codes.of(answer.error_code)
         raise Fault("metadata", f"{code.text} ({code.name})")
@@ -59,22 +59,22 @@ async def metadata(ladder: Ladder) -> MetadataResponse:
     return answer
 
 
-async def cluster_rights(ladder: Ladder) -> str:
+async def cluster_rights(checks: Checks) -> str:
     """What we may do to the cluster itself."""
     from kcli.proto.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 
     try:
         answer: DescribeClusterResponse = await ask(
-            ladder, DescribeClusterRequest(include_cluster_authorized_operations=True)
+            checks, DescribeClusterRequest(include_cluster_authorized_operations=True)
         )
     except KcliError:
         return "cluster: the broker does not tell"
     return f"cluster: {operations(answer.cluster_authorized_operations, 'cluster')}"
 
 
-async def topic_rights(ladder: Ladder) -> str:
+async def topic_rights(checks: Checks) -> str:
     """How many topics are to be seen, and with how many of them we may do what."""
-    topics = [topic for topic in await _topics(ladder, None) if not topic.is_internal]
+    topics = [topic for topic in await _topics(checks, None) if not topic.is_internal]
     if not topics:
         return "topics: there are none, or none that may be seen"
     allowed = [topic.topic_authorized_operations for topic in topics if topic.topic_authorized_operations != UNTOLD]
@@ -86,9 +86,9 @@ async def topic_rights(ladder: Ladder) -> str:
     return f"topics: {len(topics)} to be seen{', each' if same and len(topics) > 1 else ''}: {may}"
 
 
-async def one_topic(ladder: Ladder, name: str, user: str) -> str:
+async def one_topic(checks: Checks, name: str, user: str) -> str:
     """What we may do with a topic. Raises Fault when it is neither to be read nor to be written."""
-    topic = next((topic for topic in await _topics(ladder, [name]) if topic.name == name), None)
+    topic = next((topic for topic in await _topics(checks, [name]) if topic.name == name), None)
     if topic is None:
         raise Fault("metadata", f"topic {name}: the broker's answer leaves it out")
     code = codes.of(topic.error_code)
@@ -103,11 +103,11 @@ async def one_topic(ladder: Ladder, name: str, user: str) -> str:
     return f"topic {name}: {operations(allowed, 'topic')}"
 
 
-async def one_group(ladder: Ladder, name: str, user: str) -> str:
+async def one_group(checks: Checks, name: str, user: str) -> str:
     """What we may do with a group; its coordinator is asked. Raises Fault when it may not be read in."""
-    at = await _coordinator(ladder, name, user)
+    at = await _coordinator(checks, name, user)
     try:
-        allowed = await _at(ladder, at, lambda there: _group_bits(there, name))
+        allowed = await _at(checks, at, lambda there: _group_bits(there, name))
     except KcliError as problem:
         raise Fault("metadata", f"group {name}: {problem}") from problem
     coordinates = f"broker {at.node_id} coordinates it"
@@ -117,7 +117,7 @@ async def one_group(ladder: Ladder, name: str, user: str) -> str:
     return f"group {name}: {operations(allowed, 'group')}; {coordinates}"
 
 
-async def _coordinator(ladder: Ladder, name: str, user: str) -> FindCoordinatorResponse:
+async def _coordinator(checks: Checks, name: str, user: str) -> FindCoordinatorResponse:
     from kcli.proto.messages.find_coordinator import FindCoordinatorRequest
 
     answer: FindCoordinatorResponse
@@ -125,12 +125,12 @@ async def _coordinator(ladder: Ladder, name: str, user: str) -> FindCoordinatorR
     async def answered() -> bool:
         nonlocal answer
         try:
-            answer = await ask(ladder, FindCoordinatorRequest(key=name, key_type=0), most=3)
+            answer = await ask(checks, FindCoordinatorRequest(key=name, key_type=0), most=3)
         except KcliError as problem:
             raise Fault("metadata", f"group {name}: {problem}") from problem
         return not codes.of(answer.error_code).retriable  # the first group of a cluster is waited for
 
-    await repeat(answered, Backoff(AGAIN, AGAIN), asyncio.get_running_loop().time() + ladder.seconds)
+    await repeat(answered, Backoff(AGAIN, AGAIN), asyncio.get_running_loop().time() + checks.seconds)
     code = codes.of(answer.error_code)
     if code is codes.GROUP_AUTHORIZATION_FAILED:
         acl = f"--operation Read --group {name}"
@@ -140,20 +140,19 @@ async def _coordinator(ladder: Ladder, name: str, user: str) -> FindCoordinatorR
     return answer
 
 
-async def _at(ladder: Ladder, at: FindCoordinatorResponse, work: Callable[[Ladder], Awaitable[int]]) -> int:
+async def _at(checks: Checks, at: FindCoordinatorResponse, work: Callable[[Checks], Awaitable[int]]) -> int:
     """`work` on the way to another broker; UNTOLD when it cannot be reached, for which there is a row of its own."""
-    from kcli.cli.commands.doctor.ladder import Ladder as Way
     from kcli.model import Address
 
-    there = Way(Address(at.host, at.port), ladder.settings, ladder.access, ladder.seconds, at.node_id)
+    there = Checks(Address(at.host, at.port), checks.settings, checks.access, checks.seconds, at.node_id)
     try:
-        await there.climb()
+        await there.run()
         return UNTOLD if there.failed is not None else await work(there)
     finally:
         there.close()
 
 
-async def _group_bits(ladder: Ladder, name: str) -> int:
+async def _group_bits(checks: Checks, name: str) -> int:
     from kcli.proto.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 
     asked = DescribeGroupsRequest(groups=[name], include_authorized_operations=True)
@@ -162,7 +161,7 @@ async def _group_bits(ladder: Ladder, name: str) -> int:
     async def answered() -> bool:
         nonlocal bits
         try:
-            answer: DescribeGroupsResponse = await ask(ladder, asked, most=DEAD)
+            answer: DescribeGroupsResponse = await ask(checks, asked, most=DEAD)
         except UnsupportedVersion:
             return True
         group = answer.groups[0] if answer.groups else None
@@ -170,22 +169,22 @@ async def _group_bits(ladder: Ladder, name: str) -> int:
             bits = group.authorized_operations
         return group is None or not codes.of(group.error_code).retriable  # a new coordinator loads its groups first
 
-    await repeat(answered, Backoff(AGAIN, AGAIN), asyncio.get_running_loop().time() + ladder.seconds)
+    await repeat(answered, Backoff(AGAIN, AGAIN), asyncio.get_running_loop().time() + checks.seconds)
     return bits
 
 
-async def _topics(ladder: Ladder, names: list[str] | None) -> list[MetadataResponseTopic]:
-    from kcli.cli.commands.doctor.looks import trimmed
+async def _topics(checks: Checks, names: list[str] | None) -> list[MetadataResponseTopic]:
+    from kcli.cli.commands.doctor.diagnose import trimmed
     from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 
     asked = None if names is None else [MetadataRequestTopic(name=name) for name in names]
     try:
         answer: MetadataResponse = await ask(
-            ladder,
+            checks,
             MetadataRequest(topics=asked, allow_auto_topic_creation=False, include_topic_authorized_operations=True),
         )
     except KcliError as problem:
-        raise Fault("metadata", trimmed(ladder, problem)) from problem
+        raise Fault("metadata", trimmed(checks, problem)) from problem
     return list(answer.topics)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.cli.output.rows import Row, column
+from kcli.cli.output.tables.rows import Row, column
 from kcli.values import Value
 
 OK, WARNING, FAILED, SKIPPED = "ok", "warning", "failed", "skipped"
@@ -65,7 +65,7 @@ class StepRow(Row, section="steps"):
 
 
 class Step(Value):
-    """A rung of the ladder. `milliseconds` is None where nothing was tried."""
+    """A rung of the checks. `milliseconds` is None where nothing was tried."""
 
     step: str = ""
     address: str = ""

@@ -17,8 +17,8 @@ from kcli.broker.security.tls_faults import (
     WRONG_NAME,
 )
 from kcli.cli.commands.doctor.certificate import Certificate, read
-from kcli.cli.commands.doctor.ladder import Ladder
-from kcli.cli.commands.doctor.looks import quick, speaks_plaintext, trimmed
+from kcli.cli.commands.doctor.diagnose import quick, speaks_plaintext, trimmed
+from kcli.cli.commands.doctor.endpoint import Endpoint
 from kcli.cli.commands.doctor.steps import Fault
 
 SOON = 14  # days
@@ -35,38 +35,38 @@ FAULTS = {
 }
 
 
-def describe(ladder: Ladder) -> str | Fault:
+def describe(endpoint: Endpoint) -> str | Fault:
     """The version, and the certificate that was accepted; a Fault as a warning."""
     from kcli.broker.security.secured import SecuredConnection
 
-    assert isinstance(ladder.connection, SecuredConnection)
-    wire: ssl.SSLObject = ladder.connection.wire.get_extra_info("ssl_object")
+    assert isinstance(endpoint.connection, SecuredConnection)
+    wire: ssl.SSLObject = endpoint.connection.wire.get_extra_info("ssl_object")
     certificate = read(wire.getpeercert(binary_form=True) or b"")
     text = wire.version() or "TLS"
     if certificate is not None:
         text += f", certificate of {names(certificate)}, until {day(certificate.ends)}"
         if certificate.ends is not None and (certificate.ends - datetime.now(UTC)).days < SOON:
             return Fault("tls-expires", text)
-    tls = ladder.access.tls if ladder.access is not None else None
+    tls = endpoint.access.tls if endpoint.access is not None else None
     if tls is not None and not (tls.verify and tls.verify_host):
         text += "; it is not verified" if not tls.verify else "; its name is not verified"
     return text
 
 
-async def diagnose(ladder: Ladder, problem: Exception) -> Fault:
+async def diagnose(endpoint: Endpoint, problem: Exception) -> Fault:
     """What is wrong with the handshake."""
     cause = problem.__cause__
-    host = ladder.address.host
+    host = endpoint.address.host
     if isinstance(cause, ssl.SSLCertVerificationError):
-        certificate = await shown_certificate(ladder)
+        certificate = await shown_certificate(endpoint)
         fault = FAULTS.get(cause.verify_code, "tls")
-        return Fault(fault, _said(fault, certificate, host, trimmed(ladder, problem)), host=host)
-    spoken = await speaks_plaintext(ladder)
+        return Fault(fault, _said(fault, certificate, host, trimmed(endpoint, problem)), host=host)
+    spoken = await speaks_plaintext(endpoint)
     if spoken == "kafka":
         return Fault("plaintext", "this port speaks Kafka in plaintext, and we spoke TLS")
     if spoken == "http":
         return Fault("http", "this port speaks HTTP, not Kafka")
-    return Fault("tls", trimmed(ladder, problem))
+    return Fault("tls", trimmed(endpoint, problem))
 
 
 def _said(fault: str, found: Certificate | None, host: str, text: str) -> str:
@@ -93,17 +93,17 @@ def day(when: datetime | None) -> str:
     return "?" if when is None else when.strftime("%Y-%m-%d")
 
 
-async def shown_certificate(ladder: Ladder) -> Certificate | None:
+async def shown_certificate(endpoint: Endpoint) -> Certificate | None:
     """The certificate of a peer that is not trusted."""
-    assert ladder.reached is not None
-    assert ladder.access is not None
+    assert endpoint.reached is not None
+    assert endpoint.access is not None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
-    name = ladder.access.server_name(ladder.address.host).rstrip(".")
-    where = ladder.reached[1]
+    name = endpoint.access.server_name(endpoint.address.host).rstrip(".")
+    where = endpoint.reached[1]
     try:
-        async with asyncio.timeout(quick(ladder)):
+        async with asyncio.timeout(quick(endpoint)):
             _, writer = await asyncio.open_connection(where[0], where[1], ssl=context, server_hostname=name)
     except OSError:  # TLS errors and timeouts are such too
         return None

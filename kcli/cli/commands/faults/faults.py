@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import text

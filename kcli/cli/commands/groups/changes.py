@@ -7,7 +7,7 @@ from kcli.admin.topics.topics import describe_topics
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.commands.groups import undo as groups_undo
-from kcli.cli.output.rows import Row, column
+from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.runtime.answer import answer, confirm, excluding, missing, say
 from kcli.cli.runtime.undo import UndoFile
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from kcli.admin.groups.reset import Change
-    from kcli.cli.output.render import Document
-    from kcli.cli.output.shape import Shape
+    from kcli.cli.output.tables.document import Document
+    from kcli.cli.output.tables.shape import Shape
     from kcli.cli.parsing.groups import UndoOptions
     from kcli.model import Cluster
 

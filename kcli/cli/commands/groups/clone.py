@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli.cli.commands.groups import changes, plans
 from kcli.cli.commands.groups.changes import ChangeRow
 from kcli.cli.commands.groups.scope import Scope, topics
-from kcli.cli.output.rows import shape
+from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.errors import UsageError

@@ -8,7 +8,7 @@ from kcli.admin.groups.rows import GroupInUse, GroupMissing
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
 from kcli.cli.commands.groups import undo as groups_undo
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions, if_exists
 from kcli.cli.runtime.answer import answer, confirm, excluding, missing, words_of
@@ -18,7 +18,7 @@ from kcli.errors import KcliError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.admin.groups.rows import Described
-    from kcli.cli.output.render import Document
+    from kcli.cli.output.tables.document import Document
     from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
 
     Commits = dict[TopicPartition, OffsetAndMetadata | KcliError]

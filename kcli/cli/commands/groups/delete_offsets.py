@@ -9,7 +9,7 @@ from kcli.admin.groups.rows import GroupMissing
 from kcli.cli.commands.groups import changes
 from kcli.cli.commands.groups.changes import ChangeRow
 from kcli.cli.commands.groups.scope import Scope, ScopeOptions
-from kcli.cli.output.rows import shape
+from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.runtime.answer import missing, words_of
@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.admin.groups.reset import Change
     from kcli.asking.coordinators import Coordinators
-    from kcli.cli.output.render import Document
+    from kcli.cli.output.tables.document import Document
 
 SHAPE = shape("groups.delete-offsets", "Committed offsets that were deleted, or would be.", ChangeRow)
 

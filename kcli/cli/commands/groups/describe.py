@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli.admin.groups.groups import who
 from kcli.cli.commands.groups.members import MemberRow, member_row
 from kcli.cli.commands.lag.measured import PartitionRow, measure, partition_row, problems
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions, isolation
 from kcli.cli.runtime.answer import answer, plural, say, words_of
@@ -14,7 +14,7 @@ from kcli.lag.snapshot import take
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.admin.groups.rows import Described
-    from kcli.cli.output.render import Document
+    from kcli.cli.output.tables.document import Document
     from kcli.model import Cluster
 
 

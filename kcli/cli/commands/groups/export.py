@@ -13,19 +13,18 @@ from kcli.admin.groups.rows import GroupMissing
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
 from kcli.cli.commands.groups.scope import Scope, topics
-from kcli.cli.output import render
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables import render
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import FORMATS, OutputOptions
 from kcli.cli.parsing.option import choice
 from kcli.cli.runtime.answer import answer, fail_all, say, unlisted
 from kcli.errors import KcliError
-from kcli.model import TopicPartition
 from kcli.text.escape import put
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.output.render import Document
+    from kcli.cli.output.tables.document import Document
     from kcli.model import Cluster
 
 
@@ -95,9 +94,7 @@ def export(options: ExportOptions) -> int:
     def printed(document: Document, format: str) -> None:
         if format == "csv":
             # Kafka's tool reads three columns when one group is named on its command line, and four else
-            rows = document.of(OffsetRow)
-            offsets = ((row.group, TopicPartition(row.topic, row.partition), row.offset) for row in rows)
-            put(csv_text(offsets, with_group=len(groups) != 1))
+            put(csv_text([offset.as_json() for offset in document.of(OffsetRow)], with_group=len(groups) != 1))
             sys.stdout.flush()
         else:
             render.write(document, format)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.admin.groups.groups import list_groups
 from kcli.admin.groups.rows import STATES, TYPES
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions, states
 from kcli.cli.parsing.option import texts
@@ -12,7 +12,7 @@ from kcli.cli.runtime.answer import answer, some_of, unlisted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.output.render import Document
+    from kcli.cli.output.tables.document import Document
     from kcli.model import Cluster
 
 

@@ -6,7 +6,7 @@ from kcli.admin.groups.groups import find_groups, group_names
 from kcli.admin.groups.rows import GroupMissing
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer, fail_all, say, words_of
@@ -15,7 +15,7 @@ from kcli.errors import KcliError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.admin.groups.rows import Described, Member
-    from kcli.cli.output.render import Document
+    from kcli.cli.output.tables.document import Document
     from kcli.model import Cluster
 
 

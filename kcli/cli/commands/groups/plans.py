@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kcli.admin.groups.reset import Change, Form
     from kcli.asking.coordinators import Coordinators
     from kcli.cli.commands.groups.scope import Scope
-    from kcli.cli.output.render import Document
+    from kcli.cli.output.tables.document import Document
     from kcli.cli.parsing.groups import ConnectionOptions
     from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
 

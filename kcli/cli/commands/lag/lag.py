@@ -18,8 +18,8 @@ from kcli.cli.commands.lag.measured import (
     topic_row,
 )
 from kcli.cli.commands.lag.options import LagOptions
-from kcli.cli.main import complain
-from kcli.cli.output.rows import shape
+from kcli.cli.output.messages import complain
+from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.runtime.answer import answer, plural, say, some_of
 from kcli.errors import UsageError
@@ -30,7 +30,7 @@ from kcli.lag.status import SEVERITY
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.commands.lag.measured import Measured
-    from kcli.cli.output.render import Document
+    from kcli.cli.output.tables.document import Document
     from kcli.lag.snapshot import Snapshot
     from kcli.model import Cluster
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.admin.groups.groups import group_names, progress_of
 from kcli.admin.groups.rows import GroupMissing
-from kcli.cli.output.rows import Row, column
+from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.runtime.answer import fail_all, unlisted
 from kcli.errors import KcliError
 from kcli.lag import figures as engine
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import TypedDict
 
     from kcli.admin.groups.rows import Described
-    from kcli.cli.output.render import Document
+    from kcli.cli.output.tables.document import Document
     from kcli.lag.snapshot import Snapshot
     from kcli.model import Cluster
 

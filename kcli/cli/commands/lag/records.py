@@ -17,7 +17,7 @@ from kcli.settings import ConsumerSettings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.commands.lag.measured import Measured
-    from kcli.cli.output.render import Document
+    from kcli.cli.output.tables.document import Document
     from kcli.model import Cluster
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from kcli.admin.groups.groups import progress_of
-from kcli.cli.main import complain
+from kcli.cli.output.messages import complain
 from kcli.errors import KcliError, UsageError
 from kcli.lag.formats.recording import read
 from kcli.lag.watch import Look

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from kcli.cli.commands.lag.rows import SHAPES, fill, stamp
-from kcli.cli.main import complain
-from kcli.cli.output.render import Document, render
+from kcli.cli.output.messages import complain
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.render import render
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def text_of(plan: Plan, look: Look, *, first: bool) -> str:
     if plan.format == "json":
         from json import dumps
 
-        from kcli.cli.output.render import whole
+        from kcli.cli.output.tables.render import whole
 
         return dumps(whole(document), ensure_ascii=False, separators=(",", ":")) + "\n"
     text = render(document, plan.format)

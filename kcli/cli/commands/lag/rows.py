@@ -11,7 +11,7 @@ from kcli.cli.commands.lag.measured import (
     partition_row,
     topic_row,
 )
-from kcli.cli.output.rows import Row, column, duration, shape
+from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.output.timestamps import utc
 from kcli.lag.history import GroupStanding, topics_of
 from kcli.lag.status import SEVERITY
@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypedDict
 
-    from kcli.cli.output.render import Document
+    from kcli.cli.output.tables.document import Document
     from kcli.lag.partition_lag import Standing
     from kcli.lag.watch import Look
 

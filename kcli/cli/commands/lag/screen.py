@@ -6,7 +6,7 @@ import sys
 
 from kcli.cli.commands.lag.report import document_of, text_of
 from kcli.cli.commands.lag.rows import stamp
-from kcli.cli.output.render import write
+from kcli.cli.output.tables.render import write
 from kcli.text.escape import put
 
 TYPE_CHECKING = False
@@ -60,7 +60,7 @@ class Screen:
         from rich.console import Group as Rows
         from rich.text import Text
 
-        from kcli.cli.output.rich_tables import table_of
+        from kcli.cli.output.tables.rich_tables import table_of
 
         document = document_of(self._plan, look)
         (section,) = document.shape.sections

@@ -9,7 +9,7 @@ from time import monotonic
 
 from kcli.cli.commands.lag.plan import Plan
 from kcli.cli.commands.lag.report import News, complain_of
-from kcli.cli.main import complain
+from kcli.cli.output.messages import complain
 from kcli.cli.runtime.connection import Connection
 from kcli.cli.runtime.signals import Stop
 from kcli.cli.runtime.signals import run as run_loop

@@ -10,8 +10,8 @@ from kcli.admin.topics.topics import Partition, Topic, describe_topics
 from kcli.backoff import Backoff, repeat
 from kcli.cli.commands.leaders.preferred import is_preferred, why_not_preferred
 from kcli.cli.commands.reassign.partitions_chosen import AllTopicsOptions, Chosen
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, internal
 from kcli.cli.parsing.option import flag

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kcli.cli.commands.leaders.preferred import is_preferred, why_not_preferred
 from kcli.cli.commands.reassign.partitions_chosen import Chosen
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions, internal
 from kcli.cli.runtime.answer import answer, plural, say

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.admin.storage.log_dirs import LogDir, log_dirs
-from kcli.cli.output.render import Document
+from kcli.cli.output.tables.document import Document
 from kcli.cli.parsing.option import Options, texts
 from kcli.model import Cluster
 

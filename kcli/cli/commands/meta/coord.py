@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.asking.coordinators import GROUP, SHARE, TRANSACTION, coordinators_of
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import texts

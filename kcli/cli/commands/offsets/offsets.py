@@ -11,7 +11,7 @@ from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
 from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, list_offsets
-from kcli.cli.output.rows import Row, column, moment, shape
+from kcli.cli.output.tables.rows import Row, column, moment, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions, TimeFieldOptions, isolation
 from kcli.cli.parsing.option import text
@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from kcli.cli.output.render import Document
+    from kcli.cli.output.tables.document import Document
     from kcli.model import Cluster, OffsetAndMetadata
     from kcli.seeking.seeking import First
 

@@ -11,7 +11,7 @@ from kcli.cli.commands.pipeline.options import ReportOptions, SparkOptions, repo
 from kcli.cli.commands.pipeline.session.frame import conf_of
 from kcli.cli.commands.pipeline.session.progress import human_size
 from kcli.cli.commands.pipeline.warmup import trial_settings
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import QuietOptions
 from kcli.cli.parsing.option import flag
@@ -49,7 +49,8 @@ kcli pipeline doctor --java-home /opt/jdk-21 -J""",
 def doctor(options: DoctorOptions) -> int:
     """Look for everything that a pipeline needs: PySpark and its version, pyarrow and NumPy, which Java is used and
     why, the class-data archive, memory and disk; then start Spark, and run a tiny job with kcli's own source."""
-    from kcli.cli.output.render import Document, write
+    from kcli.cli.output.tables.document import Document
+    from kcli.cli.output.tables.render import write
 
     steps = [_step(name, check, options) for name, check in CHECKS.items()]
     whole = all(step.status != "failed" for step in steps)
@@ -61,7 +62,7 @@ def doctor(options: DoctorOptions) -> int:
     document.of(StepRow).extend(steps)
     write(document, report_format(options) or "table")
     if not options.quiet:
-        from kcli.cli.main import complain
+        from kcli.cli.output.messages import complain
 
         for step in steps:
             if step.mend:

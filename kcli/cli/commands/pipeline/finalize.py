@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kcli.cli.main import complain
-from kcli.cli.output.render import Document, write
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.messages import complain
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.render import write
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import PlanOptions, QuietOptions
 from kcli.cli.runtime.answer import confirm, excluding, format_of, plural

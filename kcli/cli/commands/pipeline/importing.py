@@ -12,8 +12,9 @@ from kcli.cli.commands.pipeline.session.frame import Frame, conf_of
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
 from kcli.cli.commands.pipeline.session.stream import name_of, trigger_of
 from kcli.cli.commands.pipeline.sink.target import Target
-from kcli.cli.output.render import Document, write
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.render import write
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.option import choice, flag, text, texts
 from kcli.cli.parsing.record_groups import compression

@@ -12,11 +12,12 @@ from kcli.cli.commands.copy.target import cluster_id, make_like
 from kcli.cli.commands.pipeline.options import DryRunOptions, pipeline_name, report_format
 from kcli.cli.commands.pipeline.source.plan import write_plan
 from kcli.cli.commands.pipeline.source.samples import Span
-from kcli.cli.main import complain, sentence
 from kcli.cli.output import text
+from kcli.cli.output.messages import complain, sentence
 from kcli.cli.output.progress import Progress
-from kcli.cli.output.render import Document, write
-from kcli.cli.output.rows import Row, column, duration, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.render import write
+from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing import option
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.record_groups import (

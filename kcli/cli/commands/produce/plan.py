@@ -119,7 +119,7 @@ class Plan:
         """`-H NAME:VALUE` is how rpk and kaf write a header; here it is a name without a value."""
         for name, value in self.headers:
             if value is None and ":" in name:
-                from kcli.cli.main import complain
+                from kcli.cli.output.messages import complain
 
                 better = name.replace(":", "=", 1)
                 complain(f"-H {name}: a header of that name, without a value; -H {better} gives it one")

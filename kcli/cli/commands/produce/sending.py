@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kcli.cli.commands.produce.plan import Plan
-    from kcli.cli.output.envelope import Row
+    from kcli.cli.output.records.envelope import Row
     from kcli.cli.output.report import Report
     from kcli.cli.runtime.signals import Stop
     from kcli.model import Cluster
@@ -118,7 +118,7 @@ class Sending:
         return line + count
 
     async def _envelopes(self, name: str, block: bytes, line: int) -> int:
-        from kcli.cli.output.envelope import BadLine, read_line
+        from kcli.cli.output.records.envelope import BadLine, read_line
 
         plan = self.plan
         rows: list[Row] = []
@@ -219,7 +219,7 @@ def _verdict(sending: Sending, stop: Stop, problem: KcliError | OSError | None) 
             say(sending.summary())
         return 0
     if problem is not None:
-        from kcli.cli.main import sentence
+        from kcli.cli.output.messages import sentence
 
         say(sentence(problem))
     if sending.read or sending.skipped:
@@ -228,6 +228,6 @@ def _verdict(sending: Sending, stop: Stop, problem: KcliError | OSError | None) 
 
 
 def say(sentence: str) -> None:
-    from kcli.cli.main import complain
+    from kcli.cli.output.messages import complain
 
     complain(sentence)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kcli.cli.commands.produce.plan import Plan
-    from kcli.cli.output.envelope import Row
+    from kcli.cli.output.records.envelope import Row
     from kcli.cli.output.report import Report
     from kcli.cli.runtime.signals import Stop
     from kcli.model import Cluster
@@ -193,7 +193,7 @@ def verdict(sending: TransactionalSending, problem: KcliError | OSError | None) 
             say(sending.summary())
         return 0
     if problem is not None:
-        from kcli.cli.main import sentence
+        from kcli.cli.output.messages import sentence
 
         say(sentence(problem))
     if sending.read or sending.skipped:

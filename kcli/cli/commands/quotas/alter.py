@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli.admin.quotas.quotas import entity, value_of
 from kcli.cli.commands.quotas.entity import EntityOptions, names_of
 from kcli.cli.commands.quotas.plan import ChangeRow, change
-from kcli.cli.output.rows import shape
+from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import texts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.admin.quotas.quotas import CLIENT, IP, USER
-from kcli.cli.output.rows import Row, column
+from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.parsing.option import Options, flag, text
 from kcli.errors import UsageError
 

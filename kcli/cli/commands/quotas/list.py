@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from kcli.admin.quotas.quotas import ANY, EXACT, IS_DEFAULT, KINDS, Component, describe_quotas, text_of
 from kcli.cli.commands.quotas.entity import EntityOptions, EntityRow, names_of
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import column, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import flag, texts

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from kcli.admin.quotas.quotas import Entity, alter_quotas, describe_quotas, text_of
 from kcli.cli.commands.quotas import undo as quotas_undo
 from kcli.cli.commands.quotas.entity import EntityRow
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import column
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import column
 from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
 from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import KcliError
@@ -16,7 +16,7 @@ from kcli.model import Cluster
 
 if TYPE_CHECKING:
     from kcli.admin.quotas.quotas import Quotas
-    from kcli.cli.output.shape import Shape
+    from kcli.cli.output.tables.shape import Shape
     from kcli.cli.parsing.groups import UndoOptions
 
 Changes = dict[Entity, dict[str, float | None]]

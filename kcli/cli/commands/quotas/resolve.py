@@ -5,8 +5,8 @@ from __future__ import annotations
 from kcli.admin.quotas import rules
 from kcli.admin.quotas.quotas import describe_quotas, text_of
 from kcli.cli.commands.quotas.entity import client, ip, user
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import flag

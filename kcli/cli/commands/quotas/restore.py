@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.cli.commands.quotas import undo as quotas_undo
 from kcli.cli.commands.quotas.plan import ChangeRow, change
-from kcli.cli.output.rows import shape
+from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.errors import UsageError

@@ -9,7 +9,7 @@ from kcli.broker.guard import READING
 from kcli.cli.commands.raw.answer import explained, write_json
 from kcli.cli.commands.raw.body import find_api, name_of, read_body, request_of
 from kcli.cli.commands.raw.whom import broker_of, place
-from kcli.cli.main import complain
+from kcli.cli.output.messages import complain
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import flag, integer, text

@@ -7,8 +7,9 @@ from typing import Any
 from kcli.cli.commands.raw.body import name_of
 from kcli.cli.commands.raw.field_docs import meaning_of
 from kcli.cli.commands.raw.whom import broker_of, place
-from kcli.cli.output.render import Document, write
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.render import write
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.groups import FormatOptions, OutputOptions
 from kcli.cli.runtime.answer import answer, format_of
 from kcli.errors import UsageError

@@ -10,8 +10,8 @@ from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.commands.reassign.partitions_chosen import AllTopicsOptions
 from kcli.cli.commands.reassign.planning import file_of
 from kcli.cli.commands.reassign.throttling import KeepThrottleOptions, clean
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say

@@ -15,8 +15,9 @@ from kcli.cli.commands.reassign.plan_rows import (
 )
 from kcli.cli.commands.reassign.planning import PlanningOptions, file_of, from_file, from_options, look, plans_anew
 from kcli.cli.commands.reassign.throttling import RateOptions
-from kcli.cli.output.render import Document, human_time
-from kcli.cli.output.rows import shape
+from kcli.cli.output.tables.cells import human_time
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import flag

@@ -6,8 +6,8 @@ import asyncio
 
 from kcli.admin.reassign.move_progress import Share, shares
 from kcli.admin.reassign.reassignments import Ongoing, list_reassignments
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import Row, column, duration, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import text

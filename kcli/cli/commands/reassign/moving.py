@@ -12,7 +12,7 @@ from kcli.cli.commands.reassign.disks.moving import follow, remember
 from kcli.cli.commands.reassign.planning import Plan
 from kcli.cli.commands.reassign.throttling import clean, settle_throttle
 from kcli.cli.commands.reassign.wait import Watch, WatchOptions
-from kcli.cli.output.render import Document
+from kcli.cli.output.tables.document import Document
 from kcli.cli.parsing.groups import QuietOptions
 from kcli.cli.parsing.option import integer
 from kcli.cli.runtime.answer import plural, say

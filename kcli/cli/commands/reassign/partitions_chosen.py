@@ -6,7 +6,7 @@ from kcli.admin.groups.reset_plan import NoPartition
 from kcli.admin.topics.topics import Partition, Topic, describe_topics
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.commands.groups.scope import Scope
-from kcli.cli.output.render import Document
+from kcli.cli.output.tables.document import Document
 from kcli.cli.parsing.option import Options, flag
 from kcli.cli.runtime.answer import missing
 from kcli.errors import UsageError

@@ -15,8 +15,8 @@ from kcli.cli.commands.reassign.plan_rows import (
     warn_of_few_replicas,
 )
 from kcli.cli.commands.reassign.planning import PlanningOptions, from_options, look
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import text

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kcli.admin.configs.resources import Resource, describe_configs
 from kcli.cli.commands.reassign.planning import Plan
-from kcli.cli.output.rows import Row, column
+from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.parsing.groups import QuietOptions
 from kcli.cli.runtime.answer import plural, say
 from kcli.grammar.units import bytes_text

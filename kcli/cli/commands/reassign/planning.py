@@ -12,7 +12,7 @@ from kcli.admin.reassign.reassignments import Ongoing, about, list_reassignments
 from kcli.admin.storage.disks import Replica
 from kcli.admin.topics.topics import Partition, Topic, describe_topics
 from kcli.cli.commands.reassign.partitions_chosen import AllTopicsOptions, Chosen
-from kcli.cli.output.render import Document
+from kcli.cli.output.tables.document import Document
 from kcli.cli.parsing.groups import QuietOptions, internal
 from kcli.cli.parsing.option import flag, integer, text, texts
 from kcli.cli.runtime.answer import plural, say

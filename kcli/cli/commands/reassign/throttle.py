@@ -9,8 +9,8 @@ from kcli.admin.reassign.reassignments import list_reassignments
 from kcli.admin.reassign.throttles import find_throttles, set_throttle
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.cli.commands.reassign.throttling import Throttles
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import flag

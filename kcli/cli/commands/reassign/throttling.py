@@ -9,7 +9,7 @@ from kcli.admin.configs.resources import about as about_resource
 from kcli.admin.reassign.reassignments import list_reassignments
 from kcli.admin.reassign.throttles import DISK_RATE, clear_throttles, find_throttles, set_throttle
 from kcli.admin.topics.topics import Topic, describe_topics
-from kcli.cli.output.render import Document
+from kcli.cli.output.tables.document import Document
 from kcli.cli.parsing.groups import QuietOptions
 from kcli.cli.parsing.option import Options, flag, text
 from kcli.cli.runtime.answer import plural, say

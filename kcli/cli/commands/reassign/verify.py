@@ -11,8 +11,8 @@ from kcli.admin.storage.disks import Replica
 from kcli.admin.storage.log_dirs import log_dirs
 from kcli.cli.commands.reassign.throttling import KeepThrottleOptions
 from kcli.cli.commands.reassign.wait import Watch, WatchOptions
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer, say

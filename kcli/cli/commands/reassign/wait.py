@@ -17,7 +17,8 @@ from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.backoff import Backoff, repeat
 from kcli.cli.commands.reassign.throttling import clean
 from kcli.cli.output.progress import Progress
-from kcli.cli.output.render import Document, human_time
+from kcli.cli.output.tables.cells import human_time
+from kcli.cli.output.tables.document import Document
 from kcli.cli.parsing.groups import QuietOptions
 from kcli.cli.parsing.option import choice, flag, integer
 from kcli.cli.runtime.answer import plural, say

@@ -12,8 +12,8 @@ from kcli.cli.commands.consume.selection import EARLIEST, LATEST, finished
 from kcli.cli.commands.copy.outcome import answered
 from kcli.cli.commands.redrive.outcome import SHAPE, summary, verdict
 from kcli.cli.commands.redrive.plan import Plan, RedriveOptions
-from kcli.cli.main import complain
 from kcli.cli.output.failure import with_document
+from kcli.cli.output.messages import complain
 from kcli.cli.output.progress import Progress
 from kcli.cli.parsing.command import command
 from kcli.cli.runtime.signals import INTERRUPTED, Stop, run, tell_outages

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from kcli.cli.output.shape import Column, Section, Shape, every
+from kcli.cli.output.tables.shape import Column, Section, Shape, every
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.option import Options
 from kcli.errors import UsageError

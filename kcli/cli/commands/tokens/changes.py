@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from kcli.admin.users.tokens import DEFAULT, Token, describe_tokens
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import Row, column
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.output.timestamps import known
 from kcli.cli.runtime.answer import missing
 from kcli.errors import KcliError, UsageError

@@ -8,8 +8,8 @@ from kcli.acls import principal
 from kcli.admin.users.tokens import create_token, describe_tokens
 from kcli.cli.commands.tokens.changes import milliseconds_of
 from kcli.cli.commands.tokens.rows import NewTokenRow, token_row
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions, dry_run
 from kcli.cli.parsing.option import text, texts

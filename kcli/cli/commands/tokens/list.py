@@ -5,8 +5,8 @@ from __future__ import annotations
 from kcli.acls import principal
 from kcli.admin.users.tokens import describe_tokens
 from kcli.cli.commands.tokens.rows import TokenRow, token_row
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import texts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.admin.users.tokens import Token
-from kcli.cli.output.rows import Row, column
+from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.output.timestamps import known
 
 

@@ -8,7 +8,7 @@ from kcli.admin.topics.topics import describe_topics
 from kcli.asking.fan_out import bad, good
 from kcli.cli.commands.configs import undo as configs_undo
 from kcli.cli.commands.configs.typed import mistyped, pair
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import integer, texts
@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.admin.configs.resources import Config
     from kcli.admin.topics.topics import Topic
-    from kcli.cli.output.render import Document
+    from kcli.cli.output.tables.document import Document
     from kcli.model import Cluster
 
     Configs = dict[Resource, list[Config] | KcliError]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli import codes
 from kcli.admin.topics.topics import NewTopic, create_topics, describe_topics, wait_for_topics
 from kcli.cli.commands.configs.typed import pair
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions, WaitOptions
 from kcli.cli.parsing.option import flag, integer, texts
@@ -15,7 +15,7 @@ from kcli.errors import BrokerError, KcliError, UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.admin.topics.topics import Created
-    from kcli.cli.output.render import Document
+    from kcli.cli.output.tables.document import Document
     from kcli.model import Cluster
 
 

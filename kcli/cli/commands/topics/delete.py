@@ -8,7 +8,7 @@ from kcli.admin.topics.topics import Topic, delete_topics, describe_topics, wait
 from kcli.asking.fan_out import good
 from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, list_offsets
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, WaitOptions, if_exists
 from kcli.cli.parsing.option import flag
@@ -18,7 +18,7 @@ from kcli.model import TopicPartition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.output.render import Document
+    from kcli.cli.output.tables.document import Document
     from kcli.model import Cluster
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.fan_out import bad, good
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions, internal
 from kcli.cli.parsing.option import text
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kcli.admin.topics.topics import Topic
-    from kcli.cli.output.render import Document
+    from kcli.cli.output.tables.document import Document
     from kcli.model import Cluster
 
 

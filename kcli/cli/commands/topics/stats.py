@@ -8,8 +8,8 @@ import time
 from kcli.admin.topics.stats import TopicLooks, last_writes
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.fan_out import bad, good
-from kcli.cli.output import rows
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables import rows
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.output.timestamps import utc
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions, internal
@@ -21,7 +21,7 @@ from kcli.grammar.offsets import duration
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.admin.topics.stats import TopicRow
-    from kcli.cli.output.render import Document
+    from kcli.cli.output.tables.document import Document
     from kcli.model import Cluster
 
 

@@ -8,7 +8,7 @@ from kcli.admin.groups.reset_plan import standings
 from kcli.admin.topics.delete_records import delete_records
 from kcli.asking.offsets import LogOffset, list_offsets
 from kcli.cli.commands.groups.scope import Scope
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import text
@@ -18,7 +18,7 @@ from kcli.grammar.offsets import Range, parse_range
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.output.render import Document
+    from kcli.cli.output.tables.document import Document
     from kcli.grammar.bound import Bound
     from kcli.model import Cluster, TopicPartition
 

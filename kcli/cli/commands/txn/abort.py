@@ -11,8 +11,8 @@ from kcli.admin.transactions.producers import ProducerState, describe_producers
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.commands.txn.fence import fence
 from kcli.cli.commands.txn.rows import ProducerRow
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import column, duration, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import flag, integer, text

@@ -8,8 +8,8 @@ from kcli.admin.transactions.producers import ProducerState, describe_producers
 from kcli.admin.transactions.transactions import Described, describe_transactions
 from kcli.asking.fan_out import good
 from kcli.cli.commands.txn.times import age, moment, since
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import Row, column, duration, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer, words_of

@@ -7,8 +7,8 @@ import asyncio
 from kcli.admin.transactions.transactions import Described, describe_transactions
 from kcli.admin.transactions.transactions import fence as fence_producers
 from kcli.cli.commands.txn.times import age
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import Row, column, duration, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say, words_of

@@ -8,8 +8,8 @@ from kcli.cli.commands.brokers.ids import broker_ids
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.commands.txn.rows import ProducerRow
 from kcli.cli.commands.txn.times import milliseconds, moment
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import column, duration, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import text, texts

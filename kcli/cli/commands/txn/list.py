@@ -15,8 +15,8 @@ from kcli.asking.fan_out import good
 from kcli.cli.commands.brokers.ids import broker_ids
 from kcli.cli.commands.txn.options import OpenOptions
 from kcli.cli.commands.txn.times import age, milliseconds
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import Row, column, duration, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import text, texts

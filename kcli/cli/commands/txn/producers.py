@@ -7,8 +7,8 @@ from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.commands.txn.options import OpenOptions
 from kcli.cli.commands.txn.rows import ProducerRow
 from kcli.cli.commands.txn.times import moment, since
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import column, duration, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import integer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.cli.output.rows import Row, column
+from kcli.cli.output.tables.rows import Row, column
 
 
 class ProducerRow(Row):

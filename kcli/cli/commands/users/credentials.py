@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from kcli import codes
 from kcli.admin.users.users import MECHANISMS, describe_users
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import Row, column
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.runtime.answer import missing
 from kcli.errors import BrokerError, KcliError, UsageError
 from kcli.model import Cluster

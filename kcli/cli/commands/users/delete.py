@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kcli.admin.users.users import alter_credentials
 from kcli.cli.commands.users.credentials import ChangeRow, find_users, finish, mechanisms_of, planned
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, if_exists
 from kcli.cli.parsing.option import texts

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kcli.admin.users.users import describe_users
 from kcli.cli.commands.users.credentials import CredentialRow, add_rows
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 
-from kcli.cli.main import complain
+from kcli.cli.output.messages import complain
 from kcli.cli.parsing.option import Options, text
 from kcli.config.secrets.sources import Source
 from kcli.errors import UsageError

@@ -6,8 +6,8 @@ from kcli.admin.users.users import FEWEST, MECHANISMS, MOST, USUAL, Password, al
 from kcli.cli.commands.users import new_password
 from kcli.cli.commands.users.credentials import ChangeRow, find_users, finish, mechanisms_of, planned
 from kcli.cli.commands.users.new_password import PasswordOptions
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import integer, texts

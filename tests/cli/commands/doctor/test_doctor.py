@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from kcli import codes
-from kcli.cli.output.render import Document, render
-from kcli.cli.output.shape import shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.render import render
+from kcli.cli.output.tables.shape import shape
 from kcli.proto.messages.describe_cluster import DescribeClusterResponse
 from kcli.proto.messages.describe_groups import DescribedGroup, DescribeGroupsResponse
 from kcli.proto.messages.find_coordinator import FindCoordinatorResponse

@@ -20,7 +20,7 @@ from kcli.cli.commands.lag.options import LagOptions
 from kcli.cli.commands.lag.prometheus import reply, serve
 from kcli.cli.commands.lag.report import News
 from kcli.cli.main import main
-from kcli.cli.output.render import human_time
+from kcli.cli.output.tables.cells import human_time
 from kcli.cli.runtime.signals import Stop
 from kcli.errors import ConnectError
 from kcli.lag.assertion import Promise

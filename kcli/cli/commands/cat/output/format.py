@@ -10,7 +10,7 @@ from kcli.cli.commands.cat.parsing.words import Fatal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.output.template import Convert, Program
+    from kcli.cli.output.records.template import Convert, Program
 
 NULL = b"NULL"
 TOKENS = frozenset("sSRkKThtpo")
@@ -22,7 +22,7 @@ def compile_format(text: bytes, *, nulls: bool, terminal: bool = False) -> Progr
     terminal what it would obey is shown instead of sent. Raises Fatal for what is no token."""
     converts: dict[str, Convert | None] = dict.fromkeys("sk", _or_null if nulls else None)
     if terminal:
-        from kcli.cli.output.template import convert_shown
+        from kcli.cli.output.records.template import convert_shown
 
         converts = convert_shown(NULL if nulls else b"")
     items: list[bytes | tuple[str, Convert | None]] = []

@@ -9,7 +9,7 @@ from kcli.proto import core
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.commands.cat.parsing.line import CommandLine
-    from kcli.cli.output.template import Program
+    from kcli.cli.output.records.template import Program
     from kcli.proto.batch import Batch
 
 

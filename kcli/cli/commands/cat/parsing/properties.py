@@ -18,10 +18,20 @@ from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, pa
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Protocol
 
-    from kcli.cli.commands.cat.parsing.line import CommandLine
     from kcli.settings import GroupSettings
+
+    class Line(Protocol):
+        """What the properties depend on in the rest of the line."""
+
+        mode: str
+        brokers: str | None
+        group: str
+        patience: int
+        verbosity: int
+        trace: bool
+
 
 FOREVER = 2**31 / 1000  # seconds: what librdkafka can say at most
 MOST_IN_FLIGHT = 5
@@ -30,7 +40,7 @@ MOST_IN_FLIGHT = 5
 class Settings:
     """The properties of one command line."""
 
-    def __init__(self, line: CommandLine) -> None:
+    def __init__(self, line: Line) -> None:
         self.line = line
         self.properties = Properties()
         self.search = True

@@ -124,7 +124,7 @@ class PayloadTime:
         return {at: (part.start, part.stop) for at, part in parts.items()}
 
     def _told(self, part: int, whole: int) -> None:
-        from kcli.cli.main import complain
+        from kcli.cli.output.messages import complain
 
         format = self.field.likely if self.field.format == "auto" else self.field.format
         complain(f"values are {format}; {part:,} of {whole:,} offsets are read for {self.field.field}")

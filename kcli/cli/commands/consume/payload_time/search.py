@@ -30,7 +30,7 @@ async def firsts(
     quiet: bool,
 ) -> dict[TopicPartition, First | KcliError]:
     """The first record of each range whose time is `time` (ms) or later. Raises KcliError where no record has any."""
-    from kcli.cli.main import complain
+    from kcli.cli.output.messages import complain
 
     await recognise(cluster, field, ranges, quiet=quiet)
     answers = await first_at(cluster, field, ranges, time, jitter)
@@ -61,7 +61,7 @@ async def recognise(
             )
         field.hint(likely)
     if not quiet and all(field.time(record.value) is None for record in latest):
-        from kcli.cli.main import complain
+        from kcli.cli.output.messages import complain
 
         complain(_lacking(field, latest[0]))
 
@@ -95,7 +95,7 @@ def refuse_timeless(field: TimeField, parts: Mapping[TopicPartition, Span | Firs
     if len(without) == len(parts):
         raise KcliError(f"no record has a time in {field.field}: {names}")
     if not quiet:
-        from kcli.cli.main import complain
+        from kcli.cli.output.messages import complain
 
         complain(f"no record of {names} has a time in {field.field}")
 

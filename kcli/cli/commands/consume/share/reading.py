@@ -6,14 +6,14 @@ import asyncio
 from time import monotonic
 
 from kcli.cli.commands.consume.selection import finished
-from kcli.cli.output.printer import Printer
 from kcli.cli.output.progress import Progress
+from kcli.cli.output.records.printer import Printer
 from kcli.errors import DeadlineExceeded, DecodeError
 from kcli.model import TopicPartition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.commands.consume.share.share_group import SharePlan
+    from kcli.cli.commands.consume.share.plan import SharePlan
     from kcli.cli.commands.consume.sink import Sink
     from kcli.cli.runtime.signals import Stop
     from kcli.consumer.share.chunk import Acquired

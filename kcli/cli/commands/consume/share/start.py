@@ -15,7 +15,7 @@ from kcli.proto.messages.incremental_alter_configs import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.commands.consume.share.share_group import SharePlan
+    from kcli.cli.commands.consume.share.plan import SharePlan
     from kcli.model import Cluster
 
 GROUP, SET = 32, 0
@@ -24,7 +24,7 @@ SETTING = "share.auto.offset.reset"
 
 async def start_at_beginning(cluster: Cluster, plan: SharePlan) -> None:
     """Have the group begin at the start of the logs that it has not begun to read. Raises BrokerError."""
-    from kcli.cli.main import complain
+    from kcli.cli.output.messages import complain
 
     known = (await share_offsets(Coordinators(cluster), [plan.group], patience=PATIENCE))[plan.group]
     begun = {

@@ -9,7 +9,7 @@ from kcli.cli.commands.groups.changes import ChangeRow
 from kcli.cli.commands.groups.reset.forms import FormOptions, check_form, form_of, now_ms
 from kcli.cli.commands.groups.scope import Scope, ScopeOptions
 from kcli.cli.commands.groups.undo import saved_offsets
-from kcli.cli.output.rows import shape
+from kcli.cli.output.tables.rows import shape
 from kcli.cli.output.timestamps import utc
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from kcli.cli.commands.pipeline.checkpoint.reset import ResetOptions, reset
 from kcli.cli.commands.pipeline.jobs.entries import named
 from kcli.cli.commands.pipeline.session.frame import home
-from kcli.cli.output.render import Document, write
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.render import write
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.runtime.answer import format_of
 from kcli.errors import UsageError

@@ -10,8 +10,8 @@ from kcli.admin.groups.reset import Change, Standing, Wanted, decide
 from kcli.admin.groups.reset_plan import standings
 from kcli.cli.commands.groups.reset.forms import now_ms, place
 from kcli.cli.commands.groups.scope import Scope
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import text, texts
 from kcli.cli.runtime.answer import answer, confirm, excluding, say

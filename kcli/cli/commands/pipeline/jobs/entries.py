@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import time
 from typing import TYPE_CHECKING
 
-from kcli.cli.output.rows import Row, column, duration, shape
+from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.output.timestamps import utc
 from kcli.cli.parsing.groups import FormatOptions, QuietOptions
 from kcli.cli.runtime.answer import format_of
@@ -100,7 +100,8 @@ def _time(seconds: float) -> str:
 
 def print_jobs(options: FormatOptions, entries: list[Entry]) -> None:
     """The document of `pipeline list`."""
-    from kcli.cli.output.render import Document, write
+    from kcli.cli.output.tables.document import Document
+    from kcli.cli.output.tables.render import write
 
     document = Document(shape=SHAPE)
     document.of(JobRow).extend(map(row_of, entries))

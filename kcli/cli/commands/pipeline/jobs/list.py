@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.cli.commands.pipeline.jobs.entries import JobsOptions, print_jobs
-from kcli.cli.main import complain
+from kcli.cli.output.messages import complain
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import format_of

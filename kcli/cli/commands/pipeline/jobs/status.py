@@ -36,7 +36,7 @@ def status(options: StatusOptions) -> int:
 
 
 def _text(name: str, value: object) -> str:
-    from kcli.cli.output.render import human_time
+    from kcli.cli.output.tables.cells import human_time
     from kcli.text.escape import visible
 
     if not isinstance(value, int | float) or name == "pid":

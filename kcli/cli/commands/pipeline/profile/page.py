@@ -8,8 +8,8 @@ from html import escape
 
 from kcli.cli.commands.pipeline.profile.rows import field_rows, partition_row, size_row, step_row, topic_row
 from kcli.cli.commands.pipeline.session.progress import human_size
-from kcli.cli.output.render import human_time
-from kcli.cli.output.rows import Row
+from kcli.cli.output.tables.cells import human_time
+from kcli.cli.output.tables.rows import Row
 from kcli.pipeline.jobs.profile import Profile
 
 WIDTH, HEIGHT, LINE = 860, 180, 22

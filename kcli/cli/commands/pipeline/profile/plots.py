@@ -10,8 +10,8 @@ from rich.text import Text
 
 from kcli.cli.commands.pipeline.profile.rows import SHAPE, FieldRow, field_rows, step_row, topic_row
 from kcli.cli.commands.pipeline.session.progress import human_size
-from kcli.cli.output.render import human_time
-from kcli.cli.output.rich_tables import table_of
+from kcli.cli.output.tables.cells import human_time
+from kcli.cli.output.tables.rich_tables import table_of
 from kcli.text.escape import visible
 
 if TYPE_CHECKING:

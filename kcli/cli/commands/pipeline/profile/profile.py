@@ -28,8 +28,9 @@ from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
 from kcli.cli.commands.pipeline.source.plan import show
 from kcli.cli.commands.pipeline.source.source import Source
-from kcli.cli.main import complain
-from kcli.cli.output.render import Document, write
+from kcli.cli.output.messages import complain
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.render import write
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.option import integer, text
 from kcli.errors import UsageError

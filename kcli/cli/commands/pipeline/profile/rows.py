@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import overload
 
-from kcli.cli.output.rows import Row, column, duration, shape
+from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.pipeline.jobs.fields import Field, Fields
 from kcli.pipeline.jobs.profile import Key, Partition, Profile, Sizes, Step
 

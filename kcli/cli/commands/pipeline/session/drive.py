@@ -16,8 +16,8 @@ from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
 from kcli.cli.commands.pipeline.session.progress import ProgressRow, Watch, human_size, rows_of
 from kcli.cli.commands.pipeline.session.signals import Signals
-from kcli.cli.main import complain
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.messages import complain
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.runtime.signals import INTERRUPTED, ended_by
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
@@ -262,7 +262,8 @@ class Run:
         """The document of --format; with ndjson one line more."""
         if self.frame.format is None:
             return
-        from kcli.cli.output.render import Document, write
+        from kcli.cli.output.tables.document import Document
+        from kcli.cli.output.tables.render import write
 
         seconds = monotonic() - self.begun
         records = outcome.records if outcome.records >= 0 else None

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 
-from kcli.cli.output.rows import Row, column, duration
+from kcli.cli.output.tables.rows import Row, column, duration
 from kcli.model import TopicPartition
 from kcli.pipeline.jobs.work import Look
 from kcli.pipeline.progress_sum import Figures, Progress
@@ -117,7 +117,7 @@ def bars() -> Any:
 
 def sentence(figures: Figures) -> str:
     """`1,200,000 rows, 310,000/s, 120.0 MB, 3s left`."""
-    from kcli.cli.output.render import human_time
+    from kcli.cli.output.tables.cells import human_time
 
     parts = [f"{figures.rows:,} rows"]
     if figures.rate:

@@ -13,7 +13,7 @@ from kcli.cli.commands.pipeline.session.stream import name_of, stop_file_of, tri
 from kcli.cli.commands.pipeline.sink.folder import FolderOptions, column_names, folder_mode
 from kcli.cli.commands.pipeline.sink.results import Results
 from kcli.cli.commands.pipeline.sink.target import Target
-from kcli.cli.main import complain
+from kcli.cli.output.messages import complain
 from kcli.cli.parsing.option import choice, integer, text
 from kcli.cli.parsing.record_groups import TargetOptions
 from kcli.errors import UsageError

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
-from kcli.cli.output.render import Document
+from kcli.cli.output.tables.document import Document
 from kcli.errors import KcliError
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Results:
         writer.writerows(["" if cell is None else cell for cell in row] for row in self._taken(texts(frame)))
 
     def _plain(self, frame: DataFrame) -> None:
-        from kcli.cli.output.render import _unbroken as unbroken
+        from kcli.cli.output.tables.render import _unbroken as unbroken
 
         if self.form == "tsv":
             self._out.write("\t".join(map(unbroken, frame.columns)) + "\n")
@@ -74,7 +74,7 @@ class Results:
             self._out.write("\t".join("" if cell is None else unbroken(cell) for cell in row) + "\n")
 
     def _document(self, frame: DataFrame) -> None:
-        from kcli.cli.output.render import write
+        from kcli.cli.output.tables.render import write
 
         answer = document(frame)
         if self.form == "table":
@@ -95,8 +95,8 @@ class Results:
 
 def document(frame: DataFrame) -> Document:
     """An empty document with the columns of the frame."""
-    from kcli.cli.output.render import Document
-    from kcli.cli.output.shape import Section, Shape, column
+    from kcli.cli.output.tables.document import Document
+    from kcli.cli.output.tables.shape import Section, Shape, column
 
     columns = tuple(
         column(cell.name, "integer" if cell.dataType.simpleString().startswith(NUMBERS) else "string", "", null=True)

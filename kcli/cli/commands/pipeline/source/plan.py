@@ -8,9 +8,10 @@ from typing import Protocol
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.progress import human_size
 from kcli.cli.commands.pipeline.source.samples import Span
-from kcli.cli.main import complain
-from kcli.cli.output.render import Document, write
-from kcli.cli.output.rows import Row, column, shape
+from kcli.cli.output.messages import complain
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.render import write
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.model import TopicPartition
 
 

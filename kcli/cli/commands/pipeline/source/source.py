@@ -14,7 +14,7 @@ from kcli.cli.commands.pipeline.options import PayloadOptions, RangeOptions
 from kcli.cli.commands.pipeline.session.frame import Frame, cluster_options, jvm_options
 from kcli.cli.commands.pipeline.source.pinned import Pinned
 from kcli.cli.commands.pipeline.source.samples import Span, newest, sizes
-from kcli.cli.main import complain
+from kcli.cli.output.messages import complain
 from kcli.client import Client
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition

@@ -6,7 +6,7 @@ from kcli.cli.commands.pipeline.options import PipelineOptions
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.spec.spec import Spec
 from kcli.cli.commands.pipeline.sql import Querying, read_file, start
-from kcli.cli.main import complain
+from kcli.cli.output.messages import complain
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.option import flag
 from kcli.errors import UsageError

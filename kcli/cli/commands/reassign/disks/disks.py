@@ -11,8 +11,8 @@ from kcli.cli.commands.reassign.disks.moving import Moves, move
 from kcli.cli.commands.reassign.disks.rows import ReplicaRow
 from kcli.cli.commands.reassign.throttling import RateOptions
 from kcli.cli.commands.reassign.wait import WaitingOptions
-from kcli.cli.output.render import Document
-from kcli.cli.output.rows import shape
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import flag, text, texts

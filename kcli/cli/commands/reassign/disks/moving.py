@@ -12,7 +12,7 @@ from kcli.admin.reassign.throttles import DISK_RATE, clear_throttles, set_thrott
 from kcli.admin.storage.disks import Replica, alter_log_dirs
 from kcli.admin.storage.log_dirs import log_dirs
 from kcli.cli.commands.reassign.wait import WaitingOptions
-from kcli.cli.output.render import Document
+from kcli.cli.output.tables.document import Document
 from kcli.cli.runtime.answer import plural, say
 from kcli.cli.runtime.listening import Listening
 from kcli.cli.runtime.signals import INTERRUPTED, Stop, ended_by

@@ -67,7 +67,7 @@ def column(name: str, kind: str, about: str, *, null: bool = False, table: bool 
 
 
 DECLARED: dict[str, Shape] = {}
-"""The shapes that commands declare beside their rows (`kcli/cli/output/rows.py`), of modules that were imported."""
+"""The shapes that commands declare beside their rows (rows.py), of modules that were imported."""
 
 
 def every() -> tuple[Shape, ...]:

@@ -7,13 +7,11 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from kcli.broker.connection.connection import Connection
 from kcli.broker.connection.handshake import agree_on_versions
 from kcli.broker.connection.resolve import not_a_port, open_socket, resolve
-from kcli.broker.connection.versions import Ranges
 from kcli.broker.security.access import Access
+from kcli.cli.commands.doctor.endpoint import Endpoint, reason, shown
 from kcli.cli.commands.doctor.steps import FAILED, OK, SKIPPED, WARNING, Fault, Step
-from kcli.cli.commands.doctor.way import Way, reason, shown
 from kcli.errors import ConnectError, DeadlineExceeded, KcliError
 from kcli.model import Address
 from kcli.settings import ClientSettings
@@ -21,7 +19,7 @@ from kcli.settings import ClientSettings
 LOOKS = 4  # times of a step for it and the second looks behind it
 
 
-class Ladder(Way):
+class Checks(Endpoint):
     """One address. `steps` are those tried so far; `connection` stands when all of them did."""
 
     def __init__(
@@ -35,8 +33,6 @@ class Ladder(Way):
         super().__init__(address, settings, access, seconds)
         self.broker = broker
         self.steps: list[Step] = []
-        self.connection: Connection | None = None
-        self.versions: Ranges = {}
         self._found: list[tuple[int, tuple[Any, ...]]] = []
 
     @property
@@ -44,7 +40,7 @@ class Ladder(Way):
         """The step at which it ended."""
         return next((step for step in self.steps if step.status == FAILED), None)
 
-    async def climb(self) -> None:
+    async def run(self) -> None:
         """Up to a connection that has said who we are, or to the step that does not hold."""
         rungs: list[tuple[str, Callable[[], Awaitable[str | Fault]]]] = [("DNS", self._resolve), ("TCP", self._reach)]
         if self.access is not None and self.access.context is not None:
@@ -125,7 +121,7 @@ class Ladder(Way):
         return describe(self)
 
     async def _agree(self) -> str:
-        from kcli.cli.commands.doctor.looks import generation, hung_up, lacking
+        from kcli.cli.commands.doctor.diagnose import generation, hung_up, lacking
 
         try:
             if self.connection is None:
@@ -151,7 +147,7 @@ class Ladder(Way):
         from kcli.broker.connection.handshake import OtherForm
         from kcli.broker.security.authentication import FOR_EVER, authenticate
         from kcli.broker.security.secured import SecuredConnection
-        from kcli.cli.commands.doctor.looks import refused
+        from kcli.cli.commands.doctor.diagnose import refused
 
         access, host = self.access, self.address.host
         assert access is not None

@@ -9,11 +9,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from kcli.cli.output.render import Document, right, shown
+from kcli.cli.output.tables.cells import right, shown
+from kcli.cli.output.tables.document import Document
 from kcli.text.escape import visible
 
 if TYPE_CHECKING:
-    from kcli.cli.output.shape import Column, Row, Section
+    from kcli.cli.output.tables.shape import Column, Row, Section
 
 COLOURS = {
     "OK": "green",

@@ -13,7 +13,7 @@ goes to the end; anything else raises the version of the shape.
 
 from __future__ import annotations
 
-from kcli.cli.output.shape import DECLARED, Column, Section, Shape
+from kcli.cli.output.tables.shape import DECLARED, Column, Section, Shape
 from kcli.values import Field, Value, ValueType, field
 
 TYPE_CHECKING = False

@@ -8,7 +8,7 @@ from kcli.proto import core
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.output.template import Program
+    from kcli.cli.output.records.template import Program
     from kcli.cli.parsing.record_groups import PrintOptions
     from kcli.proto.batch import Batch
 
@@ -32,7 +32,7 @@ class Printer:
         key_delimiter = text.delimiter(options.key_delimiter, "-K")
         if options.template is None and key_delimiter is None and not self._terminal:
             return None
-        from kcli.cli.output import template
+        from kcli.cli.output.records import template
 
         if options.template is not None:
             return template.compile_template(options.template, null=self._null, terminal=self._terminal)

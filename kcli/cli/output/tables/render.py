@@ -8,53 +8,21 @@ from __future__ import annotations
 
 import sys
 
-from kcli.cli.output.timestamps import utc
-from kcli.errors import BrokerError, KcliError
-from kcli.values import Value, field
+from kcli.cli.output.tables.cells import flat, right, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TextIO, TypeVar
 
-    from kcli.cli.output import rows
-    from kcli.cli.output.shape import Column, Row, Section, Shape
+    from kcli.cli.output.tables import rows
+    from kcli.cli.output.tables.document import Document
+    from kcli.cli.output.tables.shape import Row, Section
 
     T = TypeVar("T", bound=rows.Row)
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 FORMATS = ("table", "json", "ndjson", "yaml", "csv", "csv-safe", "tsv", "plain")
-SIGNS = {"at least": ">", "interpolated": "~"}
-"""How a duration is known, where it is not exactly."""
-NOTHING = "–"
-"""What a table shows where there is no value; 0 is a value."""
-
-
-class Document(Value):
-    """The answer of a command: rows by section, and what went wrong beside them."""
-
-    shape: Shape = None  # type: ignore[assignment]  # always given
-    rows: dict[str, list[Any]] = field(factory=dict)
-    errors: list[Row] = field(factory=list)
-    exit_codes: set[int] = field(factory=set)  # what each error by itself would end with
-    read_only: str = ""  # the profile under which nothing may be changed
-    protected: str = ""  # the profile under which nothing may be deleted or altered
-    begun: bool = False  # whether it was confirmed, so that something may have been changed
-
-    def fail(self, error: KcliError, about: str = "") -> None:
-        """Put an error next to the rows."""
-        self.exit_codes.add(error.exit_code)
-        name = error.code.name if isinstance(error, BrokerError) else type(error).__name__
-        self.errors.append({"about": about, "error": name, "message": str(error)})
-
-    def section(self, section: Section) -> list[Row]:
-        """The rows of a section, as they are printed."""
-        return [row if isinstance(row, dict) else row.as_json() for row in self.rows.get(section.name, [])]
-
-    def of(self, kind: type[T]) -> list[T]:
-        """The rows of a kind, to fill or to change; none at first."""
-        rows: list[T] = self.rows.setdefault(kind.section, [])
-        return rows
 
 
 def render(document: Document, format: str, terminal: bool = False) -> str:
@@ -82,7 +50,7 @@ def write(document: Document, format: str, out: TextIO | None = None) -> None:
     stream = sys.stdout if out is None else out
     terminal = stream.isatty()
     if format == "table" and terminal:
-        from kcli.cli.output.rich_tables import draw
+        from kcli.cli.output.tables.rich_tables import draw
 
         draw(document, stream)
         return
@@ -94,60 +62,6 @@ def write(document: Document, format: str, out: TextIO | None = None) -> None:
         stream.flush()
         binary.write(text.encode("utf-8", "backslashreplace"))
     stream.flush()
-
-
-def cell(value: Any) -> str:
-    """A value as a table shows it: one line, numbers as they are, so that they can be copied and sorted."""
-    if value is None or value in ([], {}, ""):
-        return NOTHING
-    if isinstance(value, dict):
-        return ", ".join(f"{key}={'(hidden)' if shown is None else shown}" for key, shown in value.items())
-    return _flat(value).replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
-
-
-def shown(column: Column, row: Row) -> str:
-    """A row's value as a table shows it: durations, moments and rates are for people there, how a duration is known is
-    a sign, and a status says of how many partitions it is one."""
-    value = row.get(column.name)
-    if column.name == "status" and row.get("status_partitions"):
-        from kcli.lag.status import share
-
-        return share(str(value), row["status_partitions"], row["partitions"])
-    if value is None or column.kind not in ("duration", "moment", "number"):
-        return cell(value)
-    if column.kind == "moment":
-        return utc(value)
-    if column.kind == "duration":
-        return SIGNS.get(row.get(f"{column.name}_kind") or "", "") + human_time(value)
-    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
-
-
-def human_time(seconds: float) -> str:
-    """`0s`, `42s`, `3m12s`, `2h05m`, `4d06h`: two units at most."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole}s"
-    if whole < 3600:
-        return f"{whole // 60}m{whole % 60:02d}s"
-    if whole < 86400:
-        return f"{whole // 3600}h{whole % 3600 // 60:02d}m"
-    return f"{whole // 86400}d{whole % 86400 // 3600:02d}h"
-
-
-def _flat(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list):
-        return ",".join(map(str, value))
-    if isinstance(value, dict):
-        return ",".join(f"{key}={'' if shown is None else shown}" for key, shown in value.items())
-    return str(value)
-
-
-def right(column: Column) -> bool:
-    return column.kind in ("integer", "number", "duration")
 
 
 def _table(document: Document) -> str:
@@ -223,7 +137,7 @@ def _csv_safe(document: Document) -> str:
 
 
 def _defused(value: Any) -> str:
-    text = _flat(value)
+    text = flat(value)
     numeric = value is None or isinstance(value, bool | int | float)
     return f"'{text}" if text.startswith(FORMULA) and not numeric else text
 
@@ -236,7 +150,7 @@ def _csv(document: Document, written: Callable[[Any], str] | None = None) -> str
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([column.name for column in section.columns])
-    text = written or _flat
+    text = written or flat
     writer.writerows([text(row.get(column.name)) for column in section.columns] for row in document.section(section))
     return out.getvalue()
 
@@ -250,7 +164,7 @@ def _plain(document: Document) -> str:
     """Values only, tab between them, for `while read` and `cut`; no value is nothing."""
     section = document.shape.main
     return "".join(
-        "\t".join(_unbroken(_flat(row.get(column.name))) for column in section.columns) + "\n"
+        "\t".join(_unbroken(flat(row.get(column.name))) for column in section.columns) + "\n"
         for row in document.section(section)
     )
 

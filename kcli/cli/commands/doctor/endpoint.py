@@ -8,14 +8,16 @@ from typing import Any
 from kcli.broker.connection.connection import Connection
 from kcli.broker.connection.mapping import mapped
 from kcli.broker.connection.resolve import open_socket
+from kcli.broker.connection.versions import Ranges
 from kcli.broker.security.access import Access
 from kcli.errors import ConnectError
 from kcli.model import Address
 from kcli.settings import ClientSettings
 
 
-class Way:
-    """`there` is where to connect instead (a broker map), `reached` the socket address that answered."""
+class Endpoint:
+    """`there` is where to connect instead (a broker map), `reached` the socket address that answered, `connection` what
+    stands there, with its `versions`."""
 
     def __init__(self, address: Address, settings: ClientSettings, access: Access | None, seconds: float) -> None:
         self.address = address
@@ -24,6 +26,8 @@ class Way:
         self.access = access
         self.seconds = seconds
         self.reached: tuple[int, tuple[Any, ...]] | None = None
+        self.connection: Connection | None = None
+        self.versions: Ranges = {}
 
     @property
     def name(self) -> str:

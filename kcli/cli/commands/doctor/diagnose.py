@@ -9,7 +9,7 @@ from kcli.admin.cluster.kafka_versions import oldest
 from kcli.broker.connection.connection import Connection
 from kcli.broker.connection.handshake import agree_on_versions
 from kcli.broker.connection.versions import Ranges
-from kcli.cli.commands.doctor.ladder import Ladder
+from kcli.cli.commands.doctor.endpoint import Endpoint
 from kcli.cli.commands.doctor.steps import Fault
 from kcli.errors import ConnectError, DecodeError, KcliError, TooOld, UnsupportedVersion
 
@@ -42,54 +42,54 @@ def lacking(versions: Ranges) -> str:
     return ""
 
 
-def quick(ladder: Ladder) -> float:
+def quick(endpoint: Endpoint) -> float:
     """Seconds for a second look."""
-    return min(QUICK, ladder.seconds)
+    return min(QUICK, endpoint.seconds)
 
 
-async def hung_up(ladder: Ladder, problem: KcliError) -> Fault:
+async def hung_up(endpoint: Endpoint, problem: KcliError) -> Fault:
     """What the peer is, which did not answer ApiVersions."""
-    text = trimmed(ladder, problem)
+    text = trimmed(endpoint, problem)
     if "HTTP" in text:
         return Fault("http", "this port speaks HTTP, not Kafka")
-    secured = ladder.access is not None and ladder.access.context is not None
-    if secured and (refusal := _certificate_refused(ladder)):
+    secured = endpoint.access is not None and endpoint.access.context is not None
+    if secured and (refusal := _certificate_refused(endpoint)):
         return Fault("tls-client", refusal)
-    if "TLS" in text or (not secured and await speaks_tls(ladder)):
+    if "TLS" in text or (not secured and await speaks_tls(endpoint)):
         return Fault("tls-wanted", "this port speaks TLS, and we spoke plaintext")
     if isinstance(problem, DecodeError) or "does not speak Kafka" in text:
         return Fault("no-kafka", text)
-    if not secured and await speaks_old_kafka(ladder):
+    if not secured and await speaks_old_kafka(endpoint):
         return Fault("too-old", "the broker does not know ApiVersions: it is older than Kafka 0.10")
     return Fault("closed", "it closed the connection at the first request")
 
 
-def _certificate_refused(ladder: Ladder) -> str:
+def _certificate_refused(endpoint: Endpoint) -> str:
     """In TLS 1.3 our certificate is refused, or missed, after the handshake."""
     from kcli.broker.security.secured import SecuredConnection
 
-    assert ladder.access is not None
-    if not isinstance(ladder.connection, SecuredConnection):
+    assert endpoint.access is not None
+    if not isinstance(endpoint.connection, SecuredConnection):
         return ""
-    problem = ladder.access.fault(ladder.connection, ladder.address.host)
+    problem = endpoint.access.fault(endpoint.connection, endpoint.address.host)
     if problem is not None:
-        return trimmed(ladder, problem)
-    tls = ladder.access.tls
+        return trimmed(endpoint, problem)
+    tls = endpoint.access.tls
     shown = tls is not None and (tls.certificate or tls.certificate_pem or tls.keystore)
     return "" if shown else "it closed the connection behind the TLS handshake, and we showed no certificate"
 
 
-async def speaks_tls(ladder: Ladder) -> bool:
+async def speaks_tls(endpoint: Endpoint) -> bool:
     """Whether a TLS handshake succeeds, whoever it is with."""
     import ssl
 
-    assert ladder.reached is not None
+    assert endpoint.reached is not None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
-    where = ladder.reached[1]
+    where = endpoint.reached[1]
     try:
-        async with asyncio.timeout(quick(ladder)):
+        async with asyncio.timeout(quick(endpoint)):
             _, writer = await asyncio.open_connection(where[0], where[1], ssl=context)
     except ssl.SSLError as problem:
         return "ALERT" in str(problem.reason or "")  # it wants a client certificate, say: TLS all the same
@@ -99,13 +99,13 @@ async def speaks_tls(ladder: Ladder) -> bool:
     return True
 
 
-async def speaks_plaintext(ladder: Ladder) -> str:
+async def speaks_plaintext(endpoint: Endpoint) -> str:
     """ "kafka", "http", or "" for neither, of a port that does not speak TLS."""
     connection = None
     try:
-        async with asyncio.timeout(quick(ladder)):
-            connection = await ladder.open(Connection)
-            await agree_on_versions(connection, quick(ladder))
+        async with asyncio.timeout(quick(endpoint)):
+            connection = await endpoint.open(Connection)
+            await agree_on_versions(connection, quick(endpoint))
         return "kafka"
     except KcliError as problem:
         return "http" if "HTTP" in str(problem) else ""
@@ -116,16 +116,16 @@ async def speaks_plaintext(ladder: Ladder) -> str:
             connection.close()
 
 
-async def speaks_old_kafka(ladder: Ladder) -> bool:
+async def speaks_old_kafka(endpoint: Endpoint) -> bool:
     """Whether it answers Metadata 0, which needs no ApiVersions."""
     from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 
     connection = None
     try:
-        async with asyncio.timeout(quick(ladder)):
-            connection = await ladder.open(Connection)
+        async with asyncio.timeout(quick(endpoint)):
+            connection = await endpoint.open(Connection)
             nothing = MetadataRequest(topics=[MetadataRequestTopic(name="kcli.doctor")])
-            await (await connection.ask(nothing, 0, quick(ladder)))
+            await (await connection.ask(nothing, 0, quick(endpoint)))
         return True
     except (KcliError, TimeoutError):
         return False
@@ -134,17 +134,17 @@ async def speaks_old_kafka(ladder: Ladder) -> bool:
             connection.close()
 
 
-async def offered(ladder: Ladder) -> list[str]:
+async def offered(endpoint: Endpoint) -> list[str]:
     """The SASL mechanisms that the broker offers, [] when it does not say."""
     from kcli.proto.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 
     connection = None
     try:
-        async with asyncio.timeout(quick(ladder)):
-            connection = await ladder.dial()
-            await agree_on_versions(connection, quick(ladder))
+        async with asyncio.timeout(quick(endpoint)):
+            connection = await endpoint.dial()
+            await agree_on_versions(connection, quick(endpoint))
             answer: SaslHandshakeResponse = await (
-                await connection.ask(SaslHandshakeRequest(mechanism="?"), 1, quick(ladder))
+                await connection.ask(SaslHandshakeRequest(mechanism="?"), 1, quick(endpoint))
             )
         return list(answer.mechanisms)
     except (KcliError, TimeoutError):
@@ -154,20 +154,22 @@ async def offered(ladder: Ladder) -> list[str]:
             connection.close()
 
 
-async def refused(ladder: Ladder, problem: Exception) -> Fault:
+async def refused(endpoint: Endpoint, problem: Exception) -> Fault:
     """Why the authentication failed."""
-    access = ladder.access
+    access = endpoint.access
     assert access is not None
     assert access.sasl is not None
-    text = trimmed(ladder, problem)
+    text = trimmed(endpoint, problem)
     mechanism = access.sasl.mechanism
-    mechanisms = await offered(ladder)
+    mechanisms = await offered(endpoint)
     if mechanisms and mechanism not in mechanisms:
         return Fault("mechanism", f"{mechanism} is not offered; the broker offers {', '.join(mechanisms)}")
     if "allow.insecure.auth" in text:
         return Fault("insecure", f"{mechanism} would show the password or token to who listens on the way")
     if not mechanisms and "security.protocol=PLAINTEXT or SSL" in text:
-        return Fault("sasl-unwanted", "this listener asks nobody who they are", plain_protocol=protocol(ladder, False))
+        return Fault(
+            "sasl-unwanted", "this listener asks nobody who they are", plain_protocol=protocol(endpoint, False)
+        )
     if codes.SASL_AUTHENTICATION_FAILED.name in text:
         return Fault("token" if mechanism == "OAUTHBEARER" else "password", text)
     if mechanism == "OAUTHBEARER" and isinstance(problem, ConnectError):
@@ -175,15 +177,15 @@ async def refused(ladder: Ladder, problem: Exception) -> Fault:
     return Fault("sasl", text)
 
 
-def protocol(ladder: Ladder, sasl: bool) -> str:
+def protocol(endpoint: Endpoint, sasl: bool) -> str:
     """security.protocol with SASL or without, over what stands now."""
-    secured = ladder.access is not None and ladder.access.context is not None
+    secured = endpoint.access is not None and endpoint.access.context is not None
     return ("SASL_SSL" if sasl else "SSL") if secured else ("SASL_PLAINTEXT" if sasl else "PLAINTEXT")
 
 
-def trimmed(ladder: Ladder, problem: Exception) -> str:
+def trimmed(endpoint: Endpoint, problem: Exception) -> str:
     """An error without the address, which has a column of its own."""
     text = str(problem)
-    for lead in (f"{ladder.name}: ", f"{ladder.name} "):
+    for lead in (f"{endpoint.name}: ", f"{endpoint.name} "):
         text = text.removeprefix(lead)
     return text

@@ -1,0 +1,31 @@
+"""A place in a line that is not finished, and what may stand there."""
+
+from __future__ import annotations
+
+from kcli.cli.parsing.command import Line
+from kcli.cli.parsing.groups import ConnectionOptions
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.parsing.option import Option
+
+    Offer = tuple[str, str]
+
+
+class Place(Value):
+    """What the last word may be: `offers` that are known already, and names of a `kind` (see complete_names), each
+    behind `prefix`. `line` is what stands before it; `option` is the one whose value it is."""
+
+    offers: list[Offer] = field(factory=list)
+    kind: str = ""
+    prefix: str = ""
+    text: str = ""  # what was typed of the value itself
+    option: Option | None = None
+    line: Line = field(factory=Line)
+
+    @property
+    def connection(self) -> ConnectionOptions:
+        """Which cluster the words before name."""
+        names = {option.name for option in ConnectionOptions.declared}
+        return ConnectionOptions(**{name: value for name, value in self.line.values.items() if name in names})

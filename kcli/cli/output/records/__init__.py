@@ -1,0 +1,1 @@
+"""Records as lines, templates and JSON envelopes."""

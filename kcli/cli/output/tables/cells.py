@@ -1,0 +1,70 @@
+"""Values as a table shows them."""
+
+from __future__ import annotations
+
+from kcli.cli.output.timestamps import utc
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from kcli.cli.output.tables.shape import Column, Row
+
+SIGNS = {"at least": ">", "interpolated": "~"}
+"""How a duration is known, where it is not exactly."""
+NOTHING = "–"
+"""What a table shows where there is no value; 0 is a value."""
+
+
+def cell(value: Any) -> str:
+    """A value as a table shows it: one line, numbers as they are, so that they can be copied and sorted."""
+    if value is None or value in ([], {}, ""):
+        return NOTHING
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={'(hidden)' if shown is None else shown}" for key, shown in value.items())
+    return flat(value).replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
+
+
+def shown(column: Column, row: Row) -> str:
+    """A row's value as a table shows it: durations, moments and rates are for people there, how a duration is known is
+    a sign, and a status says of how many partitions it is one."""
+    value = row.get(column.name)
+    if column.name == "status" and row.get("status_partitions"):
+        from kcli.lag.status import share
+
+        return share(str(value), row["status_partitions"], row["partitions"])
+    if value is None or column.kind not in ("duration", "moment", "number"):
+        return cell(value)
+    if column.kind == "moment":
+        return utc(value)
+    if column.kind == "duration":
+        return SIGNS.get(row.get(f"{column.name}_kind") or "", "") + human_time(value)
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def human_time(seconds: float) -> str:
+    """`0s`, `42s`, `3m12s`, `2h05m`, `4d06h`: two units at most."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole}s"
+    if whole < 3600:
+        return f"{whole // 60}m{whole % 60:02d}s"
+    if whole < 86400:
+        return f"{whole // 3600}h{whole % 3600 // 60:02d}m"
+    return f"{whole // 86400}d{whole % 86400 // 3600:02d}h"
+
+
+def flat(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    if isinstance(value, dict):
+        return ",".join(f"{key}={'' if shown is None else shown}" for key, shown in value.items())
+    return str(value)
+
+
+def right(column: Column) -> bool:
+    return column.kind in ("integer", "number", "duration")
