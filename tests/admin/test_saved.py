@@ -27,7 +27,8 @@ def test_json_keeps_everything_and_what_was_not_committed() -> None:
 
 @pytest.mark.parametrize(("with_group", "group"), [(True, "billing"), (False, "")])
 def test_csv_is_kafkas_with_and_without_the_group(with_group: bool, group: str) -> None:
-    text = csv_text([row("billing", at, one) for at, one in COMMITS.items()], with_group=with_group)
+    offsets = [("billing", at, None if commit is None else commit.offset) for at, commit in COMMITS.items()]
+    text = csv_text(offsets, with_group=with_group)
     assert text == ("billing,orders,0,5\nbilling,orders,1,0\n" if with_group else "orders,0,5\norders,1,0\n")
     saved = read(text, "g.csv")
     assert saved.groups == {

@@ -13,7 +13,16 @@ from kcli.values import Value, field
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any
+    from typing import TypedDict
+
+    class Row(TypedDict):
+        group: str
+        topic: str
+        partition: int
+        offset: int | None
+        leader_epoch: int | None
+        metadata: str | None
+
 
 SCHEMA = "kcli.groups.export/1"
 _LARGEST, _INT = 2**63 - 1, 2**31 - 1
@@ -28,7 +37,7 @@ class Saved(Value):
     cluster_id: str | None = None
 
 
-def row(group: str, at: TopicPartition, commit: OffsetAndMetadata | None) -> dict[str, Any]:
+def row(group: str, at: TopicPartition, commit: OffsetAndMetadata | None) -> Row:
     """One partition, as JSON has it."""
     return {
         "group": group,
@@ -40,17 +49,17 @@ def row(group: str, at: TopicPartition, commit: OffsetAndMetadata | None) -> dic
     }
 
 
-def csv_text(rows: Iterable[dict[str, Any]], *, with_group: bool) -> str:
-    """The lines of Kafka's --export."""
+def csv_text(offsets: Iterable[tuple[str, TopicPartition, int | None]], *, with_group: bool) -> str:
+    """The lines of Kafka's --export: offsets by group and partition, without those where nothing is committed."""
     import csv
     from io import StringIO
 
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    for row in rows:
-        if row["offset"] is not None:
-            values = [row["topic"], row["partition"], row["offset"]]
-            writer.writerow([row["group"], *values] if with_group else values)
+    for group, at, offset in offsets:
+        if offset is not None:
+            values = [at.topic, at.partition, offset]
+            writer.writerow([group, *values] if with_group else values)
     return out.getvalue()
 
 

@@ -20,6 +20,7 @@ from kcli.cli.parsing.groups import FORMATS, OutputOptions
 from kcli.cli.parsing.option import choice
 from kcli.cli.runtime.answer import answer, fail_all, say, unlisted
 from kcli.errors import KcliError
+from kcli.model import TopicPartition
 from kcli.text.escape import put
 
 TYPE_CHECKING = False
@@ -94,7 +95,9 @@ def export(options: ExportOptions) -> int:
     def printed(document: Document, format: str) -> None:
         if format == "csv":
             # Kafka's tool reads three columns when one group is named on its command line, and four else
-            put(csv_text([offset.as_json() for offset in document.of(OffsetRow)], with_group=len(groups) != 1))
+            rows = document.of(OffsetRow)
+            offsets = ((row.group, TopicPartition(row.topic, row.partition), row.offset) for row in rows)
+            put(csv_text(offsets, with_group=len(groups) != 1))
             sys.stdout.flush()
         else:
             render.write(document, format)
