@@ -60,15 +60,16 @@ def test_kafka_python_members_rebalance_commit_and_resume(bootstrap: str, topic:
     producer.flush(15)
     options = {
         "bootstrap_servers": servers(bootstrap), "group_id": f"g-{topic}", "auto_offset_reset": "earliest",
-        "enable_auto_commit": False, "heartbeat_interval_ms": 100,
-        # a leader that joins before it has the topic's metadata assigns nothing, and joins again at a refresh only
-        "metadata_max_age_ms": 1000,
+        "enable_auto_commit": False, "heartbeat_interval_ms": 100, "metadata_max_age_ms": 1000,
     }  # fmt: skip
-    first = KafkaConsumer(topic, **options)
-    assert len(take(first, 40)) == 40
+    first = KafkaConsumer(**options)
+    # a leader that joins before it has the topic's metadata assigns nothing, and may not join again
+    assert first.partitions_for_topic(topic) == {0, 1, 2, 3}
+    first.subscribe([topic])
+    assert len(take(first, 40, seconds=60)) == 40
     first.commit()
     second = KafkaConsumer(topic, **options)
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline and not (len(first.assignment()) == len(second.assignment()) == 2):
         first.poll(timeout_ms=50)
         second.poll(timeout_ms=50)
