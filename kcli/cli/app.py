@@ -1,4 +1,4 @@
-"""The whole command line as Typer has it: `python -m typer kcli.cli.app run`, or `KCLI_PARSER=typer kcli …`."""
+"""The whole command line as the click command that Typer makes; `KCLI_PARSER=typer kcli …` runs it."""
 
 from __future__ import annotations
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from kcli.cli.parsing.command import Command, Line
 
-
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 """What a write says that was no mistake of its own."""
 
@@ -45,7 +44,6 @@ def main(argv: list[str] | None = None) -> int:
 
 def _utf8(word: str) -> str:
     """A word as it was typed in a terminal of UTF-8: without a locale Python takes it for bytes."""
-
     try:
         return os.fsencode(word).decode()
     except UnicodeError:
@@ -123,7 +121,6 @@ def _parse(command: Command, argv: list[str], path: str) -> Line | None:
 def _reopen(words: list[str]) -> bool:
     """Somebody closed stdin, stdout or stderr (`>&-`): put /dev/null there, before a socket gets its number. False
     when that is no way to go on: what was asked for could not be read or printed."""
-
     stdin, stdout = sys.stdin is None, sys.stdout is None
     while os.open(os.devnull, os.O_RDWR) < 2:
         continue  # the lowest number that is free, so this fills the gaps

@@ -26,7 +26,6 @@ def sentence(problem: Exception) -> str:
 
 def name_of(fd: int) -> str:
     """What an output is called: its file, where it is one."""
-
     try:
         path = os.readlink(f"/proc/self/fd/{fd}")
     except OSError:
@@ -36,7 +35,6 @@ def name_of(fd: int) -> str:
 
 def silence_stdout() -> None:
     """The reader of our stdout left; the interpreter must not complain about it while it shuts down."""
-
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.close(null)

@@ -14,8 +14,9 @@ import pytest
 
 from kcli.cli.commands.schema.schema import schema_of
 from kcli.cli.output.tables.document import Document
-from kcli.cli.output.tables.render import FORMATS, _defused, render, write
+from kcli.cli.output.tables.render import _defused, render, write
 from kcli.cli.output.tables.shape import every, shape
+from kcli.cli.parsing.groups import FORMATS
 from kcli.errors import ConnectError
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -13,16 +13,12 @@ from kcli.cli.output.tables.cells import flat, right, shown
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, TextIO, TypeVar
+    from typing import Any, TextIO
 
-    from kcli.cli.output.tables import rows
     from kcli.cli.output.tables.document import Document
     from kcli.cli.output.tables.shape import Row, Section
 
-    T = TypeVar("T", bound=rows.Row)
-
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-FORMATS = ("table", "json", "ndjson", "yaml", "csv", "csv-safe", "tsv", "plain")
 
 
 def render(document: Document, format: str, terminal: bool = False) -> str:
