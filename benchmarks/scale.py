@@ -33,7 +33,7 @@ COMMANDS: dict[str, list[str]] = {
     "configs list topic": ["configs", "list", "topic"],
     "groups list": ["groups", "list"],
     "lag": ["lag"],
-    "lag -p": ["lag", "-p"],
+    "lag --by partition": ["lag", "--by", "partition"],
     "export --only topics": ["export", "--only", "topics"],
     "diff FILE": ["diff", "FILE"],
 }

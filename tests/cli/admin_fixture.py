@@ -37,7 +37,7 @@ class Ran:
 
 
 class Line:
-    """`line("lag", "-p")` runs a command line against `line.tiny`."""
+    """`line("lag", "--by", "partition")` runs a command line against `line.tiny`."""
 
     def __init__(self, tiny: Tiny, capsys: pytest.CaptureFixture[str]) -> None:
         self.tiny = tiny

@@ -42,7 +42,7 @@ def test_topics_groups_lag_and_offsets(sandbox: SandboxThread, capsys: pytest.Ca
     code, out, _ = run(capsys, "offsets", "orders", "--format", "ndjson")
     assert [json.loads(line)["end"] for line in out.splitlines()] == [0] * 6
     asyncio.run(commit(sandbox.bootstrap, "billing", "orders"))
-    code, out, err = run(capsys, "lag", "billing", "-p", "-J")
+    code, out, err = run(capsys, "lag", "billing", "--by", "partition", "-J")
     assert (code, err) == (0, "")
     assert [(row["partition"], row["lag"]) for row in json.loads(out)["partitions"]] == [(0, 0)]
     code, out, err = run(capsys, "lag", "biling")

@@ -36,7 +36,7 @@ TABLES = {
     "groups delete": ["groups", "delete", G, "--dry-run"],
     "groups delete-offsets": ["groups", "delete-offsets", G, "-t", T, "--dry-run"],
     "lag": ["lag"],
-    "lag by partition": ["lag", "-p"],
+    "lag by partition": ["lag", "--by", "partition"],
     "lag of a group": ["lag", G],
     "lag, missing": ["lag", f"biling{EVIL}"],
     "lag --watch": ["lag", "--watch", "--interval", "0.05s", "-n", "2"],

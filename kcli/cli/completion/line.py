@@ -79,7 +79,7 @@ def _behind(found: Verbs, rest: list[str], text: str) -> Place:
 
 
 def _in(command: Command, before: list[str], text: str) -> Place:
-    by_flag = {flag: option for option in command.options for flag in option.flags}
+    by_flag = command.by_flag
     line, pending, ended = _read(command, by_flag, before)
     if pending is not None:
         return _value(pending, "", text, line)

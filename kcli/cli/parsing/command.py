@@ -23,7 +23,13 @@ class Command(Frozen):
     description: str = ""
     words: str = ""  # the metavar of its arguments; "" when it takes none
     options: tuple[Option, ...] = ()
+    moved: tuple[tuple[str, str], ...] = ()  # spellings that it had once, and what is written today
     own_words: bool = False  # it reads its words by itself, as `kcli cat` does: `options` is for completion only
+
+    @property
+    def by_flag(self) -> dict[str, Option]:
+        """The options by each of their spellings."""
+        return {flag: option for option in self.options for flag in (*option.flags, *option.also)}
 
     def line(self) -> Line:
         """A line that names no option and no word."""
@@ -48,13 +54,15 @@ def command(
     the list of commands; `words` is the metavar of its arguments; of an example what explains it stands behind a #."""
 
     def declare(function: Callable[[Taken], int]) -> Callable[[Taken], int]:
+        options = options_of(function)
         DECLARED[path] = Command(
             name=path.partition(" ")[2] or path,
             run=f"{function.__module__}:{function.__name__}",
             help=help,
             description=_description(function.__doc__ or help, examples),
             words=words,
-            options=options_of(function).declared,
+            options=options.declared,
+            moved=options.moved,
             own_words=own_words,
         )
         return function

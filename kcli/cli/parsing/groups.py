@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.cli.parsing.option import Options, choice, flag, integer, text, texts
+from kcli.cli.parsing.option import Options, choice, flag, integer, names, text, texts
 
 FORMATS = ("table", "json", "ndjson", "yaml", "csv", "csv-safe", "tsv", "plain")
 
@@ -45,6 +45,22 @@ class ConnectionOptions(QuietOptions):
     )
     trace = flag("--trace", help="A line on stderr for each frame on the wire.")
     trace_file = text("--trace-file", metavar="FILE", help="The lines of --trace, appended to FILE.")
+
+
+class NamedTopics(Options):
+    """Topics as Kafka's own scripts name them."""
+
+    named_topics = names(
+        "-t", "--topic", metavar="TOPIC", help="The topic, instead of an argument.", also=("--topics",)
+    )
+
+
+class NamedGroups(Options):
+    """Groups as Kafka's own scripts name them."""
+
+    named_groups = names(
+        "-g", "--group", metavar="GROUP", help="The group, instead of an argument.", also=("--groups",)
+    )
 
 
 class FormatOptions(Options):

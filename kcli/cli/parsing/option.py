@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 
 class Option(Frozen):
-    """One option. `kind` is text, int or flag; an int below `least` or above `most` is refused."""
+    """One option. `kind` is text, int or flag; an int below `least` or above `most` is refused. `also` are spellings of
+    other tools that are read like `flags`, and left out of the help; the values of a `word` are arguments."""
 
     name: str = ""
     flags: tuple[str, ...] = ()
@@ -33,6 +34,8 @@ class Option(Frozen):
     least: int | None = None
     most: int | None = None
     hidden: bool = False
+    also: tuple[str, ...] = ()
+    word: bool = False
 
     def __set_name__(self, owner: type, name: str) -> None:
         object.__setattr__(self, "name", name)
@@ -51,8 +54,10 @@ class Options:
 
     declared: ClassVar[tuple[Option, ...]] = ()
     own: ClassVar[tuple[Option, ...]] = ()
+    moved: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """Spellings that the command had once, each with what is written today."""
     words: list[str]
-    """The arguments, in their order."""
+    """The arguments, in their order; those that an option named (`-t TOPIC`) come first."""
 
     def __init_subclass__(cls) -> None:
         cls.own = tuple(value for value in vars(cls).values() if isinstance(value, Option))
@@ -68,10 +73,12 @@ class Options:
     def __init__(self, **given: Any) -> None:
         """Raises TypeError for an option that the class does not have."""
         self.words = []
-        values: Values = {option.name: [] for option in self.declared if option.multiple}
+        values: Values = {option.name: [] for option in self.declared if option.multiple and not option.word}
         if not given.keys() <= {"words", *(option.name for option in self.declared)}:
             raise TypeError(f"{type(self).__name__} has no option {', '.join(given)}")
+        named = [word for option in self.declared if option.word for word in given.pop(option.name, ())]
         self.__dict__.update(values, **given)
+        self.words = [*named, *self.words]
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and other.__dict__ == self.__dict__
@@ -91,19 +98,24 @@ class Options:
         return type(self)(**{**self.__dict__, **changes})
 
 
-def flag(*flags: str, help: str, hidden: bool = False) -> bool:
+def flag(*flags: str, help: str, hidden: bool = False, also: tuple[str, ...] = ()) -> bool:
     """A switch; False where the line does not have it."""
-    return _declared(Option(flags=flags, kind="flag", help=help, hidden=hidden))
+    return _declared(Option(flags=flags, kind="flag", help=help, hidden=hidden, also=also))
 
 
-def text(*flags: str, help: str, metavar: str = "", hidden: bool = False) -> str | None:
+def text(*flags: str, help: str, metavar: str = "", hidden: bool = False, also: tuple[str, ...] = ()) -> str | None:
     """An option with a value."""
-    return _declared(Option(flags=flags, metavar=metavar, help=help, hidden=hidden))
+    return _declared(Option(flags=flags, metavar=metavar, help=help, hidden=hidden, also=also))
 
 
-def texts(*flags: str, help: str, metavar: str = "", hidden: bool = False) -> list[str]:
+def texts(*flags: str, help: str, metavar: str = "", hidden: bool = False, also: tuple[str, ...] = ()) -> list[str]:
     """An option that may be given many times."""
-    return _declared(Option(flags=flags, multiple=True, metavar=metavar, help=help, hidden=hidden))
+    return _declared(Option(flags=flags, multiple=True, metavar=metavar, help=help, hidden=hidden, also=also))
+
+
+def names(*flags: str, help: str, metavar: str, also: tuple[str, ...] = ()) -> list[str]:
+    """An option whose values are arguments: `topics describe -t orders` is `topics describe orders`."""
+    return _declared(Option(flags=flags, multiple=True, metavar=metavar, help=help, word=True, also=also))
 
 
 def choice(*flags: str, of: tuple[str, ...], help: str, hidden: bool = False) -> str | None:
@@ -117,10 +129,15 @@ def choices(*flags: str, of: tuple[str, ...], help: str) -> list[str]:
 
 
 def integer(
-    *flags: str, help: str, metavar: str = "N", least: int | None = None, most: int | None = None
+    *flags: str,
+    help: str,
+    metavar: str = "N",
+    least: int | None = None,
+    most: int | None = None,
+    also: tuple[str, ...] = (),
 ) -> int | None:
     """An option whose value is a whole number from `least` to `most`."""
-    return _declared(Option(flags=flags, kind="int", metavar=metavar, least=least, most=most, help=help))
+    return _declared(Option(flags=flags, kind="int", metavar=metavar, least=least, most=most, help=help, also=also))
 
 
 def integers(*flags: str, help: str, metavar: str = "N", least: int | None = None) -> list[int]:

@@ -147,8 +147,6 @@ OPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
 }
 """An option: what it is here, for a command that has the first of each pair."""
-ARGUMENTS = ("--topic", "--group", "--topics", "--groups")
-"""Options of Kafka's scripts that are arguments here."""
 
 
 def command(words: list[str]) -> str:
@@ -178,10 +176,8 @@ def verb(name: str, said: str, verbs: Container[str]) -> str:
     return _here(f"kcli {name} {told}" if told in verbs else told)
 
 
-def option(flag: str, arguments: str, flags: Container[str]) -> str:
-    """What another tool's option is here, for a command with these arguments and options; "" when unknown."""
-    if flag in ARGUMENTS and flag.strip("-").rstrip("s").upper() in arguments:
-        return "; here it is an argument, without an option"
+def option(flag: str, flags: Container[str]) -> str:
+    """What another tool's option is here, for a command with these options; "" when unknown."""
     return _here(next((here for needed, here in OPTIONS.get(flag, ()) if needed in flags), ""))
 
 

@@ -47,7 +47,7 @@ def _parse(command: Command, argv: list[str]) -> Line | None:
     if command.own_words:
         line.words = argv
         return line
-    by_flag = {flag: option for option in command.options for flag in option.flags}
+    by_flag = command.by_flag
     rest = iter(argv)
     for word in rest:
         if word == "--":
@@ -66,7 +66,7 @@ def _parse(command: Command, argv: list[str]) -> Line | None:
 def options_first(command: Command, argv: list[str]) -> int:
     """How many words at the start of a line are options of the command and their values. Raises UsageError for an
     option that it does not have, or that wants a value."""
-    by_flag = {flag: option for option in command.options for flag in option.flags}
+    by_flag = command.by_flag
     rest = iter(argv)
     for word in rest:
         if len(word) < 2 or word[0] != "-" or word == "--" or word in HELP:
@@ -131,12 +131,15 @@ def _number(option: Option, flag: str, text: str) -> int:
 
 
 def _unknown(flag: str, command: Command, by_flag: dict[str, Option]) -> UsageError:
+    now = dict(command.moved).get(flag)
+    if now is not None:
+        return UsageError(f"{flag} has another name now; use `{now}`")
     if flag in KCAT:
         return UsageError(f"{flag} is kcat's; here it is `{KCAT[flag]}`")
     from kcli.cli.parsing import other_tools as elsewhere
     from kcli.text.suggest import did_you_mean
 
-    told = elsewhere.option(flag, command.words, by_flag)
+    told = elsewhere.option(flag, by_flag)
     if told:
         return UsageError(f"there is no option {flag}{told}")
     near = did_you_mean(flag, [known for known in by_flag if len(known) > 2], 0.75) if len(flag) > 2 else ""

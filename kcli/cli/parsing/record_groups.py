@@ -35,7 +35,7 @@ def compression(help: str = "none, gzip, snappy, lz4 or zstd.") -> str | None:
 class TopicOptions(Options):
     """The topics, beside those that are arguments."""
 
-    topics = texts("-t", "--topic", metavar="TOPIC", help="The topic, instead of an argument.")
+    topics = texts("-t", "--topic", metavar="TOPIC", help="The topic, instead of an argument.", also=("--topics",))
 
 
 class SelectionOptions(ConnectionOptions):

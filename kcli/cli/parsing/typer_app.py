@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import typer
@@ -94,7 +95,23 @@ def command_of(command: Command, act: Callable[[Command, Line], int] = run_comma
     if command.own_words:
         settings = {"help_option_names": [], "ignore_unknown_options": True, "allow_interspersed_args": False}
     app.command(name=command.name, help=command.description, short_help=command.help, context_settings=settings)(call)
-    return typer.main.get_command(app)
+    made: Any = typer.main.get_command(app)
+    _read_also(made, {option.name: option.also for option in command.options if option.also})
+    return made
+
+
+def _read_also(command: Any, spellings: dict[str, tuple[str, ...]]) -> None:
+    """Let Typer's parser know the spellings that its help leaves out."""
+    for parameter in command.params:
+        if parameter.name in spellings:
+            parameter.add_to_parser = partial(_add_with, parameter, spellings[parameter.name])
+
+
+def _add_with(parameter: Any, also: tuple[str, ...], parser: Any, context: Any) -> None:
+    shown = parameter.opts
+    parameter.opts = [*shown, *also]
+    type(parameter).add_to_parser(parameter, parser, context)
+    parameter.opts = shown
 
 
 def _group_of(name: str, commands: Verbs) -> Any:

@@ -74,11 +74,6 @@ def test_an_option_that_is_told_is_one() -> None:
             "topics: there is no option --describe; here it is `kcli topics describe`",
         ),
         ("groups --reset-offsets", "groups: there is no option --reset-offsets; here it is `kcli groups reset`"),
-        (
-            "topics create --topic orders",
-            "topics create: there is no option --topic; here it is an argument, without an option; "
-            "see `kcli topics create --help`",
-        ),
         ("lag t -o json", "lag: there is no option -o; here it is `--format json`"),
         ("tail t --follow", "tail: there is no option --follow; here it is the default, unless -e ends it; see `k"),
         ("topics delete t -y", "topics delete: there is no option -y; here it is `--execute`"),

@@ -35,7 +35,7 @@ def kafkas_lag(kafka: Kafka, group: str) -> dict[tuple[str, int], tuple[str, str
 
 
 def kclis_lag(kafka: Kafka, group: str) -> dict[tuple[str, int], tuple[str, str, str]]:
-    shown = kcli("lag", group, "-p", "-b", kafka.bootstrap, "--format", "ndjson")
+    shown = kcli("lag", group, "--by", "partition", "-b", kafka.bootstrap, "--format", "ndjson")
     assert shown.code == 0, shown.err
     rows = [json.loads(line) for line in shown.out.splitlines()]
     return {(row["topic"], row["partition"]): _texts(row["committed"], row["end"], row["lag"]) for row in rows}

@@ -102,7 +102,7 @@ def hang(kafka: Kafka, topic: str, producer: int | None = None, *, name: str) ->
     part = {"index": 0, "records": b64encode(data).decode()}
     body = {"transactionalId": name, "acks": -1, "timeoutMs": 5000,
             "topicData": [{"name": topic, "partitionData": [part]}]}  # fmt: skip
-    told = ours(kafka, "raw", "Produce", json.dumps(body), "-v", "11", "--broker", f"leader:{topic}:0")
+    told = ours(kafka, "raw", "Produce", json.dumps(body), "--api-version", "11", "--broker", f"leader:{topic}:0")
     offset: int = told["responses"][0]["partitionResponses"][0]["baseOffset"]
     return producer, offset
 

@@ -277,7 +277,7 @@ def test_groups_as_kafka_consumer_groups_sees_them(kafka: Kafka, seeded: str, tm
     lags = {row["group"]: row["lag"] for row in everyone}
     assert lags[group] == 0
     assert set(lags) >= {group, idle}
-    started = rows("lag", idle, "-p", *at)  # only where it committed: nobody owns the rest
+    started = rows("lag", idle, "--by", "partition", *at)  # only where it committed: nobody owns the rest
     assert sum(row["committed"] for row in started) == 7
     assert sum(row["lag"] for row in started) == sum(row["end"] for row in started) - 7
     assert kcli("lag", group, "--max-lag", "0", *at).code == 0

@@ -63,7 +63,9 @@ async def test_every_api_that_reads_is_asked_in_every_version(kafka: Kafka) -> N
 def test_a_topic_is_made_and_deleted_by_raw_requests(kafka: Kafka) -> None:
     body = '{"topics": [{"name": "rawly", "numPartitions": 3, "replicationFactor": 1}], "timeoutMs": 5000}'
     for version in ("2", "7"):
-        done = kcli("raw", "CreateTopics", body, "-v", version, "--broker", "controller", "-b", kafka.bootstrap)
+        done = kcli(
+            "raw", "CreateTopics", body, "--api-version", version, "--broker", "controller", "-b", kafka.bootstrap
+        )
         assert done.code == 0, done.err
         told = kafka.tool("org.apache.kafka.tools.TopicCommand", "--bootstrap-server", kafka.bootstrap, "--describe",
                           "--topic", "rawly")  # fmt: skip
@@ -72,5 +74,5 @@ def test_a_topic_is_made_and_deleted_by_raw_requests(kafka: Kafka) -> None:
         assert again.code == 1
         assert json.loads(again.out)["topics"][0]["errorName"] == "TOPIC_ALREADY_EXISTS"
         names = '{"topicNames": ["rawly"], "timeoutMs": 5000}'
-        gone = kcli("raw", "DeleteTopics", names, "-v", "5", "-b", kafka.bootstrap)
+        gone = kcli("raw", "DeleteTopics", names, "--api-version", "5", "-b", kafka.bootstrap)
         assert gone.code == 0, gone.err

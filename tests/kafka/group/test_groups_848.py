@@ -82,7 +82,7 @@ def test_E58_E60_two_of_ours_and_librdkafka_share_and_take_over_while_reading(
     # what moved was committed first: nothing is read twice but what librdkafka's asynchronous commits leave behind
     ours = [*values(one), *values(two)]
     assert len(ours) == len(set(ours))
-    shown = kcli("lag", f"g-{topic}", "-p", "-b", kafka.bootstrap, "--format", "ndjson")
+    shown = kcli("lag", f"g-{topic}", "--by", "partition", "-b", kafka.bootstrap, "--format", "ndjson")
     assert shown.code == 0, shown.err
     assert [json.loads(line)["lag"] for line in shown.out.splitlines()] == [0] * 6
 

@@ -47,7 +47,7 @@ def kafkas(kafka: Kafka, groups: list[str]) -> dict[tuple[str, int], Figures]:
 
 
 def kclis(kafka: Kafka, groups: list[str]) -> dict[tuple[str, int], Figures]:
-    shown = kcli("lag", *groups, "-p", "-b", kafka.bootstrap, "--format", "ndjson")
+    shown = kcli("lag", *groups, "--by", "partition", "-b", kafka.bootstrap, "--format", "ndjson")
     assert shown.code == 0, shown.err
     rows = [json.loads(line) for line in shown.out.splitlines()]
     names = ("committed", "end", "lag", "member_id", "client_id")
@@ -138,7 +138,7 @@ class Play:
                 one.rate = rate
             self.begun = time.time()
             wait_for(lambda: all(one.count.values[-1] for one in readers), 60.0, str)
-            watch = [*KCLI, "lag", group, "-p", "--watch", *taste, *often]
+            watch = [*KCLI, "lag", group, "--by", "partition", "--watch", *taste, *often]
             running.enter_context(Background(watch, stdout=seen))
             running.enter_context(Background([*KCLI, "lag", "record", group, *often], stdout=recorded))
             time.sleep(max(0.0, self.begun + 13.0 - time.time()))

@@ -167,7 +167,7 @@ def test_E67_start_and_lag_are_what_kafkas_own_tool_says(kafka: Kafka, topic: st
     )  # fmt: skip
     pattern = rf"^{topic}\s+{topic}\s+(\d+)\s+(\S+)\s+(\S+)"
     rows = {int(p): (start, behind) for p, start, behind in re.findall(pattern, told, re.M)}
-    shown = kcli("lag", topic, "-b", kafka.bootstrap, "-p", "-J")
+    shown = kcli("lag", topic, "-b", kafka.bootstrap, "--by", "partition", "-J")
     mine = {
         row["partition"]: tuple("-" if row[name] is None else str(row[name]) for name in ("committed", "lag"))
         for row in json.loads(shown.out)["partitions"]

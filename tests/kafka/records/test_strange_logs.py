@@ -87,7 +87,7 @@ def test_E13_committed_and_aborted_transactions(kafka: Kafka, topic: str, codec:
     group = f"g-{topic}"
     grouped = read(kafka, topic, "--isolation", "read_committed", "-g", group, "--from-beginning")
     assert grouped.out.split() == committed
-    lag = kcli("lag", group, "-p", *at, "--format", "ndjson")
+    lag = kcli("lag", group, "--by", "partition", *at, "--format", "ndjson")
     assert json.loads(lag.out)["lag"] == 0, "the marker at the end is read too"
 
 

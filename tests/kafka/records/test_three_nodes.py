@@ -107,7 +107,7 @@ def test_F25_a_group_outlives_its_coordinator(kafka3: Kafka, topic_name: Callabl
     assert one.out, "the first member got nothing"
     assert two.out, "the second member got nothing"
     assert sorted(int(row.split()[2]) for row in rows) == list(range(9000))
-    lag = kcli("lag", group, "-p", "-b", kafka3.bootstrap, "--format", "ndjson")
+    lag = kcli("lag", group, "--by", "partition", "-b", kafka3.bootstrap, "--format", "ndjson")
     assert [json.loads(line)["lag"] for line in lag.out.splitlines()] == [0, 0, 0, 0], lag
 
 

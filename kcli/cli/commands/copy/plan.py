@@ -7,7 +7,7 @@ import sys
 from kcli.cli.commands.consume.selection import Selection, given_filters
 from kcli.cli.commands.copy.resume import ResumeOptions, rate_of
 from kcli.cli.output.text import codec
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import NamedTopics, OutputOptions
 from kcli.cli.parsing.option import flag, integer, text
 from kcli.cli.parsing.record_groups import (
     CommittedSelectionOptions,
@@ -26,7 +26,7 @@ Span = dict[TopicPartition, tuple[int, int]]
 """[start, stop) of each partition."""
 
 
-class CopyOptions(CommittedSelectionOptions, FilterOptions, TargetOptions, ResumeOptions, OutputOptions):
+class CopyOptions(NamedTopics, CommittedSelectionOptions, FilterOptions, TargetOptions, ResumeOptions, OutputOptions):
     follow = flag("--follow", help="Go on with what comes, until Ctrl-C.")
     count = record_limit()
     repartition = repartition()

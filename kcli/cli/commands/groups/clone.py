@@ -7,13 +7,13 @@ from kcli.cli.commands.groups.changes import ChangeRow
 from kcli.cli.commands.groups.scope import Scope, topics
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import UndoOptions
+from kcli.cli.parsing.groups import NamedGroups, UndoOptions
 from kcli.errors import UsageError
 
 SHAPE = shape("groups.clone", "Committed offsets that a group got from another, or would get.", ChangeRow)
 
 
-class CloneOptions(UndoOptions):
+class CloneOptions(NamedGroups, UndoOptions):
     topics = topics()
 
 

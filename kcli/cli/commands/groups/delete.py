@@ -10,7 +10,7 @@ from kcli.asking.fan_out import bad, good
 from kcli.cli.commands.groups import undo as groups_undo
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import UndoOptions, if_exists
+from kcli.cli.parsing.groups import NamedGroups, UndoOptions, if_exists
 from kcli.cli.runtime.answer import answer, confirm, excluding, missing, words_of
 from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import KcliError
@@ -36,7 +36,7 @@ class GroupRow(Row, section="groups"):
 SHAPE = shape("groups.delete", "What was deleted, or would be.", GroupRow)
 
 
-class DeleteOptions(UndoOptions):
+class DeleteOptions(NamedGroups, UndoOptions):
     if_exists = if_exists()
 
 

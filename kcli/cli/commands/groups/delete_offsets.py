@@ -11,7 +11,7 @@ from kcli.cli.commands.groups.changes import ChangeRow
 from kcli.cli.commands.groups.scope import Scope, ScopeOptions
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import UndoOptions
+from kcli.cli.parsing.groups import NamedGroups, UndoOptions
 from kcli.cli.runtime.answer import missing, words_of
 from kcli.errors import UsageError
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SHAPE = shape("groups.delete-offsets", "Committed offsets that were deleted, or would be.", ChangeRow)
 
 
-class DeleteOffsetsOptions(ScopeOptions, UndoOptions):
+class DeleteOffsetsOptions(NamedGroups, ScopeOptions, UndoOptions):
     pass
 
 

@@ -7,7 +7,7 @@ from kcli.cli.commands.groups.members import MemberRow, member_row
 from kcli.cli.commands.lag.measured import PartitionRow, measure, partition_row, problems
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions, isolation
+from kcli.cli.parsing.groups import NamedGroups, OutputOptions, isolation
 from kcli.cli.runtime.answer import answer, plural, say, words_of
 from kcli.lag.snapshot import take
 
@@ -43,7 +43,7 @@ SHAPE = shape(
 )
 
 
-class DescribeOptions(OutputOptions):
+class DescribeOptions(NamedGroups, OutputOptions):
     isolation = isolation()
 
 

@@ -16,7 +16,7 @@ from kcli.cli.commands.groups.scope import Scope, topics
 from kcli.cli.output.tables import render
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import FORMATS, OutputOptions
+from kcli.cli.parsing.groups import FORMATS, NamedGroups, OutputOptions
 from kcli.cli.parsing.option import choice
 from kcli.cli.runtime.answer import answer, fail_all, say, unlisted
 from kcli.errors import KcliError
@@ -51,7 +51,7 @@ SHAPE = shape(
 )
 
 
-class ExportOptions(OutputOptions):
+class ExportOptions(NamedGroups, OutputOptions):
     topics = topics()
     format = choice("--format", of=FORMATS, help="Default csv, Kafka's own.")
 

@@ -8,7 +8,7 @@ from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import NamedGroups, OutputOptions
 from kcli.cli.runtime.answer import answer, fail_all, say, words_of
 from kcli.errors import KcliError
 
@@ -36,6 +36,10 @@ class MemberRow(Row, section="members"):
 SHAPE = shape("groups.members", "Members of groups and what they own.", MemberRow)
 
 
+class MembersOptions(NamedGroups, OutputOptions):
+    """Names as arguments, or by the option."""
+
+
 @command(
     "groups members",
     help="Members of groups and what they own.",
@@ -43,7 +47,7 @@ SHAPE = shape("groups.members", "Members of groups and what they own.", MemberRo
     examples="""
 kcli groups members billing""",
 )
-def members(options: OutputOptions) -> int:
+def members(options: MembersOptions) -> int:
     """Print the members of groups, where they run and what they own."""
     groups = words_of(options, "GROUP")
 

@@ -50,8 +50,8 @@ SHAPES = {
     examples="""
 kcli lag                                 # all groups, the worst first
 kcli lag billing                         # by topic
-kcli lag billing -p                      # by partition, with member and host
-kcli lag billing -p --records            # and how many records that are, by reading them
+kcli lag billing --by partition          # by partition, with member and host
+kcli lag billing --by partition --records        # and how many records that are, by reading them
 kcli lag billing --max-lag 1000 -q       # exit code 3 when it is more
 kcli lag --watch                         # rates, ETA and time lag, every 5 s; Ctrl-C ends it
 kcli lag billing --watch --format ndjson | jq .eta

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from kcli.cli.parsing.groups import OutputOptions, isolation, states
+from kcli.cli.parsing.groups import NamedGroups, OutputOptions, isolation, states
 from kcli.cli.parsing.option import choice, flag, integer, text, texts
 
 
-class LagOptions(OutputOptions):
-    partitions = flag("-p", "--partitions", help="Short for --by partition.")
+class LagOptions(NamedGroups, OutputOptions):
+    moved = (("-p", "--by partition"), ("--partitions", "--by partition"))
     by = choice(
         "--by",
         of=("group", "topic", "partition"),
@@ -40,7 +40,7 @@ class LagOptions(OutputOptions):
 
     def level(self, groups: list[str]) -> str:
         """What a row is about: group, topic or partition."""
-        return "partition" if self.partitions else self.by or ("topic" if groups else "group")
+        return self.by or ("topic" if groups else "group")
 
     @property
     def over_time(self) -> bool:

@@ -13,7 +13,7 @@ from kcli.cli.commands.reassign.partitions_chosen import AllTopicsOptions, Chose
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ChangeOptions, internal
+from kcli.cli.parsing.groups import ChangeOptions, NamedTopics, internal
 from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
 from kcli.errors import KcliError
@@ -39,7 +39,7 @@ class ElectionRow(Row, section="partitions"):
 SHAPE = shape("leaders.elect", "Which leaders were elected, or would be.", ElectionRow)
 
 
-class ElectOptions(AllTopicsOptions, ChangeOptions):
+class ElectOptions(NamedTopics, AllTopicsOptions, ChangeOptions):
     internal = internal()
     unclean = flag("--unclean", help="Where nobody leads: any living replica. Loses records.")
 

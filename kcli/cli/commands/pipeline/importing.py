@@ -42,9 +42,10 @@ SHAPE = shape("pipeline.files", "What an import would read, file by file.", File
 
 
 class ImportOptions(QueryOptions, PipelineOptions):
+    moved = (("-k", "--key-column COLUMN"),)
     source = choice("--from", of=(*FILES, "text"), help="The format; else by names.")
     topic = text("-t", "--topic", metavar="TOPIC", help="Where to, instead of the last argument.")
-    key_column = text("-k", "--key-column", metavar="COLUMN", help="The key (default: key, if there).")
+    key_column = text("--key-column", metavar="COLUMN", help="The key (default: key, if there).")
     value_column = text("--value-column", metavar="COLUMN", help="The value (default: value).")
     value = choice("--value", of=("json",), help="json: the whole row as a JSON object.")
     keep_partitions = flag(

@@ -20,6 +20,7 @@ from kcli.cli.output.tables.render import write
 from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing import option
 from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import NamedTopics
 from kcli.cli.parsing.record_groups import (
     CommittedSelectionOptions,
     TargetOptions,
@@ -58,7 +59,7 @@ class ReplayRow(Row, section="replays"):
 SHAPE = shape("pipeline.replay", "What a replay did, and how well it kept its pace.", ReplayRow)
 
 
-class ReplayOptions(TargetOptions, TimeOptions, DryRunOptions, CommittedSelectionOptions):
+class ReplayOptions(NamedTopics, TargetOptions, TimeOptions, DryRunOptions, CommittedSelectionOptions):
     speed = option.text("--speed", metavar="N", help="How many times as fast (default 1); max is as fast as it goes.")
     max_gap = option.text(
         "--max-gap", metavar="LENGTH", help="Shorten silences of the original that are longer, such as 10s."

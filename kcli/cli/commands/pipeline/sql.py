@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 
 class SqlOptions(RowsOptions, SourceOptions, PipelineOptions):
-    file = text("-f", "--file", metavar="FILE", help="Read the SQL from FILE; - is stdin.")
+    moved = (("-f", "--file FILE"),)
+    file = text("--file", metavar="FILE", help="Read the SQL from FILE; - is stdin.")
 
 
 @command(
@@ -45,7 +46,7 @@ class SqlOptions(RowsOptions, SourceOptions, PipelineOptions):
 kcli pipeline sql 'SELECT partition, count(*) FROM orders GROUP BY partition'
 kcli pipeline sql 'SELECT value.user, sum(value.total) AS total FROM orders GROUP BY 1' --value-format json
 kcli pipeline sql 'SELECT * FROM `orders.eu` WHERE offset > 1000' -o @-1h: --format ndjson
-kcli pipeline sql -f report.sql --to parquet --out out/report
+kcli pipeline sql --file report.sql --to parquet --out out/report
 kcli pipeline sql 'SELECT key, value FROM orders WHERE value.total > 100' --value-format json --into big --continuous
 kcli pipeline sql 'SELECT window(timestamp, "1 minute") AS minute, count(*) FROM orders GROUP BY 1' --continuous""",
 )
@@ -227,7 +228,7 @@ def steps_of(options: SqlOptions) -> list[Step]:
     elif options.file is not None and not options.words:
         text = read_file(options.file)
     else:
-        raise UsageError("which SQL? kcli pipeline sql 'SELECT …', or -f FILE")
+        raise UsageError("which SQL? kcli pipeline sql 'SELECT …', or --file FILE")
     statements = split(text)
     if not statements:
         raise UsageError("there is no statement in the SQL")

@@ -77,5 +77,5 @@ def request_of(kind: type[Request[Any]], version: int, body: Any) -> Request[Any
     try:
         request.encode(version)
     except KcliError as problem:
-        raise UsageError(f"{problem}; see kcli raw --describe {name_of(kind)} -v {version}") from None
+        raise UsageError(f"{problem}; see kcli raw --describe {name_of(kind)} --api-version {version}") from None
     return request

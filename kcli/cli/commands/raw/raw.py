@@ -26,9 +26,7 @@ SENTENCES = 10
 
 
 class RawOptions(OutputOptions):
-    api_version = integer(
-        "-v", "--api-version", least=0, help="The version. Default: the highest that both sides speak."
-    )
+    api_version = integer("--api-version", least=0, help="The version. Default: the highest that both sides speak.")
     broker = text(
         "--broker",
         metavar="WHICH",
@@ -39,7 +37,6 @@ class RawOptions(OutputOptions):
     hex = flag("--hex", help="Show the bytes of both frames on stderr.")
     explain = flag("--explain", help="Put the name of each error code beside it.")
     dry_run = flag("--dry-run", help="Print the whole request, and send nothing.")
-    verbose = False  # -v is --api-version
 
 
 @command(
@@ -47,9 +44,9 @@ class RawOptions(OutputOptions):
     words="API [BODY]",
     examples="""
 kcli raw --list                                  # the APIs, with our versions and the broker's
-kcli raw --describe Metadata -v 12               # fields, types, defaults
+kcli raw --describe Metadata --api-version 12    # fields, types, defaults
 kcli raw Metadata '{"topics": [{"name": "orders"}]}'
-kcli raw 60 --broker 2 -v 0 --explain
+kcli raw 60 --broker 2 --api-version 0 --explain
 kcli raw DescribeGroups '{"groups": ["billing"]}' --broker group:billing
 kcli raw DeleteTopics @delete.json --broker controller --dry-run
 kcli raw ListOffsets - --broker leader:orders:0 --hex < body.json""",
@@ -63,6 +60,8 @@ def run(options: RawOptions) -> int:
     Error codes in the answer are said by name on stderr, and make the exit code 1.
     """
     words = options.words
+    if options.verbose and len(words) > 1 and words[-1].isdecimal():
+        raise UsageError(f"-v is --verbose; the version is --api-version {words[-1]}")
     if options.list:
         from kcli.cli.commands.raw.schema import list_apis
 

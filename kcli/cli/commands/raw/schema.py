@@ -83,7 +83,7 @@ def _api(key: int, offered: dict[int, tuple[int, int]] | None) -> OfferRow:
 
 
 def describe(options: FormatOptions, kind: type[Request[Any]], version: int | None) -> int:
-    """`kcli raw --describe API`, with -v only what that version has. Raises UsageError for a version there is not."""
+    """`kcli raw --describe API`; of one version with --api-version. Raises UsageError for an unknown version."""
     if version is not None and version not in kind.versions:
         raise UsageError(f"{name_of(kind)} has versions {kind.versions} here, not {version}")
     document = Document(shape=DESCRIBE_SHAPE)

@@ -13,7 +13,7 @@ from kcli.cli.commands.reassign.throttling import KeepThrottleOptions, clean
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import UndoOptions
+from kcli.cli.parsing.groups import NamedTopics, UndoOptions
 from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
 from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import UsageError
@@ -34,7 +34,7 @@ class CancelRow(Row, section="partitions"):
 SHAPE = shape("reassign.cancel", "Moves that were cancelled, or would be.", CancelRow)
 
 
-class CancelOptions(AllTopicsOptions, KeepThrottleOptions, UndoOptions):
+class CancelOptions(NamedTopics, AllTopicsOptions, KeepThrottleOptions, UndoOptions):
     """All topics, and what becomes of throttles."""
 
 

@@ -19,7 +19,7 @@ from kcli.cli.output.tables.cells import human_time
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import UndoOptions
+from kcli.cli.parsing.groups import NamedTopics, UndoOptions
 from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
 from kcli.cli.runtime.undo import UndoFile
@@ -30,7 +30,7 @@ from kcli.model import Cluster
 SHAPE = shape("reassign.execute", "Where replicas go, and what becomes of the brokers.", BrokerRow, PartitionRow)
 
 
-class ExecuteOptions(PlanningOptions, RateOptions, BatchOptions, UndoOptions):
+class ExecuteOptions(NamedTopics, PlanningOptions, RateOptions, BatchOptions, UndoOptions):
     additional = flag("--additional", help="Though other moves are under way.")
 
 

@@ -18,7 +18,7 @@ from kcli.cli.commands.reassign.planning import PlanningOptions, from_options, l
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import NamedTopics, OutputOptions
 from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import answer, say
 from kcli.errors import UsageError
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SHAPE = shape("reassign.plan", "Where replicas would go, and what becomes of the brokers.", BrokerRow, PartitionRow)
 
 
-class PlanOptions(PlanningOptions, OutputOptions):
+class PlanOptions(NamedTopics, PlanningOptions, OutputOptions):
     save = text("--save", metavar="FILE", help="Write the plan as kafka-reassign-partitions reads it.")
 
 

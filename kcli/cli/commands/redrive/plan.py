@@ -6,7 +6,7 @@ from zlib import crc32
 
 from kcli.cli.commands.consume.selection import EARLIEST, Selection, given_filters
 from kcli.cli.commands.copy.resume import ResumeOptions, rate_of
-from kcli.cli.parsing.groups import ChangeOptions
+from kcli.cli.parsing.groups import ChangeOptions, NamedTopics
 from kcli.cli.parsing.option import choice, flag, integer, text, texts
 from kcli.cli.parsing.record_groups import CommittedSelectionOptions, FilterOptions, record_limit, repartition
 from kcli.copying.redrive import Rules
@@ -15,7 +15,7 @@ from kcli.serde.origin import Origins
 from kcli.settings import ProducerSettings
 
 
-class RedriveOptions(CommittedSelectionOptions, FilterOptions, ResumeOptions, ChangeOptions):
+class RedriveOptions(NamedTopics, CommittedSelectionOptions, FilterOptions, ResumeOptions, ChangeOptions):
     execute = flag("--execute", help="Do it. Without, only the plan is shown.")
     count = record_limit()
     topic_headers = texts("--topic-header", metavar="NAME", help="A header that names the original topic. Repeatable.")

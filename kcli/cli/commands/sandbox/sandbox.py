@@ -24,7 +24,7 @@ class SandboxOptions(Options):
     port = integer("--port", least=0, most=65535, help="Port of the first broker; 0 takes a free one (default 9092).")
     brokers = integer("--brokers", least=1, most=9, help="How many brokers, on ports one after the other (default 1).")
     data = text("--data", metavar="FOLDER", help="Keep everything in this folder. Default: in memory.")
-    topics = texts("--topic", metavar="NAME[:PARTITIONS]", help="Create this topic. Repeatable.")
+    topics = texts("-t", "--topic", metavar="NAME[:PARTITIONS]", help="Create this topic. Repeatable.")
     partitions = integer(
         "--partitions", least=1, most=10_000, help="How many partitions a topic has when nobody says it (default 1)."
     )

@@ -10,7 +10,7 @@ from kcli.cli.commands.configs import undo as configs_undo
 from kcli.cli.commands.configs.typed import mistyped, pair
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import UndoOptions
+from kcli.cli.parsing.groups import NamedTopics, UndoOptions
 from kcli.cli.parsing.option import integer, texts
 from kcli.cli.runtime.answer import answer, confirm, excluding, missing, plural, say, words_of
 from kcli.cli.runtime.undo import UndoFile
@@ -39,7 +39,7 @@ class ChangeRow(Row, section="changes"):
 SHAPE = shape("topics.alter", "What was changed of topics, or would be.", ChangeRow)
 
 
-class AlterOptions(UndoOptions):
+class AlterOptions(NamedTopics, UndoOptions):
     partitions = integer("-p", "--partitions", least=1, help="How many in all; a topic never gets fewer.")
     configs = texts(
         "--config", metavar="KEY=VALUE", help="Set a topic config, also with a unit: retention.ms=7d. Repeatable."

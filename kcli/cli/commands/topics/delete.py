@@ -10,7 +10,7 @@ from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, list_offsets
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ChangeOptions, WaitOptions, if_exists
+from kcli.cli.parsing.groups import ChangeOptions, NamedTopics, WaitOptions, if_exists
 from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import answer, confirm, excluding, missing, words_of
 from kcli.errors import KcliError
@@ -33,7 +33,7 @@ class DeletedRow(Row, section="topics"):
 SHAPE = shape("topics.delete", "What was deleted, or would be.", DeletedRow)
 
 
-class DeleteOptions(WaitOptions, ChangeOptions):
+class DeleteOptions(NamedTopics, WaitOptions, ChangeOptions):
     if_exists = if_exists()
     internal = flag("--internal", help="Kafka's own topics may be deleted.")
 

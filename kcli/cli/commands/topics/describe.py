@@ -11,7 +11,7 @@ from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, list_offsets
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import NamedTopics, OutputOptions
 from kcli.cli.runtime.answer import answer, fail_all, words_of
 from kcli.errors import KcliError
 from kcli.model import TopicPartition
@@ -50,6 +50,10 @@ class PartitionRow(Row, section="partitions"):
 SHAPE = shape("topics.describe", "Partitions of topics, and the topics with their own configs.", TopicRow, PartitionRow)
 
 
+class DescribeOptions(NamedTopics, OutputOptions):
+    """Names as arguments, or by the option."""
+
+
 @command(
     "topics describe",
     help="Partitions, offsets and configs of topics.",
@@ -58,7 +62,7 @@ SHAPE = shape("topics.describe", "Partitions of topics, and the topics with thei
 kcli topics describe orders
 kcli topics describe orders -J | jq '.topics[].configs'""",
 )
-def describe(options: OutputOptions) -> int:
+def describe(options: DescribeOptions) -> int:
     """Print partitions with leader, replicas and offsets, and the topics with the configs set on them."""
     names = words_of(options, "TOPIC")
 

@@ -12,7 +12,7 @@ from kcli.cli.output.tables import rows
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.output.timestamps import utc
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions, internal
+from kcli.cli.parsing.groups import NamedTopics, OutputOptions, internal
 from kcli.cli.parsing.option import choice, text
 from kcli.cli.runtime.answer import answer, missing
 from kcli.errors import UsageError
@@ -40,7 +40,7 @@ class StatsRow(Row, section="topics"):
 SHAPE = shape("topics.stats", "Topics with figures, one a row.", StatsRow)
 
 
-class StatsOptions(OutputOptions):
+class StatsOptions(NamedTopics, OutputOptions):
     internal = internal()
     over = text("--over", metavar="TIME", help="Over which time the rate is taken (default 1s).")
     unused = text("--unused", metavar="TIME", help="Only topics not written to for so long.")

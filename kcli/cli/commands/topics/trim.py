@@ -10,7 +10,7 @@ from kcli.asking.offsets import LogOffset, list_offsets
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ChangeOptions
+from kcli.cli.parsing.groups import ChangeOptions, NamedTopics
 from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say, words_of
 from kcli.errors import KcliError, UsageError
@@ -39,7 +39,7 @@ class TrimRow(Row, section="partitions"):
 SHAPE = shape("topics.trim", "Where logs start, and what was deleted before that, or would be.", TrimRow)
 
 
-class TrimOptions(ChangeOptions):
+class TrimOptions(NamedTopics, ChangeOptions):
     before = text("--before", "-o", metavar="WHERE", help="end, N, -N (before the end), +N (after the start), @TIME.")
 
 

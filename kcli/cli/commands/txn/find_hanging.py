@@ -11,7 +11,7 @@ from kcli.cli.commands.txn.times import milliseconds, moment
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column, duration, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import NamedTopics, OutputOptions
 from kcli.cli.parsing.option import text, texts
 from kcli.cli.runtime.answer import answer, plural, say
 from kcli.errors import KcliError
@@ -33,7 +33,7 @@ class HangingRow(ProducerRow, section="transactions"):
 SHAPE = shape("txn.find-hanging", "Open transactions that no coordinator will end, one a row.", HangingRow)
 
 
-class FindHangingOptions(OutputOptions):
+class FindHangingOptions(NamedTopics, OutputOptions):
     older_than = text(
         "--older-than",
         metavar="DURATION",

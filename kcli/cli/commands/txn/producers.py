@@ -10,7 +10,7 @@ from kcli.cli.commands.txn.times import moment, since
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column, duration, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import NamedTopics, OutputOptions
 from kcli.cli.parsing.option import integer
 from kcli.cli.runtime.answer import answer, words_of
 from kcli.errors import KcliError
@@ -27,7 +27,7 @@ class StateRow(ProducerRow, section="producers"):
 SHAPE = shape("txn.producers", "Producers that a partition remembers, one a row.", StateRow)
 
 
-class ProducersOptions(OpenOptions, OutputOptions):
+class ProducersOptions(NamedTopics, OpenOptions, OutputOptions):
     broker = integer("--broker", metavar="ID", least=0, help="Ask this replica, not the leaders.")
 
 

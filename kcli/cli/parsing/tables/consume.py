@@ -13,7 +13,7 @@ _6 = Option(name='share_group', flags=('--share-group',), metavar='GROUP', help=
 _7 = Option(name='share_ack', flags=('--share-ack',), help="What becomes of a share group's records: done (default), given back at the end, or never again.", choices=('accept', 'release', 'reject'))
 _8 = Option(name='control', flags=('--print-control-records',), kind='flag', help='Print what ends transactions, too: key COMMIT or ABORT, header __control.')
 _9 = Option(name='timeout_ms', flags=('--timeout-ms',), kind='int', metavar='MS', help='Exit 4 when no record came for so long.', least=0)
-_10 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='The topic, instead of an argument.')
+_10 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='The topic, instead of an argument.', also=('--topics',))
 _11 = Option(name='partitions', flags=('-p', '--partition'), metavar='N,N-N', help='Only these partitions, such as 0,3-5.')
 _12 = Option(name='offset', flags=('-o', '--offset'), multiple=True, metavar='OFFSET', help='beginning, end, stored, N, -N (from the end), +N, N:M, :end, @t1, @t1:, @t1:t2, s@ms, e@ms.')
 _13 = Option(name='isolation', flags=('--isolation',), help='read_committed hides aborted and undecided transactions. Default: read_uncommitted.', choices=('read_committed', 'read_uncommitted'))

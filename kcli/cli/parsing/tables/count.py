@@ -6,7 +6,7 @@ from kcli.cli.parsing.option import Option
 _0 = Option(name='offset', flags=('-o', '--offset'), multiple=True, metavar='OFFSET', help='Only of this range, such as @-1h:now.')
 _1 = Option(name='format', flags=('--format',), help='Rows per partition instead of one number.', choices=('plain', 'table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'))
 _2 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.')
-_3 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='The topic, instead of an argument.')
+_3 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='The topic, instead of an argument.', also=('--topics',))
 _4 = Option(name='partitions', flags=('-p', '--partition'), metavar='N,N-N', help='Only these partitions, such as 0,3-5.')
 _5 = Option(name='isolation', flags=('--isolation',), help='read_committed hides aborted and undecided transactions. Default: read_uncommitted.', choices=('read_committed', 'read_uncommitted'))
 _6 = Option(name='start', flags=('--start',), metavar='TIME', help='Only records from this time on: ISO 8601, -1h, …')

@@ -3,24 +3,24 @@
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 
-_0 = Option(name='partitions', flags=('-p', '--partitions'), kind='flag', help='Short for --by partition.')
-_1 = Option(name='by', flags=('--by',), help='A row per group (default for all groups), topic (for named ones) or partition.', choices=('group', 'topic', 'partition'))
-_2 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='Only this topic. Repeatable.')
-_3 = Option(name='states', flags=('--state',), multiple=True, metavar='STATE', help='Only groups in this state: Stable, Empty, …')
-_4 = Option(name='max_lag', flags=('--max-lag',), kind='int', metavar='N', help='Exit with 3 when a group is more than N behind.', least=0)
-_5 = Option(name='max_time', flags=('--max-time',), metavar='TIME', help='Exit with 3 when the first unread record of a group is older, such as 5m.')
-_6 = Option(name='hold', flags=('--for',), metavar='TIME', help='The assertion has to hold for so long.')
-_7 = Option(name='timeout', flags=('--timeout',), metavar='TIME', help='Look until the assertion holds, at most so long, then exit with 4.')
-_8 = Option(name='watch', flags=('-w', '--watch'), kind='flag', help='Look again and again: rates, ETA, time lag.')
-_9 = Option(name='interval', flags=('--interval',), metavar='TIME', help='Between two looks (default 5s).')
-_10 = Option(name='window', flags=('--window',), metavar='TIME', help='What rates are taken over (default 60s).')
-_11 = Option(name='count', flags=('-n', '--count'), kind='int', metavar='N', help='So many looks.', least=1)
-_12 = Option(name='exact', flags=('--exact',), kind='flag', help="Time lag by the record's own timestamp, of every partition.")
-_13 = Option(name='internal', flags=('--internal',), kind='flag', help='Also the groups in which kcli copy and redrive keep their progress.')
-_14 = Option(name='records', flags=('--records',), kind='flag', help='Count the records behind, by reading them.')
-_15 = Option(name='replay', flags=('--replay',), metavar='FILE', help='Look at a recording instead (- is stdin).')
-_16 = Option(name='prometheus', flags=('--prometheus',), metavar='[HOST]:PORT', help='Serve /metrics; without HOST for this machine only.')
-_17 = Option(name='isolation', flags=('--isolation',), help='Which end lag is measured to: high watermark (default), or last stable offset.', choices=('read_uncommitted', 'read_committed'))
+_0 = Option(name='by', flags=('--by',), help='A row per group (default for all groups), topic (for named ones) or partition.', choices=('group', 'topic', 'partition'))
+_1 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='Only this topic. Repeatable.')
+_2 = Option(name='states', flags=('--state',), multiple=True, metavar='STATE', help='Only groups in this state: Stable, Empty, …')
+_3 = Option(name='max_lag', flags=('--max-lag',), kind='int', metavar='N', help='Exit with 3 when a group is more than N behind.', least=0)
+_4 = Option(name='max_time', flags=('--max-time',), metavar='TIME', help='Exit with 3 when the first unread record of a group is older, such as 5m.')
+_5 = Option(name='hold', flags=('--for',), metavar='TIME', help='The assertion has to hold for so long.')
+_6 = Option(name='timeout', flags=('--timeout',), metavar='TIME', help='Look until the assertion holds, at most so long, then exit with 4.')
+_7 = Option(name='watch', flags=('-w', '--watch'), kind='flag', help='Look again and again: rates, ETA, time lag.')
+_8 = Option(name='interval', flags=('--interval',), metavar='TIME', help='Between two looks (default 5s).')
+_9 = Option(name='window', flags=('--window',), metavar='TIME', help='What rates are taken over (default 60s).')
+_10 = Option(name='count', flags=('-n', '--count'), kind='int', metavar='N', help='So many looks.', least=1)
+_11 = Option(name='exact', flags=('--exact',), kind='flag', help="Time lag by the record's own timestamp, of every partition.")
+_12 = Option(name='internal', flags=('--internal',), kind='flag', help='Also the groups in which kcli copy and redrive keep their progress.')
+_13 = Option(name='records', flags=('--records',), kind='flag', help='Count the records behind, by reading them.')
+_14 = Option(name='replay', flags=('--replay',), metavar='FILE', help='Look at a recording instead (- is stdin).')
+_15 = Option(name='prometheus', flags=('--prometheus',), metavar='[HOST]:PORT', help='Serve /metrics; without HOST for this machine only.')
+_16 = Option(name='isolation', flags=('--isolation',), help='Which end lag is measured to: high watermark (default), or last stable offset.', choices=('read_uncommitted', 'read_committed'))
+_17 = Option(name='named_groups', flags=('-g', '--group'), multiple=True, metavar='GROUP', help='The group, instead of an argument.', also=('--groups',), word=True)
 _18 = Option(name='format', flags=('--format',), help='Default table; plain is values only; csv-safe is for spreadsheets: no text is a formula.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'))
 _19 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.')
 _20 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.')
@@ -35,5 +35,5 @@ _28 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothi
 _29 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
 
 COMMANDS = {
-    '': Command(name='lag', run='kcli.cli.commands.lag.lag:lag', description='Print how far groups are behind: all groups, or those named.\n\nLag is end minus committed, in offsets, which are not records: compaction, markers and aborted transactions leave\noffsets that nobody is given. --records counts what is left. Committed is read before end. "–" means nothing was\ncommitted.\nORPHANED: lag and no member. LOSING DATA: retention took records before they were read.\n\n\x08\nExamples:\n  kcli lag                                 # all groups, the worst first\n  kcli lag billing                         # by topic\n  kcli lag billing -p                      # by partition, with member and host\n  kcli lag billing -p --records            # and how many records that are, by reading them\n  kcli lag billing --max-lag 1000 -q       # exit code 3 when it is more\n  kcli lag --watch                         # rates, ETA and time lag, every 5 s; Ctrl-C ends it\n  kcli lag billing --watch --format ndjson | jq .eta\n  kcli lag billing --max-lag 0 --timeout 5m        # wait until it has caught up, at most so long (else exit 4)\n  kcli lag billing --max-time 5m --for 2m          # exit 3 as soon as it does not hold\n  kcli lag record > incident.ndjson                # then: kcli lag --replay incident.ndjson\n  kcli lag --prometheus :9308                      # metrics, as kafka_exporter names them\n  kcli lag --by partition -J | jq \'.partitions[] | select(.status == "ORPHANED")\'', words='GROUP', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25, _26, _27, _28, _29)),
+    '': Command(name='lag', run='kcli.cli.commands.lag.lag:lag', description='Print how far groups are behind: all groups, or those named.\n\nLag is end minus committed, in offsets, which are not records: compaction, markers and aborted transactions leave\noffsets that nobody is given. --records counts what is left. Committed is read before end. "–" means nothing was\ncommitted.\nORPHANED: lag and no member. LOSING DATA: retention took records before they were read.\n\n\x08\nExamples:\n  kcli lag                                 # all groups, the worst first\n  kcli lag billing                         # by topic\n  kcli lag billing --by partition          # by partition, with member and host\n  kcli lag billing --by partition --records        # and how many records that are, by reading them\n  kcli lag billing --max-lag 1000 -q       # exit code 3 when it is more\n  kcli lag --watch                         # rates, ETA and time lag, every 5 s; Ctrl-C ends it\n  kcli lag billing --watch --format ndjson | jq .eta\n  kcli lag billing --max-lag 0 --timeout 5m        # wait until it has caught up, at most so long (else exit 4)\n  kcli lag billing --max-time 5m --for 2m          # exit 3 as soon as it does not hold\n  kcli lag record > incident.ndjson                # then: kcli lag --replay incident.ndjson\n  kcli lag --prometheus :9308                      # metrics, as kafka_exporter names them\n  kcli lag --by partition -J | jq \'.partitions[] | select(.status == "ORPHANED")\'', words='GROUP', moved=(('-p', '--by partition'), ('--partitions', '--by partition')), options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25, _26, _27, _28, _29)),
 }

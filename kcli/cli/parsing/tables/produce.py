@@ -16,7 +16,7 @@ _9 = Option(name='transactional_id', flags=('--transactional-id',), metavar='ID'
 _10 = Option(name='batch', flags=('--batch',), kind='int', metavar='N', help='With --transactional-id: a transaction for every N records.', least=1)
 _11 = Option(name='on_error', flags=('--on-error',), help='At input that is no record: stop (default), or skip it and exit 1 at the end.', choices=('stop', 'skip'))
 _12 = Option(name='report', flags=('--report',), metavar='FILE', help='Write a JSON line per settled batch.')
-_13 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='The topic, instead of an argument.')
+_13 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='The topic, instead of an argument.', also=('--topics',))
 _14 = Option(name='delimiter', flags=('-D',), metavar='DELIM', help='Between records: \\n (default), \\0, \\t, \\xNN, or text.')
 _15 = Option(name='key_delimiter', flags=('-K',), metavar='DELIM', help='Between key and value.')
 _16 = Option(name='nulls', flags=('-Z', '--null'), kind='flag', help='Empty is null when producing; null is NULL when printing.')

@@ -3,7 +3,7 @@
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 
-_0 = Option(name='api_version', flags=('-v', '--api-version'), kind='int', metavar='N', help='The version. Default: the highest that both sides speak.', least=0)
+_0 = Option(name='api_version', flags=('--api-version',), kind='int', metavar='N', help='The version. Default: the highest that both sides speak.', least=0)
 _1 = Option(name='broker', flags=('--broker',), metavar='WHICH', help='Whom to ask: any (default), controller, ID, group:NAME or txn:ID (its coordinator), leader:TOPIC:N.')
 _2 = Option(name='list', flags=('--list',), kind='flag', help="Print the APIs: our versions, and the broker's.")
 _3 = Option(name='describe', flags=('--describe',), kind='flag', help='Print the fields of an API, request and answer.')
@@ -21,7 +21,8 @@ _14 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The 
 _15 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.')
 _16 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.')
 _17 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.')
+_18 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
 
 COMMANDS = {
-    '': Command(name='raw', run='kcli.cli.commands.raw.raw:run', description='Send any request of Kafka\'s protocol and print the answer as JSON. The API is named by name or key. The body is\nJSON in the field names of Kafka\'s schemas (or ours): an argument, @FILE, or - for stdin; fields that are not\ngiven take the schema\'s defaults, bytes are base64. A profile\'s guard holds here too: read_only sends nothing\nthat changes anything.\n\nError codes in the answer are said by name on stderr, and make the exit code 1.\n\n\x08\nExamples:\n  kcli raw --list                                  # the APIs, with our versions and the broker\'s\n  kcli raw --describe Metadata -v 12               # fields, types, defaults\n  kcli raw Metadata \'{"topics": [{"name": "orders"}]}\'\n  kcli raw 60 --broker 2 -v 0 --explain\n  kcli raw DescribeGroups \'{"groups": ["billing"]}\' --broker group:billing\n  kcli raw DeleteTopics @delete.json --broker controller --dry-run\n  kcli raw ListOffsets - --broker leader:orders:0 --hex < body.json', words='API [BODY]', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17)),
+    '': Command(name='raw', run='kcli.cli.commands.raw.raw:run', description='Send any request of Kafka\'s protocol and print the answer as JSON. The API is named by name or key. The body is\nJSON in the field names of Kafka\'s schemas (or ours): an argument, @FILE, or - for stdin; fields that are not\ngiven take the schema\'s defaults, bytes are base64. A profile\'s guard holds here too: read_only sends nothing\nthat changes anything.\n\nError codes in the answer are said by name on stderr, and make the exit code 1.\n\n\x08\nExamples:\n  kcli raw --list                                  # the APIs, with our versions and the broker\'s\n  kcli raw --describe Metadata --api-version 12    # fields, types, defaults\n  kcli raw Metadata \'{"topics": [{"name": "orders"}]}\'\n  kcli raw 60 --broker 2 --api-version 0 --explain\n  kcli raw DescribeGroups \'{"groups": ["billing"]}\' --broker group:billing\n  kcli raw DeleteTopics @delete.json --broker controller --dry-run\n  kcli raw ListOffsets - --broker leader:orders:0 --hex < body.json', words='API [BODY]', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18)),
 }

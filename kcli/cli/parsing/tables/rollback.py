@@ -3,8 +3,8 @@
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 
-_0 = Option(name='group', flags=('-g', '--group'), metavar='GROUP', help='The group, instead of an argument.')
-_1 = Option(name='start', flags=('--start',), metavar='TIME', help='Where to: ISO 8601, epoch s or ms, -1h, now.')
+_0 = Option(name='start', flags=('--start',), metavar='TIME', help='Where to: ISO 8601, epoch s or ms, -1h, now.')
+_1 = Option(name='named_groups', flags=('-g', '--group'), multiple=True, metavar='GROUP', help='The group, instead of an argument.', also=('--groups',), word=True)
 _2 = Option(name='time_field', flags=('--time-field',), metavar='NAME', help="Times are those of this field in the value, such as ts or event.ts; else the records' timestamps.")
 _3 = Option(name='jitter', flags=('--jitter',), metavar='LENGTH', help="By how much the field's times may go back from record to record (default 1m).")
 _4 = Option(name='value_format', flags=('--value-format',), help='How a condition, or a time field, reads values. url: a=1&b=2.', choices=('auto', 'json', 'msgpack', 'url'))

@@ -6,7 +6,7 @@ from kcli.cli.parsing.option import Option
 _0 = Option(name='port', flags=('--port',), kind='int', metavar='N', help='Port of the first broker; 0 takes a free one (default 9092).', least=0, most=65535)
 _1 = Option(name='brokers', flags=('--brokers',), kind='int', metavar='N', help='How many brokers, on ports one after the other (default 1).', least=1, most=9)
 _2 = Option(name='data', flags=('--data',), metavar='FOLDER', help='Keep everything in this folder. Default: in memory.')
-_3 = Option(name='topics', flags=('--topic',), multiple=True, metavar='NAME[:PARTITIONS]', help='Create this topic. Repeatable.')
+_3 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='NAME[:PARTITIONS]', help='Create this topic. Repeatable.')
 _4 = Option(name='partitions', flags=('--partitions',), kind='int', metavar='N', help='How many partitions a topic has when nobody says it (default 1).', least=1, most=10000)
 _5 = Option(name='host', flags=('--host',), metavar='HOST', help='Address to listen on (default 127.0.0.1).')
 _6 = Option(name='allow_remote', flags=('--allow-remote',), kind='flag', help='Really listen on an address others can reach.')

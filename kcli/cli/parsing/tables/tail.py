@@ -6,7 +6,7 @@ from kcli.cli.parsing.option import Option
 _0 = Option(name='last', flags=('-n', '-c', '--lines'), kind='int', metavar='N', help='How many (default 10).', least=0)
 _1 = Option(name='offset', flags=('-o', '--offset'), multiple=True, metavar='OFFSET', help='Only of this range, such as @-1h.')
 _2 = Option(name='no_follow', flags=('--no-follow', '-e'), kind='flag', help='Stop after the last N.')
-_3 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='The topic, instead of an argument.')
+_3 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='The topic, instead of an argument.', also=('--topics',))
 _4 = Option(name='partitions', flags=('-p', '--partition'), metavar='N,N-N', help='Only these partitions, such as 0,3-5.')
 _5 = Option(name='isolation', flags=('--isolation',), help='read_committed hides aborted and undecided transactions. Default: read_uncommitted.', choices=('read_committed', 'read_uncommitted'))
 _6 = Option(name='grep', flags=('--grep',), multiple=True, metavar='RE', help='Only values in which this is found. Repeatable.')

@@ -82,7 +82,7 @@ def test_E71_groups_of_all_types_are_described_in_one_table(kinds: Line) -> None
 
 
 def test_E67_the_lag_of_a_share_group_is_what_its_group_coordinator_counts(kinds: Line) -> None:
-    found = rows(kinds("lag", "work", "-p", "-J"), "partitions")
+    found = rows(kinds("lag", "work", "--by", "partition", "-J"), "partitions")
     assert [(row["committed"], row["lag"]) for row in found] == [(90, 7), (50, 50), (99, 1)]  # the last: not counted
     asked = {node for node, request in kinds.tiny.asked if type(request).__name__.startswith("DescribeShareGroupOff")}
     assert asked == {kinds.tiny.coordinator_id("work")}
@@ -90,7 +90,7 @@ def test_E67_the_lag_of_a_share_group_is_what_its_group_coordinator_counts(kinds
 
 
 def test_E67_a_partition_that_two_members_share_has_no_owner_and_is_not_orphaned(kinds: Line) -> None:
-    found = rows(kinds("lag", "work", "-p", "-J"), "partitions")
+    found = rows(kinds("lag", "work", "--by", "partition", "-J"), "partitions")
     assert [row["client_id"] for row in found] == [None, "a", "a"]
     assert {row["status"] for row in found} == {"BEHIND"}
 

@@ -24,7 +24,7 @@ def test_lag_of_all_groups_is_a_row_per_group_the_worst_first(line: Line) -> Non
 
 
 def test_E69_a_partition_without_a_commit_shows_a_dash_and_a_lost_one_its_loss(line: Line) -> None:
-    assert line("lag", "billing", "-p").out == (
+    assert line("lag", "billing", "--by", "partition").out == (
         "GROUP    TOPIC   PARTITION  COMMITTED  END  LAG  STATUS       MEMBER ID  HOST      NOTE\n"
         "billing  mail            0          –    7    –  NO COMMIT    app-id     10.0.0.1  7 from log start\n"
         "billing  orders          0         90  100   10  BEHIND       app-id     10.0.0.1  –\n"
@@ -144,7 +144,7 @@ def test_a_group_that_committed_nothing_at_all_is_not_OK(line: Line) -> None:
 
 
 def test_isolation_moves_the_end(line: Line) -> None:
-    ran = line("lag", "billing", "-p", "-t", "orders", "--isolation", "read_committed", "-J")
+    ran = line("lag", "billing", "--by", "partition", "-t", "orders", "--isolation", "read_committed", "-J")
     assert [row["lag"] for row in ran.json["partitions"]] == [5, 95, 40]
 
 

@@ -26,7 +26,7 @@ def shell(sandbox: SandboxThread) -> Shell:
 
 
 def row_of(shell: Shell, *words: str) -> dict[str, Any]:
-    rows = json.loads(shell.ok("lag", "g", "-p", "-J", *words))["partitions"]
+    rows = json.loads(shell.ok("lag", "g", "--by", "partition", "-J", *words))["partitions"]
     assert len(rows) == 1
     found: dict[str, Any] = rows[0]
     return found
@@ -75,11 +75,11 @@ def test_E70_offsets_behind_and_records_behind_are_two_figures_with_two_names(
     sandbox.call(lambda inside: inside.faults.logs.compact("t", 0, lambda offset: offset % 90 == 9))
     row = row_of(shell, "--records")
     assert (row["lag"], row["records"]) == (1000, 12)
-    table = shell.ok("lag", "g", "-p", "--records", "--format", "table").decode().splitlines()
+    table = shell.ok("lag", "g", "--by", "partition", "--records", "--format", "table").decode().splitlines()
     assert table[0].split()[5:7] == ["LAG", "RECORDS"]
     assert table[1].split()[5:7] == ["1000", "12"]
     assert row_of(shell)["records"] is None, "reading costs, so only on request"
-    assert b"RECORDS" not in shell.ok("lag", "g", "-p", "--format", "table")
+    assert b"RECORDS" not in shell.ok("lag", "g", "--by", "partition", "--format", "table")
     topics = json.loads(shell.ok("lag", "g", "--records", "-J"))
     assert topics["topics"][0]["records"] == topics["groups"][0]["records"] == 12
     assert shell("lag", "g", "--records", "--watch").returncode == 2

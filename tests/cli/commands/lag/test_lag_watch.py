@@ -162,7 +162,7 @@ def test_a_status_that_goes_to_and_fro_does_not_flood_stderr(
             end += 1 if n % 3 else 500
             committed = end if n % 3 else committed
             out.write(line(1_700_000_000.0 + 5 * n, look(dict.fromkeys(range(4), committed), end)))
-    assert main(["lag", "g", "-p", "--replay", str(file), "--format", "ndjson"]) == 0
+    assert main(["lag", "g", "--by", "partition", "--replay", str(file), "--format", "ndjson"]) == 0
     shown = capsys.readouterr()
     seen = [json.loads(row)["status"] for row in shown.out.splitlines() if '"partition":0' in row]
     assert sum(one != other for one, other in pairwise(seen)) == 79

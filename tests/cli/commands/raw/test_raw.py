@@ -42,10 +42,10 @@ def test_a_request_goes_out_and_its_answer_comes_as_json(
     (topic,) = answer["topics"]
     assert (topic["name"], len(topic["partitions"]), topic["errorCode"]) == ("orders", 2, 0)
     assert len(topic["topicId"]) == 22
-    old = raw(capsys, "metadata", '{"topics": [{"name": "orders"}]}', "-v", "0")
+    old = raw(capsys, "metadata", '{"topics": [{"name": "orders"}]}', "--api-version", "0")
     assert "topicId" not in old["topics"][0]
     assert "clusterId" not in old
-    assert raw(capsys, "3", "-v", "1", "--format", "ndjson")["controllerId"] == 1
+    assert raw(capsys, "3", "--api-version", "1", "--format", "ndjson")["controllerId"] == 1
 
 
 def test_error_codes_are_said_by_name_and_make_the_exit_code_1(
@@ -100,11 +100,11 @@ def test_a_record_batch_goes_in_and_comes_out_as_base64(
     data = batch(2, value=b"hello")
     part = {"index": 0, "records": b64encode(data).decode()}
     body = json.dumps({"acks": -1, "timeoutMs": 1000, "topicData": [{"name": "orders", "partitionData": [part]}]})
-    told = raw(capsys, "Produce", body, "-v", "12", "--broker", "leader:orders:0")
+    told = raw(capsys, "Produce", body, "--api-version", "12", "--broker", "leader:orders:0")
     assert told["responses"][0]["partitionResponses"][0]["baseOffset"] == 0
     partitions = [{"partition": 0, "fetchOffset": 0, "partitionMaxBytes": 1 << 20}]
     ask = json.dumps({"maxBytes": 1 << 20, "topics": [{"topic": "orders", "partitions": partitions}]})
-    answer = raw(capsys, "Fetch", ask, "-v", "12", "--broker", "leader:orders:0")
+    answer = raw(capsys, "Fetch", ask, "--api-version", "12", "--broker", "leader:orders:0")
     records = b64decode(answer["responses"][0]["partitions"][0]["records"])
     assert records[61:] == data[61:]
 
@@ -121,7 +121,7 @@ def test_a_dry_run_prints_the_whole_request_and_sends_nothing(capsys: pytest.Cap
 
 
 def test_the_bytes_of_both_frames_and_of_no_other(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["raw", "ApiVersions", "--hex", "-v", "3"]) == 0
+    assert main(["raw", "ApiVersions", "--hex", "--api-version", "3"]) == 0
     said = capsys.readouterr().err.splitlines()
     assert [line[0] for line in said if line[0] in "<>"] == [">", "<"]
     assert said[0].endswith(" bytes")
@@ -163,7 +163,7 @@ def test_the_fields_of_an_api_with_types_versions_and_defaults(capsys: pytest.Ca
     assert (pattern["type"], pattern["versions"], pattern["null"], pattern["default"]) == ("string", "2+", "2+", "null")
     assert fields["answer", "transactionStates[].producerId"]["type"] == "int64"
     assert document["api"][0]["versions"] == "0-2"
-    older = raw(capsys, "--describe", "66", "-v", "0", "-J")
+    older = raw(capsys, "--describe", "66", "--api-version", "0", "-J")
     assert "durationFilter" not in {row["field"] for row in older["fields"]}
 
 
@@ -187,13 +187,13 @@ def test_every_api_can_be_described(key: int, capsys: pytest.CaptureFixture[str]
         (["Fetch", '{"maxWaitMs": NaN}'], "NaN is not JSON"),
         (["Fetch", "[" * 100_000], "nested too deeply"),
         (["Fetch", "9" * 5_000], "the body has a number that is too long"),
-        (["Fetch", "-v", "99"], "Fetch has versions 4-18 here, not 99"),
+        (["Fetch", "--api-version", "99"], "Fetch has versions 4-18 here, not 99"),
         (["Fetch", "--broker", "nobody"], "--broker nobody: expected any, controller"),
         (["Fetch", "--broker", "leader:orders"], "expected any, controller"),
         (["Fetch", "--format", "csv"], "an answer is JSON"),
-        (["--describe", "Fetch", "-v", "99"], "not 99"),
+        (["--describe", "Fetch", "--api-version", "99"], "not 99"),
         (["SaslAuthenticate", "--hex"], "the password of this connection"),
-        (["Metadata", '{"topics": null}', "-v", "0", "--dry-run"], "topics: cannot be null in version 0"),
+        (["Metadata", '{"topics": null}', "--api-version", "0", "--dry-run"], "topics: cannot be null in version 0"),
     ],
 )
 def test_a_line_that_makes_no_sense_is_told_what_does(
@@ -210,7 +210,7 @@ def test_a_version_that_the_broker_does_not_speak_is_not_sent(
     sandbox.faults.wire.speak_only("ListGroups", 0, 3)
     assert main(["raw", "AlterConfigs"]) == 1
     assert "does not offer AlterConfigs" in capsys.readouterr().err
-    assert main(["raw", "ListGroups", "-v", "4"]) == 1
+    assert main(["raw", "ListGroups", "--api-version", "4"]) == 1
     assert "speaks ListGroups 0-3, and kcli 0-5; not 4" in capsys.readouterr().err
     assert raw(capsys, "ListGroups")["errorCode"] == 0
 

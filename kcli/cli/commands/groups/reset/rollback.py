@@ -9,14 +9,13 @@ from kcli.cli.commands.groups.reset.payload_time import prepare_of
 from kcli.cli.commands.groups.reset.reset import refuse_empty, reset_to
 from kcli.cli.commands.groups.scope import Scope, ScopeOptions
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import TimeFieldOptions, UndoOptions
+from kcli.cli.parsing.groups import NamedGroups, TimeFieldOptions, UndoOptions
 from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import words_of
 from kcli.errors import UsageError
 
 
-class RollbackOptions(TimeFieldOptions, ScopeOptions, UndoOptions):
-    group = text("-g", "--group", metavar="GROUP", help="The group, instead of an argument.")
+class RollbackOptions(NamedGroups, TimeFieldOptions, ScopeOptions, UndoOptions):
     start = text("--start", metavar="TIME", help="Where to: ISO 8601, epoch s or ms, -1h, now.")
 
 
@@ -39,8 +38,7 @@ def rollback(options: RollbackOptions) -> int:
         raise _refusal("--start TIME")
     changes.check(options)
     scope = Scope(options.topics, all_topics=options.all_topics)
-    named = [*options.words, *([options.group] if options.group is not None else [])]
-    groups = words_of(options.replace(words=named), "GROUP")
+    groups = words_of(options, "GROUP")
     refuse_empty(scope)
     return reset_to(options, groups, scope, prepare_of(options, time, quiet=options.quiet), time)
 

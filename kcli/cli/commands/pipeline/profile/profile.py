@@ -32,6 +32,7 @@ from kcli.cli.output.messages import complain
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
 from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import NamedTopics
 from kcli.cli.parsing.option import integer, text
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.frames import as_ours, load
@@ -46,7 +47,7 @@ TOP = 20
 SAMPLE = 100_000
 
 
-class ProfileOptions(RangeOptions, PipelineOptions):
+class ProfileOptions(NamedTopics, RangeOptions, PipelineOptions):
     html = text("--html", metavar="FILE", help="Write a page with pictures that needs no other file.")
     top = integer("--top", least=1, help="Name the N most frequent keys (20).")
     sample = integer("--sample", least=0, help="Look into about N values for their fields (default 100000; 0: all).")

@@ -14,7 +14,7 @@ from kcli.cli.commands.reassign.wait import WaitingOptions
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ChangeOptions
+from kcli.cli.parsing.groups import ChangeOptions, NamedTopics
 from kcli.cli.parsing.option import flag, text, texts
 from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
 from kcli.errors import UsageError
@@ -24,7 +24,7 @@ from kcli.model import Cluster, TopicPartition
 SHAPE = shape("reassign.disks", "Replicas that move between log directories, or would.", ReplicaRow)
 
 
-class DisksOptions(WaitingOptions, RateOptions, ChangeOptions):
+class DisksOptions(NamedTopics, WaitingOptions, RateOptions, ChangeOptions):
     brokers = texts("--broker", metavar="ID", help="At this broker. Repeatable.")
     to = text("--to", metavar="PATH", help="To this directory.")
     away = text("--from", metavar="PATH", help="Only what is in this directory.")

@@ -1,0 +1,133 @@
+"""One letter, one word, one meaning: walks all commands of the registry. Each exception has its reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from kcli.cli.main import main
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
+from kcli.cli.parsing.registry import every
+from tests.each import each
+
+COMMANDS = {path: command for path, command in every() if not command.own_words}  # `kcli cat` has kcat's letters
+LETTERS = {
+    "-a": ("--all", "all there is of what is otherwise chosen"),
+    "-b": ("--bootstrap-server", "kcat's: where the cluster listens"),
+    "-c": ("--count", "stop after N records"),
+    "-D": ("", "kcat's: between records"),
+    "-e": ("--exit", "stop at the end"),
+    "-F": ("--command-config", "kcat's: a file of properties"),
+    "-f": ("", "kcat's: how a record is printed"),
+    "-g": ("--group", "a group"),
+    "-H": ("--header", "kcat's: a header"),
+    "-J": ("--json", "kcat's: JSON"),
+    "-K": ("", "kcat's: between key and value"),
+    "-k": ("--key", "kcat's: the key"),
+    "-n": ("--count", "stop after N records"),
+    "-o": ("--offset", "where to start"),
+    "-p": ("--partition", "these partitions"),
+    "-q": ("--quiet", "quiet"),
+    "-r": ("--replication-factor", "replicas of each partition"),
+    "-t": ("--topic", "a topic"),
+    "-u": ("", "kcat's: no buffer"),
+    "-v": ("--verbose", "verbose"),
+    "-w": ("--watch", "again and again"),
+    "-X": ("--property", "kcat's: a property"),
+    "-y": ("--yes", "the answer to the question"),
+    "-Z": ("--null", "kcat's: null"),
+    "-z": ("--compression", "kcat's: the codec"),
+}
+"""What a letter means, and the long option that says it; "" where kcat has none."""
+LETTERS_ELSEWHERE = {
+    ("topics create", "-p"): ("--partitions", "how many, as kaf, rpk and kcl have it"),
+    ("topics alter", "-p"): ("--partitions", "how many, as kaf, rpk and kcl have it"),
+    ("tail", "-n"): ("--lines", "the last N records, as of tail(1)"),
+    ("tail", "-c"): ("--lines", "the last N records"),
+    ("tail", "-e"): ("--no-follow", "to stop at the end is not to follow"),
+    ("lag", "-n"): ("--count", "N refreshes of --watch, which has no records"),
+    ("pipeline sql", "-n"): ("--limit", "N rows, which are its records"),
+    ("topics trim", "-o"): ("--before", "where the log starts from then on"),
+    **{
+        (path, "-a"): ("--all-topics", "all there is")
+        for path in ("leaders elect", "reassign plan", "reassign execute", "reassign cancel")
+    },
+}
+"""Where a letter is said by another long option, and why."""
+
+
+def options(letter: str) -> list[tuple[str, Option]]:
+    return [
+        (path, option) for path, command in COMMANDS.items() for option in command.options if letter in option.flags
+    ]
+
+
+def letters() -> list[str]:
+    flags = {flag for command in COMMANDS.values() for option in command.options for flag in option.flags}
+    return sorted(flag for flag in flags if len(flag) == 2)
+
+
+@each("letter", letters())
+def test_a_letter_means_the_same_everywhere(letter: str) -> None:
+    long, _ = LETTERS[letter]
+    for path, option in options(letter):
+        wanted = LETTERS_ELSEWHERE.get((path, letter), (long, ""))[0]
+        spelled = [flag for flag in option.flags if flag.startswith("--")]
+        assert wanted in spelled if wanted else not spelled, f"{path} {letter} is {spelled}, not {wanted}"
+
+
+def test_an_exception_is_one() -> None:
+    assert set(letters()) <= LETTERS.keys()
+    for (path, letter), (long, _) in LETTERS_ELSEWHERE.items():
+        assert any(letter in option.flags and long in option.flags for option in COMMANDS[path].options), (path, letter)
+        assert long != LETTERS[letter][0] or path == "lag"
+
+
+ONE_PARTITION = {"produce": "a record has one; -1 is by key", "txn abort": "a transaction hangs in one partition"}
+
+
+def test_p_takes_the_same_list_of_partitions() -> None:
+    for path, option in options("-p"):
+        number = path in ONE_PARTITION or (path, "-p") in LETTERS_ELSEWHERE
+        assert (option.metavar, option.kind) == (("N", "int") if number else ("N,N-N", "text")), path
+
+
+def takes(command: Command, word: str) -> bool:
+    return word in command.words.replace("[", " ").replace("|", " ").replace(".", " ").split()
+
+
+TOPICS_OF_OTHER_WORDS = ("SRC", "DLQ")
+
+
+@each("path", COMMANDS)
+def test_t_and_g_are_taken_wherever_a_topic_or_group_is_an_argument(path: str) -> None:
+    command = COMMANDS[path]
+    if any(takes(command, word) for word in ("TOPIC", *TOPICS_OF_OTHER_WORDS)):
+        assert "-t" in command.by_flag
+    if takes(command, "GROUP") or takes(command, "SOURCE"):
+        assert "-g" in command.by_flag
+
+
+@each("path", COMMANDS)
+def test_a_long_topic_or_group_has_its_letter(path: str) -> None:
+    for option in COMMANDS[path].options:
+        for long, letter in (("--topic", "-t"), ("--group", "-g"), ("--quiet", "-q"), ("--verbose", "-v")):
+            assert (long in option.flags) <= (letter in option.flags), f"{path} {long}"
+
+
+MOVED = [(path, was, now) for path, command in COMMANDS.items() for was, now in command.moved]
+
+
+@each(("path", "was", "now"), MOVED)
+def test_an_old_spelling_answers_with_the_new_one(
+    path: str, was: str, now: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert was not in COMMANDS[path].by_flag
+    assert now.split()[0] in COMMANDS[path].by_flag
+    assert main([*path.split(), was, "1"]) == 2
+    assert capsys.readouterr().err == f"kcli: {path}: {was} has another name now; use `{now}`\n"
+
+
+def test_the_version_of_raw_has_no_letter(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["raw", "Metadata", "-v", "12"]) == 2
+    assert capsys.readouterr().err == "kcli: -v is --verbose; the version is --api-version 12\n"
