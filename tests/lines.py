@@ -1,0 +1,151 @@
+"""A small shell: command lines as a user types them, with kcli in this process and other programs beside it.
+
+It knows `|`, `<`, `>`, `>>`, `2>`, `&&`, quotes, `$NAME` outside single quotes and `NAME=value` before a command.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from kcli import redact
+from kcli.cli.main import main
+from tests.cli.conftest import ROOT, redirected
+
+OPERATORS = {"|", "<", ">", ">>", "2>", "&&"}
+WORD = re.compile(r"""\s*(2>|&&|>>|[|<>]|(?:'[^']*'|"[^"]*"|\\.|[^\s'"|<>&\\])+)""")
+LIMIT = 30
+"""Seconds that a program beside kcli may take."""
+
+
+@dataclass
+class Stage:
+    """One command of a pipeline."""
+
+    words: list[str] = field(default_factory=list)
+    variables: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a line printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Lines:
+    """Runs lines in a folder, with a home of its own."""
+
+    def __init__(self, folder: Path, **variables: str) -> None:
+        self.folder = folder
+        script = folder / "bin" / "kcli"
+        script.parent.mkdir(exist_ok=True)
+        script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m kcli "$@"\n')
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("KCLI_")},
+            "PATH": f"{script.parent}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT),
+            "HOME": str(folder),
+            "XDG_CONFIG_HOME": str(folder / ".config"),
+            "XDG_CACHE_HOME": str(folder / ".cache"),
+            "XDG_STATE_HOME": str(folder / ".state"),
+            **variables,
+        }
+
+    def run(self, line: str) -> Printed:
+        """Run a line. The exit code is that of its last command."""
+        code, out, err = 0, b"", b""
+        for pipeline in self._parse(line):
+            data = b""
+            for stage in pipeline:
+                code, data, said = self._stage(stage, data)
+                err += said
+            out += data
+            if code:
+                break
+        return Printed(code, out.decode(errors="replace"), err.decode(errors="replace"))
+
+    def _parse(self, line: str) -> Iterator[list[Stage]]:
+        """The pipelines between `&&`."""
+        words = WORD.findall(line)
+        pipeline, stage = [], Stage()
+        while words:
+            word = words.pop(0)
+            if word in ("<", ">", ">>", "2>"):
+                stage.files[word] = self._plain(words.pop(0))
+            elif word in OPERATORS:
+                pipeline.append(stage)
+                if word == "&&":
+                    yield pipeline
+                    pipeline = []
+                stage = Stage()
+            elif not stage.words and re.match(r"[A-Z_]+=", word):
+                name, _, value = word.partition("=")
+                stage.variables[name] = self._plain(value)
+            else:
+                stage.words.append(self._plain(word))
+        yield [*pipeline, stage]
+
+    def _plain(self, word: str) -> str:
+        """A word without its quotes, its variables filled in."""
+        pieces = re.findall(r"'[^']*'|[^']+", word)
+        filled = (piece if piece.startswith("'") else re.sub(r"\$(\w+)", self._variable, piece) for piece in pieces)
+        return "".join(shlex.split("".join(filled))) if word else ""
+
+    def _variable(self, match: re.Match[str]) -> str:
+        return self.environment[match[1]]
+
+    def _stage(self, stage: Stage, data: bytes) -> tuple[int, bytes, bytes]:
+        """Run one command: exit code, stdout, stderr."""
+        if "<" in stage.files:
+            data = (self.folder / stage.files["<"]).read_bytes()
+        inside = stage.words[0] == "kcli"
+        code, out, err = (self._inside if inside else self._beside)(stage, data)
+        for sign, mode in ((">", "wb"), (">>", "ab")):
+            if sign in stage.files:
+                with (self.folder / stage.files[sign]).open(mode) as file:
+                    file.write(out)
+                out = b""
+        if "2>" in stage.files:
+            (self.folder / stage.files["2>"]).write_bytes(err)
+            err = b""
+        return code, out, err
+
+    def _inside(self, stage: Stage, data: bytes) -> tuple[int, bytes, bytes]:
+        """Run kcli in this process, which is quick; it has forgotten what it hid before."""
+        redact._sent.clear()
+        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            given.write(data)
+            given.seek(0)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.chdir(self.folder)
+                for name in [name for name in os.environ if name.startswith("KCLI_")]:
+                    patch.delenv(name)
+                for name, value in {**self.environment, **stage.variables}.items():
+                    patch.setenv(name, value)
+                with redirected(given.fileno(), out.fileno(), err.fileno()):
+                    code = main(stage.words[1:])
+            out.seek(0)
+            err.seek(0)
+            return code, out.read(), err.read()
+
+    def _beside(self, stage: Stage, data: bytes) -> tuple[int, bytes, bytes]:
+        done = subprocess.run(
+            stage.words, input=data, capture_output=True, timeout=LIMIT, cwd=self.folder,
+            env={**self.environment, **stage.variables},
+        )  # fmt: skip
+        return done.returncode, done.stdout, done.stderr

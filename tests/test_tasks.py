@@ -1,0 +1,128 @@
+"""tests/tasks.md: each line does its task. A section runs in order, on a sandbox of its own with the same seeds."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from kcli.sandbox.thread import SandboxThread
+from tests.lines import Lines
+
+PAGE = (Path(__file__).parent / "tasks.md").read_text()
+TASK = re.compile(
+    r"^(?P<number>\d+)\. (?P<task>.+)\n   `(?P<line>.+?)` → (?:(?P<code>\d+): )?(?:`(?P<fragment>.+?)`|nothing)"
+    r"(?: — waits for (?P<waits>.+))?$",
+    re.MULTILINE,
+)
+ENTRY = re.compile(r"^\d+\. ", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What somebody wants, the line that does it, and what it prints."""
+
+    number: int
+    task: str
+    line: str
+    code: int
+    fragment: str
+    waits: str | None
+
+
+def sections() -> dict[str, list[Task]]:
+    found = {}
+    for heading, text in re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE):
+        found[heading] = [
+            Task(int(number), task, line, int(code or 0), fragment, waits or None)
+            for number, task, line, code, fragment, waits in TASK.findall(text)
+        ]
+    return found
+
+
+SECTIONS = sections()
+
+
+def seed(lines: Lines) -> None:
+    """Files, topics, records and groups that the tasks begin with."""
+    now = int(time.time() * 1000)
+    files = {
+        "orders.ndjson": "".join(json.dumps(order(n, now)) + "\n" for n in range(60)),
+        "dead.ndjson": "".join(json.dumps(dead(n)) + "\n" for n in range(3)),
+        "lines.txt": "".join(f"line {n}\n" for n in range(20)),
+        "keyed.txt": "".join(f"user-{n % 3}:visit {n}\n" for n in range(9)),
+        "broken.ndjson": '{"value": "good"}\nnot JSON\n',
+        "values.json": '{"id": 1}\n{"id": 2}\n',
+        "report.xml": "<report>\n<total>7</total>\n</report>\n",
+        "offsets.csv": "orders,0,3\norders,1,4\n",
+        "cluster.yaml": "topics:\n  invoices: {partitions: 4, configs: {retention.ms: 7d}}\n",
+        "client.properties": f"bootstrap.servers={lines.environment['KCLI_BOOTSTRAP']}\nclient.id=from-file\n",
+        "password.txt": "secret-of-bob\n",
+    }
+    for name, text in files.items():
+        (lines.folder / name).write_text(text)
+    (lines.folder / "password.txt").chmod(0o600)
+    for line in (
+        "kcli topics create orders -p 3",
+        "kcli topics create payments inbox spare orders-dlq tmp-a tmp-b tmp-c",
+        "kcli topics create sessions --config cleanup.policy=compact",
+        "kcli produce orders --input json < orders.ndjson",
+        "kcli produce payments < lines.txt",
+        "kcli produce orders-dlq --input json < dead.ndjson",
+        "kcli produce sessions -K : < keyed.txt",
+        "kcli groups reset billing -t orders --to-offset 10 --execute",
+        "kcli groups reset shipping -t orders --to-latest --execute",
+        "kcli groups reset old-report -t payments --to-offset 5 --execute",
+    ):
+        done = lines.run(line)
+        assert done.code == 0, (line, done)
+
+
+def order(n: int, now: int) -> dict[str, object]:
+    """A record a minute, the last one now; three partitions in turn."""
+    value = {"id": n, "user": {"id": n % 10}, "total": n * 2.5, "ts": now - (59 - n) * 60_000}
+    return {
+        "key": f"user-{n % 10}", "value": json.dumps(value), "partition": n % 3, "timestamp": value["ts"],
+        "headers": [["source", "shop" if n % 2 else "phone"]],
+    }  # fmt: skip
+
+
+def dead(n: int) -> dict[str, object]:
+    return {"value": f"dead {n}", "headers": [["__connect.errors.topic", "inbox"], ["__connect.errors.partition", "0"]]}
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> Iterator[Lines]:
+    with SandboxThread(control=True, rebalance_delay=0) as sandbox:
+        made = Lines(tmp_path, KCLI_BOOTSTRAP=sandbox.bootstrap)
+        seed(made)
+        yield made
+
+
+def fits(task: Task, printed: str) -> bool:
+    return task.fragment in printed if task.fragment else not printed
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("section", SECTIONS)
+def test_each_line_does_its_task(lines: Lines, section: str) -> None:
+    failed = []
+    for task in SECTIONS[section]:
+        if task.waits:
+            continue
+        done = lines.run(task.line)
+        if done.code != task.code or not fits(task, done.out + done.err):
+            failed.append(f"{task.number}. {task.line}\n   ended with {done.code}\n{done.out[-600:]}{done.err[-600:]}")
+    assert not failed, "\n".join(failed)
+
+
+def test_every_entry_is_read() -> None:
+    tasks = [task for section in SECTIONS.values() for task in section]
+    assert [task.number for task in tasks] == list(range(1, len(ENTRY.findall(PAGE)) + 1))
+    assert len(tasks) >= 100
+    assert len({task.line for task in tasks}) == len(tasks)
