@@ -1,9 +1,48 @@
-"""Durations as ISO 8601 has them, and as Java's Duration.parse reads them: P1DT2H, PT1H30M, PT0.5S, P2W."""
+"""The one grammar of durations: 30s, 1h30m, 500ms, 7d, seconds without a unit, and ISO 8601 as Java's Duration.parse
+reads it: P1DT2H, PT1H30M, PT0.5S, P2W."""
 
 from __future__ import annotations
 
+from kcli.errors import UsageError
+from kcli.grammar.offsets import duration
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Absent = TypeVar("Absent")
+
 _DATE = {"W": 604_800_000, "D": 86_400_000}
 _TIME = {"H": 3_600_000, "M": 60_000, "S": 1000}
+
+
+def milliseconds(text: str, about: str, least: int = 0) -> int:
+    """What an option or a key named `about` says, in ms. Raises UsageError where it is no duration, or below `least`
+    ms."""
+    length = _plain(text)
+    if length is None:
+        length = duration(text)
+    if length is None:
+        length = iso_duration(text)
+    if length is None:
+        raise UsageError(f"{about} {text}: expected a duration such as 30s, 5m, 1h30m or 7d")
+    if length < least:
+        bound = "more than 0, such as 500ms" if least == 1 else f"{least} ms or more"
+        raise UsageError(f"{about} {text}: must be {bound}")
+    return length
+
+
+def seconds(text: str | None, about: str, absent: Absent, least: int = 0) -> float | Absent:
+    """The same in seconds; `absent` where nothing is said. `least` is in ms. Raises UsageError."""
+    return absent if text is None else milliseconds(text, about, least) / 1000
+
+
+def _plain(text: str) -> int | None:
+    """Seconds without a unit, `30` or `2.5`, in ms."""
+    whole, dot, part = text.partition(".")
+    if not whole.isdecimal() or not text.isascii() or len(text) > 12 or (dot and not part.isdecimal()):
+        return None
+    return round(float(text) * 1000)
 
 
 def iso_duration(word: str) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.cli.parsing.option import Options, choice, flag, integer, names, text, texts
+from kcli.cli.parsing.option import Options, choice, flag, names, span, text, texts
 
 FORMATS = ("table", "json", "ndjson", "yaml", "csv", "csv-safe", "tsv", "plain")
 
@@ -104,16 +104,22 @@ class UndoOptions(ChangeOptions):
     no_undo = flag("--no-undo", help="Keep no undo file.")
 
 
+def timeout(until: str) -> str | None:
+    return span("--timeout", help=f"Wait up to this long until {until}, else exit 4.")
+
+
 class WaitOptions(Options):
     """Whether a command waits until every broker knows of its change."""
 
     wait = flag("--wait", help="Wait until every broker knows (default).")
     no_wait = flag("--no-wait", help="Do not wait until every broker knows.")
-    timeout = integer("--timeout", least=0, metavar="SECONDS", help="How long --wait waits, then exit 4 (default 30).")
+    timeout = timeout("every broker knows (default: 30s)")
 
     @property
     def wait_seconds(self) -> float:
-        return 30.0 if self.timeout is None else float(self.timeout)
+        from kcli.grammar.durations import seconds
+
+        return seconds(self.timeout, "--timeout", 30.0)
 
 
 def value_format() -> str | None:
@@ -132,9 +138,8 @@ class TimeFieldOptions(Options):
         metavar="NAME",
         help="Times are those of this field in the value, such as ts or event.ts; else the records' timestamps.",
     )
-    jitter = text(
+    jitter = span(
         "--jitter",
-        metavar="LENGTH",
         help="By how much the field's times may go back from record to record (default 1m).",
     )
     value_format = value_format()

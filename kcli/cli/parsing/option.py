@@ -108,6 +108,11 @@ def text(*flags: str, help: str, metavar: str = "", hidden: bool = False, also: 
     return _declared(Option(flags=flags, metavar=metavar, help=help, hidden=hidden, also=also))
 
 
+def span(*flags: str, help: str, hidden: bool = False, also: tuple[str, ...] = ()) -> str | None:
+    """An option whose value is a duration; kcli.grammar.durations reads it."""
+    return text(*flags, metavar="DURATION", help=help, hidden=hidden, also=also)
+
+
 def texts(*flags: str, help: str, metavar: str = "", hidden: bool = False, also: tuple[str, ...] = ()) -> list[str]:
     """An option that may be given many times."""
     return _declared(Option(flags=flags, multiple=True, metavar=metavar, help=help, hidden=hidden, also=also))
@@ -134,10 +139,10 @@ def integer(
     metavar: str = "N",
     least: int | None = None,
     most: int | None = None,
-    also: tuple[str, ...] = (),
+    hidden: bool = False,
 ) -> int | None:
     """An option whose value is a whole number from `least` to `most`."""
-    return _declared(Option(flags=flags, kind="int", metavar=metavar, least=least, most=most, help=help, also=also))
+    return _declared(Option(flags=flags, kind="int", metavar=metavar, least=least, most=most, help=help, hidden=hidden))
 
 
 def integers(*flags: str, help: str, metavar: str = "N", least: int | None = None) -> list[int]:

@@ -8,6 +8,7 @@ from kcli.cli.main import main
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 from kcli.cli.parsing.registry import every
+from kcli.grammar.durations import milliseconds, seconds
 from tests.each import each
 
 COMMANDS = {path: command for path, command in every() if not command.own_words}  # `kcli cat` has kcat's letters
@@ -113,6 +114,74 @@ def test_a_long_topic_or_group_has_its_letter(path: str) -> None:
     for option in COMMANDS[path].options:
         for long, letter in (("--topic", "-t"), ("--group", "-g"), ("--quiet", "-q"), ("--verbose", "-v")):
             assert (long in option.flags) <= (letter in option.flags), f"{path} {long}"
+
+
+LENGTHS = ("--interval", "--window", "--over", "--jitter", "--trigger", "--timeout", "--max-time", "--older-than")
+OTHER_METAVARS = ("LENGTH", "SECONDS")
+"""What durations were called."""
+TIMES = ("--start", "--end", "--at", "--timestamp", "--to-datetime")
+
+
+@each("path", COMMANDS)
+def test_a_duration_has_one_metavar_and_a_time_another(path: str) -> None:
+    for option in COMMANDS[path].options:
+        assert option.metavar not in OTHER_METAVARS, f"{path} {option.flags}"
+        assert option.metavar != "MS" or option.flags[0].endswith("-ms"), f"{path} {option.flags}"
+        if set(option.flags) & {*LENGTHS}:
+            assert option.metavar == "DURATION", f"{path} {option.flags}"
+        assert (option.metavar == "TIME") is bool(set(option.flags) & {*TIMES}), f"{path} {option.flags}"
+
+
+OTHER_TIMEOUTS = {"doctor": "of each step; a step that is too slow has failed"}
+
+
+def test_a_timeout_waits_and_then_exits_with_4() -> None:
+    for path, command in COMMANDS.items():
+        option = command.by_flag.get("--timeout")
+        if option is not None and path not in OTHER_TIMEOUTS:
+            assert option.help.startswith("Wait up to this long until "), path
+            assert option.help.endswith(", else exit 4."), path
+
+
+@each(
+    ("line", "says"),
+    [
+        (line.format(word), f"{flag} {word}: expected a duration such as 30s, 5m, 1h30m or 7d")
+        for word in ("soon", "1x", "-5s", "P1Y", "")
+        for line, flag in (
+            ("lag --watch --interval={}", "--interval"),
+            ("lag g --max-lag 1 --timeout={}", "--timeout"),
+            ("topics stats --unused={}", "--unused"),
+            ("topics create t --timeout={}", "--timeout"),
+            ("reassign list --over={}", "--over"),
+            ("reassign verify --wait --timeout={}", "--timeout"),
+            ("txn list --longer-than={}", "--longer-than"),
+            ("txn find-hanging --older-than={}", "--older-than"),
+            ("tokens create --max-lifetime={}", "--max-lifetime"),
+            ("tokens renew x --for={}", "--for"),
+            ("consume t --timeout={}", "--timeout"),
+            ("consume t --start -1h --time-field f --jitter={}", "--jitter"),
+            ("doctor --timeout={}", "--timeout"),
+            ("tui --interval={}", "--interval"),
+            ("sandbox --users f --session-lifetime={}", "--session-lifetime"),
+            ("pipeline drain x --timeout={}", "--timeout"),
+            ("pipeline replay a b --max-gap={}", "--max-gap"),
+            ("pipeline export a b --trigger={} --continuous", "--trigger"),
+        )
+    ],
+)
+def test_every_duration_is_refused_alike(line: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(line.split()) == 2
+    assert says in capsys.readouterr().err
+
+
+@each(
+    ("text", "ms"),
+    [("30", 30_000), ("2.5", 2500), ("30s", 30_000), ("1h30m", 5_400_000), ("500ms", 500), ("PT1M", 60_000), ("0", 0)],
+)
+def test_a_duration_reads_the_same_everywhere(text: str, ms: int) -> None:
+    assert milliseconds(text, "--timeout") == ms
+    assert seconds(text, "--timeout", None) == ms / 1000
 
 
 MOVED = [(path, was, now) for path, command in COMMANDS.items() for was, now in command.moved]

@@ -64,11 +64,11 @@ def test_a_job_whose_process_is_another_has_crashed(birth):
 
 def test_drain_and_stop_reach_the_job_and_only_it():
     with Registered(Entry(name="one")) as one, Registered(Entry(name="two")) as two:
-        assert main(["pipeline", "drain", "one", "--wait", "0"]) == 0
+        assert main(["pipeline", "drain", "one", "--timeout", "0"]) == 0
         assert (one.asked(), two.asked()) == (1, 0)
-        assert main(["pipeline", "stop", "one", "--wait", "0"]) == 0
+        assert main(["pipeline", "stop", "one", "--timeout", "0"]) == 0
         assert (one.asked(), two.asked()) == (2, 0)
-        assert main(["pipeline", "drain", "one", "--wait", "1"]) == 4, "still at work"
+        assert main(["pipeline", "drain", "one", "--timeout", "1"]) == 4, "still at work"
     assert not list(registry.folder().glob("*.ask"))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, named_topics
-from kcli.cli.parsing.groups import ConnectionOptions, TimeFieldOptions
+from kcli.cli.parsing.groups import ConnectionOptions, TimeFieldOptions, timeout
 from kcli.cli.parsing.option import choice, flag, integer, text
 from kcli.cli.parsing.record_groups import (
     FilterOptions,
@@ -47,7 +47,17 @@ class ConsumeOptions(
     control = flag(
         "--print-control-records", help="Print what ends transactions, too: key COMMIT or ABORT, header __control."
     )
-    timeout_ms = integer("--timeout-ms", least=0, metavar="MS", help="Exit 4 when no record came for so long.")
+    timeout = timeout("a record arrives (default: no end)")
+    timeout_ms = integer("--timeout-ms", least=0, metavar="MS", help="Kafka's --timeout, in ms.", hidden=True)
+
+    @property
+    def patience(self) -> float | None:
+        """Seconds to wait for a record. Raises UsageError."""
+        if self.timeout is None:
+            return None if self.timeout_ms is None else self.timeout_ms / 1000
+        from kcli.grammar.durations import seconds
+
+        return seconds(self.timeout, "--timeout", None)
 
 
 class Plan(Selection):
@@ -60,7 +70,7 @@ class Plan(Selection):
             self.settings = self.settings.replace(include_control=True)
         self.limit: int = -1 if options.count is None else options.count
         self.to_end: bool = options.exit_at_end
-        self.timeout = None if options.timeout_ms is None else options.timeout_ms / 1000
+        self.timeout = options.patience
         self.single: bool = options.unbuffered
         self.fail_if_none: bool = options.fail_if_none
         if options.beginning:

@@ -28,10 +28,11 @@ from kcli.cli.output.tables.render import write
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
-from kcli.cli.parsing.option import integer, texts
+from kcli.cli.parsing.option import integer, span, texts
 from kcli.cli.runtime.answer import format_of
 from kcli.cli.runtime.connection import Connection
 from kcli.errors import KcliError, UsageError
+from kcli.grammar.durations import seconds
 from kcli.model import Address
 from kcli.proto.messages.metadata import MetadataResponse, MetadataResponseBroker
 from kcli.settings import ClientSettings
@@ -45,7 +46,8 @@ SHAPE = shape("doctor", "Every step from the configuration to what one may do, i
 class DoctorOptions(OutputOptions):
     topics = texts("-t", "--topic", metavar="TOPIC", help="Whether it may be read or written. Repeatable.")
     groups = texts("-g", "--group", metavar="GROUP", help="Whether the group may be used. Repeatable.")
-    timeout_ms = integer("--timeout-ms", metavar="MS", least=1, help="How long each step may take (default 5000).")
+    timeout = span("--timeout", help="Wait up to this long for each step (default: 5s).")
+    timeout_ms = integer("--timeout-ms", metavar="MS", least=1, help="The same in ms, as Kafka has it.", hidden=True)
 
 
 @command(
@@ -68,7 +70,7 @@ def run(options: DoctorOptions) -> int:
     steps: list[Step] = []
     settings, access = _configuration(options, steps)
     if settings is not None:
-        patience = (options.timeout_ms or 0) / 1000 or PATIENCE
+        patience = seconds(options.timeout, "--timeout", (options.timeout_ms or 0) / 1000 or PATIENCE, least=1)
         asyncio.run(examine(settings, access, steps, patience, options))
     document.of(StepRow)[:] = [step.row() for step in steps]
     for step in steps:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kcli.cli.parsing.groups import NamedGroups, OutputOptions, isolation, states
-from kcli.cli.parsing.option import choice, flag, integer, text, texts
+from kcli.cli.parsing.groups import NamedGroups, OutputOptions, isolation, states, timeout
+from kcli.cli.parsing.option import choice, flag, integer, span, text, texts
 
 
 class LagOptions(NamedGroups, OutputOptions):
@@ -16,16 +16,12 @@ class LagOptions(NamedGroups, OutputOptions):
     topics = texts("-t", "--topic", metavar="TOPIC", help="Only this topic. Repeatable.")
     states = states()
     max_lag = integer("--max-lag", least=0, help="Exit with 3 when a group is more than N behind.")
-    max_time = text(
-        "--max-time", metavar="TIME", help="Exit with 3 when the first unread record of a group is older, such as 5m."
-    )
-    hold = text("--for", metavar="TIME", help="The assertion has to hold for so long.")
-    timeout = text(
-        "--timeout", metavar="TIME", help="Look until the assertion holds, at most so long, then exit with 4."
-    )
+    max_time = span("--max-time", help="Exit with 3 when the first unread record of a group is older, such as 5m.")
+    hold = span("--for", help="The assertion has to hold for so long.")
+    timeout = timeout("the assertion holds (default: no wait)")
     watch = flag("-w", "--watch", help="Look again and again: rates, ETA, time lag.")
-    interval = text("--interval", metavar="TIME", help="Between two looks (default 5s).")
-    window = text("--window", metavar="TIME", help="What rates are taken over (default 60s).")
+    interval = span("--interval", help="Between two looks (default 5s).")
+    window = span("--window", help="What rates are taken over (default 60s).")
     count = integer("-n", "--count", least=1, help="So many looks.")
     exact = flag("--exact", help="Time lag by the record's own timestamp, of every partition.")
     internal = flag("--internal", help="Also the groups in which kcli copy and redrive keep their progress.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kcli.cli.runtime.answer import format_of
 from kcli.errors import UsageError
+from kcli.grammar.durations import seconds
 from kcli.lag.assertion import Promise
 from kcli.lag.history import History
 
@@ -24,12 +25,12 @@ class Plan:
         self.prometheus = address(options.prometheus)
         self.watch = options.watch or self.record or self.prometheus is not None or self.replay is not None
         self.level = options.level(self.groups)
-        self.interval = _above_zero(options.interval, "--interval", 5.0)
-        self.window = _above_zero(options.window, "--window", 60.0)
+        self.interval = seconds(options.interval, "--interval", 5.0, 1)
+        self.window = seconds(options.window, "--window", 60.0, 1)
         self.looks = options.count
-        self.hold = seconds(options.hold, "--for") or 0.0
-        self.timeout = seconds(options.timeout, "--timeout")
-        most = seconds(options.max_time, "--max-time")
+        self.hold = seconds(options.hold, "--for", 0.0)
+        self.timeout = seconds(options.timeout, "--timeout", None)
+        most = seconds(options.max_time, "--max-time", None)
         self.promise = None
         if options.max_lag is not None or most is not None:
             if self.record or self.prometheus is not None:
@@ -50,26 +51,6 @@ class Plan:
 
     def history(self) -> History:
         return History(window=self.window, threshold=self.options.max_lag or 0)
-
-
-def seconds(text: str | None, flag: str) -> float | None:
-    """A duration such as 30, 30s, 5m or 500ms, in seconds. Raises UsageError."""
-    if text is None:
-        return None
-    from kcli.grammar.offsets import duration
-
-    length = int(text) * 1000 if text.isdecimal() else duration(text)
-    if length is None or length < 0:
-        raise UsageError(f"{flag} {text}: expected a duration such as 30s, 5m or 1h30m")
-    return length / 1000
-
-
-def _above_zero(text: str | None, flag: str, default: float) -> float:
-    """A duration that something is divided by, or that passes between two looks. Raises UsageError."""
-    length = seconds(text, flag)
-    if length == 0:
-        raise UsageError(f"{flag} {text}: it must be more than 0, such as 500ms")
-    return default if length is None else length
 
 
 def address(text: str | None) -> tuple[str, int] | None:

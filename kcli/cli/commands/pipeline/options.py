@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.cli.parsing.groups import ConnectionOptions
-from kcli.cli.parsing.option import Options, choice, flag, integer, text, texts
+from kcli.cli.parsing.option import Options, choice, flag, integer, span, text, texts
 from kcli.cli.parsing.record_groups import CommittedSelectionOptions, TimeOptions
 
 FILES = ("parquet", "json", "csv", "orc", "delta")
@@ -26,7 +26,7 @@ class ModeOptions(Options):
     batch = flag("--batch", help="What is there now, once (default).")
     once = flag("--once", help="What came since the last run, by the checkpoint; then end.")
     continuous = flag("--continuous", help="Go on with what comes, until Ctrl-C.")
-    trigger = text("--trigger", metavar="LENGTH", help="How often --continuous takes a batch (default 1s).")
+    trigger = span("--trigger", help="How often --continuous takes a batch (default 1s).")
     checkpoint = text(
         "--checkpoint",
         metavar="DIR",

@@ -32,7 +32,7 @@ from kcli.cli.runtime.connection import connection_of
 from kcli.cli.runtime.signals import INTERRUPTED, Stop, run
 from kcli.client import Client
 from kcli.errors import KcliError, UsageError
-from kcli.grammar import offsets
+from kcli.grammar.durations import seconds
 from kcli.pipeline.jobs.registry import Entry, Registered
 from kcli.pipeline.jobs.replay import Pace, Replay, Sent
 from kcli.settings import ProducerSettings
@@ -61,9 +61,7 @@ SHAPE = shape("pipeline.replay", "What a replay did, and how well it kept its pa
 
 class ReplayOptions(NamedTopics, TargetOptions, TimeOptions, DryRunOptions, CommittedSelectionOptions):
     speed = option.text("--speed", metavar="N", help="How many times as fast (default 1); max is as fast as it goes.")
-    max_gap = option.text(
-        "--max-gap", metavar="LENGTH", help="Shorten silences of the original that are longer, such as 10s."
-    )
+    max_gap = option.span("--max-gap", help="Shorten silences of the original that are longer, such as 10s.")
     now = option.flag("--now", help="Records get the time of sending, not their own.")
     repartition = repartition()
     create = option.flag("--create", help="Make DST like SRC, where it is missing.")
@@ -106,7 +104,7 @@ class Plan(Selection):
             raise UsageError("SRC and DST are one topic: a replay goes to another one")
         if self.range.start is not None and self.range.start.kind == "stored":
             raise UsageError("-o stored: a replay is in no group; -o @TIME:TIME names a window")
-        self.pace = Pace(speed=speed_of(options.speed), longest=length_of(options.max_gap))
+        self.pace = Pace(speed=speed_of(options.speed), longest=seconds(options.max_gap, "--max-gap", None))
         self.target = (
             connection_of(options.to_profile, options.to_bootstrap, options.to_properties)
             if self.elsewhere
@@ -132,16 +130,6 @@ def speed_of(given: str | None) -> float:
     if not 0 < speed < float("inf"):
         raise UsageError(f"--speed {given}: expected how many times as fast, such as 10 or 0.5, or max")
     return speed
-
-
-def length_of(given: str | None) -> float | None:
-    """Seconds. Raises UsageError."""
-    if given is None:
-        return None
-    length = offsets.duration(given)
-    if length is None:
-        raise UsageError(f"--max-gap {given}: expected a length of time, such as 10s")
-    return length / 1000
 
 
 async def _replay(plan: Plan, stop: Stop) -> int:

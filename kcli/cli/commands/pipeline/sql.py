@@ -22,6 +22,7 @@ from kcli.cli.parsing.command import command
 from kcli.cli.parsing.option import text
 from kcli.client import Client
 from kcli.errors import UsageError
+from kcli.grammar.offsets import duration
 from kcli.model import TopicPartition
 from kcli.pipeline.jobs.frames import columns_for
 from kcli.pipeline.jobs.sql.query import Script, Step, View
@@ -156,7 +157,7 @@ class Querying(Job):
             self.steps,
             streaming=self.frame.streaming,
             topics=self.topics,
-            watermark=None if watermark is None else ("timestamp", watermark),
+            watermark=None if watermark is None else ("timestamp", _interval(watermark)),
         )
 
     def _view(self, source: Source, spark: SparkSession, progress: str) -> View:
@@ -244,3 +245,9 @@ def read_file(name: str) -> str:
         return Path(name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as problem:
         raise UsageError(f"{name}: {getattr(problem, 'strerror', None) or problem}") from problem
+
+
+def _interval(text: str) -> str:
+    """A duration as Spark has it; its own words ('10 minutes') pass, which files of pipelines have."""
+    length = duration(text)
+    return text if length is None else f"{length} milliseconds"

@@ -94,7 +94,7 @@ def execute(options: ExecuteOptions) -> int:
 
 def _check(options: ExecuteOptions) -> None:
     """Raises UsageError for options that mean nothing without waiting."""
-    for name, given in (("--timeout", options.timeout), ("--on-interrupt", options.on_interrupt)):
+    for name, given in (("--timeout", options.patience), ("--on-interrupt", options.on_interrupt)):
         if given is not None and not waits(options):
             raise UsageError(f"{name} goes with --wait")
 

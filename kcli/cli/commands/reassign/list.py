@@ -10,9 +10,9 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
-from kcli.cli.parsing.option import text
+from kcli.cli.parsing.option import span
 from kcli.cli.runtime.answer import answer, say
-from kcli.grammar.units import number_of
+from kcli.grammar.durations import seconds
 from kcli.model import Cluster, TopicPartition
 
 
@@ -32,7 +32,7 @@ SHAPE = shape("reassign.list", "Moves of partitions under way, one a row.", Move
 
 
 class ListOptions(OutputOptions):
-    over = text("--over", metavar="SECONDS", help="How long to look for the rate (default 1; 0: no rate).")
+    over = span("--over", help="How long to look for the rate (default 1s; 0: no rate).")
 
 
 @command(
@@ -40,13 +40,13 @@ class ListOptions(OutputOptions):
     help="Moves under way: bytes and time left.",
     examples="""
 kcli reassign
-kcli reassign list --over 5 -J""",
+kcli reassign list --over 5s -J""",
 )
 def show(options: ListOptions) -> int:
     """Print the moves that are under way, from whomever: what is added and removed, bytes left, and the rate and the
-    time left as seen within --over seconds.
+    time left as seen within --over.
     """
-    over = 1.0 if options.over is None else number_of(options.over.removesuffix("s"), "--over")
+    over = seconds(options.over, "--over", 1.0)
 
     async def work(cluster: Cluster, document: Document) -> None:
         ongoing, before, now, seconds = await _looked(cluster, over)

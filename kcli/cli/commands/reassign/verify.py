@@ -50,7 +50,7 @@ class VerifyOptions(WatchOptions, KeepThrottleOptions, OutputOptions):
     examples="""
 kcli reassign verify plan.json
 kcli reassign verify --wait                          # all that is under way
-kcli reassign verify plan.json --wait --timeout 3600 -J""",
+kcli reassign verify plan.json --wait --timeout 1h -J""",
 )
 def verify(options: VerifyOptions) -> int:
     """Print how far the moves of FILE are, or all that are under way. When nothing moves any more, the throttles that
@@ -64,7 +64,7 @@ def verify(options: VerifyOptions) -> int:
     dirs: dict[Replica, str] = {}
     if words:
         wanted, dirs = assignment_file.read(words[0])
-    if options.timeout is not None and not options.wait:
+    if options.patience is not None and not options.wait:
         raise UsageError("--timeout goes with --wait")
 
     async def work(cluster: Cluster, document: Document) -> int | None:

@@ -19,12 +19,13 @@ from kcli.cli.commands.reassign.throttling import clean
 from kcli.cli.output.progress import Progress
 from kcli.cli.output.tables.cells import human_time
 from kcli.cli.output.tables.document import Document
-from kcli.cli.parsing.groups import QuietOptions
-from kcli.cli.parsing.option import choice, flag, integer
+from kcli.cli.parsing.groups import QuietOptions, timeout
+from kcli.cli.parsing.option import choice, flag
 from kcli.cli.runtime.answer import plural, say
 from kcli.cli.runtime.listening import Listening
 from kcli.cli.runtime.signals import INTERRUPTED, Stop, ended_by
 from kcli.errors import DeadlineExceeded, KcliError
+from kcli.grammar.durations import seconds
 from kcli.grammar.units import bytes_text
 from kcli.model import Cluster, TopicPartition
 
@@ -46,12 +47,12 @@ class WaitingOptions(QuietOptions):
     """Whether a command waits for what it moves."""
 
     wait = flag("--wait", help="Wait until all is done; then the throttle goes.")
-    timeout = integer(
-        "--timeout",
-        metavar="SECONDS",
-        least=0,
-        help="How long --wait waits, then exit 4. Default: as long as it takes.",
-    )
+    timeout = timeout("it is done (default: without end)")
+
+    @property
+    def patience(self) -> float | None:
+        """Seconds that --wait waits. Raises UsageError."""
+        return seconds(self.timeout, "--timeout", None)
 
 
 class WatchOptions(WaitingOptions):
@@ -80,8 +81,8 @@ class Watch:
         self._stop: Stop = None  # type: ignore[assignment]  # `with` makes it
         self._late = self._waited = False
         self.throttled: dict[Resource, set[str]] = {}  # what was set meanwhile: a broker may not tell of it yet
-        timeout = options.timeout
-        self._give_up = None if timeout is None else asyncio.get_running_loop().time() + timeout
+        patience = options.patience
+        self._give_up = None if patience is None else asyncio.get_running_loop().time() + patience
 
     def __enter__(self) -> Self:
         self._stop = self._listening.__enter__()

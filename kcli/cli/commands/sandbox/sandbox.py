@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.option import Options, choice, flag, integer, text, texts
+from kcli.cli.parsing.option import Options, choice, flag, integer, span, text, texts
 from kcli.cli.runtime.signals import Stop, run
 from kcli.errors import KcliError, UsageError
+from kcli.grammar.durations import seconds
 
 if TYPE_CHECKING:
     from kcli.sandbox.settings import SandboxSettings
 
-LEAST_LIFETIME = 0.1  # seconds
+LEAST_LIFETIME = 100  # ms
 
 
 class SandboxOptions(Options):
@@ -42,7 +43,7 @@ class SandboxOptions(Options):
     users = text(
         "--users", metavar="FILE", help="Want SASL of everybody: a file of NAME:PASSWORD lines, PLAIN and SCRAM."
     )
-    session_lifetime = text("--session-lifetime", metavar="SECONDS", help="With --users: have them authenticate again.")
+    session_lifetime = span("--session-lifetime", help="With --users: have them authenticate again.")
     super_users = texts(
         "--super-user",
         metavar="PRINCIPAL",
@@ -162,25 +163,12 @@ def _encrypted(settings: SandboxSettings, options: SandboxOptions) -> SandboxSet
 
 def _authenticated(settings: SandboxSettings, options: SandboxOptions) -> SandboxSettings:
     """Raises UsageError."""
-    lifetime = _lifetime(options.session_lifetime)
+    lifetime = seconds(options.session_lifetime, "--session-lifetime", None, LEAST_LIFETIME)
     if options.users is not None:
         return settings.replace(sasl=_users(Path(options.users)), session_lifetime=lifetime)
     if lifetime is not None:
         raise UsageError("--session-lifetime goes with --users")
     return settings
-
-
-def _lifetime(given: str | None) -> float | None:
-    """Seconds. Raises UsageError."""
-    if given is None:
-        return None
-    try:
-        seconds = float(given)
-    except ValueError:
-        raise UsageError(f"--session-lifetime {given}: expected seconds, such as 60 or 2.5") from None
-    if not seconds >= LEAST_LIFETIME:
-        raise UsageError(f"--session-lifetime {given}: the least is {LEAST_LIFETIME}")
-    return seconds
 
 
 def _authorized(settings: SandboxSettings, options: SandboxOptions) -> SandboxSettings:

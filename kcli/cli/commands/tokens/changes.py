@@ -10,7 +10,8 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.output.timestamps import known
 from kcli.cli.runtime.answer import missing
-from kcli.errors import KcliError, UsageError
+from kcli.errors import KcliError
+from kcli.grammar.durations import milliseconds
 from kcli.model import Cluster
 
 
@@ -73,9 +74,4 @@ def milliseconds_of(text: str | None, flag: str) -> int:
     """Milliseconds of a duration, DEFAULT where it is not said. Raises UsageError."""
     if text is None:
         return DEFAULT
-    from kcli.grammar.offsets import duration
-
-    milliseconds = int(text) * 1000 if text.isdecimal() else duration(text)
-    if milliseconds is None or milliseconds <= 0:
-        raise UsageError(f"{flag} {text}: expected a duration such as 12h or 7d")
-    return milliseconds
+    return milliseconds(text, flag, least=1)

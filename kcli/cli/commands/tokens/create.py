@@ -12,7 +12,7 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions, dry_run
-from kcli.cli.parsing.option import text, texts
+from kcli.cli.parsing.option import span, text, texts
 from kcli.cli.runtime.answer import answer, say
 from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster
@@ -33,9 +33,8 @@ class CreateOptions(OutputOptions):
     renewers = texts(
         "--renewer", metavar="PRINCIPAL", help="Who may renew and expire it, beside its owner. Repeatable."
     )
-    lifetime = text(
+    lifetime = span(
         "--max-lifetime",
-        metavar="DURATION",
         help="When it ends for good, such as 12h or 7d; else, and at most, what the broker says.",
     )
     hmac_file = text("--hmac-file", metavar="FILE", help="Write the HMAC to this new file instead of printing it.")

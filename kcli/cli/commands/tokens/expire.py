@@ -8,7 +8,7 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, if_exists
-from kcli.cli.parsing.option import text
+from kcli.cli.parsing.option import span
 from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say, words_of
 from kcli.model import Cluster
 
@@ -16,7 +16,7 @@ SHAPE = shape("tokens.expire", "Delegation tokens whose end was changed, or woul
 
 
 class ExpireOptions(ChangeOptions):
-    period = text("--in", metavar="DURATION", help="Not at once but so long from now.")
+    period = span("--in", help="Not at once but so long from now.")
     if_exists = if_exists()
 
 

@@ -8,7 +8,7 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions, dry_run
-from kcli.cli.parsing.option import text
+from kcli.cli.parsing.option import span
 from kcli.cli.runtime.answer import answer, words_of
 from kcli.model import Cluster
 
@@ -16,7 +16,7 @@ SHAPE = shape("tokens.renew", "Delegation tokens whose end was changed, or would
 
 
 class RenewOptions(OutputOptions):
-    period = text("--for", metavar="DURATION", help="From now on, such as 12h or 7d; else what the broker says.")
+    period = span("--for", help="From now on, such as 12h or 7d; else what the broker says.")
     dry_run = dry_run()
 
 

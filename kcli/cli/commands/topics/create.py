@@ -55,7 +55,7 @@ kcli topics create orders -p 12 --dry-run      # the broker checks, nothing is m
 )
 def create(options: CreateOptions) -> int:
     """Create topics. Partitions and replicas default to what the broker is configured with."""
-    wanted = _wanted(options)
+    wanted, patience = _wanted(options), options.wait_seconds
 
     async def work(cluster: Cluster, document: Document) -> None:
         results = await create_topics(cluster, wanted, dry_run=options.dry_run)
@@ -70,7 +70,7 @@ def create(options: CreateOptions) -> int:
                 document.fail(result, topic.topic)
         if not options.dry_run and not options.no_wait:
             created = [row.topic for row in rows if row.result == "created"]
-            await wait_for_topics(cluster, created, timeout=options.wait_seconds)
+            await wait_for_topics(cluster, created, timeout=patience)
 
     return answer(options, SHAPE, work)
 

@@ -48,7 +48,7 @@ kcli topics delete orders --execute""",
 )
 def delete(options: DeleteOptions) -> int:
     """Delete topics and all their records."""
-    names = words_of(options, "TOPIC")
+    names, patience = words_of(options, "TOPIC"), options.wait_seconds
     excluding(options)
 
     async def work(cluster: Cluster, document: Document) -> int | None:
@@ -73,7 +73,7 @@ def delete(options: DeleteOptions) -> int:
                 document.fail(result, row.topic)
         if not options.no_wait:
             deleted = [row.topic for row in rows if row.result == "deleted"]
-            await wait_for_topics(cluster, deleted, gone=True, timeout=options.wait_seconds)
+            await wait_for_topics(cluster, deleted, gone=True, timeout=patience)
         return None
 
     return answer(options, SHAPE, work)

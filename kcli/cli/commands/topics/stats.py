@@ -13,10 +13,9 @@ from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.output.timestamps import utc
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics, OutputOptions, internal
-from kcli.cli.parsing.option import choice, text
+from kcli.cli.parsing.option import choice, span
 from kcli.cli.runtime.answer import answer, missing
-from kcli.errors import UsageError
-from kcli.grammar.offsets import duration
+from kcli.grammar.durations import seconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,8 +41,8 @@ SHAPE = shape("topics.stats", "Topics with figures, one a row.", StatsRow)
 
 class StatsOptions(NamedTopics, OutputOptions):
     internal = internal()
-    over = text("--over", metavar="TIME", help="Over which time the rate is taken (default 1s).")
-    unused = text("--unused", metavar="TIME", help="Only topics not written to for so long.")
+    over = span("--over", help="Over which time the rate is taken (default 1s).")
+    unused = span("--unused", help="Only topics not written to for so long.")
     sort = choice(
         "--sort",
         of=("topic", "size", "offsets", "rate", "last_write"),
@@ -66,8 +65,8 @@ def stats(options: StatsOptions) -> int:
 
     RATE is measured over --over. Brokers before 3.0 do not tell the last write, those before 1.0 no sizes.
     """
-    over = _seconds(options.over, "--over", 1.0)
-    unused = _seconds(options.unused, "--unused", None)
+    over = seconds(options.over, "--over", 1.0)
+    unused = seconds(options.unused, "--unused", None)
     names = options.words or None
 
     async def work(cluster: Cluster, document: Document) -> None:
@@ -116,12 +115,3 @@ def _order(row: StatsRow, by: str | None) -> tuple[bool, float, str]:
         return False, 0.0, row.topic
     figure = figures[by]
     return figure is None, -(figure or 0), row.topic
-
-
-def _seconds(text: str | None, flag: str, default: float | None) -> float | None:
-    if text is None:
-        return default
-    length = 0 if text == "0" else duration(text)
-    if length is None or length < 0:
-        raise UsageError(f"{flag} {text}: expected a duration such as 5s, 12h or 30d")
-    return length / 1000

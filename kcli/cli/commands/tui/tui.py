@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.lag.plan import seconds
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ConnectionOptions
-from kcli.cli.parsing.option import flag, text
+from kcli.cli.parsing.option import flag, span, text
 from kcli.cli.runtime.connection import Connection, connection_of
 from kcli.config.profiles.files import profile_names
 from kcli.errors import UsageError
+from kcli.grammar.durations import seconds
 from kcli.secret import HIDDEN, secretive
 from kcli.text.suggest import did_you_mean
 
@@ -30,8 +30,8 @@ SERVERS = ("bootstrap.servers", "metadata.broker.list")
 
 
 class TuiOptions(ConnectionOptions):
-    interval = text("--interval", metavar="TIME", help="How often to look (default 5s).")
-    window = text("--window", metavar="TIME", help="What rates are taken over (default 60s).")
+    interval = span("--interval", help="How often to look (default 5s).")
+    window = span("--window", help="What rates are taken over (default 60s).")
     replay = text("--replay", metavar="FILE", help="Show a recording of `kcli lag record`.")
     theme = text("--theme", metavar="NAME", help="kcli-dark (default), kcli-light, or Textual's.")
     keys = flag("--keys", help="Print the id of every key; keys.toml changes them.")
@@ -53,8 +53,8 @@ def run(options: TuiOptions) -> int:
     Each screen shows the kcli command that does the same; `y` copies it. Keys are changed in keys.toml beside
     config.toml, by the ids that --keys prints: "group.reset" = "R".
     """
-    interval = seconds(options.interval, "--interval") or 5.0
-    window = seconds(options.window, "--window") or 60.0
+    interval = seconds(options.interval, "--interval", 5.0, 1)
+    window = seconds(options.window, "--window", 60.0, 1)
     if options.keys:
         return _print_keys()
     start = _replay(Path(options.replay), window) if options.replay else _live(options, interval, window)

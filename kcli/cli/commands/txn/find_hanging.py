@@ -7,14 +7,15 @@ from kcli.admin.transactions.hanging_transactions import OpenTransaction, find_o
 from kcli.cli.commands.brokers.ids import broker_ids
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.commands.txn.rows import ProducerRow
-from kcli.cli.commands.txn.times import milliseconds, moment
+from kcli.cli.commands.txn.times import moment
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics, OutputOptions
-from kcli.cli.parsing.option import text, texts
+from kcli.cli.parsing.option import span, texts
 from kcli.cli.runtime.answer import answer, plural, say
 from kcli.errors import KcliError
+from kcli.grammar.durations import seconds
 from kcli.model import Cluster, TopicPartition
 
 FOUND = 3
@@ -34,9 +35,8 @@ SHAPE = shape("txn.find-hanging", "Open transactions that no coordinator will en
 
 
 class FindHangingOptions(NamedTopics, OutputOptions):
-    older_than = text(
+    older_than = span(
         "--older-than",
-        metavar="DURATION",
         help="How old its last record is at least. Default 15m, the longest timeout brokers allow.",
     )
     brokers = texts("--broker", metavar="ID", help="Only partitions that this broker leads. Repeatable.")
@@ -59,11 +59,11 @@ def find_hanging(options: FindHangingOptions) -> int:
     words = list(dict.fromkeys(options.words))
     scope = Scope(words) if words else None
     brokers = broker_ids(options.brokers)
-    older = milliseconds(options.older_than, "--older-than")
+    older = seconds(options.older_than, "--older-than", OLD / 1000)
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         parts = await _scanned(cluster, scope, brokers)
-        search = await find_open(cluster, parts, older_than=(OLD if older is None else older) / 1000)
+        search = await find_open(cluster, parts, older_than=older)
         hanging = [transaction for transaction in search.found if transaction.hangs]
         document.of(HangingRow).extend(map(_row, hanging))
         for at, problem in search.failed.items():

@@ -14,14 +14,15 @@ from kcli.admin.transactions.transactions import (
 from kcli.asking.fan_out import good
 from kcli.cli.commands.brokers.ids import broker_ids
 from kcli.cli.commands.txn.options import OpenOptions
-from kcli.cli.commands.txn.times import age, milliseconds
+from kcli.cli.commands.txn.times import age
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
-from kcli.cli.parsing.option import text, texts
+from kcli.cli.parsing.option import span, text, texts
 from kcli.cli.runtime.answer import answer
 from kcli.errors import UsageError
+from kcli.grammar.durations import milliseconds
 from kcli.model import Cluster
 
 
@@ -43,10 +44,9 @@ class ListOptions(OpenOptions, OutputOptions):
         "--state", metavar="TXN-STATE", help="Only in this state: Ongoing, Empty, CompleteCommit, … Repeatable."
     )
     producer_ids = texts("--producer-id", metavar="N", help="Only of this producer id. Repeatable.")
-    longer_than = text(
+    longer_than = span(
         "--longer-than",
         "--duration-filter",
-        metavar="DURATION",
         help="Only with a transaction that has run longer, such as 5m.",
     )
     pattern = text(
@@ -118,10 +118,9 @@ def _filter(options: ListOptions) -> Filter:
     for given in options.producer_ids:
         if not (given.isascii() and given.isdecimal() and len(given) < 19):
             raise UsageError(f"--producer-id {given}: expected a whole number")
-    longer = milliseconds(options.longer_than, "--longer-than")
     return Filter(
         states=states,
         producer_ids=[int(given) for given in options.producer_ids],
-        longer_than=-1 if longer is None else longer,
+        longer_than=-1 if options.longer_than is None else milliseconds(options.longer_than, "--longer-than"),
         pattern=options.pattern,
     )

@@ -1,4 +1,4 @@
-"""Ages and moments of transactions, and durations as a line names them."""
+"""Ages and moments of transactions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import time
 
 from kcli.admin.transactions.transactions import OPEN, Described
 from kcli.cli.commands.lag.rows import stamp
-from kcli.errors import UsageError
 
 
 def age(transaction: Described) -> float | None:
@@ -25,15 +24,3 @@ def moment(ms: int) -> str | None:
         return stamp(ms / 1000) if ms >= 0 else None
     except (ValueError, OverflowError, OSError):
         return None
-
-
-def milliseconds(text: str | None, flag: str) -> int | None:
-    """A duration such as 30, 30s, 5m or 1h30m. Raises UsageError."""
-    if text is None:
-        return None
-    from kcli.grammar.offsets import duration
-
-    length = int(text) * 1000 if text.isascii() and text.isdecimal() and len(text) < 12 else duration(text)
-    if length is None:
-        raise UsageError(f"{flag} {text}: expected a duration such as 30s, 5m or 1h30m")
-    return length

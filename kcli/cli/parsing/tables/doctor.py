@@ -5,20 +5,21 @@ from kcli.cli.parsing.option import Option
 
 _0 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='Whether it may be read or written. Repeatable.')
 _1 = Option(name='groups', flags=('-g', '--group'), multiple=True, metavar='GROUP', help='Whether the group may be used. Repeatable.')
-_2 = Option(name='timeout_ms', flags=('--timeout-ms',), kind='int', metavar='MS', help='How long each step may take (default 5000).', least=1)
-_3 = Option(name='format', flags=('--format',), help='Default table; plain is values only; csv-safe is for spreadsheets: no text is a formula.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'))
-_4 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.')
-_5 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.')
-_6 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.')
-_7 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.')
-_8 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.')
-_9 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.')
-_10 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.')
-_11 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.')
-_12 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.')
-_13 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.')
-_14 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
+_2 = Option(name='timeout', flags=('--timeout',), metavar='DURATION', help='Wait up to this long for each step (default: 5s).')
+_3 = Option(name='timeout_ms', flags=('--timeout-ms',), kind='int', metavar='MS', help='The same in ms, as Kafka has it.', least=1, hidden=True)
+_4 = Option(name='format', flags=('--format',), help='Default table; plain is values only; csv-safe is for spreadsheets: no text is a formula.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'))
+_5 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.')
+_6 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.')
+_7 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.')
+_8 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.')
+_9 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.')
+_10 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.')
+_11 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.')
+_12 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.')
+_13 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.')
+_14 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.')
+_15 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
 
 COMMANDS = {
-    '': Command(name='doctor', run='kcli.cli.commands.doctor.doctor:run', description='Go the whole way to the cluster step by step: the configuration, DNS, TCP, TLS, ApiVersions, SASL, metadata,\nevery address that the brokers advertise, and what you may do there. A step that fails says what is wrong and\nwhat mends it.\n\n\x08\nExit codes: 0 all is well, 1 something behind a connection (rights, a topic,\na broker too old), 2 the configuration, 5 a connection.\n\n\x08\nExamples:\n  kcli doctor -b kafka-1:9092\n  kcli doctor --profile prod -t orders -g billing      # what I may do with them\n  kcli doctor --profile prod -J | jq \'.steps[] | select(.status == "failed")\'', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14)),
+    '': Command(name='doctor', run='kcli.cli.commands.doctor.doctor:run', description='Go the whole way to the cluster step by step: the configuration, DNS, TCP, TLS, ApiVersions, SASL, metadata,\nevery address that the brokers advertise, and what you may do there. A step that fails says what is wrong and\nwhat mends it.\n\n\x08\nExit codes: 0 all is well, 1 something behind a connection (rights, a topic,\na broker too old), 2 the configuration, 5 a connection.\n\n\x08\nExamples:\n  kcli doctor -b kafka-1:9092\n  kcli doctor --profile prod -t orders -g billing      # what I may do with them\n  kcli doctor --profile prod -J | jq \'.steps[] | select(.status == "failed")\'', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15)),
 }

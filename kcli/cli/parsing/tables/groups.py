@@ -35,7 +35,7 @@ _28 = Option(name='to_current', flags=('--to-current',), kind='flag', help='What
 _29 = Option(name='from_file', flags=('--from-file',), metavar='FILE', help='An undo file, an export, or the CSV of kafka-consumer-groups --export; - is stdin.')
 _30 = Option(name='from_group', flags=('--from-group',), metavar='GROUP', help='What another group has committed.')
 _31 = Option(name='time_field', flags=('--time-field',), metavar='NAME', help="Times are those of this field in the value, such as ts or event.ts; else the records' timestamps.")
-_32 = Option(name='jitter', flags=('--jitter',), metavar='LENGTH', help="By how much the field's times may go back from record to record (default 1m).")
+_32 = Option(name='jitter', flags=('--jitter',), metavar='DURATION', help="By how much the field's times may go back from record to record (default 1m).")
 _33 = Option(name='value_format', flags=('--value-format',), help='How a condition, or a time field, reads values. url: a=1&b=2.', choices=('auto', 'json', 'msgpack', 'url'))
 _34 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC[:0,1]', help='A topic, all its partitions or those named: orders, orders:0,1, orders:0-5. Repeatable.')
 _35 = Option(name='all_topics', flags=('--all-topics',), kind='flag', help='All topics the group has committed offsets of.')

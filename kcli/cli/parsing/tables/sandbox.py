@@ -16,7 +16,7 @@ _9 = Option(name='no_auto_create', flags=('--no-auto-create',), kind='flag', hel
 _10 = Option(name='tls', flags=('--tls',), metavar='FOLDER', help='Speak TLS, with certificates made in this folder if it has none (ca.pem).')
 _11 = Option(name='client_ca', flags=('--client-ca',), metavar='FILE', help='With --tls: want a client certificate of this authority (PEM).')
 _12 = Option(name='users', flags=('--users',), metavar='FILE', help='Want SASL of everybody: a file of NAME:PASSWORD lines, PLAIN and SCRAM.')
-_13 = Option(name='session_lifetime', flags=('--session-lifetime',), metavar='SECONDS', help='With --users: have them authenticate again.')
+_13 = Option(name='session_lifetime', flags=('--session-lifetime',), metavar='DURATION', help='With --users: have them authenticate again.')
 _14 = Option(name='super_users', flags=('--super-user',), multiple=True, metavar='PRINCIPAL', help='Obey ACLs: this one may everything, others what ACLs allow. Repeatable.')
 _15 = Option(name='open_without_acl', flags=('--open-without-acl',), kind='flag', help='With --super-user: what no ACL is about is open to everybody.')
 _16 = Option(name='control', flags=('--control',), kind='flag', help='Let the dashboard and `kcli faults` of this machine order faults (default).')

@@ -25,7 +25,7 @@ _18 = Option(name='if_not_exists', flags=('--if-not-exists',), kind='flag', help
 _19 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Let the broker check, create nothing.')
 _20 = Option(name='wait', flags=('--wait',), kind='flag', help='Wait until every broker knows (default).')
 _21 = Option(name='no_wait', flags=('--no-wait',), kind='flag', help='Do not wait until every broker knows.')
-_22 = Option(name='timeout', flags=('--timeout',), kind='int', metavar='SECONDS', help='How long --wait waits, then exit 4 (default 30).', least=0)
+_22 = Option(name='timeout', flags=('--timeout',), metavar='DURATION', help='Wait up to this long until every broker knows (default: 30s), else exit 4.')
 _23 = Option(name='if_exists', flags=('--if-exists',), kind='flag', help='What does not exist is no failure.')
 _24 = Option(name='internal', flags=('--internal',), kind='flag', help="Kafka's own topics may be deleted.")
 _25 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.')
@@ -36,8 +36,8 @@ _29 = Option(name='delete_configs', flags=('--delete-config',), multiple=True, m
 _30 = Option(name='undo_file', flags=('--undo-file',), metavar='FILE', help='Where to keep what there was before. Default: a new file in ~/.local/state/kcli/undo.')
 _31 = Option(name='no_undo', flags=('--no-undo',), kind='flag', help='Keep no undo file.')
 _32 = Option(name='before', flags=('--before', '-o'), metavar='WHERE', help='end, N, -N (before the end), +N (after the start), @TIME.')
-_33 = Option(name='over', flags=('--over',), metavar='TIME', help='Over which time the rate is taken (default 1s).')
-_34 = Option(name='unused', flags=('--unused',), metavar='TIME', help='Only topics not written to for so long.')
+_33 = Option(name='over', flags=('--over',), metavar='DURATION', help='Over which time the rate is taken (default 1s).')
+_34 = Option(name='unused', flags=('--unused',), metavar='DURATION', help='Only topics not written to for so long.')
 _35 = Option(name='sort', flags=('--sort',), help='By what; from the largest. Default: topic.', choices=('topic', 'size', 'offsets', 'rate', 'last_write'))
 
 COMMANDS = {

@@ -3,8 +3,8 @@
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 
-_0 = Option(name='interval', flags=('--interval',), metavar='TIME', help='How often to look (default 5s).')
-_1 = Option(name='window', flags=('--window',), metavar='TIME', help='What rates are taken over (default 60s).')
+_0 = Option(name='interval', flags=('--interval',), metavar='DURATION', help='How often to look (default 5s).')
+_1 = Option(name='window', flags=('--window',), metavar='DURATION', help='What rates are taken over (default 60s).')
 _2 = Option(name='replay', flags=('--replay',), metavar='FILE', help='Show a recording of `kcli lag record`.')
 _3 = Option(name='theme', flags=('--theme',), metavar='NAME', help="kcli-dark (default), kcli-light, or Textual's.")
 _4 = Option(name='keys', flags=('--keys',), kind='flag', help='Print the id of every key; keys.toml changes them.')

@@ -92,7 +92,7 @@ def test_no_record_in_time_is_exit_code_4_and_none_at_all_3(kcli: Shell, topic: 
         (("--isolation", "read_committed"), "setting of the share group"),
         (("--print-control-records",), "no control records"),
         (("--start", "-1h"), "not a range of time"),
-        (("--share-ack", "release"), "say when, by -n, -e or --timeout-ms"),
+        (("--share-ack", "release"), "say when, by -n, -e or --timeout"),
     ],
 )
 def test_what_does_not_go_with_a_share_group_is_refused_before_anything_is_done(

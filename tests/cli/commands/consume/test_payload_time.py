@@ -202,7 +202,7 @@ REFUSED = [
     (["--start", "now", "--end", "-1h"], "--end -1h is before --start now"),
     (["--start", "-1h", "-o", "5"], "--start and -o both say where to start; take one"),
     (["--end", "-1h", "-o", ":5"], "--end and -o both say where to stop; take one"),
-    (["--start", "-1h", "--time-field", "ts", "--jitter", "soon"], "--jitter soon: expected a length of time"),
+    (["--start", "-1h", "--time-field", "ts", "--jitter", "soon"], "--jitter soon: expected a duration"),
     (["--start", "-1h", "--time-field", "a..b"], "takes the name of a field"),
     (["--value-format", "json"], "says how --where and --time-field read values"),
     (["--value-format", "avro"], "expected auto, json, msgpack, url"),

@@ -104,8 +104,8 @@ def test_assertions_end_with_their_exit_code(
         (("--prometheus", ":0", "--replay", "x"), "--prometheus serves what the cluster says, --replay reads a file"),
         (("record", "--max-lag", "0"), "record only writes down what was read; --max-lag and --max-time"),
         (("--prometheus", ":0", "--max-time", "5m"), "--prometheus only serves what was read; --max-lag"),
-        (("--watch", "--interval", "0"), "--interval 0: it must be more than 0, such as 500ms"),
-        (("--watch", "--window", "0s"), "--window 0s: it must be more than 0, such as 500ms"),
+        (("--watch", "--interval", "0"), "--interval 0: must be more than 0, such as 500ms"),
+        (("--watch", "--window", "0s"), "--window 0s: must be more than 0, such as 500ms"),
     ],
 )
 def test_bad_input_gets_one_sentence(words: tuple[str, ...], sentence: str) -> None:

@@ -21,7 +21,7 @@ WRONG = [
     ("export t out --batch --once", "--batch and --once: a run has one way to read"),
     ("export t out --checkpoint c", "--checkpoint goes with --once or --continuous"),
     ("export t out --once --trigger 5s", "--trigger goes with --continuous"),
-    ("export t out --continuous --trigger soon", "--trigger soon: expected a length of time, such as 5s"),
+    ("export t out --continuous --trigger soon", "--trigger soon: expected a duration such as"),
     ("export t out --once --overwrite", "--once adds to what it wrote before; --overwrite is for --batch"),
     ("export t out --append --overwrite", "--append and --overwrite: one of them"),
     ("export t out --once -o 5:9", "--once goes on without end; a range that stops is for --batch"),

@@ -125,7 +125,7 @@ def test_for_somebody_else_it_takes_an_acl(
     [
         (["create", "--max-lifetime", "soon"], "expected a duration"),
         (["renew"], "name at least one TOKEN"),
-        (["expire", "x", "--in", "0"], "expected a duration"),
+        (["expire", "x", "--in", "0"], "--in 0: must be more than 0"),
         (["create", "--renewer", ":x"], "KIND:NAME"),
         (["create", "bob"], "takes options only"),
     ],

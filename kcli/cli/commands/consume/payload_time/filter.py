@@ -11,7 +11,8 @@ from time import time as now_in_seconds
 from kcli.cli.commands.consume.payload_time.search import recognise, refuse_timeless, too_much
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.bound import Bound
-from kcli.grammar.offsets import duration, read_time
+from kcli.grammar.durations import milliseconds
+from kcli.grammar.offsets import read_time
 from kcli.seeking.seeking import Span, spans
 from kcli.serde.payload_time import TimeField
 from kcli.serde.within import Within
@@ -38,12 +39,7 @@ def moment(text: str | None, flag: str, now: int) -> int | None:
 
 def jitter_of(text: str | None) -> int:
     """`--jitter` in ms. Raises UsageError."""
-    if text is None:
-        return JITTER
-    length = 0 if text == "0" else duration(text)
-    if length is None:
-        raise UsageError(f"--jitter {text}: expected a length of time such as 30s or 5m")
-    return length
+    return JITTER if text is None else milliseconds(text, "--jitter")
 
 
 def window(times: TimeOptions, field: TimeFieldOptions | None, range: Range) -> PayloadTime | None:

@@ -24,11 +24,11 @@ class SharePlan(Selection):
         self.from_beginning: bool = options.beginning
         self.limit: int = -1 if options.count is None else options.count
         self.to_end: bool = options.exit_at_end
-        self.timeout = None if options.timeout_ms is None else options.timeout_ms / 1000
+        self.timeout = options.patience
         self.single: bool = options.unbuffered
         self.fail_if_none: bool = options.fail_if_none
         if self.kind == "release" and not self.bounded and self.timeout is None:
-            raise UsageError("--share-ack release gives records back when it ends: say when, by -n, -e or --timeout-ms")
+            raise UsageError("--share-ack release gives records back when it ends: say when, by -n, -e or --timeout")
 
     @property
     def bounded(self) -> bool:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from kcli.admin.groups import reset_forms
 from kcli.cli.parsing.groups import TimeFieldOptions
-from kcli.cli.parsing.option import flag, integer, text
+from kcli.cli.parsing.option import flag, integer, span, text
 from kcli.errors import UsageError
-from kcli.grammar.durations import iso_duration
-from kcli.grammar.offsets import duration, parse_range, read_time
+from kcli.grammar.durations import milliseconds
+from kcli.grammar.offsets import parse_range, read_time
 
 if TYPE_CHECKING:
     from kcli.admin.groups.reset import Form
@@ -33,9 +33,7 @@ class FormOptions(TimeFieldOptions):
         metavar="TIME",
         help="The first record at or after it: 2026-01-31T10:00:00.000; UTC where no zone is named, as in Kafka.",
     )
-    by_duration = text(
-        "--by-duration", metavar="DURATION", help="The first record of the last so long: PT1H30M, P1DT2H, or 90m."
-    )
+    by_duration = span("--by-duration", help="The first record of the last so long: PT1H30M, P1DT2H, or 90m.")
     shift_by = integer("--shift-by", help="N after what is committed; -N before it.")
     to_current = flag("--to-current", help="What is committed; the end where nothing is.")
     from_file = text(
@@ -140,15 +138,9 @@ def _datetime(text: str, now: int) -> int:
 
 def _length(text: str) -> int:
     """Kafka's --by-duration, in ms: ISO 8601, or ours."""
-    length = iso_duration(text)
-    if length is None:
-        length = duration(text)
-    if length is None:
-        back = text.lstrip("-")
-        if back != text and (iso_duration(back) is not None or duration(back) is not None):
-            raise UsageError(f"--by-duration {text}: it counts back from now by itself; say {back}")
-        raise UsageError(f"--by-duration {text}: expected a duration such as PT1H30M, P1DT2H or 90m")
-    return length
+    if text.startswith("-"):
+        raise UsageError(f"--by-duration {text}: it counts back from now by itself; say {text.lstrip('-')}")
+    return milliseconds(text, "--by-duration")
 
 
 def _moment(moment: int) -> tuple[Prepare, int | None]:

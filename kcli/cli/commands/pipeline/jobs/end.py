@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.commands.pipeline.jobs.entries import JobsOptions, named, print_jobs
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.option import flag, integer
+from kcli.cli.parsing.groups import timeout
+from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import plural
 from kcli.errors import DeadlineExceeded, UsageError
+from kcli.grammar.durations import seconds
 from kcli.pipeline.jobs import registry
 
 if TYPE_CHECKING:
@@ -23,12 +25,8 @@ class EndOptions(JobsOptions):
     """Which jobs, and how long to wait for their end."""
 
     all = flag("-a", "--all", help="All of them: every job that runs.")
-    wait = integer(
-        "--wait",
-        least=0,
-        metavar="SECONDS",
-        help="How long to wait for the end, then exit 4 (default 60; 0 does not wait).",
-    )
+    moved = (("--wait", "--timeout DURATION"),)
+    timeout = timeout("they ended (default: 60s; 0 does not wait)")
 
 
 @command(
@@ -37,7 +35,7 @@ class EndOptions(JobsOptions):
     words="[NAME...]",
     examples="""
 kcli pipeline drain orders-to-lake
-kcli pipeline drain --all --wait 300""",
+kcli pipeline drain --all --timeout 5m""",
 )
 def drain(options: EndOptions) -> int:
     """The job begins no other batch and ends when the one it is at is whole: nothing is done twice by the next run. A
@@ -59,16 +57,16 @@ def stop(options: EndOptions) -> int:
 
 
 def _end(options: EndOptions, wish: str) -> int:
+    patience = seconds(options.timeout, "--timeout", PATIENCE)
     entries = _entries(options, wish)
     for entry in entries:
         registry.ask(entry, wish)
-    patience = PATIENCE if options.wait is None else options.wait
     _wait(entries, patience)
     now = [entry for entry in registry.entries() if entry.id in {asked.id for asked in entries}]
     print_jobs(options, now)
     left = [entry for entry in now if entry.alive]
     if left and patience:
-        raise DeadlineExceeded(f"{plural(len(left), 'pipeline')} still at work after {patience} s: {left[0].name}")
+        raise DeadlineExceeded(f"{plural(len(left), 'pipeline')} still at work after {patience:g} s: {left[0].name}")
     return 0
 
 
@@ -85,7 +83,7 @@ def _entries(options: EndOptions, wish: str) -> list[Entry]:
     return entries
 
 
-def _wait(entries: list[Entry], patience: int) -> None:
+def _wait(entries: list[Entry], patience: float) -> None:
     until = monotonic() + patience
     while monotonic() < until and any(entry.alive for entry in entries):
         sleep(POLL)

@@ -8,7 +8,7 @@ from kcli.cli.commands.pipeline.options import PipelineOptions, report_format
 from kcli.cli.runtime.connection import Connection
 from kcli.config.secrets.sources import Source
 from kcli.errors import UsageError
-from kcli.grammar.offsets import duration
+from kcli.grammar.durations import seconds
 from kcli.paths import data_folder
 from kcli.pipeline.session.session import SessionSettings
 
@@ -30,7 +30,7 @@ class Frame:
         self.remote = options.remote
         self.dry_run = options.dry_run
         _check_engine(options)
-        self.every = seconds_between(options.trigger)
+        self.every = seconds(options.trigger, "--trigger", 1.0)
 
     @property
     def streaming(self) -> bool:
@@ -110,14 +110,6 @@ def _check_engine(options: PipelineOptions) -> None:
                 raise UsageError(f"{flag} is about a Spark of our own; --remote is another's")
     if options.connector == "jvm" and options.commit_group:
         raise UsageError("--commit-group is kcli's: Spark's own connector commits nothing")
-
-
-def seconds_between(trigger: str | None) -> float:
-    """Seconds between the batches of --continuous. Raises UsageError."""
-    length = 1000 if trigger is None else duration(trigger)
-    if length is None:
-        raise UsageError(f"--trigger {trigger}: expected a length of time, such as 5s")
-    return length / 1000
 
 
 def conf_of(given: list[str], option: str = "--conf") -> dict[str, str]:

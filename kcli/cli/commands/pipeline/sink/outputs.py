@@ -14,7 +14,7 @@ from kcli.cli.commands.pipeline.sink.folder import FolderOptions, column_names, 
 from kcli.cli.commands.pipeline.sink.results import Results
 from kcli.cli.commands.pipeline.sink.target import Target
 from kcli.cli.output.messages import complain
-from kcli.cli.parsing.option import choice, integer, text
+from kcli.cli.parsing.option import choice, integer, span, text
 from kcli.cli.parsing.record_groups import TargetOptions
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.files.export import FileForm, check
@@ -52,9 +52,7 @@ class RowsOptions(FolderOptions, TargetOptions):
         of=("append", "update", "complete"),
         help="Which rows a stream's batch gives; default: append, or what the query allows.",
     )
-    watermark = text(
-        "--watermark", metavar="LENGTH", help="How late records may come, such as '10 minutes': windows end by it."
-    )
+    watermark = span("--watermark", help="How late records may come, such as 10m: windows end by it.")
 
 
 class Output:

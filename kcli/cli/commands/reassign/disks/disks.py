@@ -53,6 +53,8 @@ def disks(options: DisksOptions) -> int:
     rate = None if options.throttle is None else int(bytes_of(options.throttle, "--throttle"))
     if rate is not None and not options.wait:
         raise UsageError("--throttle goes with --wait here, so that it is taken away again")
+    if options.patience is not None and not options.wait:
+        raise UsageError("--timeout goes with --wait")
     excluding(options)
 
     async def work(cluster: Cluster, document: Document) -> int | None:

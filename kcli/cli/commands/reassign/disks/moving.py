@@ -70,7 +70,7 @@ async def _begun(
             document.fail(problem, f"{at.topic} [{at.partition}]")
     left = {at: wanted[at] for at, row in rows.items() if row.result == "moving"}
     loop = asyncio.get_running_loop()
-    give_up = loop.time() + options.timeout if options.timeout is not None else float("inf")
+    give_up = loop.time() + (float("inf") if options.patience is None else options.patience)
     while left:
         arrived = await _arrived(cluster, left)
         for at in arrived:
