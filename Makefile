@@ -17,7 +17,7 @@ RECORDS := $(addprefix tests/,proto producer consumer serde interop sandbox kafk
 	$(addprefix cli/commands/,cat consume copy produce redrive))
 LATE := admin broker cluster consumer lag producer sandbox seeking cli kafka/broker/test_security.py
 
-.PHONY: demo tables quick test test-spark test-pure test-pictures alone nightly asan check schedules late chaos storm soak soak-tui screenshots bench bench-pipeline clean format
+.PHONY: demo tables quick test test-spark test-pure test-pictures test-dist dist deb onefile alone nightly asan check schedules late chaos storm soak soak-tui screenshots bench bench-pipeline clean format
 
 $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/*.c kcli/proto/*.pyx kcli/proto/compiled/*.pxi)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -37,17 +37,38 @@ demo: $(VENV)/.made  ## the main job on the embedded sandbox: a real file in, th
 
 quick: $(VENV)/.made-dev  ## no Kafka, Spark, dashboard and processes: a minute or so. ARGS=--lf runs what failed last
 	KCLI_QUICK=1 $(BIN)/python -m tests.suite -p tests.forks --forks $(FORKS) tests \
-		-m 'not kafka and not spark and not terminal and not process' \
+		-m 'not kafka and not spark and not terminal and not process and not dist' \
 		$(addprefix --ignore=tests/,kafka tui interop) $(ARGS)
 
 test: $(VENV)/.made-dev  ## every test but Spark's and pictures, against a real Apache Kafka where Java and Maven are
-	$(PYTEST) tests -m 'not spark and not pictures' $(ARGS)
+	$(PYTEST) tests -m 'not spark and not pictures and not dist' $(ARGS)
 
 test-spark: $(VENV)/.made-dev  ## the tests that run Spark: clusters, kills in mid-stream, every command on a real Kafka
 	$(subst -n $(WORKERS),-n 2,$(PYTEST)) tests/pipeline tests/test_readme.py -m spark $(ARGS)
 
 test-pure: $(VENV)/.made-dev  ## what handles records, on the plain-Python record core
 	KCLI_PURE_PYTHON=1 $(PYTEST) $(RECORDS) $(ARGS)
+
+RELEASE := build/release
+WHEEL = $(firstword $(wildcard dist/*-manylinux*.whl) $(wildcard dist/*.whl))
+
+$(RELEASE)/.made: pyproject.toml
+	$(PYTHON) -m venv $(RELEASE)
+	sed -n '/^release = \[/,/^]/p' pyproject.toml | grep -o '"[^"]*"' | tr -d '"' > $(RELEASE)/requirements.txt
+	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check -r $(RELEASE)/requirements.txt
+	@touch $@
+
+dist: $(RELEASE)/.made  ## source, a pure and a compiled wheel, checked, with SHA256SUMS and an SBOM; ARGS=--twice compares two builds
+	$(RELEASE)/bin/python -m release $(ARGS)
+
+onefile: $(RELEASE)/.made dist  ## dist/kcli.pyz: one file for the Python of the wheel
+	$(RELEASE)/bin/python -m release.onefile $(WHEEL) dist/kcli.pyz
+
+deb: $(RELEASE)/.made dist  ## dist/*.deb for this Debian: a virtual environment in /opt, kcli-kafka, and kcli by alternatives
+	$(RELEASE)/bin/python -m release.debian $(WHEEL) dist
+
+test-dist: $(VENV)/.made-dev dist  ## the wheels in empty environments without a compiler: the first minute of the README
+	$(subst -n $(WORKERS),-n 0,$(PYTEST)) tests/release -m dist $(ARGS)
 
 alone: $(VENV)/.made-dev  ## each test function of FOLDER (tests) in a process of its own: no test needs another
 	$(BIN)/python -m tests.alone $(or $(FOLDER),tests)
