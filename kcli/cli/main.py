@@ -76,6 +76,10 @@ def _dispatch(words: list[str]) -> int:
         return run(words[1:])
     if words in (["--version"], ["-V"], ["version"]):
         return print_version()
+    if words and words[0][:1] == "-":
+        from kcli.cli.parsing.verbs import command_first
+
+        words = command_first(words)
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
     if words in (["--help"], ["-h"]) or not words:

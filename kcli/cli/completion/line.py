@@ -5,7 +5,8 @@ from __future__ import annotations
 from kcli.cli.completion.place import Place
 from kcli.cli.parsing.command import Command, Line
 from kcli.cli.parsing.registry import ALIASES, SUBJECTS, declared, subject
-from kcli.cli.parsing.verbs import behind_options, options_of
+from kcli.cli.parsing.verbs import before_command, behind_options, command_first, options_of
+from kcli.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,9 +46,17 @@ def place_of(words: list[str]) -> Place:
     before, text = words[1:-1], words[-1]
     if before[:1] == ["help"]:
         before = before[1:]
+    if before and before[0][:1] == "-":
+        first = before_command()
+        if options_of(first, before, len(before)):
+            return _in(first, before, text) if text.startswith("-") else Place(offers=_subjects())
+        try:
+            before = command_first(before)
+        except UsageError:
+            return _in(first, before, text)  # an option that waits for its value
     if not before:
-        offers = [(name, line) for name, (_, line) in SUBJECTS.items()]
-        return Place(offers=[*offers, ("help", "Help about a command."), ("--version", ""), HELP_OFFER])
+        offers = [*_subjects(), ("help", "Help about a command."), ("--version", "")]
+        return Place(offers=[*offers, *(_in(before_command(), [], text).offers if text[:1] == "-" else [HELP_OFFER])])
     name = subject(before[0])
     if name is None:
         return Place()
@@ -63,6 +72,10 @@ def place_of(words: list[str]) -> Place:
     if not text.startswith("-") and options_of(found["list"], rest, len(rest)):
         place.offers = [(verb, command.help) for verb, command in found.items() if " " not in verb]
     return place
+
+
+def _subjects() -> list[Offer]:
+    return [(name, line) for name, (_, line) in SUBJECTS.items()]
 
 
 def _behind(found: Verbs, rest: list[str], text: str) -> Place:

@@ -33,13 +33,8 @@ Exit codes: 0 done, 1 failure, 2 usage, 3 an assertion did not hold,
 def no_such_command(words: list[str]) -> UsageError:
     """What to say to somebody whose first word is no command."""
     from kcli.cli.parsing import other_tools as elsewhere
-    from kcli.cli.parsing.parser import KCAT
     from kcli.text.suggest import did_you_mean
 
     name = words[0]
-    if name[:2] in KCAT:
-        return UsageError(f"{name[:2]} is kcat's; here it is `{KCAT[name[:2]]}`, or `kcli cat {name[:2]} …`")
-    if name.startswith("-"):
-        return UsageError(f"options stand behind the command: kcli COMMAND {name} …; see `kcli --help`")
     near = elsewhere.command(words) or did_you_mean(name, SUBJECTS)
     return UsageError(f"there is no command {name!r}{near or '; see `kcli --help`'}")

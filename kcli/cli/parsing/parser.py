@@ -135,7 +135,10 @@ def _unknown(flag: str, command: Command, by_flag: dict[str, Option]) -> UsageEr
     if now is not None:
         return UsageError(f"{flag} has another name now; use `{now}`")
     if flag in KCAT:
-        return UsageError(f"{flag} is kcat's; here it is `{KCAT[flag]}`")
+        here = f"`{KCAT[flag]}`" if command.run else f"`{KCAT[flag]}`, or `kcli cat {flag} …`"
+        return UsageError(f"{flag} is kcat's; here it is {here}")
+    if not command.run:
+        return UsageError(f"{flag} stands behind the command: kcli COMMAND {flag} …; see `kcli --help`")
     from kcli.cli.parsing import other_tools as elsewhere
     from kcli.text.suggest import did_you_mean
 

@@ -13,6 +13,8 @@ from typer.core import TyperGroup
 from kcli.cli.parsing.command import Command, Line, run_command
 from kcli.cli.parsing.help import help_text
 from kcli.cli.parsing.registry import ALIASES, SUBJECTS, declared, subject
+from kcli.cli.parsing.verbs import command_first, find
+from kcli.errors import UsageError
 
 if TYPE_CHECKING:
     from kcli.cli.parsing.option import Option
@@ -32,6 +34,18 @@ SETTINGS: dict[str, Any] = {
 class Group(TyperGroup):
     """A group that knows the aliases (`ls`, `rm`, `topic`), and commands of two words (`features upgrade`)."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            words = self.in_order(args)
+        except UsageError as problem:
+            raise typer.BadParameter(str(problem)) from None
+        return super().parse_args(ctx, words)
+
+    def in_order(self, args: list[str]) -> list[str]:
+        """The words with the command before its options. Raises UsageError."""
+        chosen = find([self.name, *args]) if args and args[0][:1] == "-" and self.name in SUBJECTS else None
+        return args if chosen is None else [*chosen[2].split()[1:], *chosen[1]]
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         pair = " ".join(args[:2])
         return super().resolve_command(ctx, [pair, *args[2:]] if pair in self.commands else args)
@@ -42,6 +56,9 @@ class Group(TyperGroup):
 
 class Root(Group):
     """The top: the subjects of the registry, each loaded when it is asked for."""
+
+    def in_order(self, args: list[str]) -> list[str]:
+        return command_first(args)
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(SUBJECTS)

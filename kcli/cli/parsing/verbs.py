@@ -11,6 +11,24 @@ Chosen = tuple[Command, list[str], str]
 """A command, the words after its name, and its whole name."""
 
 
+def before_command() -> Command:
+    """The options that may stand before the command, as a command that has no others."""
+    from kcli.cli.parsing.groups import OutputOptions
+
+    return Command(name="kcli", options=OutputOptions.declared, words="COMMAND")
+
+
+def command_first(words: list[str]) -> list[str]:
+    """`-b HOST:PORT topics list` as `topics -b HOST:PORT list`. Raises UsageError for options that all commands do not
+    share, and where no command follows."""
+    if words[:1] in ([], ["-V"], ["--version"]) or words[0][:1] != "-":
+        return words
+    count = options_first(before_command(), words)
+    if count == len(words):
+        raise UsageError(f"which command? kcli {' '.join(words)} COMMAND; see `kcli --help`")
+    return words[count:] if words[count] in (*HELP, "help") else [words[count], *words[:count], *words[count + 1 :]]
+
+
 def find(words: list[str]) -> Chosen | None:
     """The command that a line names; None when it asks for the help of a subject with many. Raises UsageError for a
     word that is no subject, and for one that is none of its commands."""

@@ -11,7 +11,7 @@ from kcli.cli.parsing import typer_app as typed
 from kcli.cli.parsing.command import Command, Line
 from kcli.cli.parsing.parser import parse
 from kcli.cli.parsing.registry import every
-from kcli.cli.parsing.verbs import find
+from kcli.cli.parsing.verbs import command_first, find
 from kcli.errors import UsageError
 from tests.effort import tries
 
@@ -129,7 +129,11 @@ def test_every_option_of_the_table_is_in_the_help(name: str, capsys: pytest.Capt
         ("consume t -C", "kcli: consume: -C is kcat's; here it is `kcli consume TOPIC`\n"),
         ("nosuch", "kcli: there is no command 'nosuch'; see `kcli --help`\n"),
         ("consum", "kcli: there is no command 'consum'; did you mean consume or configs?\n"),
-        ("-b h:1 topics", "kcli: options stand behind the command: kcli COMMAND -b …; see `kcli --help`\n"),
+        ("-t x consume", "kcli: -t stands behind the command: kcli COMMAND -t …; see `kcli --help`\n"),
+        ("-b h:1", "kcli: which command? kcli -b h:1 COMMAND; see `kcli --help`\n"),
+        ("-b", "kcli: -b takes a value: -b HOST:PORT,…"),
+        ("-b h:1 -L", "kcli: -L is kcat's; here it is `kcli topics describe TOPIC`, or `kcli cat -L …`\n"),
+        ("-b h:1 nosuch", "kcli: there is no command 'nosuch'; see `kcli --help`\n"),
         ("-C -t x", "kcli: -C is kcat's; here it is `kcli consume TOPIC`, or `kcli cat -C …`\n"),
         ("topics lst", "kcli: topics: there is no command 'lst'; did you mean list?\n"),
         (
@@ -179,6 +183,43 @@ def test_options_may_stand_before_the_verb(line: str, path: str, rest: str) -> N
     found = find(line.split())
     assert found is not None
     assert (found[2], found[1]) == (path, rest.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "path", "rest"),
+    [
+        ("-b h:1 topics list", "topics list", "-b h:1"),
+        ("-b h:1 topics", "topics list", "-b h:1"),
+        ("-qb h:1 --profile=p topics describe t -J", "topics describe", "-qb h:1 --profile=p t -J"),
+        ("-b h:1 consume t -e", "consume", "-b h:1 t -e"),
+        ("-J lag g", "lag", "-J g"),
+        ("-b h:1 cluster features upgrade x", "cluster features upgrade", "-b h:1 x"),
+        ("-X a=b -F f dash", "tui", "-X a=b -F f"),
+        ("-b h:1 cat -L", "cat", "-b h:1 -L"),
+    ],
+)
+def test_what_all_commands_share_may_stand_before_the_command(line: str, path: str, rest: str) -> None:
+    found = find(command_first(line.split()))
+    assert found is not None
+    assert (found[2], found[1]) == (path, rest.split())
+
+
+@pytest.mark.parametrize("line", ["-b h:1 topics list --help", "-q --help", "-q help topics list", "-b x topics -h"])
+def test_help_is_printed_behind_such_options(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(line.split()) == 0
+    assert capsys.readouterr().out.startswith("Usage: kcli")
+
+
+@pytest.mark.parametrize("line", ["-b h:1 topics lst", "-t x consume", "-b h:1"])
+def test_typer_refuses_a_wrong_line_behind_such_options_too(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert typed.dispatch(line.split()) == 2
+    assert capsys.readouterr().err.startswith("kcli: ")
+
+
+@pytest.mark.parametrize("line", ["-b h:1 topics list --help", "-J topics -b h:1 list -h", "topics -b h:1 -h"])
+def test_typer_takes_them_too(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert typed.dispatch(line.split()) == 0
+    assert capsys.readouterr().out.startswith("Usage: kcli topics list")
 
 
 @pytest.mark.parametrize("line", ["topics -b h:1 list --help", "dash --help", "dash group g --help"])
