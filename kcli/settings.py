@@ -31,6 +31,7 @@ class ClientSettings(Frozen):
     max_frame: int = 100 * 1024 * 1024
     auto_create_topics: bool = False
     rack: str = ""
+    hint: str = ""  # what to do where no bootstrap server is reached: the end of that error
     deadline: float = 30.0  # of looking something up: bootstrap, a leader, a coordinator
     guard: str = ""  # read_only | protected: what the profile forbids
     profile: str = ""  # its name, for what is said about it
@@ -111,11 +112,14 @@ class GroupSettings(Frozen):
 
 
 def parse_bootstrap(text: str, default_port: int = DEFAULT_PORT) -> tuple[Address, ...]:
-    """`host[:port],[v6]:port,…` as addresses; spaces and `PROTOCOL://` in front are tolerated (C1).
+    """`host[:port],[v6]:port,…` as addresses; spaces and `LISTENER://` in front are tolerated (C1), a URL is not.
     Raises ValueError with the part that is none."""
     found: list[Address] = []
     for part in text.split(","):
-        name = part.strip().rpartition("://")[2]
+        listener, _, name = part.strip().rpartition("://")
+        if listener.lower() in ("http", "https"):
+            host = name.partition("/")[0].rpartition("@")[2]
+            raise ValueError(f"{listener}://{host} is the address of a web server; write a broker's HOST:PORT")
         if not name:
             continue
         if "@" in name:
@@ -130,6 +134,12 @@ def parse_bootstrap(text: str, default_port: int = DEFAULT_PORT) -> tuple[Addres
     return tuple(found)
 
 
+def _is_v6(name: str) -> bool:
+    """Whether a text with several colons may be an IPv6 address, with a zone or without."""
+    address = name.partition("%")[0]
+    return not address.strip("0123456789abcdefABCDEF:.") and ("::" in address or address.count(":") == 7)
+
+
 def _split(name: str, shown: str, default_port: int) -> tuple[str, int]:
     if name.startswith("["):
         host, closed, rest = name[1:].partition("]")
@@ -137,6 +147,8 @@ def _split(name: str, shown: str, default_port: int) -> tuple[str, int]:
             raise ValueError(f"{shown} is not an address; write [v6]:port")
         port = rest[1:]
     elif name.count(":") > 1:
+        if not _is_v6(name):
+            raise ValueError(f"{shown} has more than one port; write host:port, several with commas between")
         host, port = name, ""
     else:
         host, _, port = name.partition(":")

@@ -208,6 +208,8 @@ class Metadata:
             advertised = ", ".join(f"broker {n.id} advertises {n.host}:{n.port}" for n in self.topology.nodes.values())
             seeds = ", ".join(f"{host}:{port}" for host, port in self._pool.seeds)
             return ConnectError(f"{problem} (bootstrap {seeds} had answered; {advertised})")
+        if self._settings.hint and isinstance(problem, ConnectError):
+            return ConnectError(f"{problem}; {self._settings.hint}")
         return problem
 
     async def close(self) -> None:

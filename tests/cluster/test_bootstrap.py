@@ -15,7 +15,6 @@ from kcli.cluster.cluster import NetworkCluster
 from kcli.cluster.race import HEAD_START
 from kcli.errors import BrokerError, Closed, ConnectError, DeadlineExceeded, NeverMet
 from kcli.model import Address, Group, TopicPartition
-from kcli.settings import parse_bootstrap
 from tests.fakes.fleet import Fleet, Told
 from tests.fakes.scripted import Step
 from tests.ports import free_port
@@ -25,16 +24,6 @@ pytestmark = pytest.mark.usefixtures("leaping_clock")
 
 def dead() -> Address:
     return Address("127.0.0.1", free_port())
-
-
-def test_C1_bootstrap_addresses_in_all_their_spellings() -> None:
-    text = "a, b:1 ,[::1]:2,[fe80::1],SASL_SSL://c:3,::1,a:9092"
-    assert parse_bootstrap(text) == (
-        ("a", 9092), ("b", 1), ("::1", 2), ("fe80::1", 9092), ("c", 3), ("::1", 9092),
-    )  # fmt: skip
-    for wrong in ("", " , ", "a:0", "a:70000", "a:b", "[::1", "a b", "http://a/b", ":9"):
-        with pytest.raises(ValueError):
-            parse_bootstrap(wrong)
 
 
 async def test_C1_every_dead_seed_is_listed_with_its_own_reason() -> None:

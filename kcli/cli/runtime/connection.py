@@ -20,14 +20,22 @@ if TYPE_CHECKING:
     from kcli.config.properties.merged import Properties
 
 
+DEFAULT = "localhost:9092"
+"""Where the cluster is when nothing names one."""
+UNNAMED = (
+    "no cluster is named: use -b HOST:PORT, KCLI_BOOTSTRAP or `kcli config add`; "
+    "`kcli sandbox` starts a broker on this machine"
+)
+
+
 class Connection:
     """What the connection options of one command line say."""
 
     def __init__(self, options: ConnectionOptions, *, looking: bool = True) -> None:
         self.bootstrap: str | None = options.bootstrap
-        for flag, given in (("--bootstrap-server", self.bootstrap), ("--profile", options.profile)):
+        for flag, given, example in (("-b", self.bootstrap, "HOST:PORT"), ("--profile", options.profile, "NAME")):
             if given == "":  # a variable that is not set shall not become another cluster
-                raise UsageError(f"{flag} is empty: which cluster?")
+                raise UsageError(f"{flag} is empty; write {flag} {example}")
         self.quiet: bool = options.quiet
         self.verbose: bool = options.verbose
         self._named = bool(options.profile)
@@ -72,7 +80,8 @@ class Connection:
             from kcli.secret import without_logins
 
             raise UsageError(f"{where} {without_logins(text)}: {problem}") from None
-        made = ClientSettings(bootstrap=addresses, trace=self.trace).replace(**self.properties.client)
+        hint = f"{UNNAMED}, `kcli doctor` checks the connection" if where == "default" else ""
+        made = ClientSettings(bootstrap=addresses, trace=self.trace, hint=hint).replace(**self.properties.client)
         security = self.properties.security()
         if security is not None:
             self.properties.warnings.extend(security.warnings())
@@ -126,7 +135,7 @@ class Connection:
         for where, text in ((given, self.bootstrap), (given, self.properties.bootstrap), *last):
             if text:
                 return where, text
-        return given, "localhost:9092"
+        return "default", DEFAULT
 
 
 def connection_of(profile: str | None, bootstrap: str | None = None, properties: list[str] | None = None) -> Connection:

@@ -56,7 +56,7 @@ def _effective(connection: Connection, *, everything: bool) -> list[PropertyRow]
     rows: list[PropertyRow] = []
     if profile is not None:
         rows.append(PropertyRow(property="profile", value=profile.name, from_=connection.profile_from))
-    source = origin(where, "bootstrap") if servers != "localhost:9092" or where != "--bootstrap-server" else "default"
+    source = origin(where, "bootstrap")
     rows.append(PropertyRow(property="bootstrap.servers", value=without_logins(servers), from_=source))
     if profile is not None and profile.guard:
         rows.append(PropertyRow(property=profile.guard, value="true", from_=origin(profile.where, profile.guard)))

@@ -30,7 +30,7 @@ from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import integer, span, texts
 from kcli.cli.runtime.answer import format_of
-from kcli.cli.runtime.connection import Connection
+from kcli.cli.runtime.connection import UNNAMED, Connection
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.durations import seconds
 from kcli.model import Address
@@ -80,6 +80,8 @@ def run(options: DoctorOptions) -> int:
     for step in steps:
         if step.status in (FAILED, WARNING) and not (step.status == WARNING and options.quiet):
             complain(_sentence(step))
+    if settings is not None and settings.hint and exit_code(steps):
+        complain(UNNAMED)
     return exit_code(steps)
 
 

@@ -78,6 +78,21 @@ def test_nothing_anywhere_is_localhost(home: Path) -> None:
     assert servers() == "localhost:9092"
 
 
+def test_first_contact_names_the_ways_to_a_cluster(home: Path, kcli: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / "config" / "kcli" / "config.toml").unlink()
+    monkeypatch.setattr("kcli.cli.runtime.connection.DEFAULT", "127.0.0.1:1")
+    kcli.bootstrap = ""
+    for words in (["topics", "list"], ["consume", "x", "-e"], ["lag"], ["doctor"]):
+        done = kcli(*words)
+        said = done.stderr.decode()
+        assert done.returncode == 5
+        for way in ("-b HOST:PORT", "KCLI_BOOTSTRAP", "kcli config add", "kcli sandbox"):
+            assert way in said, words
+        assert ("`kcli doctor` checks" in said) == (words != ["doctor"])
+    assert b"no cluster is named" not in kcli("topics", "list", "-b", "127.0.0.1:1").stderr
+    assert b"no cluster is named" not in kcli("doctor", "-b", "127.0.0.1:1").stderr
+
+
 def test_variables_go_before_a_profile_that_no_flag_names(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Flag, then environment, then profile: for properties as for servers."""
     monkeypatch.setenv("KCLI_LINGER_MS", "8")
@@ -232,8 +247,8 @@ def test_a_protected_profile_wants_its_name_before_it_deletes(kcli: Shell, guard
     assert kcli("topics", "delete", guarded, "--execute", *keep, "--confirm", "keep").returncode == 0
 
 
-@pytest.mark.parametrize("flag", ["--bootstrap-server", "--profile"])
-def test_an_empty_name_is_no_other_cluster(kcli: Shell, flag: str) -> None:
+@pytest.mark.parametrize(("flag", "example"), [("-b", "HOST:PORT"), ("--profile", "NAME")])
+def test_an_empty_name_is_no_other_cluster(kcli: Shell, flag: str, example: str) -> None:
     done = kcli("topics", "list", flag, "")
     assert (done.returncode, done.stdout) == (2, b"")
-    assert f"{flag} is empty: which cluster?".encode() in done.stderr
+    assert f"{flag} is empty; write {flag} {example}".encode() in done.stderr
