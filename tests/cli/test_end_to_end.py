@@ -6,6 +6,7 @@ import base64
 import json
 import os
 import random
+import re
 import select
 import signal
 import subprocess
@@ -467,6 +468,22 @@ def test_on_a_terminal_hostile_bytes_are_shown(kcli: Shell) -> None:
         os.close(master)
         assert (code, err) == (0, b"")
         assert shown in got
+
+
+@pytest.mark.process
+def test_tail_on_a_terminal_shows_records_for_reading_and_a_pipe_gets_their_bytes(kcli: Shell) -> None:
+    topic = kcli.topic()
+    kcli.ok("produce", topic, "-K:", stdin=b'k:{"a":1.10}\n')
+    master, slave = os.openpty()
+    code, err = end(kcli.start("tail", topic, "--no-follow", stdout=slave))
+    os.close(slave)
+    got = os.read(master, 4096)
+    os.close(master)
+    assert (code, err) == (0, b"")
+    text = re.sub(rb"\x1b\[[\d;]*m", b"", got)
+    assert text != got
+    assert text.split(None, 2)[1:] == [b"0:0", b'k  {"a": 1.10}\r\n']
+    assert kcli.process("tail", topic, "--no-follow").stdout == b'{"a":1.10}\n'
 
 
 @pytest.mark.process

@@ -126,7 +126,7 @@ def value_format() -> str | None:
     return choice(
         "--value-format",
         of=("auto", "json", "msgpack", "url"),
-        help="How a condition, or a time field, reads values. url: a=1&b=2.",
+        help="How --where and --time-field read values; consume and tail print msgpack as JSON. url: a=1&b=2.",
     )
 
 

@@ -83,16 +83,24 @@ class DelimiterOptions(Options):
     nulls = flag("-Z", "--null", help="Empty is null when producing; null is NULL when printing.")
 
 
+PRINTED = ("auto", "msgpack")
+"""The values of --value-format that also say how a value is printed."""
+
+
 class PrintOptions(DelimiterOptions):
     """How records are printed."""
 
+    pretty = flag("--pretty", help="Show records for reading: time, place, key and value in colour, JSON laid out.")
+    meta = flag("--meta", help="Print time, topic, partition, offset and key before each value, parted by tabs.")
+    color = choice("--color", of=("auto", "always", "never"), help="Colours of --pretty (default auto: a terminal).")
     template = text(
         "-f",
         metavar="FORMAT",
-        help="%s %S %R value, its length, as 4 bytes; %k %K key; %T ms; %h headers; %t %p %o; {hex} {base64} {iso} …",
+        help="%s %S %R value, its length, as 4 bytes; %k %K key; %T ms; %h headers; %t %p %o; {json} {hex} {iso} …",
     )
     json = flag("-J", "--json", help="One JSON envelope a line; produce reads it back.")
     unbuffered = flag("-u", help="Write every record by itself.")
+    value_format = value_format()
     raw = flag("--raw", help="Control bytes as they are, on a terminal too.")
 
 

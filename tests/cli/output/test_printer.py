@@ -57,6 +57,8 @@ def printed(line: str, limit: int = -1, terminal: bool = False) -> bytes:
             r"t -f %t/%p/%T/%s{hex}\n",
             b"t/2/1700000000000/76\nt/2/1700000000001/\nt/2/1700000000002/\nt/2/1700000000003/ff1b5b33316d\n",
         ),
+        ("t --value-format auto", b"v\n\n\n\xff\x1b[31m\n"),
+        ("t -f %s --value-format msgpack", b"v\xff\x1b[31m"),
     ],
 )
 def test_on_a_pipe_the_bytes_are_the_bytes(line: str, out: bytes) -> None:
@@ -86,10 +88,23 @@ def test_envelopes_are_lossless() -> None:
     }
 
 
-@pytest.mark.parametrize("line", ["t", "t -K:", "t -J", r"t -f %s|%k|%h|%t|%p|%o|%T\n", r"t -f %h{%k=%v;}\n", "t -Z"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "t",
+        "t -K:",
+        "t -J",
+        r"t -f %s|%k|%h|%t|%p|%o|%T\n",
+        r"t -f %h{%k=%v;}\n",
+        "t -Z",
+        "t --meta",
+        "t --meta -K:",
+        "t --pretty --color never",
+    ],
+)
 def test_on_a_terminal_nothing_acts(line: str) -> None:
     out = printed(line, terminal=True)
-    assert out.decode().replace("\n", "").isprintable()
+    assert out.decode().replace("\n", "").replace("\t", "").isprintable()
     if "-J" in line.split():
         assert [json.loads(one)["headers"] for one in out.splitlines()][3] == [["h\u202e", {"base64": "mw=="}]]
 
@@ -98,8 +113,40 @@ def test_raw_is_raw_on_a_terminal_too() -> None:
     assert printed("t --raw", terminal=True) == printed("t")
 
 
-@pytest.mark.parametrize("line", ["t -J -f %s", "t -D", "t -f %q"])
+@pytest.mark.parametrize(
+    "line",
+    ["t -J -f %s", "t -D", "t -f %q", "t --meta -J", "t --meta -f %s"]
+    + [f"t --pretty {other}" for other in ("-J", "-f %s", "-K :", "-D x", "-Z", "--raw", "--meta")],
+)
 def test_two_ways_to_print_are_one_too_many(line: str) -> None:
     given = options(line) if line != "t -D" else options("t").replace(delimiter="")
     with pytest.raises(UsageError):
         Printer(given, terminal=False)
+
+
+META = "2023-11-14T22:13:20.00{}Z\tt\t2\t{}\t"
+
+
+def test_meta_is_time_topic_partition_offset_and_key_before_the_value() -> None:
+    lines = printed("t --meta -Z").decode("latin-1").split("\n")
+    assert lines[:3] == [META.format(0, 0) + "k\tv", META.format(1, 1) + "NULL\t", META.format(2, 2) + "\tNULL"]
+    assert printed("t --meta -K=").startswith(META.format(0, 0).encode() + b"k=v\n")
+
+
+@pytest.mark.parametrize("line", ["t", "t -K:", "t --meta", r"t -f %s\n"])
+def test_the_plain_ways_have_no_view(line: str) -> None:
+    for view in (True, False):
+        out = bytearray()
+        Printer(options(line), terminal=False, view=view).put(out, batch(), "t", 2)
+        assert out == printed(line)
+
+
+def test_the_view_is_for_a_terminal_where_no_option_shapes_the_records() -> None:
+    def shown(line: str) -> bytes:
+        out = bytearray()
+        Printer(options(line), terminal=True, view=True).put(out, batch(), "t", 2)
+        return bytes(out)
+
+    assert b"2:0" in shown("t")
+    for line in ("t -f %s", "t -K:", "t -D;", "t -Z", "t -J", "t --raw", "t --meta"):
+        assert shown(line) == printed(line, terminal=True)

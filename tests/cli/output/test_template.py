@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import time
 from typing import Any
 
 import pytest
 
-from kcli.cli.output.records.template import compile_template, keyed
+from kcli.cli.output.records.template import columns, compile_template
 from kcli.errors import UsageError
 
 
@@ -34,6 +36,14 @@ def test_literals_and_escapes() -> None:
         ("%k{hex}", None, b""),
         ("%T{iso}", 1_700_000_000_123, b"2023-11-14T22:13:20.123Z"),
         ("%T{iso}", -1, b""),
+        ("%T{local}", -1, b""),
+        ("%s{json}", b'{"a": 1.10,\n"b":[]}', b'{"a": 1.10, "b": []}'),
+        ("%s{json}", b'text "', b'"text \\""'),
+        ("%s{json}", b"\xff", b'{"base64": "/w=="}'),
+        ("%k{json}", None, b"null"),
+        ("%s{json}", b"\x81\xa1a\x01", b'{"a": 1}'),
+        ("%s{msgpack}", b"\x93\x01\xc0\xa1x", b'[1, null, "x"]'),
+        ("%s{msgpack}", None, b""),
         ("%T{strftime[%Y]}", 1_700_000_000_123, b"2023"),
         ("%h{%k=%v;}", [("a", b"1"), ("a", None)], b"a=1;a=;"),
         ("%h{%k:%v{hex} }", [("a", b"\xff")], b"a:ff "),
@@ -64,5 +74,31 @@ def test_on_a_terminal_hostile_bytes_are_shown(token: str) -> None:
     assert got == rb"\x1b]52;c;x\x07\x9b\u202e\xff" + b"\n"
 
 
-def test_keyed_is_key_delimiter_value_delimiter() -> None:
-    assert keyed(b":", b"\n") == (("k", None), b":", ("s", None), b"\n")
+def test_columns_are_key_delimiter_value_delimiter() -> None:
+    assert columns(b":", b"\n") == (("k", None), b":", ("s", None), b"\n")
+    assert columns(None, b"\n") == (("s", None), b"\n")
+
+
+def test_local_time_has_its_distance_from_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "IST-5:30")
+    time.tzset()
+    try:
+        assert shown("%T{local}", 1_700_000_000_123) == b"2023-11-15T03:43:20.123+05:30"
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_what_is_not_msgpack_stays_as_it_is_and_that_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    (item,) = compile_template("%s{msgpack}")
+    assert not isinstance(item, bytes)
+    assert item[1] is not None
+    assert [item[1](b"text\xff"), item[1](b"more"), item[1](b"\x01")] == [b"text\xff", b"more", b"1"]
+    assert capsys.readouterr().err == "kcli: a value is not msgpack and is printed as it is (as others may be)\n"
+
+
+def test_json_on_a_terminal_has_nothing_that_acts() -> None:
+    got = shown("%s{json}", b"\xc2\x9b\xe2\x80\xae\x1b\xff", terminal=True)
+    assert got.isascii()
+    assert json.loads(got) == {"base64": "wpvigK4b/w=="}
+    assert shown("%s{json}", "\u202e".encode(), terminal=True) == b'"\\u202e"'

@@ -40,6 +40,7 @@ kcli consume orders -o -10 -e                       # the last ten of each parti
 kcli consume orders --start 2026-03-01T09:00Z --end 2026-03-01T10:00Z
 kcli consume orders --start -1h --end now --time-field event.ts --jitter 5m
 kcli consume orders -o @-1h:now -f '%T{iso} %k %s\n'
+kcli consume orders -e --pretty                     # for reading: colours, JSON laid out
 kcli consume orders -p 0 -o 100:200 -J              # envelopes of a range
 kcli consume orders -e --grep 'timeout|refused'     # values that match
 kcli consume orders -e -n 1 --where 'value.user.id == 42 and value.items[0].price > 9.5'

@@ -6,20 +6,20 @@ Imported only when a command line names one of them; a bad expression is refused
 from __future__ import annotations
 
 from kcli.cli.output import text
+from kcli.cli.parsing.record_groups import PRINTED, FilterOptions, PrintOptions
 from kcli.errors import UsageError
 from kcli.serde.decoded import values_as
 from kcli.serde.filters import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.parsing.record_groups import FilterOptions
     from kcli.serde.within import Within
 
 
 def filter_of(options: FilterOptions, has_time_field: bool, within: Within | None = None) -> Filter:
     """The Filter of a command line; `within` is its range of payload times, if its command has --time-field. Raises
     UsageError with the column of what is wrong."""
-    if options.value_format and not options.where and within is None:
+    if options.value_format and not options.where and within is None and not _printed(options):
         times = " and --time-field" if has_time_field else ""
         raise UsageError(f"--value-format says how --where{times} read{'' if times else 's'} values; give one")
     where = []
@@ -36,6 +36,10 @@ def filter_of(options: FilterOptions, has_time_field: bool, within: Within | Non
         value=values_as(options.value_format),
         within=within,
     )
+
+
+def _printed(options: FilterOptions) -> bool:
+    return isinstance(options, PrintOptions) and (options.pretty or options.value_format in PRINTED)
 
 
 def _header(given: str) -> tuple[str, bytes | None]:

@@ -6,6 +6,7 @@ from asyncio import gather
 
 from kcli import codes
 from kcli.cli.output import text
+from kcli.cli.parsing.record_groups import PRINTED, PrintOptions
 from kcli.cli.runtime.connection import Connection
 from kcli.errors import BrokerError, DecodeError, KcliError, UsageError
 from kcli.grammar.bound import Bound
@@ -76,7 +77,7 @@ class Selection:
 
             self.payload = window(times, field, self.range)
         self.keep: Filter | None = None
-        if filters is not None and (self.payload is not None or any(given_filters(filters).values())):
+        if filters is not None and (self.payload is not None or _filters(filters)):
             from kcli.cli.commands.consume.filtering import filter_of
 
             self.keep = filter_of(filters, field is not None, None if self.payload is None else self.payload.within)
@@ -224,6 +225,12 @@ def given_filters(options: FilterOptions) -> dict[str, list[str] | str | None]:
         "where": options.where,
         "value_format": options.value_format,
     }
+
+
+def _filters(options: FilterOptions) -> bool:
+    """Whether a line filters. --value-format alone is no filter where it can be about printing."""
+    printed = isinstance(options, PrintOptions) and (options.pretty or options.value_format in PRINTED)
+    return any(value for name, value in given_filters(options).items() if name != "value_format" or not printed)
 
 
 async def partitions(cluster: Cluster, topic: str) -> Sequence[int]:

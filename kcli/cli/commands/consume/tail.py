@@ -60,11 +60,15 @@ class Plan(Selection):
     words="TOPIC...",
     examples=r"""
 kcli tail orders
+kcli tail orders --where 'value.total > 100'        # as they come
 kcli tail orders payments -n 100 -f '%T{iso} %t %s\n'
 kcli tail orders -n 5 --no-follow -J""",
 )
 def tail(options: TailOptions) -> int:
-    """Print the last N records of all partitions and topics together, merged by time; then what comes."""
+    """Print the last N records of all partitions and topics together, merged by time; then what comes.
+
+    A terminal shows time, partition:offset, key and value of each record, JSON laid out and in colour; -f, -J, -K, -D,
+    -Z, --meta and --raw print as consume does, and so does a pipe unless --pretty is given."""
     plan = Plan(options)
     return with_line(lambda: run_loop(lambda stop: _tail(plan, stop)), options.json)
 
@@ -73,7 +77,7 @@ async def _tail(plan: Plan, stop: Stop) -> int:
     from kcli.client import Client
 
     sink = Sink(stop=stop)
-    printer = Printer(plan.options, terminal=sink.terminal)
+    printer = Printer(plan.options, terminal=sink.terminal, view=True)
     try:
         async with Client(plan.connection.client()) as client:
             tell_outages(client.cluster, quiet=plan.connection.quiet)

@@ -3,47 +3,61 @@
 from __future__ import annotations
 
 from kcli.cli.output import text
+from kcli.cli.parsing.record_groups import PRINTED
 from kcli.errors import UsageError
 from kcli.proto import core
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kcli.cli.output.records.pretty import Pretty
     from kcli.cli.output.records.template import Program
     from kcli.cli.parsing.record_groups import PrintOptions
     from kcli.proto.batch import Batch
 
 
 class Printer:
-    """How records are printed. `terminal` means that hostile bytes must be shown, not sent."""
+    """How records are printed. `terminal` means that hostile bytes must be shown, not sent; `view` that a terminal
+    gets the records laid out for reading where no option says otherwise."""
 
-    def __init__(self, options: PrintOptions, *, terminal: bool) -> None:
+    def __init__(self, options: PrintOptions, *, terminal: bool, view: bool = False) -> None:
         self._json: bool = options.json
         self._terminal = terminal and not options.raw
         self._null = b"NULL" if options.nulls else b""
         self._delimiter = text.delimiter(options.delimiter, "-D", b"\n") or b"\n"
         self._program: Program | None = None
         self._scratch = bytearray()
-        if self._json and options.template is not None:
-            raise UsageError("-J and -f are two ways to print; take one")
-        if not self._json:
+        _refuse(options)
+        self._pretty: Pretty | None = None
+        if options.pretty or (view and self._terminal and not _shaped(options)):
+            from kcli.cli.output.records.pretty import Pretty
+
+            self._pretty = Pretty(terminal=terminal, color=options.color, value_format=options.value_format or "auto")
+        elif not self._json:
             self._program = self._compile(options)
 
     def _compile(self, options: PrintOptions) -> Program | None:
         key_delimiter = text.delimiter(options.key_delimiter, "-K")
-        if options.template is None and key_delimiter is None and not self._terminal:
+        value_format = options.value_format if options.value_format in PRINTED else None
+        shaped = options.template is not None or key_delimiter is not None or options.meta or value_format
+        if not shaped and not self._terminal:
             return None
         from kcli.cli.output.records import template
 
         if options.template is not None:
             return template.compile_template(options.template, null=self._null, terminal=self._terminal)
-        if key_delimiter is not None:
-            return template.keyed(key_delimiter, self._delimiter, null=self._null, terminal=self._terminal)
-        return (*template.compile_template("%s", null=self._null, terminal=True), self._delimiter)
+        return template.columns(
+            key_delimiter,
+            self._delimiter,
+            meta=options.meta,
+            value_format=value_format,
+            null=self._null,
+            terminal=self._terminal,
+        )
 
     def put_many(self, out: bytearray, batches: list[Batch]) -> tuple[int, int]:
         """Append all of the first batches in one go, as far as that can be done: plain values of batches that are
         neither compressed nor broken. Returns how many records that were, and how many batches."""
-        if self._json or self._program is not None:
+        if self._json or self._program is not None or self._pretty is not None:
             return 0, 0
         return core.write_many(batches, out, self._delimiter, self._null)
 
@@ -58,6 +72,24 @@ class Printer:
             written = batch.write_json(self._scratch, topic, partition, limit)
             out += visible_json(bytes(self._scratch))
             return written
+        if self._pretty is not None:
+            return self._pretty.put(out, batch, topic, partition, limit)
         if self._program is None:
             return batch.write_values(out, self._delimiter, limit, self._null)
         return batch.write_format(out, self._program, topic.encode(), partition, limit)
+
+
+def _shaped(options: PrintOptions) -> bool:
+    """Whether an option says how records are printed."""
+    shape = (options.template, options.delimiter, options.key_delimiter, options.json, options.nulls, options.meta)
+    return any(given not in (None, False) for given in shape)
+
+
+def _refuse(options: PrintOptions) -> None:
+    """Raises UsageError for options that do not go together."""
+    if options.json and options.template is not None:
+        raise UsageError("-J and -f are two ways to print; take one")
+    if options.meta and (options.json or options.template is not None):
+        raise UsageError("--meta adds columns to plain values; -J and -f print what they say (%T %t %p %o)")
+    if options.pretty and (_shaped(options) or options.raw):
+        raise UsageError("--pretty prints a fixed view for reading: it takes no -f, -J, -K, -D, -Z, --meta or --raw")

@@ -1,7 +1,8 @@
 """`-f` templates, compiled once into a program that a batch runs over all its records.
 
 The tokens are kcat's, unchanged: %s %S %R %k %K %T %h %t %p %o %%; added are %v = %s, %V = %S and modifiers in
-braces: {hex} {base64} on keys and values, {iso} {strftime[…]} on %T, and %h{…} with a template per header.
+braces: {hex} {base64} {json} {msgpack} on keys and values, {iso} {local} {strftime[…]} on %T, and %h{…} with a template
+per header.
 """
 
 from __future__ import annotations
@@ -53,10 +54,23 @@ def compile_template(text: str, *, null: bytes = b"", terminal: bool = False) ->
     return tuple(items)
 
 
-def keyed(key_delimiter: bytes, delimiter: bytes, *, null: bytes = b"", terminal: bool = False) -> Program:
-    """key, -K, value, -D: what `consume -K` prints."""
-    convert = _convert("s", None, null, terminal)
-    return (("k", convert), key_delimiter, ("s", convert), delimiter)
+def columns(
+    key_delimiter: bytes | None,
+    delimiter: bytes,
+    *,
+    meta: bool = False,
+    value_format: str | None = None,
+    null: bytes = b"",
+    terminal: bool = False,
+) -> Program:
+    """What `consume` prints without -f: with `meta` time, topic, partition and offset; the key and its delimiter, the
+    value, -D. Values of a format are printed as JSON."""
+    items = list(compile_template(r"%T{iso}\t%t\t%p\t%o\t", terminal=terminal)) if meta else []
+    if meta and key_delimiter is None:
+        key_delimiter = b"\t"
+    if key_delimiter is not None:
+        items += [("k", _convert("k", None, null, terminal)), key_delimiter]
+    return (*items, ("s", _convert("s", value_format, null, terminal)), delimiter)
 
 
 def _modifier(text: str, place: int) -> tuple[str | None, int]:
@@ -79,8 +93,12 @@ def _convert(name: str, modifier: str | None, null: bytes, terminal: bool) -> Co
         return _shown(token) if terminal and token in "htR" else None
     if token in "sk" and modifier in ("hex", "base64"):
         return _encoded(modifier, null)
+    if token in "sk" and modifier in ("json", "msgpack", "auto"):
+        return _translated(modifier, null, terminal)
     if token == "T" and modifier == "iso":
         return _iso
+    if token == "T" and modifier == "local":
+        return _local
     if token == "T" and modifier.startswith("strftime[") and modifier.endswith("]"):
         return _strftime(modifier[len("strftime[") : -1])
     if token == "h":
@@ -123,6 +141,44 @@ def _encoded(how: str, null: bytes) -> Convert:
     return lambda value: null if value is None else b2a_base64(value, newline=False)
 
 
+def _translated(how: str, null: bytes, terminal: bool) -> Convert:
+    """As JSON: any value ({json}), msgpack ({msgpack}), or JSON and msgpack maps ({auto}: --value-format). What is not
+    of the format stays as it is; for msgpack that is said once."""
+    from kcli.serde.json_text import any_json, json_or_map, msgpack_json
+
+    plain = _text(null, terminal)
+    if how == "json":
+        return lambda value: _shown_json(any_json(_whole(value)), terminal)
+    read, told = (msgpack_json, False) if how == "msgpack" else (json_or_map, True)
+
+    def convert(value: Any) -> bytes:
+        nonlocal told
+        found = None if value is None else read(bytes(value))
+        if found is not None:
+            return _shown_json(found, terminal)
+        if value is not None and not told:
+            from kcli.cli.output.messages import complain
+
+            told = True
+            complain("a value is not msgpack and is printed as it is (as others may be)")
+        return plain(value)
+
+    return convert
+
+
+def _whole(value: Any) -> bytes | None:
+    return None if value is None else bytes(value)
+
+
+def _shown_json(text: str, terminal: bool) -> bytes:
+    data = text.encode()
+    if not terminal:
+        return data
+    from kcli.text.escape import visible_json
+
+    return visible_json(data)
+
+
 def _iso(milliseconds: int) -> bytes:
     """UTC with milliseconds; nothing for a record that has no timestamp."""
     from time import gmtime, strftime
@@ -134,6 +190,21 @@ def _iso(milliseconds: int) -> bytes:
         return f"{strftime('%Y-%m-%dT%H:%M:%S', gmtime(seconds))}.{rest:03d}Z".encode()
     except (OverflowError, ValueError, OSError):
         return str(milliseconds).encode()  # a hostile timestamp is not a date, but must not stop us
+
+
+def _local(milliseconds: int) -> bytes:
+    """The time of this machine's zone, with its distance from UTC; nothing for a record that has no timestamp."""
+    from time import localtime, strftime
+
+    if milliseconds < 0:
+        return b""
+    seconds, rest = divmod(milliseconds, 1000)
+    try:
+        here = localtime(seconds)
+        zone = strftime("%z", here)
+        return f"{strftime('%Y-%m-%dT%H:%M:%S', here)}.{rest:03d}{zone[:3]}:{zone[3:]}".encode()
+    except (OverflowError, ValueError, OSError):
+        return str(milliseconds).encode()
 
 
 def _strftime(pattern: str) -> Convert:

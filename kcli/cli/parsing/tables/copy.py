@@ -20,7 +20,7 @@ _13 = Option(name='only_keys', flags=('--key',), multiple=True, metavar='KEY', h
 _14 = Option(name='key_grep', flags=('--key-grep',), multiple=True, metavar='RE', help='Only keys in which this is found.')
 _15 = Option(name='only_headers', flags=('--header',), multiple=True, metavar='NAME[=VALUE]', help='Only records with this header. Repeatable.')
 _16 = Option(name='where', flags=('--where',), multiple=True, metavar='CONDITION', help="Only records for which it holds, such as 'value.user.id == 42'.")
-_17 = Option(name='value_format', flags=('--value-format',), help='How a condition, or a time field, reads values. url: a=1&b=2.', choices=('auto', 'json', 'msgpack', 'url'))
+_17 = Option(name='value_format', flags=('--value-format',), help='How --where and --time-field read values; consume and tail print msgpack as JSON. url: a=1&b=2.', choices=('auto', 'json', 'msgpack', 'url'))
 _18 = Option(name='skip_corrupt', flags=('--skip-corrupt',), kind='flag', help='Leave out batches that are damaged, and say which; else exit 1 at the first.')
 _19 = Option(name='to_profile', flags=('--to-profile',), metavar='NAME', help="The profile of DST's cluster.")
 _20 = Option(name='to_bootstrap', flags=('--to-bootstrap', '--to-bootstrap-server'), metavar='HOST:PORT,…', help="Where DST's cluster listens.")

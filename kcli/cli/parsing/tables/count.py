@@ -13,7 +13,7 @@ _6 = Option(name='start', flags=('--start',), metavar='TIME', help='Only records
 _7 = Option(name='end', flags=('--end',), metavar='TIME', help='Only records before this time; stop there.')
 _8 = Option(name='time_field', flags=('--time-field',), metavar='NAME', help="Times are those of this field in the value, such as ts or event.ts; else the records' timestamps.")
 _9 = Option(name='jitter', flags=('--jitter',), metavar='DURATION', help="By how much the field's times may go back from record to record (default 1m).")
-_10 = Option(name='value_format', flags=('--value-format',), help='How a condition, or a time field, reads values. url: a=1&b=2.', choices=('auto', 'json', 'msgpack', 'url'))
+_10 = Option(name='value_format', flags=('--value-format',), help='How --where and --time-field read values; consume and tail print msgpack as JSON. url: a=1&b=2.', choices=('auto', 'json', 'msgpack', 'url'))
 _11 = Option(name='grep', flags=('--grep',), multiple=True, metavar='RE', help='Only values in which this is found. Repeatable.')
 _12 = Option(name='only_keys', flags=('--key',), multiple=True, metavar='KEY', help='Only records with this key. Repeatable: any.')
 _13 = Option(name='key_grep', flags=('--key-grep',), multiple=True, metavar='RE', help='Only keys in which this is found.')

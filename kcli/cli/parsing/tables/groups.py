@@ -36,7 +36,7 @@ _29 = Option(name='from_file', flags=('--from-file',), metavar='FILE', help='An 
 _30 = Option(name='from_group', flags=('--from-group',), metavar='GROUP', help='What another group has committed.')
 _31 = Option(name='time_field', flags=('--time-field',), metavar='NAME', help="Times are those of this field in the value, such as ts or event.ts; else the records' timestamps.")
 _32 = Option(name='jitter', flags=('--jitter',), metavar='DURATION', help="By how much the field's times may go back from record to record (default 1m).")
-_33 = Option(name='value_format', flags=('--value-format',), help='How a condition, or a time field, reads values. url: a=1&b=2.', choices=('auto', 'json', 'msgpack', 'url'))
+_33 = Option(name='value_format', flags=('--value-format',), help='How --where and --time-field read values; consume and tail print msgpack as JSON. url: a=1&b=2.', choices=('auto', 'json', 'msgpack', 'url'))
 _34 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC[:0,1]', help='A topic, all its partitions or those named: orders, orders:0,1, orders:0-5. Repeatable.')
 _35 = Option(name='all_topics', flags=('--all-topics',), kind='flag', help='All topics the group has committed offsets of.')
 _36 = Option(name='format', flags=('--format',), help="Default csv, Kafka's own.", choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'))

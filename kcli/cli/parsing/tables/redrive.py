@@ -24,7 +24,7 @@ _17 = Option(name='only_keys', flags=('--key',), multiple=True, metavar='KEY', h
 _18 = Option(name='key_grep', flags=('--key-grep',), multiple=True, metavar='RE', help='Only keys in which this is found.')
 _19 = Option(name='only_headers', flags=('--header',), multiple=True, metavar='NAME[=VALUE]', help='Only records with this header. Repeatable.')
 _20 = Option(name='where', flags=('--where',), multiple=True, metavar='CONDITION', help="Only records for which it holds, such as 'value.user.id == 42'.")
-_21 = Option(name='value_format', flags=('--value-format',), help='How a condition, or a time field, reads values. url: a=1&b=2.', choices=('auto', 'json', 'msgpack', 'url'))
+_21 = Option(name='value_format', flags=('--value-format',), help='How --where and --time-field read values; consume and tail print msgpack as JSON. url: a=1&b=2.', choices=('auto', 'json', 'msgpack', 'url'))
 _22 = Option(name='skip_corrupt', flags=('--skip-corrupt',), kind='flag', help='Leave out batches that are damaged, and say which; else exit 1 at the first.')
 _23 = Option(name='rate', flags=('--rate',), metavar='N', help='At most N records a second, or bytes: 500, 10MB.')
 _24 = Option(name='restart', flags=('--restart',), kind='flag', help='Begin anew, whatever was kept.')

@@ -1,0 +1,134 @@
+"""Records laid out for reading: time, partition:offset, key and value in colour, JSON on as many lines as it needs.
+
+Record by record, for what a person reads. Nothing of a record reaches the output as it is: control bytes are shown.
+"""
+
+from __future__ import annotations
+
+import os
+
+from kcli.cli.output.records.json_view import laid_out, painted
+from kcli.cli.output.timestamps import utc
+from kcli.text.escape import visible_bytes, visible_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kcli.proto.batch import Batch
+    from kcli.proto.columns import Record
+
+TIME, PLACE, KEY, QUIET = "2", "36", "1;33", "2"
+WIDTH = 100  # columns where the output is no terminal
+LONGEST = 16 * 1024  # bytes of a value that a terminal is shown
+KEY_WIDTH = 24  # columns up to which keys are aligned
+
+
+class Pretty:
+    """The view of records. `terminal` cuts values that no one reads to their end; `color` is auto, always or never;
+    `value_format` is how values are read: what is of another format is text."""
+
+    def __init__(self, *, terminal: bool, color: str | None, value_format: str) -> None:
+        self._terminal = terminal
+        self._color = color == "always" or (color != "never" and terminal and not os.environ.get("NO_COLOR"))
+        self._read = _reader(value_format)
+        self._topics: set[str] = set()
+        self._place_width = self._key_width = 0
+
+    def put(self, out: bytearray, batch: Batch, topic: str, partition: int, limit: int = -1) -> tuple[int, int]:
+        """Append a batch's records, at most `limit` (-1: all). Returns how many, and the offset after the last."""
+        self._topics.add(topic)
+        count, after = 0, max(batch.first, batch.base_offset)
+        lines: list[str] = []
+        for record in batch:
+            if count == limit:
+                break
+            lines += self._record(record, topic, partition)
+            count, after = count + 1, record.offset + 1
+        else:
+            after = min(batch.stop, batch.last_offset + 1)
+        out += "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
+        return count, after
+
+    def _record(self, record: Record, topic: str, partition: int) -> list[str]:
+        place = f"{partition}:{record.offset}"
+        if len(self._topics) > 1:
+            place = f"{visible_bytes(topic.encode('utf-8', 'surrogateescape')).decode()} {place}"
+        key, dim = _key(record.key)
+        self._place_width = max(self._place_width, len(place))
+        self._key_width = max(self._key_width, min(len(key), KEY_WIDTH))
+        time = utc(record.timestamp) if record.timestamp >= 0 else "no timestamp"
+        head = "  ".join(
+            (
+                self._paint(time.ljust(24), TIME),
+                self._paint(place.ljust(self._place_width), PLACE),
+                self._paint(key.ljust(self._key_width), QUIET if dim else KEY),
+            )
+        )
+        used = 24 + 2 + self._place_width + 2 + max(self._key_width, len(key)) + 2
+        first, *rest = self._value(record.value, used, self._width())
+        return [f"{head}  {first}".rstrip(), *rest, *self._headers(record)]
+
+    def _value(self, value: bytes | None, used: int, width: int) -> list[str]:
+        """The lines of a value, the first one beside the head, where `used` columns are taken."""
+        if value is None:
+            return [self._paint("<null>", QUIET)]
+        if not value:
+            return [self._paint("<empty>", QUIET)]
+        given, more = value, ""
+        if self._terminal and len(value) > LONGEST:
+            given = value[:LONGEST]
+            more = self._paint(f"… {len(value) - LONGEST:,} more bytes; -f '%s\\n' prints all of them", QUIET)
+        found = None if more else self._read(given)
+        if found is not None:
+            return self._json(visible_json(found.encode()).decode(), used, width)
+        lines = visible_bytes(given, keep="\n\t").decode().removesuffix("\n").split("\n")
+        if len(lines) > 1 or more:
+            lines = ["", *(f"  {line}" for line in lines)]
+        return [*lines, f"  {more}"] if more else lines
+
+    def _json(self, text: str, used: int, width: int) -> list[str]:
+        if used + len(text) <= width:
+            return laid_out(text, 2 * width, color=self._color)
+        try:
+            lines = laid_out(text, width, 2, color=self._color)
+        except RecursionError:
+            return [text]
+        return ["", f"  {lines[0]}", *lines[1:]]
+
+    def _headers(self, record: Record) -> list[str]:
+        if not record.headers:
+            return []
+        shown = []
+        for name, value in record.headers:
+            data = name.encode("utf-8", "surrogateescape") + (b"" if value is None else b"=" + value)
+            shown.append(visible_bytes(data).decode())
+        return [self._paint("  headers: " + ", ".join(shown), QUIET)]
+
+    def _width(self) -> int:
+        """Columns of a line. Asked for each record: a window changes its size while records come."""
+        try:
+            return os.get_terminal_size(1).columns or WIDTH if self._terminal else WIDTH
+        except OSError:
+            return WIDTH
+
+    def _paint(self, text: str, code: str) -> str:
+        return painted(text, code, self._color)
+
+
+def _key(key: bytes | None) -> tuple[str, bool]:
+    """A key as it is shown, and whether it is a word of ours for none."""
+    if key is None:
+        return "<null>", True
+    return (visible_bytes(key).decode(), False) if key else ("<empty>", True)
+
+
+def _reader(value_format: str) -> Callable[[bytes], str | None]:
+    from kcli.serde import json_text
+
+    readers: dict[str, Callable[[bytes], str | None]] = {
+        "json": json_text.written_json,
+        "msgpack": json_text.msgpack_json,
+        "url": json_text.url_json,
+    }
+    return readers.get(value_format, json_text.json_or_map)

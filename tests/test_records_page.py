@@ -1,0 +1,41 @@
+"""docs/records.md is true: every command line in its code blocks runs, in order, against a sandbox, and ends with 0."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kcli.sandbox.thread import SandboxThread
+from tests.programs import KCLI
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "docs/records.md").read_text()
+LINES = [
+    re.sub(r"\s+#\s.*$", "", line)
+    for block in re.findall(r"^```sh\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    for line in block.splitlines()
+]
+
+
+@pytest.mark.process
+def test_every_line_of_the_page_runs(tmp_path: Path) -> None:
+    (tmp_path / "kcli").write_text(f'#!/bin/sh\nexec {" ".join(KCLI)} "$@"\n')
+    (tmp_path / "kcli").chmod(0o755)
+    with SandboxThread() as sandbox:
+        environment = {
+            **os.environ,
+            "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT),
+            "KCLI_BOOTSTRAP": sandbox.bootstrap,
+        }
+        for line in LINES:
+            done = subprocess.run(
+                line, shell=True, executable=shutil.which("bash"), cwd=tmp_path, env=environment,
+                stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+            )  # fmt: skip
+            assert (done.returncode, done.stderr) == (0, b""), (line, done)
