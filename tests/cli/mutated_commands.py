@@ -134,7 +134,7 @@ COMMANDS: dict[str, str] = {
     "configs diff": "configs diff broker 1 2",
     "configs set": "configs set topic orders retention.ms=1000 --execute",
     "configs append": "configs append topic orders cleanup.policy=compact --execute",
-    "configs delete": "configs delete topic orders retention.ms --execute",
+    "configs unset": "configs unset topic orders retention.ms --execute",
     "quotas list": "quotas list",
     "quotas describe": "quotas describe --user me",
     "quotas alter": "quotas alter --user me producer_byte_rate=1000 --execute",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.cli.completion.place import Place
 from kcli.cli.parsing.command import Command, Line
-from kcli.cli.parsing.registry import ALIASES, SUBJECTS, declared, subject
+from kcli.cli.parsing.registry import SUBJECTS, declared, subject, verb
 from kcli.cli.parsing.verbs import before_command, behind_options, command_first, options_of
 from kcli.errors import UsageError
 
@@ -65,12 +65,13 @@ def place_of(words: list[str]) -> Place:
         return _in(found, rest, text)
     if rest and not rest[0].startswith("-"):
         return _behind(found, rest, text)
-    verb = behind_options(found, rest)
-    if verb is not None:
-        return _in(found[verb[0]], verb[1], text)
-    place = _in(found["list"], rest, text)
-    if not text.startswith("-") and options_of(found["list"], rest, len(rest)):
-        place.offers = [(verb, command.help) for verb, command in found.items() if " " not in verb]
+    behind = behind_options(found, rest)
+    if behind is not None:
+        return _in(found[behind[0]], behind[1], text)
+    alone = found[verb("list", found) or next(iter(found))]
+    place = _in(alone, rest, text)
+    if not text.startswith("-") and options_of(alone, rest, len(rest)):
+        place.offers = [(path, command.help) for path, command in found.items() if " " not in path]
     return place
 
 
@@ -80,14 +81,14 @@ def _subjects() -> list[Offer]:
 
 def _behind(found: Verbs, rest: list[str], text: str) -> Place:
     """Behind a verb, which may have two words (`features upgrade`)."""
-    verb = found.get(" ".join(rest[:2])) if len(rest) > 1 else None
-    if verb is not None:
-        return _in(verb, rest[2:], text)
-    verb = found.get(ALIASES.get(rest[0], rest[0]))
-    place = _in(verb, rest[1:], text) if verb is not None else Place()
+    longer = found.get(" ".join(rest[:2])) if len(rest) > 1 else None
+    if longer is not None:
+        return _in(longer, rest[2:], text)
+    named = verb(rest[0], found)
+    place = _in(found[named], rest[1:], text) if named is not None else Place()
     if len(rest) == 1 and not text.startswith("-"):
-        longer = [(name.partition(" ")[2], one.help) for name, one in found.items() if name.startswith(f"{rest[0]} ")]
-        place.offers = [*place.offers, *longer]
+        seconds = [(name.partition(" ")[2], one.help) for name, one in found.items() if name.startswith(f"{rest[0]} ")]
+        place.offers = [*place.offers, *seconds]
     return place
 
 

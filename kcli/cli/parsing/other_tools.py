@@ -35,7 +35,7 @@ ALONE = {
     "delete": "kcli topics delete TOPIC", "rm": "kcli topics delete TOPIC", "clone": "kcli copy SRC DST --create",
     "reset": "kcli groups reset GROUP -t TOPIC --to WHERE", "seek": "kcli groups reset GROUP -t TOPIC --to WHERE",
     "query": "kcli consume TOPIC -e --key KEY", "transact": "kcli copy SRC DST --exactly-once",
-    "metadata": "kcli meta", "info": "kcli cluster list", "use": USE, "watch": "kcli lag --watch",
+    "metadata": "kcli meta", "info": "kcli cluster describe", "use": USE, "watch": "kcli lag --watch",
     "security": "kcli acls` or `kcli users", "container": "kcli sandbox", "ui": "kcli tui", "dashboard": "kcli tui",
     "stats": "kcli topics stats", "trim": "kcli topics trim TOPIC --before WHERE",
     "elect-leaders": "kcli leaders elect", "head": "kcli consume TOPIC -n N",
@@ -77,10 +77,11 @@ VERBS = {
         "peek": "kcli tail TOPIC", "lag": "kcli lag GROUP",
     },
     "cluster": {
-        "info": "list", "health": "kcli topics list` and `kcli leaders list", "metadata": "kcli meta",
+        "info": "describe", "health": "kcli topics list` and `kcli leaders list", "metadata": "kcli meta",
         "config": "kcli configs get broker ID", "partitions": "kcli reassign", "logdirs": "kcli logdirs",
-        "txn": "kcli txn", "quotas": "kcli quotas", "storage": "kcli logdirs", "id": "list", "brokers": "kcli brokers",
-        "describe-quorum": "quorum", "describe-cluster": "list", "elect-leaders": "kcli leaders elect",
+        "txn": "kcli txn", "quotas": "kcli quotas", "storage": "kcli logdirs", "id": "describe",
+        "brokers": "kcli brokers",
+        "describe-quorum": "quorum", "describe-cluster": "describe", "elect-leaders": "kcli leaders elect",
         "add-controller": "voters add", "remove-controller": "voters remove", "list-endpoints": "kcli brokers list",
     },
     "config": {
@@ -93,7 +94,7 @@ VERBS = {
         "set": "kcli configs set", "describe": "kcli configs get", "alter": "kcli configs set",
         "create": ADD,
     },
-    "configs": {"alter": "set", "add": "set", "remove": "delete", "unset": "delete", "reset": "delete"},
+    "configs": {"alter": "set", "add": "set", "remove": "unset", "reset": "unset"},
     "quotas": {"set": "alter", "add": "alter", "create": "alter", "delete": "alter", "remove": "alter"},
     "txn": {"describe-producers": "producers", "forceTerminateTransaction": "fence", "terminate": "fence"},
     "acls": {"create": "add", "delete": "remove", "describe": "list"},
@@ -166,6 +167,12 @@ def command(words: list[str]) -> str:
         return _here(f"kcli {name}")
     known = _declared(name)
     return _here(f"kcli {name} {second}") if second in known else verb(name, second, known) or _here(f"kcli {name}")
+
+
+def verb_here(name: str, said: str, verbs: Container[str]) -> str | None:
+    """The verb that another tool's verb of one of our commands is here; None for none, and for a whole line."""
+    told = VERBS.get(name, {}).get(said) or EVERYWHERE.get(said)
+    return told if told in verbs else None
 
 
 def verb(name: str, said: str, verbs: Container[str]) -> str:

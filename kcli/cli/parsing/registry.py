@@ -12,7 +12,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
     from kcli.cli.parsing.command import Command
 
@@ -65,12 +65,12 @@ SUBJECTS: dict[str, tuple[str, str]] = {
         "Brokers: what each leads and stores, which versions it speaks.",
     ),
     "cluster": (
-        "cluster.list cluster.quorum cluster.features cluster.feature_levels cluster.voters cluster.unregister",
+        "cluster.describe cluster.quorum cluster.features cluster.feature_levels cluster.voters cluster.unregister",
         "The cluster: controller, quorum, features.",
     ),
     "logdirs": ("logdirs.list logdirs.replicas", "What is on the disks of brokers."),
     "configs": (
-        "configs.list configs.get configs.diff configs.set configs.delete configs.lists configs.restore",
+        "configs.list configs.get configs.diff configs.set configs.unset configs.lists configs.restore",
         "Configs of topics, brokers, loggers, groups, client metrics.",
     ),
     "quotas": (
@@ -107,19 +107,37 @@ SUBJECTS: dict[str, tuple[str, str]] = {
 }
 
 ALIASES = {
-    "topic": "topics",
-    "group": "groups",
-    "offset": "offsets",
+    **{name.removesuffix("s"): name for name in SUBJECTS if name.endswith("s") and name != "configs"},
+    "clusters": "cluster",
     "dash": "tui",
-    "ls": "list",
-    "rm": "delete",
+    "pipelines": "pipeline",
+    "profile": "config",
+    "profiles": "config",
+    "reassignment": "reassign",
+    "reassignments": "reassign",
+    "transaction": "txn",
+    "transactions": "txn",
+    "txns": "txn",
 }
+"""Other names of subjects: each in singular and plural, but `config` and `configs`: kcli's own, and Kafka's."""
+VERBS_TOO = {
+    "ls": ("list", "describe"),
+    "list": ("describe",),
+    "rm": ("delete", "remove", "unset", "expire"),
+    "delete": ("unset",),
+}
+"""Other names of verbs, each with those that it may be, the first that there is."""
 
 
 def subject(word: str) -> str | None:
     """The subject that a line's first word names, by its name or an alias; None where there is none."""
     name = word if word in SUBJECTS else ALIASES.get(word, word)
     return name if name in SUBJECTS else None
+
+
+def verb(word: str, known: Container[str]) -> str | None:
+    """The command of a subject that a word names, by its name or another one; None where there is none."""
+    return next((name for name in (word, *VERBS_TOO.get(word, ())) if name in known), None)
 
 
 def modules(name: str) -> list[str]:

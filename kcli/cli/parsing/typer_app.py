@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from kcli.cli.parsing.command import Command, Line, run_command
 from kcli.cli.parsing.help import help_text
-from kcli.cli.parsing.registry import ALIASES, SUBJECTS, declared, subject
+from kcli.cli.parsing.registry import SUBJECTS, declared, subject, verb
 from kcli.cli.parsing.verbs import command_first, find
 from kcli.errors import UsageError
 
@@ -51,7 +51,7 @@ class Group(TyperGroup):
         return super().resolve_command(ctx, [pair, *args[2:]] if pair in self.commands else args)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        return super().get_command(ctx, cmd_name) or super().get_command(ctx, ALIASES.get(cmd_name, cmd_name))
+        return super().get_command(ctx, verb(cmd_name, self.commands) or cmd_name)
 
 
 class Root(Group):

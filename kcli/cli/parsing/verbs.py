@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.parser import HELP, options_first
-from kcli.cli.parsing.registry import ALIASES, declared, subject
+from kcli.cli.parsing.registry import declared, subject, verb
 from kcli.errors import UsageError
 
 Chosen = tuple[Command, list[str], str]
@@ -44,27 +44,30 @@ def find(words: list[str]) -> Chosen | None:
 def choose(name: str, verbs: dict[str, Command], words: list[str]) -> Chosen | None:
     """What a line names; None when it asks for the help of the group. A group by itself lists, if it can, and its
     options may stand before the verb. Raises UsageError for a verb that is none."""
-    verb = words[1] if len(words) > 1 else ""
-    if verb in HELP or (not verb and "list" not in verbs):
+    word = words[1] if len(words) > 1 else ""
+    alone = verb("list", verbs)
+    if word in HELP or (not word and alone is None):
         return None
-    if len(verb) > 1 and verb[0] == "-":
+    if len(word) > 1 and word[0] == "-":
         return _behind_options(name, verbs, words[1:])
-    if not verb:
-        return verbs["list"], words[1:], f"{name} list"
+    if not word and alone is not None:
+        return verbs[alone], words[1:], f"{name} {alone}"
     found = _named(verbs, words[1:])
     if found is None:
-        raise _no_such_verb(name, verb, verbs)
+        raise _no_such_verb(name, word, verbs)
     path, count = found
     return verbs[path], words[1 + count :], f"{name} {path}"
 
 
 def _named(verbs: dict[str, Command], words: list[str]) -> tuple[str, int] | None:
-    """The verb that these words begin with, and of how many words it is: `features upgrade`."""
-    pair = " ".join(words[:2])
-    if len(words) > 1 and pair in verbs:
-        return pair, 2
-    verb = ALIASES.get(words[0], words[0])
-    return (verb, 1) if verb in verbs else None
+    """The verb that these words begin with, and of how many words it is: `features upgrade`, `voters rm`."""
+    if len(words) > 1:
+        pairs = {path.partition(" ")[2] for path in verbs if path.startswith(f"{words[0]} ")}
+        second = verb(words[1], pairs)
+        if second is not None:
+            return f"{words[0]} {second}", 2
+    path = verb(words[0], verbs)
+    return None if path is None else (path, 1)
 
 
 def behind_options(verbs: dict[str, Command], words: list[str]) -> tuple[str, list[str]] | None:
@@ -80,17 +83,39 @@ def behind_options(verbs: dict[str, Command], words: list[str]) -> tuple[str, li
 
 def _behind_options(name: str, verbs: dict[str, Command], words: list[str]) -> Chosen:
     """The verb behind options; without any the group lists."""
-    found = behind_options(verbs, words)
+    found = behind_options(verbs, words) or _by_option(name, verbs, words)
     if found is not None:
         path, rest = found
         return verbs[path], rest, f"{name} {path}"
-    if "list" not in verbs:
+    alone = verb("list", verbs)
+    if alone is None:
         raise UsageError(f"{name}: which command? there are {', '.join(verbs)}")
-    _a_word(name, words[0], verbs)
     for place in range(1, len(words)):
-        if words[place] not in HELP and options_of(verbs["list"], words, place):
+        if words[place] not in HELP and options_of(verbs[alone], words, place):
             raise _no_such_verb(name, words[place], verbs)
-    return verbs["list"], words, f"{name} list"
+    return verbs[alone], words, f"{name} {alone}"
+
+
+def _by_option(name: str, verbs: dict[str, Command], words: list[str]) -> tuple[str, list[str]] | None:
+    """`--create --topic orders`, as Kafka's own scripts name what they do: the verb, and the words without it. Raises
+    UsageError where that is another command here."""
+    from kcli.cli.parsing.other_tools import verb as other
+    from kcli.cli.parsing.other_tools import verb_here
+
+    found: dict[str, str] = {}
+    for word in words:
+        said = word.removeprefix("--")
+        if said == word or any(word in command.by_flag for command in verbs.values()):
+            continue
+        path = verb(said, verbs) or verb_here(name, said, verbs)
+        if path is not None:
+            found[word] = path
+        elif other(name, said, verbs):
+            raise UsageError(f"{name}: there is no option {word}{other(name, said, verbs)}")
+    if not found:
+        return None
+    told = [path for path in found.values() if path != "describe"]  # --describe --members
+    return told[0] if told else "describe", [word for word in words if word not in found]
 
 
 def options_of(command: Command, words: list[str], place: int) -> bool:
@@ -101,21 +126,9 @@ def options_of(command: Command, words: list[str], place: int) -> bool:
         return False
 
 
-def _no_such_verb(name: str, verb: str, verbs: dict[str, Command]) -> UsageError:
+def _no_such_verb(name: str, word: str, verbs: dict[str, Command]) -> UsageError:
     from kcli.cli.parsing.other_tools import verb as other
     from kcli.text.suggest import did_you_mean
 
-    near = other(name, verb, verbs) or did_you_mean(verb, verbs) or f"; there are {', '.join(verbs)}"
-    return UsageError(f"{name}: there is no command {verb!r}{near}")
-
-
-def _a_word(name: str, verb: str, verbs: dict[str, Command]) -> None:
-    """`kcli topics --describe`, as Kafka's own scripts have it. Raises UsageError with the word that it is here."""
-    word = verb.removeprefix("--")
-    if word == verb or any(verb in option.flags for option in verbs["list"].options):
-        return
-    from kcli.cli.parsing.other_tools import verb as other
-
-    near = f"; here it is `kcli {name} {word}`" if word in verbs else other(name, word, verbs)
-    if near:
-        raise UsageError(f"{name}: there is no option {verb}{near}")
+    near = other(name, word, verbs) or did_you_mean(word, verbs) or f"; there are {', '.join(verbs)}"
+    return UsageError(f"{name}: there is no command {word!r}{near}")

@@ -7,7 +7,9 @@ import pytest
 from kcli.cli.main import main
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
-from kcli.cli.parsing.registry import every
+from kcli.cli.parsing.parser import parse
+from kcli.cli.parsing.registry import SUBJECTS, declared, every, verb
+from kcli.cli.parsing.verbs import find
 from kcli.grammar.durations import milliseconds, seconds
 from tests.each import each
 
@@ -195,6 +197,124 @@ def test_an_old_spelling_answers_with_the_new_one(
     assert now.split()[0] in COMMANDS[path].by_flag
     assert main([*path.split(), was, "1"]) == 2
     assert capsys.readouterr().err == f"kcli: {path}: {was} has another name now; use `{now}`\n"
+
+
+COMMON = {"list", "describe", "create", "alter", "delete", "set", "unset", "add", "remove"}
+VERBS_OF_THEIR_OWN = {
+    "topics": {"trim": "deletes records, not the topic", "stats": "figures"},
+    "groups": {
+        "members": "what a group has",
+        "reset": "Kafka's word",
+        "delete-offsets": "Kafka's word",
+        "clone": "offsets of one group for another",
+        "export": "a file for reset --from-file",
+    },
+    "config": {"show": "with the place of each value", "check": "", "import": "", "path": "where the file is"},
+    "brokers": {"versions": "what a broker has"},
+    "cluster": {"quorum": "", "features": "", "voters": "", "unregister": "Kafka's word: a broker that is gone"},
+    "cluster features": {"upgrade": "Kafka's word", "downgrade": "Kafka's word"},
+    "logdirs": {"replicas": "what a directory has"},
+    "configs": {
+        "get": "some of many values",
+        "diff": "",
+        "append": "Kafka's word for lists",
+        "subtract": "Kafka's word for lists",
+        "restore": "an undo file",
+    },
+    "quotas": {"resolve": "which of them holds", "restore": "an undo file"},
+    "txn": {
+        "producers": "what a partition has",
+        "find-hanging": "Kafka's word",
+        "abort": "Kafka's word",
+        "fence": "the producer of an id",
+    },
+    "acls": {"restore": "an undo file", "who-can": ""},
+    "tokens": {"renew": "Kafka's word", "expire": "Kafka's word"},
+    "leaders": {"elect": "Kafka's word"},
+    "reassign": dict.fromkeys(("plan", "execute", "verify", "cancel", "throttle", "disks"), "steps of a move"),
+}
+"""Verbs, or things, that only a subject has, and why."""
+NO_CONVENTION = ("pipeline", "registry")
+"""`pipeline` has jobs; `registry` has the words of its API."""
+
+
+def test_verbs_are_the_same_everywhere() -> None:
+    for path in COMMANDS:
+        subject, _, word = path.rpartition(" ")
+        if subject and subject not in NO_CONVENTION and word not in COMMON:
+            assert word in VERBS_OF_THEIR_OWN.get(subject, {}), path
+    for subject, words in VERBS_OF_THEIR_OWN.items():
+        assert {f"{subject} {word}" for word in words} <= COMMANDS.keys(), subject
+
+
+@each(
+    ("line", "path"),
+    [
+        ("topic ls", "topics list"),
+        ("topic rm t", "topics delete"),
+        ("group list", "groups list"),
+        ("broker ls", "brokers list"),
+        ("acl rm", "acls remove"),
+        ("acl list", "acls list"),
+        ("user rm bob", "users delete"),
+        ("token rm x", "tokens expire"),
+        ("quota ls", "quotas list"),
+        ("leader ls", "leaders list"),
+        ("logdir ls", "logdirs list"),
+        ("transactions ls", "txn list"),
+        ("clusters ls", "cluster describe"),
+        ("cluster list", "cluster describe"),
+        ("cluster", "cluster describe"),
+        ("cluster voters rm 2", "cluster voters remove"),
+        ("profiles ls", "config list"),
+        ("profile list", "config list"),
+        ("config list", "config list"),
+        ("configs rm topic t k", "configs unset"),
+        ("configs delete topic t k", "configs unset"),
+        ("offset t", "offsets"),
+        ("fault", "faults"),
+    ],
+)
+def test_a_subject_has_a_singular_and_a_plural_and_ls_and_rm_are_verbs(line: str, path: str) -> None:
+    found = find(line.split())
+    assert found is not None
+    assert found[2] == path
+
+
+def test_every_group_has_ls_and_all_groups_that_delete_have_rm() -> None:
+    for name in SUBJECTS:
+        verbs = declared(name)
+        if isinstance(verbs, dict):
+            assert verb("ls", verbs) in ("list", "describe"), name
+            assert (verb("rm", verbs) is not None) == bool({"delete", "remove", "unset", "expire"} & verbs.keys()), name
+
+
+SCRIPTS = [
+    ("topics --bootstrap-server h:1 --create --topic t --partitions 3 --replication-factor 2", "topics create"),
+    ("topics --bootstrap-server h:1 --list", "topics list"),
+    ("topics --describe --topic t --bootstrap-server h:1", "topics describe"),
+    ("topics --delete --topic t", "topics delete"),
+    ("topics --alter --topic t --partitions 6", "topics alter"),
+    ("groups --list", "groups list"),
+    ("groups --describe --group g", "groups describe"),
+    ("groups --describe --group g --members", "groups members"),
+    ("groups --delete --group g --group h", "groups delete"),
+    ("groups --reset-offsets --group g --topic t:0,1 --to-earliest --execute", "groups reset"),
+    ("groups --reset-offsets --group g --all-topics --shift-by -10 --dry-run", "groups reset"),
+    ("groups --delete-offsets --group g --topic t", "groups delete-offsets"),
+    ("acls --list --topic t", "acls list"),
+    ("acls --add --allow-principal User:a --operation read --topic t", "acls add"),
+    ("acls --remove --topic t", "acls remove"),
+]
+
+
+@each(("line", "path"), SCRIPTS)
+def test_a_line_of_kafkas_scripts_is_one_of_ours(line: str, path: str) -> None:
+    found = find(line.split())
+    assert found is not None
+    command, rest, name = found
+    assert name == path
+    assert parse(command, rest) is not None
 
 
 def test_the_version_of_raw_has_no_letter(capsys: pytest.CaptureFixture[str]) -> None:

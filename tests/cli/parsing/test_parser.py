@@ -234,7 +234,7 @@ def test_the_help_of_such_a_line_is_the_commands(line: str, capsys: pytest.Captu
         ("topics -b h:1 lst", "kcli: topics: there is no command 'lst'; did you mean list?"),
         ("topics -b h:1 --bogus list", "kcli: topics list: there is no option --bogus"),
         ("configs -b h:1 frob", "kcli: configs: there is no command 'frob'; there are list, get"),
-        ("topics --describe", "kcli: topics: there is no option --describe; here it is `kcli topics describe`"),
+        ("topics --frobnicate", "kcli: topics list: there is no option --frobnicate"),
     ],
 )
 def test_a_verb_behind_options_that_is_none_is_named(line: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:

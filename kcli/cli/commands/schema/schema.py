@@ -13,8 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-SAME = {"rollback": "groups.reset"}
-"""Commands that print what another one prints."""
+SAME = {"rollback": "groups.reset", "cluster.describe": "cluster.list", "configs.unset": "configs.delete"}
+"""Commands that print what another one prints, or that had another name when it was published."""
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 KINDS: dict[str, dict[str, Any]] = {

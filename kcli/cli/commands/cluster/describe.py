@@ -1,4 +1,4 @@
-"""`kcli cluster list`: what the cluster is."""
+"""`kcli cluster describe`: what the cluster is."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ SHAPE = shape("cluster.list", "What the cluster is, in one row.", ClusterRow)
 
 
 @command(
-    "cluster list",
+    "cluster describe",
     help="Its id, controller, brokers and release.",
     examples="""
 kcli cluster
-kcli cluster list --format plain""",
+kcli cluster describe --format plain""",
 )
-def overview(options: OutputOptions) -> int:
+def describe(options: OutputOptions) -> int:
     """Print what the cluster is: id, controller, brokers, release, topics and groups."""
 
     async def work(cluster: Cluster, document: Document) -> None:

@@ -1,4 +1,4 @@
-"""`kcli configs delete`."""
+"""`kcli configs unset`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ SHAPE = shape("configs.delete", "What was changed, or would be.", ChangeRow)
 
 
 @command(
-    "configs delete",
+    "configs unset",
     help="Take configs back to what is inherited.",
     words="KIND NAME KEY",
     examples="""
-kcli configs delete topic orders retention.ms --execute""",
+kcli configs unset topic orders retention.ms --execute""",
 )
-def delete(options: UndoOptions) -> int:
+def unset(options: UndoOptions) -> int:
     """Take configs back to what is inherited. The plan comes first, checked by the broker: old and new
     value; --execute does it. What was set before is kept in an undo file, which `kcli configs restore` takes back.
 
