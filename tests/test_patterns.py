@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kcli.cli.commands.topics.list import name_matcher
 from kcli.cli.runtime.topic_pattern import TopicPattern
-from kcli.declared.export import pattern
 from kcli.errors import KcliError, UsageError
 from kcli.pipeline.options import _subject
 from kcli.serde.filters import Pattern
 from kcli.serde.where import Where
+from kcli.text.names import NamePattern
 from kcli.text.patterns import STEPS, longest, matcher, searcher
 
 if TYPE_CHECKING:
@@ -111,8 +110,7 @@ DEEP = "(" * 900 + "a" + ")" * 900
     [
         ("consume --grep", lambda: Pattern(DEEP, "--grep")),
         ("--where matches()", lambda: Where(f'matches(value, "{DEEP}")')),
-        ("topics --match", lambda: name_matcher(DEEP)),
-        ("export --match", lambda: pattern(f"^{DEEP}")),
+        ("topics list ^RE", lambda: NamePattern(f"^{DEEP}")),
         ("consume ^RE", lambda: TopicPattern([f"^{DEEP}"], ()).check()),
         ("option subscribePattern", lambda: _subject({"subscribepattern": DEEP})),
     ],

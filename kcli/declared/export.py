@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Sequence
 from typing import Any
 
 from kcli import codes
@@ -17,37 +16,22 @@ from kcli.asking.fan_out import bad, good
 from kcli.declared.kinds import acls, configs, quotas
 from kcli.declared.kinds.users import variable
 from kcli.declared.schema import ID, SECTIONS
-from kcli.errors import BrokerError, ConnectError, KcliError, UnsupportedVersion, UsageError
+from kcli.errors import BrokerError, ConnectError, KcliError, UnsupportedVersion
 from kcli.model import Cluster
+from kcli.text.names import Names
 
 NONE_THERE = (codes.SECURITY_DISABLED,)
-
-
-def pattern(text: str) -> Callable[[str], object]:
-    """Does a name fit? `^RE` is a regular expression for how it begins; all else is a name or a glob. Raises UsageError
-    for a regular expression that is none."""
-    if not text.startswith("^"):
-        return lambda name: fnmatchcase(name, text)
-    import re
-
-    from kcli.text.patterns import compiled, matcher
-
-    try:
-        return matcher(compiled(text), f"--match {text}", whole=False)
-    except re.error as wrong:
-        raise UsageError(f"--match {text}: {wrong}") from None
 
 
 class Export:
     """What was found: the `document`, what is to be said, and what could not be read, by section."""
 
-    def __init__(self, cluster: Cluster, *, match: Sequence[str] = (), internal: bool = False) -> None:
-        """Raises UsageError for a pattern that is none."""
+    def __init__(self, cluster: Cluster, *, names: Names | None = None, internal: bool = False) -> None:
         self.document: dict[str, Any] = {"schema": ID}
         self.remarks: list[str] = []
         self.failed: dict[str, KcliError] = {}
         self._cluster = cluster
-        self._match = {one: pattern(one) for one in match}
+        self._names = names or Names()
         self._matched: set[str] = set()
         self._internal = internal
 
@@ -79,14 +63,14 @@ class Export:
             self.failed[name] = error
 
     def _wanted(self, name: str) -> bool:
-        fitting = {text for text, fits in self._match.items() if fits(name)}
+        fitting = {word for word in self._names.words if self._names.fits(word, name)}
         self._matched |= fitting
-        return bool(fitting) or not self._match
+        return bool(fitting) or not self._names.words
 
     @property
     def unmatched(self) -> list[str]:
-        """The patterns that no name of what was read fits."""
-        return [text for text in self._match if text not in self._matched]
+        """The names and patterns that nothing of what was read has."""
+        return [word for word in self._names.words if word not in self._matched]
 
     async def _topics(self) -> dict[str, Any]:
         described = await describe_topics(self._cluster, internal=True)

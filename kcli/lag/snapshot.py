@@ -7,7 +7,7 @@ coordinators and leaders: groups are batched per coordinator, partitions of all 
 from __future__ import annotations
 
 from kcli.admin.groups.committed import committed_offsets
-from kcli.admin.groups.groups import find_groups, progress_of
+from kcli.admin.groups.groups import find_groups, match_groups, progress_of
 from kcli.admin.groups.rows import Described, Member
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import PATIENCE, bad, good
@@ -15,6 +15,7 @@ from kcli.asking.offsets import LogOffset, bounds
 from kcli.errors import BrokerError, KcliError
 from kcli.lag.figures import Sample
 from kcli.model import OffsetAndMetadata, TopicPartition
+from kcli.text.names import Names
 from kcli.values import Value, field
 
 TYPE_CHECKING = False
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
         """The arguments of `take` that say what of the groups is read."""
 
         states: Iterable[str]
-        topics: Iterable[str]
+        topics: Iterable[str] | Names
         isolation: str
         own: bool
 
@@ -56,21 +57,26 @@ class Snapshot(Value):
 
 async def take(
     cluster: Cluster,
-    groups: Iterable[str] = (),
+    groups: Iterable[str] | Names = (),
     *,
     states: Iterable[str] = (),
     isolation: str = "read_uncommitted",
-    topics: Iterable[str] = (),
+    topics: Iterable[str] | Names = (),
     stable: bool = False,
     own: bool = True,
     patience: float = PATIENCE,
 ) -> Snapshot:
-    """Take a snapshot of the named groups, or of all, those of kcli's own progress only with `own`. A share group's
+    """Take a snapshot of the groups named, or of all, those of kcli's own progress only with `own`. A share group's
     commit is the start of its window, its lag that of its coordinator. `states` keeps groups in these states, in any
     case of letters; `topics` keeps only these topics. `isolation` selects the end: high watermark or last stable
     offset; with `stable` the last stable offset is read in any case."""
     coordinators = Coordinators(cluster)
-    named = list(dict.fromkeys(groups))
+    wanted = _names(groups)
+    match, unlisted = await match_groups(cluster, wanted, own=own)
+    absent: dict[str, KcliError] = {text: match.refusal("group") for text in match.unmatched if not unlisted}
+    named = match.names
+    if wanted.words and not named:
+        return Snapshot(failed=absent, brokers=unlisted)
     groups_found, brokers = await find_groups(coordinators, named, patience=patience)
     left_out = sorted(name for name in groups_found if not (own or named) and progress_of(name))
     groups_found = {name: group for name, group in groups_found.items() if name not in left_out}
@@ -82,8 +88,8 @@ async def take(
     }
     counted: Counted = {}
     commits = await _commits(coordinators, described, counted, patience, named=set(named))
-    failed = bad(groups_found) | bad(commits)
-    committed = _of_topics(good(commits), described, set(topics))
+    failed = absent | bad(groups_found) | bad(commits)
+    committed = _of_topics(good(commits), described, _names(topics))
     everywhere = {at for some in committed.values() for at in some}
     ends, starts, stables = await bounds(cluster, everywhere, isolation, patience, stable=stable)
     shots = [
@@ -93,7 +99,10 @@ async def take(
         for name, some in committed.items()
     ]
     return Snapshot(
-        groups=sorted(shots, key=lambda shot: shot.described.group), failed=failed, brokers=brokers, own=left_out
+        groups=sorted(shots, key=lambda shot: shot.described.group),
+        failed=failed,
+        brokers=unlisted | brokers,
+        own=left_out,
     )
 
 
@@ -109,14 +118,21 @@ async def _commits(
     return commits
 
 
-def _of_topics(commits: dict[str, Commits], described: dict[str, Described], topics: set[str]) -> dict[str, Commits]:
-    """The commits of these topics, all if there are none; a partition with an owner and no commit has an empty one."""
+def _of_topics(commits: dict[str, Commits], described: dict[str, Described], topics: Names) -> dict[str, Commits]:
+    """The commits of these topics, all if none is named; a partition with an owner and no commit has an empty one."""
     rows: dict[str, Commits] = {}
+    meant: dict[str, bool] = {}
     for name, partitions in commits.items():
         both: Commits = {at: OffsetAndMetadata() for at in owners(described[name])}
         both |= partitions
-        rows[name] = {at: where for at, where in both.items() if not topics or at.topic in topics}
+        for topic in {at.topic for at in both} - meant.keys():
+            meant[topic] = topics.covers(topic)
+        rows[name] = {at: where for at, where in both.items() if meant[at.topic]}
     return rows
+
+
+def _names(words: Iterable[str] | Names) -> Names:
+    return words if isinstance(words, Names) else Names(words, literal=True)
 
 
 async def _share_commits(

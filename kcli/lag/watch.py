@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kcli.lag.partition_lag import Standing
     from kcli.lag.snapshot import Selection
     from kcli.model import Cluster
+    from kcli.text.names import Names
 
 TURN = 0.01  # seconds of computing before others get a turn
 PATIENCE = 2.0  # seconds a look waits for the times of records
@@ -52,15 +53,15 @@ class Look(Value):
 
 
 class Watch:
-    """Refreshes the named groups, or all. `exact` reads the timestamp of the first unread record of each partition
+    """Refreshes the groups named, or all. `exact` reads the timestamp of the first unread record of each partition
     whose time lag the samples do not show, and of those where no refresh has confirmed yet that records are as old as
     the samples show: of `most` partitions a refresh (None: all). The timestamp of a position is read once. The
-    selection goes to `snapshot.take`."""
+    selection goes to `snapshot.take`, which looks up what patterns match."""
 
     def __init__(
         self,
         cluster: Cluster,
-        groups: list[str],
+        groups: list[str] | Names,
         history: History,
         *,
         exact: bool = False,

@@ -11,6 +11,7 @@ from kcli.errors import BrokerError, ConnectError, KcliError, UnsupportedVersion
 from kcli.model import TopicPartition
 from kcli.proto.messages import consumer_group_describe as kip848
 from kcli.proto.messages.describe_groups import DescribedGroup, DescribeGroupsRequest
+from kcli.text.names import Match
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from kcli.model import Broker, Cluster
     from kcli.proto.messages.list_groups import ListGroupsResponse
+    from kcli.text.names import NamePattern, Names
 
 CONSUMER_GROUP_DESCRIBE = 69
 
@@ -53,6 +55,19 @@ async def list_groups(cluster: Cluster) -> tuple[list[Listed], dict[int, KcliErr
 async def group_names(cluster: Cluster) -> list[str]:
     """The names of all groups whose coordinator answers."""
     return [row.group for row in (await list_groups(cluster))[0]]
+
+
+async def match_groups(cluster: Cluster, names: Names, *, own: bool = True) -> tuple[Match, dict[int, KcliError]]:
+    """The groups that a line means, and the brokers that did not list theirs. Patterns match groups of kcli's own
+    progress only with `own`, or where they begin as these do. Without a pattern nothing is asked."""
+    if not names.patterns:
+        return Match(names=names.words), {}
+    listed, failed = await list_groups(cluster)
+
+    def hidden(name: str, pattern: NamePattern) -> bool:
+        return not own and progress_of(name) is not None and not pattern.begins("kcli-")
+
+    return names.among([row.group for row in listed], hidden), failed
 
 
 async def describe_groups(

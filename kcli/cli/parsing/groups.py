@@ -47,6 +47,12 @@ class ConnectionOptions(QuietOptions):
     trace_file = text("--trace-file", metavar="FILE", help="The lines of --trace, appended to FILE.")
 
 
+class PatternOptions(Options):
+    """Whether names may be patterns."""
+
+    literal = flag("--literal", help="No patterns. Else a glob ('orders-*') or '^RE' (how a name begins) matches.")
+
+
 class NamedTopics(Options):
     """Topics as Kafka's own scripts name them."""
 

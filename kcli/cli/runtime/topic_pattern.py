@@ -1,4 +1,4 @@
-"""Topics by pattern: `^RE` stands for every topic whose name begins as the expression says, as with kcat.
+"""Topics by pattern for a reader that follows: what matches now, and later. Patterns are those of `kcli.text.names`.
 
 Imported only when a command line has one. Internal topics are never matched (C20).
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 
 from kcli.consumer.subscription import Interest
-from kcli.errors import KcliError, UsageError
-from kcli.text.patterns import compiled
+from kcli.errors import KcliError
+from kcli.text.names import NamePattern, expression
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,17 +24,13 @@ class TopicPattern:
 
     def __init__(self, patterns: Sequence[str], names: Sequence[str]) -> None:
         self.patterns = tuple(patterns)
-        parts = [_whole(pattern) for pattern in patterns] + [re.escape(name) for name in names]
+        parts = [expression(pattern) for pattern in patterns] + [re.escape(name) for name in names]
         self.text = "|".join(parts)
 
     def check(self) -> None:
         """Raises UsageError for what Python cannot read; a coordinator that reads it itself says so itself (E62)."""
         for pattern in self.patterns:
-            try:
-                compiled(pattern)
-            except re.error as problem:
-                column = "" if problem.pos is None else f" at column {problem.pos + 1}"
-                raise UsageError(f"{pattern}: this is no pattern of topics: {problem.msg}{column}") from None
+            NamePattern(pattern)
 
     async def topics(self, cluster: Cluster) -> list[str]:
         """The topics that match now, in alphabetical order."""
@@ -42,10 +38,4 @@ class TopicPattern:
 
     def no_match(self) -> KcliError:
         """What to say when nothing matches and nothing can be waited for."""
-        return KcliError(f"{', '.join(self.patterns)}: no topic's name begins so; `kcli topics` lists them")
-
-
-def _whole(pattern: str) -> str:
-    """An expression that matches whole what begins with a match of the pattern."""
-    closed = f"(?:{pattern})" if "|" in pattern else pattern
-    return closed if pattern.endswith(("$", ".*")) else f"{closed}.*"
+        return KcliError(f"{', '.join(self.patterns)}: no topic matches; `kcli topics` lists them")

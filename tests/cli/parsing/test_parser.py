@@ -142,8 +142,8 @@ def test_every_option_of_the_table_is_in_the_help(name: str, capsys: pytest.Capt
             "there are list, describe, create, delete, alter, trim, stats\n",
         ),
         (
-            "topics list x",
-            "kcli: topics list: 'x' is too much: list takes options only; see `kcli topics list --help`\n",
+            "brokers list x",
+            "kcli: brokers list: 'x' is too much: list takes options only; see `kcli brokers list --help`\n",
         ),
         (
             "groups list --state",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from shlex import quote
 
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ConnectionOptions, internal
+from kcli.cli.parsing.groups import ConnectionOptions, PatternOptions, internal
 from kcli.cli.parsing.option import choice, texts
 from kcli.cli.runtime.answer import plural, say
 from kcli.cli.runtime.connection import Connection
@@ -16,16 +17,18 @@ from kcli.declared.schema import SECTIONS
 from kcli.declared.writing import text_of
 from kcli.errors import UsageError
 from kcli.settings import ClientSettings
+from kcli.text.names import Names
 
 
-class ExportOptions(ConnectionOptions):
+class ExportOptions(PatternOptions, ConnectionOptions):
     only = texts(
         "--only", metavar="SECTION", help="Only this section: topics, configs, users, quotas or acls. Repeatable."
     )
     match = texts(
         "--match",
         metavar="PATTERN",
-        help="Only what is named so, as a scope names it: orders-*, ^REGEX, group/billing, User:a*. Repeatable.",
+        help="The same as a NAME that is an argument. Repeatable.",
+        hidden=True,
     )
     format = choice("--format", of=("yaml", "toml", "json"), help="Default yaml.")
     internal = internal()
@@ -33,15 +36,17 @@ class ExportOptions(ConnectionOptions):
 
 @command(
     "export",
+    words="NAME",
     examples="""
 kcli export > cluster.yaml
-kcli export --only topics --match 'orders*' --format toml
+kcli export 'orders*' 'group/*' --only topics --only configs --format toml
 kcli export -b old:9092 | kcli apply - -b new:9092 --execute""",
 )
 def export(options: ExportOptions) -> int:
     """Print topics, configs, users, quotas and ACLs as a file for `kcli apply`. To apply it to the same cluster changes
     nothing. Passwords cannot be read: users get the name of an environment variable, secret configs are left out.
-    Not exported: records, offsets, and what is Kafka's own.
+    Not exported: records, offsets, and what is Kafka's own. NAME restricts it to what is named so: orders, orders-*,
+    ^RE, group/billing, User:a*.
     """
     only = options.only or list(SECTIONS)
     for name in only:
@@ -50,8 +55,11 @@ def export(options: ExportOptions) -> int:
 
             near = did_you_mean(name, SECTIONS) or f"; there are {', '.join(SECTIONS)}"
             raise UsageError(f"--only {name}: there is no such section{near}")
+    if options.match:
+        say(options, f"--match is an argument today: kcli export {quote(options.match[0])}")
+    names = Names([*options.words, *options.match], literal=options.literal)
     settings = Connection(options).client()
-    exported = asyncio.run(_read(settings, options, only))
+    exported = asyncio.run(_read(settings, options, names, only))
     empty = len(exported.document) == 1  # its schema
     if not (empty and exported.unmatched):
         _print(text_of(exported.document, options.format or "yaml"))
@@ -60,7 +68,7 @@ def export(options: ExportOptions) -> int:
     for about, error in exported.failed.items():
         complain(f"{about}: {error}" if about not in str(error) else str(error))
     for pattern in exported.unmatched:
-        why = f"--match {pattern}: nothing is named so; a name, a pattern such as orders-*, or ^REGEX"
+        why = f"{pattern}: nothing is named so; a name, a glob such as 'orders-*', or '^RE'"
         if empty:
             complain(why)
         else:
@@ -81,10 +89,10 @@ def _print(text: str) -> None:
     sys.stdout.buffer.flush()
 
 
-async def _read(settings: ClientSettings, options: ExportOptions, only: list[str]) -> Export:
+async def _read(settings: ClientSettings, options: ExportOptions, names: Names, only: list[str]) -> Export:
     from kcli.client import Client
 
     async with Client(settings) as client:
-        exported = Export(client.cluster, match=options.match, internal=options.internal)
+        exported = Export(client.cluster, names=names, internal=options.internal)
         await exported.read(only)
         return exported

@@ -11,7 +11,7 @@ from kcli.cli.output.failure import with_document
 from kcli.cli.output.progress import Progress
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ConnectionOptions, TimeFieldOptions
+from kcli.cli.parsing.groups import ConnectionOptions, PatternOptions, TimeFieldOptions
 from kcli.cli.parsing.option import choice, flag
 from kcli.cli.parsing.record_groups import FilterOptions, SelectionOptions, TimeOptions, TopicOptions, offset_range
 from kcli.cli.runtime.signals import INTERRUPTED, Stop, tell_outages
@@ -34,7 +34,9 @@ class CountRow(Row, section="partitions"):
 SHAPE = shape("count", "Records there are, exactly.", CountRow)
 
 
-class CountOptions(TopicOptions, SelectionOptions, TimeOptions, TimeFieldOptions, FilterOptions, ConnectionOptions):
+class CountOptions(
+    TopicOptions, PatternOptions, SelectionOptions, TimeOptions, TimeFieldOptions, FilterOptions, ConnectionOptions
+):
     offset = offset_range("Only of this range, such as @-1h:now.")
     format = choice(
         "--format",
@@ -48,7 +50,8 @@ class Plan(Selection):
     """What a command line says, understood. Raises UsageError."""
 
     def __init__(self, options: CountOptions) -> None:
-        super().__init__(options, "count", named_topics(options), times=options, field=options, filters=options)
+        topics, literal = named_topics(options), options.literal
+        super().__init__(options, "count", topics, times=options, field=options, filters=options, literal=literal)
         if self.range.start is not None and self.range.start.kind == "stored":
             raise UsageError("-o stored: count reads no group's offsets")
         if self.keep is None:  # headers say how many records there are
@@ -66,7 +69,7 @@ kcli count orders
 kcli count orders -o @-1h:now                       # of the last hour
 kcli count orders --start -1h --time-field event.ts # by a time in the values
 kcli count orders --where 'value.total > 100'       # of some
-kcli count orders payments --format table           # by partition""",
+kcli count 'orders-*' payments --format table       # of all topics that match, by partition""",
 )
 def count(options: CountOptions) -> int:
     """Count what `consume` would print: markers and compacted gaps are not records; with --isolation read_committed

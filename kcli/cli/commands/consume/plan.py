@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, named_topics
-from kcli.cli.parsing.groups import ConnectionOptions, TimeFieldOptions, timeout
+from kcli.cli.parsing.groups import ConnectionOptions, PatternOptions, TimeFieldOptions, timeout
 from kcli.cli.parsing.option import choice, flag, integer, text
 from kcli.cli.parsing.record_groups import (
     FilterOptions,
@@ -22,7 +22,14 @@ if TYPE_CHECKING:
 
 
 class ConsumeOptions(
-    TopicOptions, SelectionOptions, TimeOptions, TimeFieldOptions, FilterOptions, PrintOptions, ConnectionOptions
+    TopicOptions,
+    PatternOptions,
+    SelectionOptions,
+    TimeOptions,
+    TimeFieldOptions,
+    FilterOptions,
+    PrintOptions,
+    ConnectionOptions,
 ):
     beginning = flag("--from-beginning", help="The same as -o beginning.")
     exit_at_end = flag("-e", "--exit", help="Stop at the end as it was at the start.")
@@ -64,7 +71,8 @@ class Plan(Selection):
     """What a command line says, understood. Raises UsageError."""
 
     def __init__(self, options: ConsumeOptions) -> None:
-        super().__init__(options, "consume", named_topics(options), times=options, field=options, filters=options)
+        topics, literal = named_topics(options), options.literal
+        super().__init__(options, "consume", topics, times=options, field=options, filters=options, literal=literal)
         self.options = options
         if options.control:
             self.settings = self.settings.replace(include_control=True)

@@ -55,7 +55,7 @@ class Reading:
         if not places and not self.plan.connection.quiet and self.plan.pattern is not None:
             from kcli.cli.output.messages import complain
 
-            complain(f"{', '.join(self.plan.pattern.patterns)}: no topic's name begins so yet; waiting for one")
+            complain(f"{', '.join(self.plan.pattern.patterns)}: no topic matches yet; waiting for one")
 
     def expect(self, span: dict[TopicPartition, tuple[int, int]]) -> None:
         """What will be read, where that is known: [start, stop) of each partition."""

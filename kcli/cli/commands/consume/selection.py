@@ -13,6 +13,7 @@ from kcli.grammar.bound import Bound
 from kcli.grammar.offsets import parse_range
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings
+from kcli.text.names import is_pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ SENTENCES = 10
 """How many corrupt batches are named one by one."""
 
 BY_PATTERN = ("consume", "tail", "count", "pipeline export")
-"""The commands that take ^RE for a topic."""
+"""The commands that read all topics that a pattern matches, also those that appear later."""
 
 EARLIEST, LATEST = Bound("earliest"), Bound("latest")
 
@@ -52,6 +53,7 @@ class Selection:
         times: TimeOptions | None = None,
         field: TimeFieldOptions | None = None,
         filters: FilterOptions | None = None,
+        literal: bool = False,
     ) -> None:
         from time import time
 
@@ -59,10 +61,9 @@ class Selection:
         given = list(dict.fromkeys(topics))
         if not given:
             raise UsageError(f"{command} which topic? kcli {command} TOPIC")
-        self.topics: list[str] = [name for name in given if not name.startswith("^")]
-        self.pattern: TopicPattern | None = None
-        if len(self.topics) < len(given):
-            self.pattern = self._pattern([name for name in given if name.startswith("^")], command)
+        patterns = [] if literal else [name for name in given if is_pattern(name)]
+        self.topics: list[str] = [name for name in given if name not in patterns]
+        self.pattern: TopicPattern | None = self._pattern(patterns, command) if patterns else None
         self.partitions = text.partitions(options.partitions)
         self.range = parse_range(options.offset, int(time() * 1000))
         self.settings = ConsumerSettings(**self.connection.properties.consumer)

@@ -13,7 +13,7 @@ from kcli.cli.commands.consume.sink import Sink
 from kcli.cli.output.failure import with_line
 from kcli.cli.output.records.printer import Printer
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ConnectionOptions
+from kcli.cli.parsing.groups import ConnectionOptions, PatternOptions
 from kcli.cli.parsing.option import flag, integer
 from kcli.cli.parsing.record_groups import FilterOptions, PrintOptions, SelectionOptions, TopicOptions, offset_range
 from kcli.cli.runtime.signals import Stop, tell_outages
@@ -37,7 +37,7 @@ LARGE = 256 * 1024  # plain bytes of a batch that is not held for a few of its r
 WIDEN = 8  # how much further to look back where gaps and markers hid records
 
 
-class TailOptions(TopicOptions, SelectionOptions, FilterOptions, PrintOptions, ConnectionOptions):
+class TailOptions(TopicOptions, PatternOptions, SelectionOptions, FilterOptions, PrintOptions, ConnectionOptions):
     last = integer("-n", "-c", "--lines", least=0, help="How many (default 10).")
     offset = offset_range("Only of this range, such as @-1h.")
     no_follow = flag("--no-follow", "-e", help="Stop after the last N.")
@@ -47,7 +47,7 @@ class Plan(Selection):
     """What a command line says, understood. Raises UsageError."""
 
     def __init__(self, options: TailOptions) -> None:
-        super().__init__(options, "tail", named_topics(options), filters=options)
+        super().__init__(options, "tail", named_topics(options), filters=options, literal=options.literal)
         self.options = options
         self.last: int = DEFAULT if options.last is None else options.last
         self.follow: bool = not options.no_follow and self.range.stop is None
@@ -61,7 +61,7 @@ class Plan(Selection):
     examples=r"""
 kcli tail orders
 kcli tail orders --where 'value.total > 100'        # as they come
-kcli tail orders payments -n 100 -f '%T{iso} %t %s\n'
+kcli tail 'orders-*' payments -n 100 -f '%T{iso} %t %s\n'
 kcli tail orders -n 5 --no-follow -J""",
 )
 def tail(options: TailOptions) -> int:

@@ -9,6 +9,7 @@ from kcli.asking.leaders import TopicMissing
 from kcli.cli.commands.groups import undo as groups_undo
 from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.runtime.answer import answer, confirm, excluding, missing, say
+from kcli.cli.runtime.names import phrase_for
 from kcli.cli.runtime.undo import UndoFile
 
 TYPE_CHECKING = False
@@ -45,8 +46,9 @@ def check(options: UndoOptions) -> None:
     UndoFile(options).check()
 
 
-def run(options: UndoOptions, shape: Shape, planned: Planned) -> int:
-    """Show what `planned` returns and do it, if that is wanted; `shape` has rows of changes."""
+def run(options: UndoOptions, shape: Shape, planned: Planned, *, by_pattern: bool = False) -> int:
+    """Show what `planned` returns and do it, if that is wanted; `shape` has rows of changes. `by_pattern`: a pattern
+    found the groups."""
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         coordinators = Coordinators(cluster)
@@ -63,7 +65,7 @@ def run(options: UndoOptions, shape: Shape, planned: Planned) -> int:
         if not ready or options.dry_run:
             return None
         groups = sorted({change.group for change in ready})
-        if not confirm(options, document, groups[0] if len(groups) == 1 else f"change {len(groups)} groups"):
+        if not confirm(options, document, phrase_for(groups, "change", "group", by_pattern=by_pattern)):
             document.rows.clear()
             return 1
         await groups_undo.keep(options, cluster, [(change.group, change.at, change.old) for change in ready])

@@ -7,13 +7,15 @@ from kcli.cli.commands.groups.changes import ChangeRow
 from kcli.cli.commands.groups.scope import Scope, topics
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedGroups, UndoOptions
+from kcli.cli.parsing.groups import NamedGroups, PatternOptions, UndoOptions
+from kcli.cli.runtime.names import names_of
 from kcli.errors import UsageError
+from kcli.text.names import Names
 
 SHAPE = shape("groups.clone", "Committed offsets that a group got from another, or would get.", ChangeRow)
 
 
-class CloneOptions(NamedGroups, UndoOptions):
+class CloneOptions(NamedGroups, PatternOptions, UndoOptions):
     topics = topics()
 
 
@@ -30,12 +32,15 @@ def clone(options: CloneOptions) -> int:
     work; TARGET must have no members, and need not exist. Commits of TARGET that SOURCE does not have stay.
     """
     changes.check(options)
-    scope = Scope(options.topics)
+    scope = Scope(options.topics, literal=options.literal)
     if len(options.words) != 2:
         raise UsageError("which groups? kcli groups clone SOURCE TARGET")
     source, target = options.words
     if source == target:
         raise UsageError(f"{source} is the same group: name another TARGET")
+    names, named = names_of(options, [source]), Names([target], literal=True)
     return changes.run(
-        options, SHAPE, lambda at, document: plans.from_group(options, at, source, [target], scope, document)
+        options,
+        SHAPE,
+        lambda at, document: plans.from_group(options, at, names, named, scope, document),
     )

@@ -10,8 +10,9 @@ from kcli.asking.fan_out import bad, good
 from kcli.cli.commands.groups import undo as groups_undo
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedGroups, UndoOptions, if_exists
+from kcli.cli.parsing.groups import NamedGroups, PatternOptions, UndoOptions, if_exists
 from kcli.cli.runtime.answer import answer, confirm, excluding, missing, words_of
+from kcli.cli.runtime.names import group_names_of, names_of, phrase_for
 from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import KcliError
 
@@ -36,7 +37,7 @@ class GroupRow(Row, section="groups"):
 SHAPE = shape("groups.delete", "What was deleted, or would be.", GroupRow)
 
 
-class DeleteOptions(NamedGroups, UndoOptions):
+class DeleteOptions(NamedGroups, PatternOptions, UndoOptions):
     if_exists = if_exists()
 
 
@@ -46,22 +47,24 @@ class DeleteOptions(NamedGroups, UndoOptions):
     words="GROUP",
     examples="""
 kcli groups delete billing --dry-run     # what would happen
-kcli groups delete billing --execute""",
+kcli groups delete billing --execute
+kcli groups delete 'ci-*' --dry-run      # all that match""",
 )
 def delete(options: DeleteOptions) -> int:
     """Delete groups that have no members, and their committed offsets, which an undo file keeps."""
-    groups = words_of(options, "GROUP")
+    groups = names_of(options, words_of(options, "GROUP"))
     excluding(options)
     UndoFile(options).check()
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         coordinators = Coordinators(cluster)
-        rows, commits = await _plan(cluster, coordinators, groups, options, document)
+        names = await group_names_of(cluster, groups, changes=True, empty=options.if_exists)
+        rows, commits = await _plan(cluster, coordinators, names, options, document)
         document.of(GroupRow)[:] = rows
         ready = [row.group for row in rows if row.result == "would delete"]
         if options.dry_run or not ready:
             return None
-        phrase = ready[0] if len(ready) == 1 else f"delete {len(ready)} groups"
+        phrase = phrase_for(ready, "delete", "group", by_pattern=bool(groups.patterns))
         if not confirm(options, document, phrase):
             document.rows.clear()
             return 1

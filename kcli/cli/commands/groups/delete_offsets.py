@@ -11,8 +11,9 @@ from kcli.cli.commands.groups.changes import ChangeRow
 from kcli.cli.commands.groups.scope import Scope, ScopeOptions
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedGroups, UndoOptions
+from kcli.cli.parsing.groups import NamedGroups, PatternOptions, UndoOptions
 from kcli.cli.runtime.answer import missing, words_of
+from kcli.cli.runtime.names import group_names_of, names_of
 from kcli.errors import UsageError
 
 TYPE_CHECKING = False
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 SHAPE = shape("groups.delete-offsets", "Committed offsets that were deleted, or would be.", ChangeRow)
 
 
-class DeleteOffsetsOptions(NamedGroups, ScopeOptions, UndoOptions):
+class DeleteOffsetsOptions(NamedGroups, PatternOptions, ScopeOptions, UndoOptions):
     pass
 
 
@@ -34,6 +35,7 @@ class DeleteOffsetsOptions(NamedGroups, ScopeOptions, UndoOptions):
     words="GROUP",
     examples="""
 kcli groups delete-offsets billing -t old-orders                 # the plan
+kcli groups delete-offsets 'billing-*' -t 'old-*' --dry-run
 kcli groups delete-offsets billing -t old-orders:3 --execute""",
 )
 def delete_offsets(options: DeleteOffsetsOptions) -> int:
@@ -41,14 +43,15 @@ def delete_offsets(options: DeleteOffsetsOptions) -> int:
     subscribed to the topic.
     """
     changes.check(options)
-    scope = Scope(options.topics, all_topics=options.all_topics)
-    groups = words_of(options, "GROUP")
+    scope = Scope(options.topics, all_topics=options.all_topics, literal=options.literal)
+    groups = names_of(options, words_of(options, "GROUP"))
     if scope.empty:
         raise UsageError("of which topics? --topic TOPIC, or --all-topics")
 
     async def planned(coordinators: Coordinators, document: Document) -> list[Change]:
         plan: list[Change] = []
-        for target in (await targets(coordinators, groups)).values():
+        meant = await group_names_of(coordinators.cluster, groups, changes=True)
+        for target in (await targets(coordinators, meant)).values():
             if target.described is None and target.refusal is None:
                 error = GroupMissing(target.group)
                 missing(document, target.group, error, await group_names(coordinators.cluster))
@@ -58,4 +61,4 @@ def delete_offsets(options: DeleteOffsetsOptions) -> int:
             plan += plan_deletion(target, named)
         return plan
 
-    return changes.run(options, SHAPE, planned)
+    return changes.run(options, SHAPE, planned, by_pattern=bool(groups.patterns))

@@ -7,8 +7,9 @@ from kcli.cli.commands.groups.members import MemberRow, member_row
 from kcli.cli.commands.lag.measured import PartitionRow, measure, partition_row, problems
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedGroups, OutputOptions, isolation
+from kcli.cli.parsing.groups import NamedGroups, OutputOptions, PatternOptions, isolation
 from kcli.cli.runtime.answer import answer, plural, say, words_of
+from kcli.cli.runtime.names import names_of
 from kcli.lag.snapshot import take
 
 TYPE_CHECKING = False
@@ -43,7 +44,7 @@ SHAPE = shape(
 )
 
 
-class DescribeOptions(NamedGroups, OutputOptions):
+class DescribeOptions(NamedGroups, PatternOptions, OutputOptions):
     isolation = isolation()
 
 
@@ -53,11 +54,12 @@ class DescribeOptions(NamedGroups, OutputOptions):
     words="GROUP",
     examples="""
 kcli groups describe billing
+kcli groups describe '^billing-[0-9]'
 kcli groups describe billing -J | jq .members""",
 )
 def describe(options: DescribeOptions) -> int:
     """Print each partition of groups with committed, end, lag, member and host; and the groups."""
-    groups = words_of(options, "GROUP")
+    groups = names_of(options, words_of(options, "GROUP"))
 
     async def work(cluster: Cluster, document: Document) -> None:
         snapshot = await take(cluster, groups, isolation=options.isolation or "read_uncommitted")

@@ -16,9 +16,10 @@ from kcli.cli.commands.groups.scope import Scope, topics
 from kcli.cli.output.tables import render
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import FORMATS, NamedGroups, OutputOptions
+from kcli.cli.parsing.groups import FORMATS, NamedGroups, OutputOptions, PatternOptions
 from kcli.cli.parsing.option import choice
 from kcli.cli.runtime.answer import answer, fail_all, say, unlisted
+from kcli.cli.runtime.names import group_names_of, names_of
 from kcli.errors import KcliError
 from kcli.model import TopicPartition
 from kcli.text.escape import put
@@ -51,7 +52,7 @@ SHAPE = shape(
 )
 
 
-class ExportOptions(NamedGroups, OutputOptions):
+class ExportOptions(NamedGroups, PatternOptions, OutputOptions):
     topics = topics()
     format = choice("--format", of=FORMATS, help="Default csv, Kafka's own.")
 
@@ -62,6 +63,7 @@ class ExportOptions(NamedGroups, OutputOptions):
     words="GROUP",
     examples="""
 kcli groups export billing > billing.csv
+kcli groups export 'billing-*' -t '^orders' -J
 kcli groups export -J > all-groups.json
 kcli groups reset --from-file all-groups.json --dry-run""",
 )
@@ -72,11 +74,11 @@ def export(options: ExportOptions) -> int:
     csv is that of Kafka's own `kafka-consumer-groups --export`, which reads it as well: TOPIC,PARTITION,OFFSET, with
     the group in front unless one GROUP is named. json keeps leader epochs and metadata too.
     """
-    groups, scope = list(dict.fromkeys(options.words)), Scope(options.topics)
+    groups, scope = names_of(options, options.words), Scope(options.topics, literal=options.literal)
 
     async def work(cluster: Cluster, document: Document) -> None:
         coordinators = Coordinators(cluster)
-        names = await _exported(coordinators, groups, document)
+        names = await _exported(coordinators, await group_names_of(cluster, groups), document)
         commits = await committed_offsets(coordinators, names)
         for name, error in bad(commits).items():
             document.fail(error, name)
@@ -89,15 +91,15 @@ def export(options: ExportOptions) -> int:
                 document.fail(error, f"{name}: {at.topic} [{at.partition}]")
             kept = {at: commit for at, commit in good(offsets).items() if commit.offset >= 0 and scope.has(at)}
             rows += [OffsetRow(**row(name, at, kept[at])) for at in sorted(kept)]
-            if groups and not kept:
-                say(options, f"{name}: the group has committed no offsets{' there' if scope.topics else ''}")
+            if groups.words and not kept:
+                say(options, f"{name}: the group has committed no offsets{' there' if scope.named else ''}")
 
     def printed(document: Document, format: str) -> None:
         if format == "csv":
             # Kafka's tool reads three columns when one group is named on its command line, and four else
             rows = document.of(OffsetRow)
             offsets = ((row.group, TopicPartition(row.topic, row.partition), row.offset) for row in rows)
-            put(csv_text(offsets, with_group=len(groups) != 1))
+            put(csv_text(offsets, with_group=len(groups.exact) != 1 or len(groups.words) != 1))
             sys.stdout.flush()
         else:
             render.write(document, format)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from kcli.admin.groups.groups import list_groups
-from kcli.admin.groups.rows import STATES, TYPES
+from kcli.admin.groups.rows import STATES, TYPES, GroupMissing
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions, states
+from kcli.cli.parsing.groups import NamedGroups, OutputOptions, PatternOptions, states
 from kcli.cli.parsing.option import texts
-from kcli.cli.runtime.answer import answer, some_of, unlisted
+from kcli.cli.runtime.answer import answer, missing, some_of, unlisted
+from kcli.cli.runtime.names import names_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class GroupRow(Row, section="groups"):
 SHAPE = shape("groups.list", "Groups of all types, one a row.", GroupRow)
 
 
-class ListOptions(OutputOptions):
+class ListOptions(NamedGroups, PatternOptions, OutputOptions):
     types = texts("--type", metavar="TYPE", help="Only this type: classic, consumer, share, streams.")
     states = states()
 
@@ -35,12 +36,15 @@ class ListOptions(OutputOptions):
 @command(
     "groups list",
     help="List groups of all types.",
+    words="GROUP",
     examples="""
 kcli groups list
+kcli groups list 'billing-*'
 kcli groups list --state Empty --format plain | cut -f1""",
 )
 def list_all(options: ListOptions) -> int:
-    """List groups of all types: classic, consumer (KIP-848), share, streams."""
+    """List groups of all types: classic, consumer (KIP-848), share, streams. All groups, or those named."""
+    names = names_of(options, options.words)
     wanted_types = some_of(options.types, TYPES, "--type")
     wanted_states = some_of(options.states, STATES, "--state")
 
@@ -48,12 +52,20 @@ def list_all(options: ListOptions) -> int:
         listed, failed = await list_groups(cluster)
         if failed:
             await unlisted(cluster, document, failed)
+        match = names.among(row.group for row in listed)
+        if match.unmatched and not failed:
+            raise match.refusal("group")
+        known = {row.group for row in listed}
+        for name in match.names:
+            if name not in known and not failed:
+                missing(document, name, GroupMissing(name), known)
         document.of(GroupRow)[:] = [
             GroupRow(
                 group=row.group, type=row.type, state=row.state, protocol=row.protocol, coordinator=row.coordinator
             )
             for row in listed
-            if (not wanted_types or (row.type or "") in wanted_types)
+            if (not names.words or row.group in match.names)
+            and (not wanted_types or (row.type or "") in wanted_types)
             and (not wanted_states or (row.state or "").lower() in wanted_states)
         ]
 

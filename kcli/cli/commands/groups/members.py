@@ -8,8 +8,9 @@ from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedGroups, OutputOptions
+from kcli.cli.parsing.groups import NamedGroups, OutputOptions, PatternOptions
 from kcli.cli.runtime.answer import answer, fail_all, say, words_of
+from kcli.cli.runtime.names import group_names_of, names_of
 from kcli.errors import KcliError
 
 TYPE_CHECKING = False
@@ -36,7 +37,7 @@ class MemberRow(Row, section="members"):
 SHAPE = shape("groups.members", "Members of groups and what they own.", MemberRow)
 
 
-class MembersOptions(NamedGroups, OutputOptions):
+class MembersOptions(NamedGroups, PatternOptions, OutputOptions):
     """Names as arguments, or by the option."""
 
 
@@ -49,10 +50,10 @@ kcli groups members billing""",
 )
 def members(options: MembersOptions) -> int:
     """Print the members of groups, where they run and what they own."""
-    groups = words_of(options, "GROUP")
+    groups = names_of(options, words_of(options, "GROUP"))
 
     async def work(cluster: Cluster, document: Document) -> None:
-        described = await _described(cluster, groups, document)
+        described = await _described(cluster, await group_names_of(cluster, groups), document)
         document.of(MemberRow)[:] = [member_row(group.group, member) for group in described for member in group.members]
         for group in described:
             if not group.members and not group.owners_known and group.type in ("share", "streams"):

@@ -9,6 +9,7 @@ from kcli.admin.groups.reset_plan import GroupLive, Target, plan, targets
 from kcli.admin.groups.rows import GroupMissing
 from kcli.asking.fan_out import bad
 from kcli.cli.runtime.answer import missing, say
+from kcli.cli.runtime.names import group_names_of, one_group
 from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from kcli.cli.output.tables.document import Document
     from kcli.cli.parsing.groups import ConnectionOptions
     from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
+    from kcli.text.names import Names
 
     Commits = dict[TopicPartition, OffsetAndMetadata | None]
     Prepare = Callable[[Cluster, list[TopicPartition]], Awaitable[Form]]
@@ -29,9 +31,10 @@ if TYPE_CHECKING:
 
 
 async def by_form(
-    options: ConnectionOptions, coordinators: Coordinators, groups: list[str], scope: Scope, prepare: Prepare
+    options: ConnectionOptions, coordinators: Coordinators, groups: Names, scope: Scope, prepare: Prepare
 ) -> list[Change]:
-    known = await _targets(options, coordinators, groups)
+    names = await group_names_of(coordinators.cluster, groups, changes=True)
+    known = await _targets(options, coordinators, names)
     meant: dict[str, list[TopicPartition]] = {}
     for target in known.values():
         meant[target.group] = await scope.partitions(coordinators.cluster, target.committed)
@@ -57,11 +60,12 @@ async def from_file(
 async def from_group(
     options: ConnectionOptions,
     coordinators: Coordinators,
-    source: str,
-    groups: list[str],
+    names: Names,
+    groups: Names,
     scope: Scope,
     document: Document,
 ) -> list[Change]:
+    source = await one_group(coordinators.cluster, names)
     target = (await targets(coordinators, [source]))[source]
     if target.described is None and target.refusal is None:
         missing(document, source, GroupMissing(source), await group_names(coordinators.cluster))
@@ -73,8 +77,9 @@ async def from_group(
             raise problem  # a part of a group's offsets is no clone
     commits: Commits = {at: commit for at, commit in target.committed.items() if scope.has(at)}
     if not commits:
-        raise KcliError(f"{source}: the group has committed no offsets{' there' if scope.topics else ''}")
-    return await _given(options, coordinators, dict.fromkeys(groups, commits), plain=False)
+        raise KcliError(f"{source}: the group has committed no offsets{' there' if scope.named else ''}")
+    meant = await group_names_of(coordinators.cluster, groups, changes=True)
+    return await _given(options, coordinators, dict.fromkeys(meant, commits), plain=False)
 
 
 async def _given(

@@ -5,8 +5,10 @@ from __future__ import annotations
 from kcli.admin.groups.reset_plan import NoPartition, numbers_of
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.parsing.option import Options, flag, texts
+from kcli.cli.runtime.names import topic_names
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
+from kcli.text.names import Names, is_pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,56 +36,90 @@ class ScopeOptions(Options):
 
 
 class Scope:
-    """The topics and partitions that a line names: each of `topics` is TOPIC, TOPIC:0,1 or TOPIC:0-5. Raises
-    UsageError."""
+    """The topics and partitions that a line names: each of `topics` is TOPIC, TOPIC:0,1 or TOPIC:0-5, and unless
+    `literal` TOPIC may be a pattern. Raises UsageError."""
 
-    def __init__(self, topics: Iterable[str], *, all_topics: bool = False) -> None:
+    def __init__(self, topics: Iterable[str], *, all_topics: bool = False, literal: bool = True) -> None:
         self.all_topics = all_topics
         self.topics: dict[str, set[int] | None] = {}
+        self.patterns: dict[str, set[int] | None] = {}
         for text in topics:
-            topic, numbers = _topic(text)
-            known = self.topics.get(topic, set())
-            self.topics[topic] = None if known is None or numbers is None else known | numbers
-        if self.all_topics and self.topics:
+            topic, numbers = _topic(text, literal=literal)
+            kind = self.topics if literal or not is_pattern(topic) else self.patterns
+            kind[topic] = _union(kind.get(topic, set()), numbers)
+        self._names = Names(self.patterns)
+        if self.all_topics and self.named:
             raise UsageError("--topic and --all-topics exclude each other")
 
     @property
+    def named(self) -> bool:
+        return bool(self.topics or self.patterns)
+
+    @property
     def empty(self) -> bool:
-        return not self.all_topics and not self.topics
+        return not self.all_topics and not self.named
 
     def has(self, at: TopicPartition) -> bool:
         """Whether a partition that is given anyhow, by a file or a group, is meant: all are when nothing is said."""
-        if not self.topics:
+        if not self.named:
             return True
-        if at.topic not in self.topics:
-            return False
-        numbers = self.topics[at.topic]
+        numbers = self.topics[at.topic] if at.topic in self.topics else self._numbers(at.topic)
         return numbers is None or at.partition in numbers
+
+    def _numbers(self, topic: str) -> set[int] | None:
+        """The partitions that patterns mean of a topic: all (None), some, or none."""
+        numbers: set[int] | None = set()
+        for text, pattern in self._names.patterns.items():
+            if pattern.fits(topic):
+                numbers = _union(numbers, self.patterns[text])
+        return numbers
 
     async def partitions(self, cluster: Cluster, committed: Iterable[TopicPartition]) -> list[TopicPartition]:
         """The partitions meant, which exist; with --all-topics all of each topic that has one in `committed`, and those
-        that are committed in topics that do not exist any more. Raises KcliError for a topic or a partition that was
-        named and does not exist: nothing is done by halves then."""
-        partitions: set[TopicPartition] = set()
-        if self.all_topics:
-            partitions.update(committed)
-        for topic in self.topics or sorted({at.topic for at in partitions}):
+        that are committed in topics that do not exist any more. Patterns match such topics, or all topics there are
+        where nothing is committed. Raises KcliError for a topic or a partition that was named and does not exist, and
+        for a pattern without a match: nothing is done by halves then."""
+        given = set(committed)
+        found = await self._found(cluster, sorted({at.topic for at in given}))
+        partitions = {at for at in given if at.topic in found and (self.all_topics or self.has(at))}
+        for topic in {**self.topics, **dict.fromkeys(found)}:
             numbers = await numbers_of(cluster, topic)
             if isinstance(numbers, KcliError):
-                if self.all_topics and isinstance(numbers, TopicMissing):
+                if topic in found and isinstance(numbers, TopicMissing):
                     continue
                 raise numbers
-            wanted = self.topics.get(topic)
+            wanted = self.topics[topic] if topic in self.topics else self._numbers(topic) or None
             for number in sorted(wanted or numbers):
                 at = TopicPartition(topic, number)
-                if number not in numbers:
+                if number in numbers:
+                    partitions.add(at)
+                elif topic in self.topics:
                     raise NoPartition(at, len(numbers))
-                partitions.add(at)
         return sorted(partitions)
 
+    async def _found(self, cluster: Cluster, committed: list[str]) -> list[str]:
+        """The topics that are meant without being named."""
+        if self.all_topics:
+            return committed
+        if not committed:
+            return await topic_names(cluster, self._names, changes=True)
+        match = self._names.among(committed)
+        if match.unmatched:
+            raise KcliError(f"{', '.join(match.unmatched)}: no topic matches of which the group has committed offsets")
+        return match.names
 
-def _topic(text: str) -> tuple[str, set[int] | None]:
+
+def _union(one: set[int] | None, other: set[int] | None) -> set[int] | None:
+    """Partitions of both; None is all."""
+    return None if one is None or other is None else one | other
+
+
+def _topic(text: str, *, literal: bool) -> tuple[str, set[int] | None]:
     topic, colon, rest = text.partition(":")
+    if not literal and is_pattern(text):
+        topic, colon, rest = text.rpartition(":")  # a regular expression may have colons
+        if not rest or not set(rest) <= set("0123456789,-"):
+            topic, colon, rest = text, "", ""
     if not topic or (colon and not rest):
         raise UsageError(f"--topic {text}: expected TOPIC or TOPIC:0,1 or TOPIC:0-5")
     if not colon:

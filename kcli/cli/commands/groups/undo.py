@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from kcli.admin.groups.offset_files import SCHEMA, Saved, read, row
 from kcli.cli.runtime.answer import words_of
+from kcli.cli.runtime.names import names_of
 from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import UsageError
 
@@ -14,8 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kcli.cli.parsing.groups import UndoOptions
-    from kcli.cli.parsing.option import Options
+    from kcli.cli.parsing.groups import PatternOptions, UndoOptions
     from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
 
     Before = Sequence[tuple[str, TopicPartition, OffsetAndMetadata | None]]
@@ -30,16 +30,17 @@ async def keep(options: UndoOptions, cluster: Cluster, before: Before) -> None:
     await UndoFile(options).keep(cluster, name, document, "kcli groups reset --from-file {}")
 
 
-def saved_offsets(name: str, options: Options) -> tuple[Saved, list[str]]:
+def saved_offsets(name: str, options: PatternOptions) -> tuple[Saved, list[str]]:
     """The offsets of a file (- is stdin), and the groups that are meant: those named, or those of the file. A file that
     names no group is about each group named. Raises UsageError."""
     saved = read(_text(name), "stdin" if name == "-" else name)
-    groups = list(dict.fromkeys(options.words))
+    match = names_of(options, options.words).among(saved.groups)
+    groups = match.names
     if "" in saved.groups:
         groups = words_of(options, "GROUP: the file has offsets of one group and does not say which")
         plain = saved.groups.pop("")
         saved.groups = {**dict.fromkeys(groups, plain), **saved.groups}
-    missing = [group for group in groups if group not in saved.groups]
+    missing = [group for group in groups if group not in saved.groups] + match.unmatched
     if missing:
         there = ", ".join(list(saved.groups)[:5])
         raise UsageError(

@@ -22,6 +22,7 @@ from kcli.cli.output.messages import complain
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.runtime.answer import answer, plural, say, some_of
+from kcli.cli.runtime.names import names_of
 from kcli.errors import UsageError
 from kcli.lag import figures as engine
 from kcli.lag.snapshot import take
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from kcli.cli.output.tables.document import Document
     from kcli.lag.snapshot import Snapshot
     from kcli.model import Cluster
+    from kcli.text.names import Names
 
 SHAPES = {
     "topic": shape(
@@ -50,6 +52,7 @@ SHAPES = {
     examples="""
 kcli lag                                 # all groups, the worst first
 kcli lag billing                         # by topic
+kcli lag 'billing-*' -t '^orders'        # of all groups and topics that match
 kcli lag billing --by partition          # by partition, with member and host
 kcli lag billing --by partition --records        # and how many records that are, by reading them
 kcli lag billing --max-lag 1000 -q       # exit code 3 when it is more
@@ -81,27 +84,27 @@ def lag(options: LagOptions) -> int:
 
 def _once(options: LagOptions) -> int:
     """Print one snapshot; anything over time is in `watch`."""
-    groups = options.words
-    level = options.level(groups)
+    groups, topics = names_of(options, options.words), names_of(options, options.topics)
+    level = options.level(groups.words)
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         snapshot = await take(
             cluster,
-            groups or (),
+            groups,
             states=options.states,
             isolation=options.isolation_level,
-            topics=options.topics,
+            topics=topics,
             own=options.internal,
         )
         measured = [measure(group, options.max_lag or 0) for group in snapshot.groups]
         await problems(cluster, snapshot, document)
-        fill(document, [row for row in measured if row[1]] if options.topics and not groups else measured, level)
-        _say_missing(options, snapshot, document)
+        fill(document, [row for row in measured if row[1]] if topics.words and not groups.words else measured, level)
+        _say_missing(options, topics, snapshot, document)
         if options.records:
             from kcli.cli.commands.lag.records import add_records
 
             await add_records(cluster, measured, document, options.isolation_level)
-        return _assertion(options, measured, document)
+        return _assertion(options, groups, measured, document)
 
     return answer(options, SHAPES[level], work)
 
@@ -118,7 +121,7 @@ def fill(document: Document, measured: list[Measured], level: str) -> None:
         document.of(TopicRow)[:] = [topic_row(total) for total in engine.by_topic(rows)]
 
 
-def _assertion(options: LagOptions, measured: list[Measured], document: Document) -> int | None:
+def _assertion(options: LagOptions, groups: Names, measured: list[Measured], document: Document) -> int | None:
     """Judge --max-lag: 3 and the reasons on stderr where it does not hold."""
     if options.max_lag is None:
         return None
@@ -126,16 +129,16 @@ def _assertion(options: LagOptions, measured: list[Measured], document: Document
     why = engine.over(totals, options.max_lag)
     if not document.errors:
         ends_move = options.isolation_level == "read_committed"
-        why = engine.untold(totals, options.words or (), ends_move=ends_move) + why
+        why = engine.untold(totals, groups.exact, ends_move=ends_move) + why
     for sentence in why:
         complain(sentence)
     return 3 if why else None
 
 
-def _say_missing(options: LagOptions, snapshot: Snapshot, document: Document) -> None:
+def _say_missing(options: LagOptions, topics: Names, snapshot: Snapshot, document: Document) -> None:
     """Name what has no row: topics that belong to no group, and the groups in which kcli keeps its own progress."""
     if options.max_lag is None and not options.quiet and not document.errors:
-        _say_unread(snapshot, options.topics, named=bool(options.words))
+        _say_unread(snapshot, topics, named=bool(options.words))
     if snapshot.own and (options.verbose or sys.stderr.isatty()):
         say(options, f"{_left_out(snapshot.own)}; --internal shows {'it' if len(snapshot.own) == 1 else 'them'}")
 
@@ -146,9 +149,9 @@ def _left_out(groups: list[str]) -> str:
     return f"{plural(len(groups), 'group')} with the progress of kcli {commands} {verb} left out"
 
 
-def _say_unread(snapshot: Snapshot, topics: list[str], *, named: bool) -> None:
+def _say_unread(snapshot: Snapshot, topics: Names, *, named: bool) -> None:
     """Name the topics of the line that no group reads: an empty table would look as if all were well."""
     read = {sample.topic for group in snapshot.groups for sample in group.samples}
-    for topic in dict.fromkeys(topics):
-        if topic not in read:
-            complain(f"{topic}: {'none of these groups' if named else 'no group'} has committed or owns any of it")
+    unread = [topic for topic in topics.exact if topic not in read] + topics.among(read).unmatched
+    for topic in unread:
+        complain(f"{topic}: {'none of these groups' if named else 'no group'} has committed or owns any of it")

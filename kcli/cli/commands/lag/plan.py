@@ -7,6 +7,7 @@ from kcli.errors import UsageError
 from kcli.grammar.durations import seconds
 from kcli.lag.assertion import Promise
 from kcli.lag.history import History
+from kcli.text.names import Names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,11 +21,12 @@ class Plan:
         words = options.words
         self.options = options
         self.record = words[:1] == ["record"]
-        self.groups = words[1:] if self.record else words
+        self.groups = Names(words[1:] if self.record else words, literal=options.literal)
+        self.topics = Names(options.topics, literal=options.literal)
         self.replay = options.replay
         self.prometheus = address(options.prometheus)
         self.watch = options.watch or self.record or self.prometheus is not None or self.replay is not None
-        self.level = options.level(self.groups)
+        self.level = options.level(self.groups.words)
         self.interval = seconds(options.interval, "--interval", 5.0, 1)
         self.window = seconds(options.window, "--window", 60.0, 1)
         self.looks = options.count
@@ -37,7 +39,7 @@ class Plan:
                 what = "record only writes down" if self.record else "--prometheus only serves"
                 raise UsageError(f"{what} what was read; --max-lag and --max-time are judged without it")
             ends_move = options.isolation == "read_committed"
-            self.promise = Promise(options.max_lag, most, self.hold, groups=self.groups, ends_move=ends_move)
+            self.promise = Promise(options.max_lag, most, self.hold, groups=self.groups.exact, ends_move=ends_move)
         elif self.hold or self.timeout is not None:
             raise UsageError("--for and --timeout need something to hold: --max-lag or --max-time")
         self.exact = most is not None or options.exact

@@ -45,17 +45,16 @@ async def replayed(plan: Plan, path: str) -> AsyncIterator[Look]:
 def _narrow(plan: Plan, snapshot: Snapshot) -> None:
     """Of a recorded look only what the line asks for, as if the cluster were asked for it."""
     states = {state.lower() for state in plan.options.states}
-    topics = set(plan.options.topics)
     snapshot.groups = [
         group
         for group in snapshot.groups
-        if (group.described.group in plan.groups if plan.groups else asked(plan, group.described.group))
+        if (plan.groups.covers(group.described.group) if plan.groups.words else asked(plan, group.described.group))
         and (not states or group.described.state.lower() in states)
     ]
     for group in snapshot.groups:
-        group.samples = [sample for sample in group.samples if not topics or sample.topic in topics]
-    if plan.groups:
-        snapshot.failed = {name: error for name, error in snapshot.failed.items() if name in plan.groups}
+        group.samples = [sample for sample in group.samples if plan.topics.covers(sample.topic)]
+    if plan.groups.words:
+        snapshot.failed = {name: error for name, error in snapshot.failed.items() if plan.groups.covers(name)}
 
 
 def asked(plan: Plan, group: str) -> bool:

@@ -59,7 +59,7 @@ def watch_of(plan: Plan, cluster: Cluster) -> Watch:
         plan.groups,
         plan.history(),
         states=options.states,
-        topics=options.topics,
+        topics=plan.topics,
         isolation=options.isolation_level,
         exact=plan.exact or plan.watch,
         most=None if plan.exact else DATED,

@@ -13,9 +13,10 @@ from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, list_offsets
 from kcli.cli.output.tables.rows import Row, column, moment, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedTopics, OutputOptions, TimeFieldOptions, isolation
+from kcli.cli.parsing.groups import NamedTopics, OutputOptions, PatternOptions, TimeFieldOptions, isolation
 from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import answer, fail_all, words_of
+from kcli.cli.runtime.names import names_of, topic_names
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
 
@@ -51,7 +52,7 @@ class OffsetsRow(Row, section="partitions"):
 SHAPE = shape("offsets", "Where logs start and end.", OffsetsRow)
 
 
-class OffsetsOptions(NamedTopics, TimeFieldOptions, OutputOptions):
+class OffsetsOptions(NamedTopics, PatternOptions, TimeFieldOptions, OutputOptions):
     at = text("--at", metavar="TIME", help="Also the first offset at this time: ISO 8601, epoch s or ms, -1h, now.")
     group = text("-g", "--group", metavar="GROUP", help="Also what this group committed.")
     isolation = isolation()
@@ -62,17 +63,18 @@ class OffsetsOptions(NamedTopics, TimeFieldOptions, OutputOptions):
     words="TOPIC",
     examples="""
 kcli offsets orders
+kcli offsets 'orders-*'
 kcli offsets orders --at -1h            # the offset an hour ago
 kcli offsets orders --at -1h --time-field event.ts    # by a time in the values
 kcli offsets orders -g billing -J       # with the group's commits and lag""",
 )
 def offsets(options: OffsetsOptions) -> int:
     """Print start, stable and end offset of each partition."""
-    names = words_of(options, "TOPIC")
+    names = names_of(options, words_of(options, "TOPIC"))
     at_time = _at_time(options)
 
     async def work(cluster: Cluster, document: Document) -> None:
-        topics = await describe_topics(cluster, names)
+        topics = await describe_topics(cluster, await topic_names(cluster, names))
         await fail_all(document, bad(topics), TopicMissing, lambda: describe_topics(cluster, internal=False))
         commits = await _commits(cluster, options.group, document)
         level = options.isolation or "read_uncommitted"

@@ -10,9 +10,10 @@ from kcli.cli.commands.configs import undo as configs_undo
 from kcli.cli.commands.configs.typed import mistyped, pair
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedTopics, UndoOptions
+from kcli.cli.parsing.groups import NamedTopics, PatternOptions, UndoOptions
 from kcli.cli.parsing.option import integer, texts
-from kcli.cli.runtime.answer import answer, confirm, excluding, missing, plural, say, words_of
+from kcli.cli.runtime.answer import answer, confirm, excluding, missing, say, words_of
+from kcli.cli.runtime.names import names_of, phrase_for, topic_names
 from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import KcliError, UsageError
 
@@ -39,7 +40,7 @@ class ChangeRow(Row, section="changes"):
 SHAPE = shape("topics.alter", "What was changed of topics, or would be.", ChangeRow)
 
 
-class AlterOptions(NamedTopics, UndoOptions):
+class AlterOptions(NamedTopics, PatternOptions, UndoOptions):
     partitions = integer("-p", "--partitions", least=1, help="How many in all; a topic never gets fewer.")
     configs = texts(
         "--config", metavar="KEY=VALUE", help="Set a topic config, also with a unit: retention.ms=7d. Repeatable."
@@ -56,7 +57,7 @@ class AlterOptions(NamedTopics, UndoOptions):
     examples="""
 kcli topics alter orders -p 12 --execute
 kcli topics alter orders --config retention.ms=86400000 --delete-config segment.ms --execute
-kcli topics alter orders payments -p 12 --dry-run""",
+kcli topics alter 'orders-*' payments -p 12 --dry-run""",
 )
 def alter(options: AlterOptions) -> int:
     """Give topics more partitions, and set or delete configs. The plan comes first,
@@ -64,7 +65,7 @@ def alter(options: AlterOptions) -> int:
 
     With more partitions, records of one key go to another partition than before: order by key is broken once.
     """
-    names, operations = words_of(options, "TOPIC"), _operations(options)
+    given, operations = names_of(options, words_of(options, "TOPIC")), _operations(options)
     count = options.partitions
     if count is None and not operations:
         raise UsageError("what shall change? -p N, --config KEY=VALUE, --delete-config KEY")
@@ -72,7 +73,7 @@ def alter(options: AlterOptions) -> int:
     UndoFile(options).check()
 
     async def work(cluster: Cluster, document: Document) -> int | None:
-        described = await describe_topics(cluster, names)
+        described = await describe_topics(cluster, await topic_names(cluster, given, changes=True))
         topics = good(described)
         for name, error in bad(described).items():
             missing(document, name, error, await describe_topics(cluster, internal=False))
@@ -88,7 +89,7 @@ def alter(options: AlterOptions) -> int:
             say(options, "nothing was changed: not all of the plan can be")
         if document.errors or options.dry_run or not open_rows:
             return None
-        phrase = next(iter(topics)) if len(topics) == 1 else f"alter {plural(len(topics), 'topic')}"
+        phrase = phrase_for(topics, "alter", "topic", by_pattern=bool(given.patterns))
         if not confirm(options, document, phrase):
             document.rows.clear()
             return 1

@@ -10,9 +10,10 @@ from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, list_offsets
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ChangeOptions, NamedTopics, WaitOptions, if_exists
+from kcli.cli.parsing.groups import ChangeOptions, NamedTopics, PatternOptions, WaitOptions, if_exists
 from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import answer, confirm, excluding, missing, words_of
+from kcli.cli.runtime.names import names_of, phrase_for, topic_names
 from kcli.errors import KcliError
 from kcli.model import TopicPartition
 
@@ -33,7 +34,7 @@ class DeletedRow(Row, section="topics"):
 SHAPE = shape("topics.delete", "What was deleted, or would be.", DeletedRow)
 
 
-class DeleteOptions(NamedTopics, WaitOptions, ChangeOptions):
+class DeleteOptions(NamedTopics, PatternOptions, WaitOptions, ChangeOptions):
     if_exists = if_exists()
     internal = flag("--internal", help="Kafka's own topics may be deleted.")
 
@@ -44,20 +45,22 @@ class DeleteOptions(NamedTopics, WaitOptions, ChangeOptions):
     words="TOPIC",
     examples="""
 kcli topics delete orders --dry-run      # what would be lost
-kcli topics delete orders --execute""",
+kcli topics delete orders --execute
+kcli topics delete 'tmp-*' --dry-run     # all that match""",
 )
 def delete(options: DeleteOptions) -> int:
     """Delete topics and all their records."""
-    names, patience = words_of(options, "TOPIC"), options.wait_seconds
+    given, patience = names_of(options, words_of(options, "TOPIC")), options.wait_seconds
     excluding(options)
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         rows = document.of(DeletedRow)
+        names = await topic_names(cluster, given, changes=True, empty=options.if_exists)
         rows += await _plan(cluster, names, options, document)
         ready = [row.topic for row in rows if row.result == "would delete"]
         if options.dry_run or not ready:
             return None
-        phrase = ready[0] if len(ready) == 1 else f"delete {len(ready)} topics"
+        phrase = phrase_for(ready, "delete", "topic", by_pattern=bool(given.patterns))
         if not confirm(options, document, phrase):
             document.rows.clear()
             return 1

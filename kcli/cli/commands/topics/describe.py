@@ -11,8 +11,9 @@ from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, list_offsets
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedTopics, OutputOptions
+from kcli.cli.parsing.groups import NamedTopics, OutputOptions, PatternOptions
 from kcli.cli.runtime.answer import answer, fail_all, words_of
+from kcli.cli.runtime.names import names_of, topic_names
 from kcli.errors import KcliError
 from kcli.model import TopicPartition
 
@@ -50,7 +51,7 @@ class PartitionRow(Row, section="partitions"):
 SHAPE = shape("topics.describe", "Partitions of topics, and the topics with their own configs.", TopicRow, PartitionRow)
 
 
-class DescribeOptions(NamedTopics, OutputOptions):
+class DescribeOptions(NamedTopics, PatternOptions, OutputOptions):
     """Names as arguments, or by the option."""
 
 
@@ -60,14 +61,15 @@ class DescribeOptions(NamedTopics, OutputOptions):
     words="TOPIC",
     examples="""
 kcli topics describe orders
+kcli topics describe 'orders-*' payments
 kcli topics describe orders -J | jq '.topics[].configs'""",
 )
 def describe(options: DescribeOptions) -> int:
     """Print partitions with leader, replicas and offsets, and the topics with the configs set on them."""
-    names = words_of(options, "TOPIC")
+    names = names_of(options, words_of(options, "TOPIC"))
 
     async def work(cluster: Cluster, document: Document) -> None:
-        topics = await _existing(cluster, names, document)
+        topics = await _existing(cluster, await topic_names(cluster, names), document)
         partitions = {TopicPartition(p.topic, p.partition): p for topic in topics.values() for p in topic.partitions}
         await cluster.refresh(list(topics))
         configs, starts, ends = await asyncio.gather(

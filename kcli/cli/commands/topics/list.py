@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from shlex import quote
+
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.fan_out import bad, good
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions, internal
+from kcli.cli.parsing.groups import NamedTopics, OutputOptions, PatternOptions, internal
 from kcli.cli.parsing.option import text
-from kcli.cli.runtime.answer import answer
-from kcli.errors import UsageError
+from kcli.cli.runtime.answer import answer, say
+from kcli.cli.runtime.names import names_of, topic_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from kcli.admin.topics.topics import Topic
     from kcli.cli.output.tables.document import Document
     from kcli.model import Cluster
@@ -33,27 +33,32 @@ class TopicRow(Row, section="topics"):
 SHAPE = shape("topics.list", "Topics, one a row.", TopicRow)
 
 
-class ListOptions(OutputOptions):
-    match = text("--match", metavar="REGEX", help="Only topics whose whole name matches.")
+class ListOptions(NamedTopics, PatternOptions, OutputOptions):
+    match = text("--match", metavar="REGEX", help="The same as '^REGEX$' for a TOPIC.", hidden=True)
     internal = internal()
 
 
 @command(
     "topics list",
     help="List topics.",
+    words="TOPIC",
     examples="""
 kcli topics list
-kcli topics list --match 'orders.*' --format plain | cut -f1""",
+kcli topics list 'orders*' --format plain | cut -f1
+kcli topics list '^orders-[0-9]+$'""",
 )
 def list_topics(options: ListOptions) -> int:
-    """List topics. Kafka's own are hidden unless --internal."""
-    matches = name_matcher(options.match)
+    """List topics, all or those named. Kafka's own are hidden unless --internal."""
+    names = names_of(options, [*options.words, *(f"^(?:{regex})$" for regex in filter(None, [options.match]))])
+    if options.match is not None:
+        say(options, f"--match is an argument today: kcli topics list {quote(f'^{options.match}$')}")
 
     async def work(cluster: Cluster, document: Document) -> None:
-        topics = await describe_topics(cluster, internal=options.internal)
+        chosen = await topic_names(cluster, names, internal=options.internal, empty=options.match is not None)
+        topics = await describe_topics(cluster, chosen if names.words else None, internal=options.internal)
         for name, error in bad(topics).items():
             document.fail(error, name)
-        document.of(TopicRow).extend(_row(topic) for name, topic in good(topics).items() if matches(name))
+        document.of(TopicRow).extend(_row(topic) for topic in good(topics).values())
 
     return answer(options, SHAPE, work)
 
@@ -68,17 +73,3 @@ def _row(topic: Topic) -> TopicRow:
         internal=topic.internal,
         topic_id=topic.topic_id or None,
     )
-
-
-def name_matcher(text: str | None) -> Callable[[str], object]:
-    """A function that says whether --match matches a name. Raises UsageError."""
-    if text is None:
-        return lambda name: True
-    import re
-
-    from kcli.text.patterns import compiled, matcher
-
-    try:
-        return matcher(compiled(text), f"--match {text}", whole=True)
-    except re.error as wrong:
-        raise UsageError(f"--match {text}: {wrong}") from wrong

@@ -12,9 +12,10 @@ from kcli.cli.output.tables import rows
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.output.timestamps import utc
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedTopics, OutputOptions, internal
+from kcli.cli.parsing.groups import NamedTopics, OutputOptions, PatternOptions, internal
 from kcli.cli.parsing.option import choice, span
 from kcli.cli.runtime.answer import answer, missing
+from kcli.cli.runtime.names import names_of, topic_names
 from kcli.grammar.durations import seconds
 
 TYPE_CHECKING = False
@@ -39,7 +40,7 @@ class StatsRow(Row, section="topics"):
 SHAPE = shape("topics.stats", "Topics with figures, one a row.", StatsRow)
 
 
-class StatsOptions(NamedTopics, OutputOptions):
+class StatsOptions(NamedTopics, PatternOptions, OutputOptions):
     internal = internal()
     over = span("--over", help="Over which time the rate is taken (default 1s).")
     unused = span("--unused", help="Only topics not written to for so long.")
@@ -67,10 +68,11 @@ def stats(options: StatsOptions) -> int:
     """
     over = seconds(options.over, "--over", 1.0)
     unused = seconds(options.unused, "--unused", None)
-    names = options.words or None
+    names = names_of(options, options.words)
 
     async def work(cluster: Cluster, document: Document) -> None:
-        known = await describe_topics(cluster, names, internal=options.internal or names is not None)
+        chosen = await topic_names(cluster, names, internal=options.internal)
+        known = await describe_topics(cluster, chosen if names.words else None, internal=options.internal)
         for name, error in bad(known).items():
             missing(document, name, error, await describe_topics(cluster, internal=False))
         topics = list(good(known))

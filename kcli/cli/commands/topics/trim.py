@@ -10,9 +10,10 @@ from kcli.asking.offsets import LogOffset, list_offsets
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ChangeOptions, NamedTopics
+from kcli.cli.parsing.groups import ChangeOptions, NamedTopics, PatternOptions
 from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say, words_of
+from kcli.cli.runtime.names import phrase_for
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.offsets import Range, parse_range
 
@@ -39,7 +40,7 @@ class TrimRow(Row, section="partitions"):
 SHAPE = shape("topics.trim", "Where logs start, and what was deleted before that, or would be.", TrimRow)
 
 
-class TrimOptions(NamedTopics, ChangeOptions):
+class TrimOptions(NamedTopics, PatternOptions, ChangeOptions):
     before = text("--before", "-o", metavar="WHERE", help="end, N, -N (before the end), +N (after the start), @TIME.")
 
 
@@ -50,6 +51,7 @@ class TrimOptions(NamedTopics, ChangeOptions):
     examples="""
 kcli topics trim orders --before @-7d --dry-run       # what is older than a week
 kcli topics trim orders:0,1 --before 4711 --execute
+kcli topics trim 'orders-*' --before @-7d --dry-run
 kcli topics trim orders --before end --execute        # everything that is there now
 kcli topics trim orders --before -1000 --execute      # all but the last 1000 of each partition""",
 )
@@ -57,7 +59,7 @@ def trim(options: TrimOptions) -> int:
     """Delete the records of topics before an offset or a time, for good. The plan comes
     first: where each log starts and would start, and how many offsets would be gone.
     """
-    scope, where = Scope(words_of(options, "TOPIC")), _where(options.before)
+    scope, where = Scope(words_of(options, "TOPIC"), literal=options.literal), _where(options.before)
     excluding(options)
 
     async def work(cluster: Cluster, document: Document) -> int | None:
@@ -73,7 +75,7 @@ def trim(options: TrimOptions) -> int:
         if options.dry_run or not ready:
             return None
         topics = sorted({at.topic for at in ready})
-        phrase = topics[0] if len(topics) == 1 else f"trim {plural(len(topics), 'topic')}"
+        phrase = phrase_for(topics, "trim", "topic", by_pattern=bool(scope.patterns))
         if not confirm(options, document, phrase):
             document.rows.clear()
             return 1

@@ -4,20 +4,21 @@ from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 
 _0 = Option(name='only', flags=('--only',), multiple=True, metavar='SECTION', help='Only this section: topics, configs, users, quotas or acls. Repeatable.')
-_1 = Option(name='match', flags=('--match',), multiple=True, metavar='PATTERN', help='Only what is named so, as a scope names it: orders-*, ^REGEX, group/billing, User:a*. Repeatable.')
+_1 = Option(name='match', flags=('--match',), multiple=True, metavar='PATTERN', help='The same as a NAME that is an argument. Repeatable.', hidden=True)
 _2 = Option(name='format', flags=('--format',), help='Default yaml.', choices=('yaml', 'toml', 'json'))
 _3 = Option(name='internal', flags=('--internal',), kind='flag', help="Kafka's own topics too.")
-_4 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.')
-_5 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.')
-_6 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.')
-_7 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.')
-_8 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.')
-_9 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.')
-_10 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.')
-_11 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.')
-_12 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.')
-_13 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
+_4 = Option(name='literal', flags=('--literal',), kind='flag', help="No patterns. Else a glob ('orders-*') or '^RE' (how a name begins) matches.")
+_5 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.')
+_6 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.')
+_7 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.')
+_8 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.')
+_9 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.')
+_10 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.')
+_11 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.')
+_12 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.')
+_13 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.')
+_14 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
 
 COMMANDS = {
-    '': Command(name='export', run='kcli.cli.commands.apply.export:export', description="Print topics, configs, users, quotas and ACLs as a file for `kcli apply`. To apply it to the same cluster changes\nnothing. Passwords cannot be read: users get the name of an environment variable, secret configs are left out.\nNot exported: records, offsets, and what is Kafka's own.\n\n\x08\nExamples:\n  kcli export > cluster.yaml\n  kcli export --only topics --match 'orders*' --format toml\n  kcli export -b old:9092 | kcli apply - -b new:9092 --execute", options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
+    '': Command(name='export', run='kcli.cli.commands.apply.export:export', description="Print topics, configs, users, quotas and ACLs as a file for `kcli apply`. To apply it to the same cluster changes\nnothing. Passwords cannot be read: users get the name of an environment variable, secret configs are left out.\nNot exported: records, offsets, and what is Kafka's own. NAME restricts it to what is named so: orders, orders-*,\n^RE, group/billing, User:a*.\n\n\x08\nExamples:\n  kcli export > cluster.yaml\n  kcli export 'orders*' 'group/*' --only topics --only configs --format toml\n  kcli export -b old:9092 | kcli apply - -b new:9092 --execute", words='NAME', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14)),
 }

@@ -328,34 +328,38 @@ def test_an_export_without_the_configs_of_a_broker_that_is_down_is_not_whole(
 
 def test_an_export_is_of_some_sections_and_names_only(kcli: Kcli) -> None:
     kcli.apply(FILE, "--execute")
-    some = json.loads(kcli("export", "--only", "topics", "--match", "o*", "--format", "json").out)
+    some = json.loads(kcli("export", "--only", "topics", "o*", "--format", "json").out)
     assert list(some) == ["schema", "topics"]
     assert list(some["topics"]) == ["orders"]
     wrong = kcli("export", "--only", "topic")
     assert (wrong.code, wrong.out) == (2, "")
     assert "--only topic: there is no such section; did you mean topics" in wrong.err
-    some = json.loads(kcli("export", "--match", "user alice", "--format", "json").out)
+    some = json.loads(kcli("export", "user alice", "--format", "json").out)
     assert list(some) == ["schema", "quotas"]
+    old = kcli("export", "--match", "user alice", "--format", "json")
+    assert json.loads(old.out) == some
+    assert old.err == "kcli: --match is an argument today: kcli export 'user alice'\n"
+    assert kcli("export", "--literal", "o*").err.startswith("kcli: o*: nothing is named so")
 
 
 def test_an_export_by_pattern_finds_something_or_says_so(kcli: Kcli) -> None:
     kcli.apply(FILE, "--execute")
     for pattern in ("^or", "^ord.rs$", "o*", "orders"):
-        some = json.loads(kcli("export", "--only", "topics", "--match", pattern, "--format", "json").out)
+        some = json.loads(kcli("export", "--only", "topics", pattern, "--format", "json").out)
         assert list(some["topics"]) == ["orders"]
-    none = kcli("export", "--match", "^cu")
+    none = kcli("export", "^cu")
     assert (none.code, none.out) == (1, "")
-    assert none.err == "kcli: --match ^cu: nothing is named so; a name, a pattern such as orders-*, or ^REGEX\n"
-    part = kcli("export", "--match", "cu*", "--match", "orders", "--format", "json")
+    assert none.err == "kcli: ^cu: nothing is named so; a name, a glob such as 'orders-*', or '^RE'\n"
+    part = kcli("export", "cu*", "orders", "--format", "json")
     assert (part.code, list(json.loads(part.out)["topics"])) == (0, ["orders"])
-    assert part.err == "kcli: --match cu*: nothing is named so; a name, a pattern such as orders-*, or ^REGEX\n"
-    assert kcli("export", "--match", "cu*", "--match", "orders", "-q").err == ""
-    both = kcli("export", "--match", "cu*", "--match", "ca*")
+    assert part.err == "kcli: cu*: nothing is named so; a name, a glob such as 'orders-*', or '^RE'\n"
+    assert kcli("export", "cu*", "orders", "-q").err == ""
+    both = kcli("export", "cu*", "ca*")
     assert (both.code, both.out) == (1, "")
-    assert [line.split(": ")[1] for line in both.err.splitlines()] == ["--match cu*", "--match ca*"]
-    wrong = kcli("export", "--match", "^(cu")
+    assert [line.split(": ")[1] for line in both.err.splitlines()] == ["cu*", "ca*"]
+    wrong = kcli("export", "^(cu")
     assert (wrong.code, wrong.out) == (2, "")
-    assert wrong.err.startswith("kcli: --match ^(cu: missing ), unterminated subpattern")
+    assert wrong.err.startswith("kcli: ^(cu: not a valid pattern: missing ), unterminated subpattern at column 2")
 
 
 GUARDED = """

@@ -15,7 +15,7 @@ class SharePlan(Selection):
 
     def __init__(self, options: ConsumeOptions, group: str) -> None:
         _refuse(options)
-        super().__init__(options, "consume", named_topics(options), filters=options)
+        super().__init__(options, "consume", named_topics(options), filters=options, literal=options.literal)
         if self.pattern is not None:
             raise UsageError(f"{self.pattern.patterns[0]}: a share group takes names of topics, and no pattern")
         self.options = options

@@ -12,17 +12,19 @@ from kcli.cli.commands.groups.undo import saved_offsets
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.output.timestamps import utc
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedGroups, UndoOptions
+from kcli.cli.parsing.groups import NamedGroups, PatternOptions, UndoOptions
 from kcli.cli.runtime.answer import say, words_of
+from kcli.cli.runtime.names import names_of
 from kcli.errors import UsageError
 
 if TYPE_CHECKING:
     from kcli.cli.commands.groups.plans import Prepare
+    from kcli.text.names import Names
 
 SHAPE = shape("groups.reset", "Committed offsets that were changed, or would be: old, new and delta.", ChangeRow)
 
 
-class ResetOptions(NamedGroups, FormOptions, ScopeOptions, UndoOptions):
+class ResetOptions(NamedGroups, PatternOptions, FormOptions, ScopeOptions, UndoOptions):
     pass
 
 
@@ -32,6 +34,7 @@ class ResetOptions(NamedGroups, FormOptions, ScopeOptions, UndoOptions):
     words="GROUP",
     examples="""
 kcli groups reset billing --all-topics --to-earliest             # the plan
+kcli groups reset 'billing-*' -t '^orders' --to-latest           # of all that match
 kcli groups reset billing -t orders:0,1 --to-offset 4711 --execute
 kcli groups reset billing -t orders --to-datetime 2026-01-31T10:00:00Z --execute
 kcli groups reset billing --all-topics --by-duration PT1H30M --execute
@@ -49,15 +52,20 @@ def reset(options: ResetOptions) -> int:
     Offsets are clamped to the log, and the row says so. A group that does not exist is made.
     """
     changes.check(options)
-    scope = Scope(options.topics, all_topics=options.all_topics)
+    scope = Scope(options.topics, all_topics=options.all_topics, literal=options.literal)
     check_form(options)
     if (path := options.from_file) is not None:
-        saved, groups = saved_offsets(path, options)
-        return changes.run(options, SHAPE, lambda at, _: plans.from_file(options, at, path, saved, groups, scope))
-    groups = words_of(options, "GROUP")
+        saved, kept = saved_offsets(path, options)
+        return changes.run(options, SHAPE, lambda at, _: plans.from_file(options, at, path, saved, kept, scope))
+    groups = names_of(options, words_of(options, "GROUP"))
+    by_pattern = bool(groups.patterns)
     if (source := options.from_group) is not None:
+        names = names_of(options, [source])
         return changes.run(
-            options, SHAPE, lambda at, document: plans.from_group(options, at, source, groups, scope, document)
+            options,
+            SHAPE,
+            lambda at, document: plans.from_group(options, at, names, groups, scope, document),
+            by_pattern=by_pattern,
         )
     refuse_empty(scope)
     prepare, moment = form_of(options, now_ms(), quiet=options.quiet)
@@ -70,9 +78,14 @@ def refuse_empty(scope: Scope) -> None:
         raise UsageError("of which topics? --topic TOPIC, or --all-topics for all that the group has committed")
 
 
-def reset_to(options: UndoOptions, groups: list[str], scope: Scope, prepare: Prepare, moment: int | None) -> int:
+def reset_to(options: UndoOptions, groups: Names, scope: Scope, prepare: Prepare, moment: int | None) -> int:
     """Reset groups by a form. A note says which moment (ms since the epoch) is meant, if one is: a time without a zone
     is a different time for each reader."""
     if moment is not None:
         say(options, f"to {utc(moment)}")
-    return changes.run(options, SHAPE, lambda at, _: plans.by_form(options, at, groups, scope, prepare))
+    return changes.run(
+        options,
+        SHAPE,
+        lambda at, _: plans.by_form(options, at, groups, scope, prepare),
+        by_pattern=bool(groups.patterns),
+    )

@@ -9,13 +9,14 @@ from kcli.cli.commands.groups.reset.payload_time import prepare_of
 from kcli.cli.commands.groups.reset.reset import refuse_empty, reset_to
 from kcli.cli.commands.groups.scope import Scope, ScopeOptions
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedGroups, TimeFieldOptions, UndoOptions
+from kcli.cli.parsing.groups import NamedGroups, PatternOptions, TimeFieldOptions, UndoOptions
 from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import words_of
+from kcli.cli.runtime.names import names_of
 from kcli.errors import UsageError
 
 
-class RollbackOptions(NamedGroups, TimeFieldOptions, ScopeOptions, UndoOptions):
+class RollbackOptions(NamedGroups, PatternOptions, TimeFieldOptions, ScopeOptions, UndoOptions):
     start = text("--start", metavar="TIME", help="Where to: ISO 8601, epoch s or ms, -1h, now.")
 
 
@@ -37,8 +38,8 @@ def rollback(options: RollbackOptions) -> int:
     if time is None:
         raise _refusal("--start TIME")
     changes.check(options)
-    scope = Scope(options.topics, all_topics=options.all_topics)
-    groups = words_of(options, "GROUP")
+    scope = Scope(options.topics, all_topics=options.all_topics, literal=options.literal)
+    groups = names_of(options, words_of(options, "GROUP"))
     refuse_empty(scope)
     return reset_to(options, groups, scope, prepare_of(options, time, quiet=options.quiet), time)
 
