@@ -29,7 +29,7 @@ def shell(sandbox: SandboxThread) -> Shell:
     return made
 
 
-def column(shell: Shell, section: str, name: str, *words: str) -> list[str]:
+def column(shell: Shell, section: str, name: str, *words: str) -> list[object]:
     """A column of what a command prints, without repetitions."""
     done = shell(*words, "-J")
     assert done.returncode == 0, done.stderr

@@ -3,49 +3,50 @@
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 
-_0 = Option(name='match', flags=('--match',), metavar='REGEX', help='Only topics whose whole name matches.')
+_0 = Option(name='match', flags=('--match',), metavar='REGEX', help="The same as '^REGEX$' for a TOPIC.", hidden=True)
 _1 = Option(name='internal', flags=('--internal',), kind='flag', help="Kafka's own topics too.")
-_2 = Option(name='format', flags=('--format',), help='Default table; plain is values only; csv-safe is for spreadsheets: no text is a formula.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'))
-_3 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.')
-_4 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.')
-_5 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.')
-_6 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.')
-_7 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.')
-_8 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.')
-_9 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.')
-_10 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.')
-_11 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.')
-_12 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.')
-_13 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
-_14 = Option(name='named_topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='The topic, instead of an argument.', also=('--topics',), word=True)
-_15 = Option(name='partitions', flags=('-p', '--partitions'), kind='int', metavar='N', help="How many; -1 is the broker's default.", least=-1)
-_16 = Option(name='replicas', flags=('-r', '--replication-factor'), kind='int', metavar='N', help="Replicas of each partition; -1 is the broker's default.", least=-1)
-_17 = Option(name='configs', flags=('--config',), multiple=True, metavar='KEY=VALUE', help='A topic config, also with a unit: retention.ms=7d. Repeatable.')
-_18 = Option(name='if_not_exists', flags=('--if-not-exists',), kind='flag', help='A topic that exists is no failure.')
-_19 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Let the broker check, create nothing.')
-_20 = Option(name='wait', flags=('--wait',), kind='flag', help='Wait until every broker knows (default).')
-_21 = Option(name='no_wait', flags=('--no-wait',), kind='flag', help='Do not wait until every broker knows.')
-_22 = Option(name='timeout', flags=('--timeout',), metavar='DURATION', help='Wait up to this long until every broker knows (default: 30s), else exit 4.')
-_23 = Option(name='if_exists', flags=('--if-exists',), kind='flag', help='What does not exist is no failure.')
-_24 = Option(name='internal', flags=('--internal',), kind='flag', help="Kafka's own topics may be deleted.")
-_25 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.')
-_26 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.')
-_27 = Option(name='partitions', flags=('-p', '--partitions'), kind='int', metavar='N', help='How many in all; a topic never gets fewer.', least=1)
-_28 = Option(name='configs', flags=('--config',), multiple=True, metavar='KEY=VALUE', help='Set a topic config, also with a unit: retention.ms=7d. Repeatable.')
-_29 = Option(name='delete_configs', flags=('--delete-config',), multiple=True, metavar='KEY', help='Take a topic config back to the default. Repeatable.')
-_30 = Option(name='undo_file', flags=('--undo-file',), metavar='FILE', help='Where to keep what there was before. Default: a new file in ~/.local/state/kcli/undo.')
-_31 = Option(name='no_undo', flags=('--no-undo',), kind='flag', help='Keep no undo file.')
-_32 = Option(name='before', flags=('--before', '-o'), metavar='WHERE', help='end, N, -N (before the end), +N (after the start), @TIME.')
-_33 = Option(name='over', flags=('--over',), metavar='DURATION', help='Over which time the rate is taken (default 1s).')
-_34 = Option(name='unused', flags=('--unused',), metavar='DURATION', help='Only topics not written to for so long.')
-_35 = Option(name='sort', flags=('--sort',), help='By what; from the largest. Default: topic.', choices=('topic', 'size', 'offsets', 'rate', 'last_write'))
+_2 = Option(name='named_topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='The topic, instead of an argument.', also=('--topics',), word=True)
+_3 = Option(name='literal', flags=('--literal',), kind='flag', help="No patterns. Else a glob ('orders-*') or '^RE' (how a name begins) matches.")
+_4 = Option(name='format', flags=('--format',), help='Default table; plain is values only; csv-safe is for spreadsheets: no text is a formula.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'))
+_5 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.')
+_6 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.')
+_7 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.')
+_8 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.')
+_9 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.')
+_10 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.')
+_11 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.')
+_12 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.')
+_13 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.')
+_14 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.')
+_15 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
+_16 = Option(name='partitions', flags=('-p', '--partitions'), kind='int', metavar='N', help="How many; -1 is the broker's default.", least=-1)
+_17 = Option(name='replicas', flags=('-r', '--replication-factor'), kind='int', metavar='N', help="Replicas of each partition; -1 is the broker's default.", least=-1)
+_18 = Option(name='configs', flags=('--config',), multiple=True, metavar='KEY=VALUE', help='A topic config, also with a unit: retention.ms=7d. Repeatable.')
+_19 = Option(name='if_not_exists', flags=('--if-not-exists',), kind='flag', help='A topic that exists is no failure.')
+_20 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Let the broker check, create nothing.')
+_21 = Option(name='wait', flags=('--wait',), kind='flag', help='Wait until every broker knows (default).')
+_22 = Option(name='no_wait', flags=('--no-wait',), kind='flag', help='Do not wait until every broker knows.')
+_23 = Option(name='timeout', flags=('--timeout',), metavar='DURATION', help='Wait up to this long until every broker knows (default: 30s), else exit 4.')
+_24 = Option(name='if_exists', flags=('--if-exists',), kind='flag', help='What does not exist is no failure.')
+_25 = Option(name='internal', flags=('--internal',), kind='flag', help="Kafka's own topics may be deleted.")
+_26 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.')
+_27 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.')
+_28 = Option(name='partitions', flags=('-p', '--partitions'), kind='int', metavar='N', help='How many in all; a topic never gets fewer.', least=1)
+_29 = Option(name='configs', flags=('--config',), multiple=True, metavar='KEY=VALUE', help='Set a topic config, also with a unit: retention.ms=7d. Repeatable.')
+_30 = Option(name='delete_configs', flags=('--delete-config',), multiple=True, metavar='KEY', help='Take a topic config back to the default. Repeatable.')
+_31 = Option(name='undo_file', flags=('--undo-file',), metavar='FILE', help='Where to keep what there was before. Default: a new file in ~/.local/state/kcli/undo.')
+_32 = Option(name='no_undo', flags=('--no-undo',), kind='flag', help='Keep no undo file.')
+_33 = Option(name='before', flags=('--before', '-o'), metavar='WHERE', help='end, N, -N (before the end), +N (after the start), @TIME.')
+_34 = Option(name='over', flags=('--over',), metavar='DURATION', help='Over which time the rate is taken (default 1s).')
+_35 = Option(name='unused', flags=('--unused',), metavar='DURATION', help='Only topics not written to for so long.')
+_36 = Option(name='sort', flags=('--sort',), help='By what; from the largest. Default: topic.', choices=('topic', 'size', 'offsets', 'rate', 'last_write'))
 
 COMMANDS = {
-    'list': Command(name='list', run='kcli.cli.commands.topics.list:list_topics', help='List topics.', description="List topics. Kafka's own are hidden unless --internal.\n\n\x08\nExamples:\n  kcli topics list\n  kcli topics list --match 'orders.*' --format plain | cut -f1", options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
-    'describe': Command(name='describe', run='kcli.cli.commands.topics.describe:describe', help='Partitions, offsets and configs of topics.', description="Print partitions with leader, replicas and offsets, and the topics with the configs set on them.\n\n\x08\nExamples:\n  kcli topics describe orders\n  kcli topics describe orders -J | jq '.topics[].configs'", words='TOPIC', options=(_14, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
-    'create': Command(name='create', run='kcli.cli.commands.topics.create:create', help='Create topics.', description='Create topics. Partitions and replicas default to what the broker is configured with.\n\n\x08\nExamples:\n  kcli topics create orders\n  kcli topics create orders -p 12 -r 3 --config retention.ms=86400000\n  kcli topics create orders -p 12 --dry-run      # the broker checks, nothing is made', words='TOPIC', options=(_15, _16, _17, _18, _19, _14, _20, _21, _22, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
-    'delete': Command(name='delete', run='kcli.cli.commands.topics.delete:delete', help='Delete topics.', description='Delete topics and all their records.\n\n\x08\nExamples:\n  kcli topics delete orders --dry-run      # what would be lost\n  kcli topics delete orders --execute', words='TOPIC', options=(_23, _24, _14, _20, _21, _22, _25, _26, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
-    'alter': Command(name='alter', run='kcli.cli.commands.topics.alter:alter', help='More partitions, other configs.', description='Give topics more partitions, and set or delete configs. The plan comes first,\nchecked by the broker.\n\nWith more partitions, records of one key go to another partition than before: order by key is broken once.\n\n\x08\nExamples:\n  kcli topics alter orders -p 12 --execute\n  kcli topics alter orders --config retention.ms=86400000 --delete-config segment.ms --execute\n  kcli topics alter orders payments -p 12 --dry-run', words='TOPIC', options=(_27, _28, _29, _14, _30, _31, _25, _26, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
-    'trim': Command(name='trim', run='kcli.cli.commands.topics.trim:trim', help='Delete the records before an offset.', description='Delete the records of topics before an offset or a time, for good. The plan comes\nfirst: where each log starts and would start, and how many offsets would be gone.\n\n\x08\nExamples:\n  kcli topics trim orders --before @-7d --dry-run       # what is older than a week\n  kcli topics trim orders:0,1 --before 4711 --execute\n  kcli topics trim orders --before end --execute        # everything that is there now\n  kcli topics trim orders --before -1000 --execute      # all but the last 1000 of each partition', words='TOPIC[:0,1]', options=(_32, _14, _25, _26, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
-    'stats': Command(name='stats', run='kcli.cli.commands.topics.stats:stats', help='Size, offsets, rate and last write.', description='Print how large topics are, how fast they grow and when somebody wrote last.\n\nRATE is measured over --over. Brokers before 3.0 do not tell the last write, those before 1.0 no sizes.\n\n\x08\nExamples:\n  kcli topics stats\n  kcli topics stats orders payments --over 5s\n  kcli topics stats --unused 30d                        # nobody wrote for 30 days, no group has lag\n  kcli topics stats --sort size --format plain', words='TOPIC', options=(_1, _33, _34, _35, _14, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
+    'list': Command(name='list', run='kcli.cli.commands.topics.list:list_topics', help='List topics.', description="List topics, all or those named. Kafka's own are hidden unless --internal.\n\n\x08\nExamples:\n  kcli topics list\n  kcli topics list 'orders*' --format plain | cut -f1\n  kcli topics list '^orders-[0-9]+$'", words='TOPIC', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15)),
+    'describe': Command(name='describe', run='kcli.cli.commands.topics.describe:describe', help='Partitions, offsets and configs of topics.', description="Print partitions with leader, replicas and offsets, and the topics with the configs set on them.\n\n\x08\nExamples:\n  kcli topics describe orders\n  kcli topics describe 'orders-*' payments\n  kcli topics describe orders -J | jq '.topics[].configs'", words='TOPIC', options=(_2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15)),
+    'create': Command(name='create', run='kcli.cli.commands.topics.create:create', help='Create topics.', description='Create topics. Partitions and replicas default to what the broker is configured with.\n\n\x08\nExamples:\n  kcli topics create orders\n  kcli topics create orders -p 12 -r 3 --config retention.ms=86400000\n  kcli topics create orders -p 12 --dry-run      # the broker checks, nothing is made', words='TOPIC', options=(_16, _17, _18, _19, _20, _2, _21, _22, _23, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15)),
+    'delete': Command(name='delete', run='kcli.cli.commands.topics.delete:delete', help='Delete topics.', description="Delete topics and all their records.\n\n\x08\nExamples:\n  kcli topics delete orders --dry-run      # what would be lost\n  kcli topics delete orders --execute\n  kcli topics delete 'tmp-*' --dry-run     # all that match", words='TOPIC', options=(_24, _25, _2, _3, _21, _22, _23, _26, _27, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15)),
+    'alter': Command(name='alter', run='kcli.cli.commands.topics.alter:alter', help='More partitions, other configs.', description="Give topics more partitions, and set or delete configs. The plan comes first,\nchecked by the broker.\n\nWith more partitions, records of one key go to another partition than before: order by key is broken once.\n\n\x08\nExamples:\n  kcli topics alter orders -p 12 --execute\n  kcli topics alter orders --config retention.ms=86400000 --delete-config segment.ms --execute\n  kcli topics alter 'orders-*' payments -p 12 --dry-run", words='TOPIC', options=(_28, _29, _30, _2, _3, _31, _32, _26, _27, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15)),
+    'trim': Command(name='trim', run='kcli.cli.commands.topics.trim:trim', help='Delete the records before an offset.', description="Delete the records of topics before an offset or a time, for good. The plan comes\nfirst: where each log starts and would start, and how many offsets would be gone.\n\n\x08\nExamples:\n  kcli topics trim orders --before @-7d --dry-run       # what is older than a week\n  kcli topics trim orders:0,1 --before 4711 --execute\n  kcli topics trim 'orders-*' --before @-7d --dry-run\n  kcli topics trim orders --before end --execute        # everything that is there now\n  kcli topics trim orders --before -1000 --execute      # all but the last 1000 of each partition", words='TOPIC[:0,1]', options=(_33, _2, _3, _26, _27, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15)),
+    'stats': Command(name='stats', run='kcli.cli.commands.topics.stats:stats', help='Size, offsets, rate and last write.', description='Print how large topics are, how fast they grow and when somebody wrote last.\n\nRATE is measured over --over. Brokers before 3.0 do not tell the last write, those before 1.0 no sizes.\n\n\x08\nExamples:\n  kcli topics stats\n  kcli topics stats orders payments --over 5s\n  kcli topics stats --unused 30d                        # nobody wrote for 30 days, no group has lag\n  kcli topics stats --sort size --format plain', words='TOPIC', options=(_1, _34, _35, _36, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15)),
 }
