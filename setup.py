@@ -14,20 +14,17 @@ BUILD = os.environ.get("KCLI_BUILD", "")
 if BUILD not in ("", "pure", "compiled"):
     sys.exit(f"KCLI_BUILD is {BUILD!r}: pure or compiled")
 # The folder of a build is not part of what is built: two builds of one commit are the same bytes.
-FLAGS = [] if sys.platform == "win32" else [f"-ffile-prefix-map={os.getcwd()}=.", "-g0"]
-SPEED = [] if sys.platform == "win32" else ["-O3", "-fwrapv"]
+WINDOWS = sys.platform == "win32"
+FLAGS = [] if WINDOWS else [f"-ffile-prefix-map={os.getcwd()}=.", "-g0"]
+SPEED = [] if WINDOWS else ["-O3", "-fwrapv"]
 
-setup(
-    ext_modules=[]
-    if BUILD == "pure"
-    else [
-        Extension(
-            "kcli.proto._records",
-            ["kcli/proto/_records.pyx"],
-            depends=["kcli/proto/_crc32c.h", *sorted(glob("kcli/proto/compiled/*.pxi"))],
-            extra_compile_args=[*SPEED, *FLAGS],
-            optional=BUILD != "compiled",
-        ),
-        Extension("kcli._watchdog", ["kcli/_watchdog.c"], extra_compile_args=FLAGS, optional=BUILD != "compiled"),
-    ]
+RECORDS = Extension(
+    "kcli.proto._records",
+    ["kcli/proto/_records.pyx"],
+    depends=["kcli/proto/_crc32c.h", *sorted(glob("kcli/proto/compiled/*.pxi"))],
+    extra_compile_args=[*SPEED, *FLAGS],
+    optional=BUILD != "compiled",
 )
+WATCHDOG = Extension("kcli._watchdog", ["kcli/_watchdog.c"], extra_compile_args=FLAGS, optional=BUILD != "compiled")
+
+setup(ext_modules=[] if BUILD == "pure" else [RECORDS] if WINDOWS else [RECORDS, WATCHDOG])
