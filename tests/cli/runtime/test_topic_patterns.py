@@ -137,5 +137,5 @@ def test_new_partitions_of_a_followed_topic_are_read(sandbox: SandboxThread, she
 
 
 def test_commands_that_take_names_refuse_a_pattern(shell: Shell) -> None:
-    done = shell("copy", "^orders", "payments")
-    assert (done.returncode, done.stderr) == (2, b"kcli: ^orders: copy takes names of topics, and no pattern\n")
+    done = shell("redrive", "^orders", "--dry-run")
+    assert (done.returncode, done.stderr) == (2, b"kcli: ^orders: redrive takes names of topics, and no pattern\n")

@@ -7,6 +7,7 @@ from time import monotonic
 from kcli.cli.commands.consume.selection import EARLIEST, LATEST, held_back
 from kcli.cli.commands.copy.outcome import FLUSH_AFTER_INTERRUPT, SHAPE, answered, summary, verdict
 from kcli.cli.commands.copy.plan import CopyOptions, Plan, Span
+from kcli.cli.commands.copy.several import by_pattern, copy_several
 from kcli.cli.commands.copy.survey import PLAN_SHAPE, survey
 from kcli.cli.commands.copy.target import check_partitions, cluster_id, find_target
 from kcli.cli.output.failure import with_document
@@ -29,6 +30,7 @@ from kcli.producer.producer import Producer
     examples="""
 kcli copy orders orders-2
 kcli copy orders orders --to-profile staging --create
+kcli copy 'orders-*' '*' --to-profile staging --create    # each topic that matches, under its name
 kcli copy orders fixed -o @-1d: --where 'value.total < 0' --dry-run
 kcli copy orders orders-6 --repartition -z zstd --rate 10MB
 kcli copy orders orders-2 --exactly-once --follow""",
@@ -41,7 +43,13 @@ def copy(options: CopyOptions) -> int:
     records may be published twice after an interruption, and none is left out; with --exactly-once neither. -o -N
     counts from the end: a whole copy of the last N is begun anew when it is run again, one that was cut short goes on.
     Read is read_committed unless --isolation says otherwise.
+
+    SRC may be a pattern: its topics are copied one after another, * in DST is the name of each.
     """
+    if by_pattern(options):
+        format = "json" if options.json else options.format
+        shape = PLAN_SHAPE if options.dry_run else SHAPE
+        return with_document(lambda: run(lambda stop: copy_several(options, _copy, stop)), shape, format)
     plan = Plan(options)
     shape = PLAN_SHAPE if options.dry_run else SHAPE
     return with_document(lambda: run(lambda stop: _copy(plan, stop)), shape, plan.format)

@@ -83,7 +83,7 @@ def verdict(plan: Plan, tally: Tally, problem: KcliError | None, stop: Stop, sec
 
 
 def _show(plan: Plan, format: str, tally: Tally, problem: KcliError | None, seconds: float) -> None:
-    document = Document(shape=SHAPE)
+    document = plan.document or Document(shape=SHAPE)
     document.of(CopyRow).append(
         CopyRow(
             source=plan.source,
@@ -101,4 +101,5 @@ def _show(plan: Plan, format: str, tally: Tally, problem: KcliError | None, seco
     )
     if problem is not None:
         document.fail(problem)
-    write(document, format)
+    if plan.document is None:
+        write(document, format)

@@ -7,7 +7,7 @@ import sys
 from kcli.cli.commands.consume.selection import Selection, given_filters
 from kcli.cli.commands.copy.resume import ResumeOptions, rate_of
 from kcli.cli.output.text import codec
-from kcli.cli.parsing.groups import NamedTopics, OutputOptions
+from kcli.cli.parsing.groups import NamedTopics, OutputOptions, PatternOptions
 from kcli.cli.parsing.option import flag, integer, text
 from kcli.cli.parsing.record_groups import (
     CommittedSelectionOptions,
@@ -22,11 +22,23 @@ from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.settings import ProducerSettings
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.output.tables.document import Document
+
 Span = dict[TopicPartition, tuple[int, int]]
 """[start, stop) of each partition."""
 
 
-class CopyOptions(NamedTopics, CommittedSelectionOptions, FilterOptions, TargetOptions, ResumeOptions, OutputOptions):
+class CopyOptions(
+    NamedTopics,
+    PatternOptions,
+    CommittedSelectionOptions,
+    FilterOptions,
+    TargetOptions,
+    ResumeOptions,
+    OutputOptions,
+):
     follow = flag("--follow", help="Go on with what comes, until Ctrl-C.")
     count = record_limit()
     repartition = repartition()
@@ -55,7 +67,8 @@ class Plan(Selection):
             raise UsageError("copy what, and where to? kcli copy SRC DST")
         self.source, self.destination = options.words
         options = options.replace(isolation=options.isolation or "read_committed")
-        super().__init__(options, "copy", [self.source], filters=options)
+        super().__init__(options, "copy", [self.source], filters=options, literal=options.literal)
+        self.document: Document | None = None  # of several copies; else each prints its own
         self.options = options
         self.elsewhere = bool(options.to_profile or options.to_bootstrap)
         self.format = "json" if options.json else options.format

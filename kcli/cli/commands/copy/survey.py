@@ -62,10 +62,11 @@ async def survey(plan: Plan, source: Client, span: Span, stop: Stop) -> int:
             progress.close()
     if stop.asked:
         return INTERRUPTED
-    document = Document(shape=PLAN_SHAPE)
-    document.of(PartitionRow)[:] = [_row(plan, at, contents.parts.get(at, Part()), span[at]) for at in sorted(span)]
-    document.of(TimeRow)[:] = _times(contents)
-    write(document, plan.format or "table")
+    document = plan.document or Document(shape=PLAN_SHAPE)
+    document.of(PartitionRow).extend(_row(plan, at, contents.parts.get(at, Part()), span[at]) for at in sorted(span))
+    if plan.document is None:  # times of several topics would be told apart by nothing
+        document.of(TimeRow)[:] = _times(contents)
+        write(document, plan.format or "table")
     return 0
 
 

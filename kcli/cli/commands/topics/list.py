@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from shlex import quote
-
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.fan_out import bad, good
 from kcli.cli.output.tables.rows import Row, column, shape
@@ -51,6 +49,8 @@ def list_topics(options: ListOptions) -> int:
     """List topics, all or those named. Kafka's own are hidden unless --internal."""
     names = names_of(options, [*options.words, *(f"^(?:{regex})$" for regex in filter(None, [options.match]))])
     if options.match is not None:
+        from shlex import quote
+
         say(options, f"--match is an argument today: kcli topics list {quote(f'^{options.match}$')}")
 
     async def work(cluster: Cluster, document: Document) -> None:
