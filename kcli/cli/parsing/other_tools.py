@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Container
 
 USE = "`--profile NAME` on a line, KCLI_PROFILE, or default_profile in the file that `kcli config path` names"
-ADD = "a table [profiles.NAME] in the file that `kcli config path` names"
 NOUNS = {
     word: command
     for command, words in {
@@ -85,14 +84,14 @@ VERBS = {
         "add-controller": "voters add", "remove-controller": "voters remove", "list-endpoints": "kcli brokers list",
     },
     "config": {
-        "current-context": "show", "get-contexts": "list", "current": "show", "view": "show", "print": "show",
+        "current-context": "current", "get-contexts": "list", "view": "show", "print": "show",
         "get-clusters": "list", "use-context": USE,
         "use-cluster": USE,
         "use": USE,
         "select-cluster": USE,
-        "add-cluster": ADD, "get": "kcli configs get",
+        "add-cluster": "add", "delete": "remove", "rm": "remove", "get": "kcli configs get",
         "set": "kcli configs set", "describe": "kcli configs get", "alter": "kcli configs set",
-        "create": ADD,
+        "create": "add",
     },
     "configs": {"alter": "set", "add": "set", "remove": "unset", "reset": "unset"},
     "quotas": {"set": "alter", "add": "alter", "create": "alter", "delete": "alter", "remove": "alter"},

@@ -53,8 +53,9 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     ),
     "tui": ("tui.tui", "The dashboard: groups, lag, partitions, members, topics, records."),
     "config": (
-        "config.list config.show config.check config.importing config.path",
-        "Profiles: list, show, check, import, path.",
+        "config.list config.current config.add config.remove config.show config.check config.importing.importing "
+        "config.path",
+        "Profiles: add, list, show, check, import, remove.",
     ),
     "doctor": ("doctor.doctor", "Why can't I connect: every step, and what mends it."),
     "apply": ("apply.apply", "Make a cluster as files declare it; the plan first."),

@@ -31,18 +31,19 @@ UNNAMED = (
 class Connection:
     """What the connection options of one command line say."""
 
-    def __init__(self, options: ConnectionOptions, *, looking: bool = True) -> None:
+    def __init__(self, options: ConnectionOptions, *, looking: bool = True, profile: Profile | None = None) -> None:
+        """`profile` is used as if --profile named it."""
         self.bootstrap: str | None = options.bootstrap
         for flag, given, example in (("-b", self.bootstrap, "HOST:PORT"), ("--profile", options.profile, "NAME")):
             if given == "":  # a variable that is not set shall not become another cluster
                 raise UsageError(f"{flag} is empty; write {flag} {example}")
         self.quiet: bool = options.quiet
         self.verbose: bool = options.verbose
-        self._named = bool(options.profile)
+        self._named = bool(options.profile) or profile is not None
         self._confirmed: str | None = options.confirm
         self.trace: str = options.trace_file or ("-" if options.trace else "")
         self._mapped: list[str] = options.broker_map
-        self.profile = self._profile(options)
+        self.profile = profile or self._profile(options)
         self.properties = self._properties(options, looking)
 
     def _profile(self, options: ConnectionOptions) -> Profile | None:

@@ -124,7 +124,7 @@ def _open_secrets(properties: list[tuple[str, str | Source]], path: str) -> tupl
     from kcli.secret import secretive
 
     plain = [key for key, value in properties if isinstance(value, str) and secretive(key) and value[:2] != "${"]
-    if not plain or os.name != "posix" or not os.stat(path).st_mode & 0o044:
+    if not plain or os.name != "posix" or not os.path.exists(path) or not os.stat(path).st_mode & 0o044:
         return ()
     return (f"{path} has {plain[0]} in it and can be read by others: chmod 600 it",)
 

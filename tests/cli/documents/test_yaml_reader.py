@@ -161,8 +161,7 @@ def test_JSON_is_read_as_json_reads_it(document: object, indent: int | str | Non
 
 @pytest.mark.process
 def test_only_what_reads_YAML_imports_it() -> None:
-    code = (
-        "import sys, kcli.cli.commands.apply.files, kcli.cli.documents.toml_reader, kcli.cli.commands.config.foreign; "
-    )
+    code = "import sys, kcli.cli.commands.apply.files, kcli.cli.documents.toml_reader; "
+    code += "import kcli.cli.commands.config.importing.foreign; "
     code += "print('yaml' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

@@ -73,7 +73,7 @@ def _checked(name: str, table: dict[str, Any], where: str, *, secrets: bool) -> 
         profile = check_trust(profile_of(name, table, where))
         properties = read_properties(None, [], profile, looking=secrets)
         security = properties.security()
-        _servers(profile)
+        check_servers(profile)
         if security is not None and secrets:
             from kcli.broker.security.access import Access
 
@@ -87,7 +87,8 @@ def _checked(name: str, table: dict[str, Any], where: str, *, secrets: bool) -> 
     return ("warning" if warnings else "ok"), list(dict.fromkeys(warnings))
 
 
-def _servers(profile: Profile) -> None:
+def check_servers(profile: Profile) -> None:
+    """Raises UsageError for servers and mappings that make no sense."""
     from kcli.config.properties.broker_map import pair
     from kcli.settings import parse_bootstrap
 

@@ -43,7 +43,7 @@ def _effective(connection: Connection, *, everything: bool) -> list[PropertyRow]
     profile = connection.profile
     lines: dict[str, int] = {}
     if profile is not None:
-        from kcli.cli.commands.config.toml import lines_of
+        from kcli.cli.commands.config.writing.toml import lines_of
 
         lines = lines_of(profile.path, profile.name)
 

@@ -68,36 +68,45 @@ def run(options: DoctorOptions) -> int:
     """
     document = Document(shape=SHAPE)
     steps: list[Step] = []
-    settings, access = _configuration(options, steps)
+    settings, access = _configuration(lambda: Connection(options), steps)
     if settings is not None:
         patience = seconds(options.timeout, "--timeout", (options.timeout_ms or 0) / 1000 or PATIENCE, least=1)
         asyncio.run(examine(settings, access, steps, patience, options))
     document.of(StepRow)[:] = [step.row() for step in steps]
     for step in steps:
         if step.status == FAILED:
-            document.errors.append({"about": step.address, "error": step.fault or "", "message": _sentence(step)})
+            document.errors.append({"about": step.address, "error": step.fault or "", "message": sentence(step)})
     write(document, format_of(options))
     for step in steps:
         if step.status in (FAILED, WARNING) and not (step.status == WARNING and options.quiet):
-            complain(_sentence(step))
+            complain(sentence(step))
     if settings is not None and settings.hint and exit_code(steps):
         complain(UNNAMED)
     return exit_code(steps)
 
 
-def _sentence(step: Step) -> str:
+def diagnose(make: Callable[[], Connection]) -> list[Step]:
+    """Every step of the way that a configuration makes."""
+    steps: list[Step] = []
+    settings, access = _configuration(make, steps)
+    if settings is not None:
+        asyncio.run(examine(settings, access, steps, PATIENCE, DoctorOptions()))
+    return steps
+
+
+def sentence(step: Step) -> str:
     who = f"broker {step.broker} at {step.address}" if step.broker is not None else step.address or step.step
     return f"{who}: {step.result}: {step.mend}" if step.mend else f"{who}: {step.result}"
 
 
-def _configuration(options: DoctorOptions, steps: list[Step]) -> tuple[ClientSettings | None, Access | None]:
+def _configuration(make: Callable[[], Connection], steps: list[Step]) -> tuple[ClientSettings | None, Access | None]:
     """The first rung: what is to be used, and whether it makes sense."""
     begin = time.perf_counter()
     step = Step(step="config")
     steps.append(step)
     access = None
     try:
-        connection = Connection(options)
+        connection = make()
         settings = connection.client()
         if settings.security is not None:
             from kcli.broker.security.access import Access

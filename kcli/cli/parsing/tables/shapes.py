@@ -20,6 +20,7 @@ NAMES = (
     'cluster.voters.add',
     'cluster.voters.remove',
     'config.check',
+    'config.current',
     'config.list',
     'config.show',
     'configs.append',

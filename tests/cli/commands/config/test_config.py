@@ -447,7 +447,7 @@ def test_a_file_that_nothing_can_be_added_to_is_left_as_it_is(home: Path, capsys
     file.write_text('profiles = { dev = { bootstrap = "x" } }\n')
     (home / "new.properties").write_text("bootstrap.servers=new:1\n")
     assert main(["config", "import", str(home / "new.properties"), "--write"]) == 2
-    assert "put the profile there by hand" in capsys.readouterr().err
+    assert "change it by hand" in capsys.readouterr().err
     assert file.read_text() == 'profiles = { dev = { bootstrap = "x" } }\n'
 
 

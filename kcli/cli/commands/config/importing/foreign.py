@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from kcli.cli.commands.config.readers import ForeignCluster, kaf, kafkactl, kcl, rpk
+from kcli.cli.commands.config.importing.readers import ForeignCluster, kaf, kafkactl, kcl, rpk
 from kcli.errors import UsageError
 
 PLACES = {

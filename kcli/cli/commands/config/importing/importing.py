@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
-from kcli.cli.commands.config.foreign import PLACES, guess, place, read
+from kcli.cli.commands.config.importing.foreign import PLACES, guess, place, read
+from kcli.cli.commands.config.importing.readers import ForeignCluster
 from kcli.cli.commands.config.options import RemarkOptions
-from kcli.cli.commands.config.readers import ForeignCluster
-from kcli.cli.commands.config.toml import secrets_of, text_of, write
+from kcli.cli.commands.config.writing.anchor import anchor, named_files
+from kcli.cli.commands.config.writing.file import write
+from kcli.cli.commands.config.writing.toml import secrets_of, text_of
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.option import flag, text, texts
@@ -50,7 +52,7 @@ def run(options: ImportOptions) -> int:
             raise UsageError(f"--name {name}: {path} has {len(clusters)} clusters; name one of them with --only")
         clusters[0].name = name
     for cluster in clusters:
-        _anchor(cluster, path)
+        anchor(cluster, os.path.dirname(path))
         _remark(cluster, kind, quiet=options.quiet)
     if options.write:
         target = options.to or user_file()
@@ -93,25 +95,6 @@ def _known(wanted: list[str], clusters: list[ForeignCluster], path: str) -> None
             raise UsageError(f"--only {name}: {path} has {', '.join(names)}{did_you_mean(name, names)}")
 
 
-def _anchor(cluster: ForeignCluster, path: str) -> None:
-    """Files that are named from the folder of `path`, or from here, are named whole: a profile is used anywhere."""
-    for key, file in _named_files(cluster):
-        for folder in (os.path.dirname(os.path.abspath(path)), os.getcwd()):
-            if os.path.exists(os.path.join(folder, file)):
-                cluster.properties[key] = os.path.join(folder, os.path.normpath(file))
-                break
-
-
-def _named_files(cluster: ForeignCluster) -> list[tuple[str, str]]:
-    """(property, file) of those whose name is not whole."""
-    from kcli.config.properties import names
-    from kcli.config.secrets.fields import FILES
-
-    fields = {**names.TLS, **names.OAUTH, **names.KERBEROS}
-    named = [(key, file) for key, file in cluster.properties.items() if fields.get(key) in FILES]
-    return [(key, file) for key, file in named if not os.path.isabs(file) and file[:1] not in ("~", "$")]
-
-
 def _remark(cluster: ForeignCluster, kind: str, *, quiet: bool) -> None:
     """What could not be taken over, and what would not work as it is."""
     remarks = [f"{cluster.name}: left out: {', '.join(cluster.left_out)}"] if cluster.left_out else []
@@ -127,7 +110,7 @@ def _remark(cluster: ForeignCluster, kind: str, *, quiet: bool) -> None:
     except UsageError as problem:
         remarks.append(str(problem))
     remarks += [
-        f"{cluster.name}: {key}: {file} is looked for where kcli is started" for key, file in _named_files(cluster)
+        f"{cluster.name}: {key}: {file} is looked for where kcli is started" for key, file in named_files(cluster)
     ]
     if cluster.current:
         remarks.append(f'it is what {kind} uses now: --profile {cluster.name}, or default_profile = "{cluster.name}"')

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kcli.values import Value, field
+from kcli.cli.commands.config.writing.toml import NewProfile
+from kcli.values import field
 
 MECHANISMS = {
     "plaintext": "PLAIN", "plain": "PLAIN", "scramsha256": "SCRAM-SHA-256", "scramsha512": "SCRAM-SHA-512",
@@ -13,12 +14,9 @@ MECHANISMS = {
 """Without the dashes and underscores that each tool puts elsewhere."""
 
 
-class ForeignCluster(Value):
-    """One cluster of a foreign file: its name there, properties as -X has them, and what could not be taken over."""
+class ForeignCluster(NewProfile):
+    """One cluster of a foreign file, and what could not be taken over."""
 
-    name: str = ""
-    bootstrap: str = ""
-    properties: dict[str, str] = field(factory=dict)
     left_out: list[str] = field(factory=list)
     current: bool = False
 

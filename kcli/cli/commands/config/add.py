@@ -1,0 +1,162 @@
+"""`kcli config add`: a profile that the doctor has checked, in config.toml."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from typing import TYPE_CHECKING
+
+from kcli.cli.commands.config.writing.anchor import anchor
+from kcli.cli.commands.config.writing.file import write
+from kcli.cli.commands.config.writing.toml import NewProfile, secrets_of, text_of
+from kcli.cli.output.messages import complain
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import ConnectionOptions
+from kcli.cli.parsing.option import flag, text
+from kcli.config.profiles.files import check_trust, user_file
+from kcli.config.profiles.profile import SERVERS, Profile, profile_of
+from kcli.config.properties.merged import read_properties
+from kcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from kcli.cli.commands.doctor.steps import Step
+
+
+class AddOptions(ConnectionOptions):
+    read_only = flag("--read-only", help="Refuse everything that changes this cluster.")
+    protected = flag("--protected", help="Ask for --confirm before something is deleted or altered.")
+    default = flag("--default", help="Use it when nothing names a cluster (default_profile).")
+    no_check = flag("--no-check", help="Write the profile without a connection.")
+    to = text("--to", metavar="FILE", help="Write to this file, such as .kcli.toml (default: config.toml).")
+    force = flag("--force", help="Replace the profile if it exists.")
+    profile = confirm = trace_file = None
+    trace = verbose = False
+
+
+@command(
+    "config add",
+    help="Add a profile, checked by the doctor.",
+    words="NAME",
+    examples="""
+kcli config add dev -b localhost:9092
+kcli config add prod -F client.properties --protected
+kcli config add prod -b kafka-1:9093 -X security.protocol=SASL_SSL -X sasl.password='${env:PASSWORD}'""",
+)
+def add(options: AddOptions) -> int:
+    """Add a cluster to config.toml as a profile. The doctor checks the connection first; if it fails, nothing is
+    written. Write secrets as references: ${env:NAME}, ${file:PATH}, ${keyring:SERVICE/USER} or ${command:WORDS}.
+    """
+    name = _name(options.words)
+    target = options.to or user_file()
+    new = _new(name, options)
+    profile = _profile(new, target)
+    if not options.force and os.path.exists(target):
+        _absent(name, target)
+    about = ""
+    if not options.no_check:
+        steps = _checked(profile, quiet=options.quiet)
+        code = _refusal(steps, name)
+        if code:
+            return code
+        about = next((f" ({step.result})" for step in steps if step.step == "metadata" and step.status == "ok"), "")
+    replaced = write(target, [new], force=options.force, default=name if options.default else "")
+    if not options.quiet:
+        for key in secrets_of(new):
+            complain(f"{name}: {key} is plain text in {target}; -X {key}='${{env:NAME}}' writes a reference instead")
+        before = f"; the file before is {target}~" if replaced else ""
+        use = "it is the default now" if options.default else f"use it with --profile {name} or KCLI_PROFILE={name}"
+        complain(f"{name}{about} written to {target}{before}; {use}")
+    return 0
+
+
+def _name(words: list[str]) -> str:
+    if len(words) != 1:
+        raise UsageError("config add takes one name: kcli config add NAME -b HOST:PORT")
+    if not words[0].strip() or not words[0].isprintable():
+        raise UsageError("config add: a profile's name is a printable text")
+    return words[0]
+
+
+def _new(name: str, options: AddOptions) -> NewProfile:
+    """The profile that the options describe. Raises UsageError."""
+    if options.read_only and options.protected:
+        raise UsageError("--read-only and --protected exclude each other: --read-only is the stricter one")
+    new = NewProfile(name=name, guard="read_only" if options.read_only else "protected" if options.protected else "")
+    if options.config_file is not None:
+        from kcli.cli.commands.config.importing.foreign import read
+
+        cluster = read("properties", options.config_file, name)[0]
+        new.bootstrap, new.properties = cluster.bootstrap, cluster.properties
+        if cluster.left_out and not options.quiet:
+            complain(f"{options.config_file}: left out: {', '.join(cluster.left_out)}")
+    read_properties(None, options.properties, looking=False)  # refuses unknown names and values
+    for item in options.properties:
+        key, _, value = (part.strip() for part in item.partition("="))
+        if key in SERVERS:
+            new.bootstrap = value
+        else:
+            new.properties.pop(key, None)
+            new.properties[key] = value
+    new.bootstrap = new.bootstrap if options.bootstrap is None else options.bootstrap
+    for key, value in new.properties.items():
+        if value.startswith("${file:") and value.endswith("}"):
+            new.properties[key] = f"${{file:{os.path.abspath(os.path.expanduser(value[7:-1]))}}}"
+    anchor(new, os.path.dirname(options.config_file or ""))
+    new.broker_map = dict(_pair(item) for item in options.broker_map)
+    if not new.bootstrap:
+        raise UsageError(f"config add {name}: no servers are named; add -b HOST:PORT")
+    return new
+
+
+def _pair(item: str) -> tuple[str, str]:
+    from kcli.config.properties.broker_map import pair
+
+    pair(item, "--broker-map")
+    host, _, to = item.partition("=")
+    return host.strip(), to.strip()
+
+
+def _profile(new: NewProfile, target: str) -> Profile:
+    """The profile as it will be read. Raises UsageError for servers and values that make no sense."""
+    from kcli.cli.commands.config.check import check_servers
+
+    table = tomllib.loads(text_of(new, reveal=True))["profiles"][new.name]
+    profile = check_trust(profile_of(new.name, table, target))
+    try:
+        check_servers(profile)
+        read_properties(None, [], profile, looking=False).security()
+    except UsageError as problem:
+        raise UsageError(f"config add {new.name}: {str(problem).removeprefix(f'{profile.where}: ')}") from None
+    return profile
+
+
+def _absent(name: str, target: str) -> None:
+    """Raises UsageError where the file has a profile of that name: before the check, which takes time."""
+    from kcli.config.profiles.files import document
+
+    if name in document(target).get("profiles", {}):
+        raise UsageError(f"{target} has a profile {name} already: --force replaces it, another name keeps both")
+
+
+def _checked(profile: Profile, *, quiet: bool) -> list[Step]:
+    """The doctor's steps, with what it warns of told."""
+    from kcli.cli.commands.doctor.doctor import diagnose, sentence
+    from kcli.cli.commands.doctor.steps import FAILED, WARNING
+    from kcli.cli.runtime.connection import Connection
+
+    steps = diagnose(lambda: Connection(ConnectionOptions(quiet=quiet), profile=profile))
+    for step in steps:
+        if step.status == FAILED or (step.status == WARNING and not quiet):
+            complain(sentence(step))
+    return steps
+
+
+def _refusal(steps: list[Step], name: str) -> int:
+    """The exit code where no connection stands; what fails behind one, such as rights, is no hindrance."""
+    from kcli.cli.commands.doctor.steps import exit_code
+
+    code = exit_code(steps)
+    if code not in (2, 5):
+        return 0
+    complain(f"{name} was not written: the check failed; --no-check writes it all the same")
+    return code

@@ -1,0 +1,72 @@
+"""`kcli config current`: which cluster applies, and why."""
+
+from __future__ import annotations
+
+import os
+
+from kcli.cli.commands.config.profiles import print_rows
+from kcli.cli.output.tables.rows import Row, column, shape
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.runtime.connection import DEFAULT, Connection
+from kcli.config.profiles.files import document, project_file, user_file
+from kcli.secret import without_logins
+
+SERVERS = "--bootstrap-server"
+SHOWN = {SERVERS: "-b, -X or -F"}
+
+
+class SourceRow(Row, section="sources"):
+    source: str = column("Option, variable or file that may name a cluster, the strongest first.")
+    value: str | None = column("What it names: servers or a profile.")
+    applies: bool = column("True if it is what applies.")
+    servers: str | None = column("The servers that it leads to, if they apply.")
+
+
+SHAPE = shape("config.current", "Which cluster applies, and why.", SourceRow)
+
+
+@command(
+    "config current",
+    help="Show which cluster applies, and why.",
+    examples="""
+kcli config current
+kcli config current --profile prod
+kcli config current -J | jq -r '.sources[] | select(.applies) | .source'""",
+)
+def current(options: OutputOptions) -> int:
+    """Show every place that may name a cluster, the strongest first, and which one applies: options, the environment,
+    .kcli.toml of the project, config.toml of the user, the default. `kcli config show` prints the properties.
+    """
+    connection = Connection(options, looking=False)
+    where, servers = connection.servers()
+    profile, by = connection.profile, connection.profile_from
+    rows: list[SourceRow] = []
+    for source, value in _sources(options, connection):
+        named = profile is not None and value is not None and source.endswith(by)
+        by = "\0" if named else by  # a second default_profile is not read
+        leads = source == where or (named and profile is not None and where == profile.where)
+        rows.append(
+            SourceRow(
+                source=SHOWN.get(source, source),
+                value=None if value is None else without_logins(value),
+                applies=leads or named,
+                servers=without_logins(servers) if leads else None,
+            )
+        )
+    return print_rows(options, SHAPE, rows)
+
+
+def _sources(options: OutputOptions, connection: Connection) -> list[tuple[str, str | None]]:
+    """(place, what it names), the strongest first."""
+    found = [
+        (SERVERS, options.bootstrap or connection.properties.bootstrap),
+        ("--profile", options.profile),
+        *((name, os.environ.get(name) or None) for name in ("KCLI_BOOTSTRAP", "KCLI_PROFILE")),
+    ]
+    spelled = "KCLI_BOOTSTRAP_SERVERS"
+    found[3:3] = [(spelled, os.environ[spelled])] if os.environ.get(spelled) else []
+    for path in dict.fromkeys(path for path in (project_file(), user_file()) if path):
+        named = document(path).get("default_profile") if os.path.isfile(path) else None
+        found.append((f"{path}: default_profile", named))
+    return [*found, ("default", DEFAULT)]

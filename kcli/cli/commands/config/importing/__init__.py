@@ -1,0 +1,1 @@
+"""`kcli config import`: the files of other tools."""

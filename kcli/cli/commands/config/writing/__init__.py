@@ -1,0 +1,1 @@
+"""Profiles as TOML text, and that text in a file."""

@@ -1,0 +1,155 @@
+"""Changes of a file of profiles: comments, order and every other line stay; all of a change is written, or nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from kcli.cli.commands.config.writing.toml import NewProfile, quoted, text_of
+from kcli.cli.documents.toml_reader import header
+from kcli.errors import UsageError
+from kcli.values import Value, field
+
+DEFAULT = "default_profile"
+
+
+class Section(Value):
+    """The lines of a table: the comments right above its header, the header, and what follows."""
+
+    path: list[str] = field(factory=list)
+    above: list[str] = field(factory=list)
+    lines: list[str] = field(factory=list)
+
+
+def write(path: str, profiles: Sequence[NewProfile], *, force: bool, default: str = "") -> list[str]:
+    """Put profiles into the file, made with mode 600 where there is none; a profile that is replaced keeps its place,
+    and the file before is kept beside it. `default` becomes the default_profile. Returns the names of those replaced.
+    Raises UsageError with nothing written."""
+    path = os.path.realpath(path)
+    before, old = _read(path)
+    there = [profile.name for profile in profiles if profile.name in old.get("profiles", {})]
+    if there and not force:
+        raise UsageError(f"{path} has a profile {there[0]} already: --force replaces it, another name keeps both")
+    texts = {profile.name: text_of(profile, reveal=True) for profile in profiles}
+    after = _changed(before, {name: texts[name] for name in there})
+    for name in [name for name in texts if name not in there]:
+        after += ("\n" if after and not after.endswith("\n\n") else "") + texts[name]
+    wanted = {**old, "profiles": {**old.get("profiles", {}), **_tables(texts)}}
+    if default:
+        after, wanted[DEFAULT] = _with_default(after, default), default
+    _save(path, before if there else None, after, wanted)
+    return there
+
+
+def remove(path: str, names: Sequence[str]) -> bool:
+    """Take profiles out of the file, and its default_profile if it is one of them; the file before is kept beside it.
+    Returns whether the default went too. Raises UsageError with nothing written."""
+    path = os.path.realpath(path)
+    before, old = _read(path)
+    wanted: dict[str, Any] = {**old, "profiles": {n: v for n, v in old["profiles"].items() if n not in names}}
+    default = wanted.get(DEFAULT) in names
+    if default:
+        del wanted[DEFAULT]
+    after = _changed(_with_default(before, "") if default else before, dict.fromkeys(names, ""))
+    _save(path, before, after, wanted)
+    return default
+
+
+def _read(path: str) -> tuple[str, dict[str, Any]]:
+    """The text of a file and what it says; nothing where there is none."""
+    from kcli.config.profiles.files import document
+
+    if not os.path.exists(path):
+        return "", {}
+    old = document(path)
+    with open(path, encoding="utf-8") as file:
+        return file.read(), old
+
+
+def _tables(texts: dict[str, str]) -> dict[str, Any]:
+    import tomllib
+
+    return {name: tomllib.loads(text)["profiles"][name] for name, text in texts.items()}
+
+
+def _changed(text: str, instead: dict[str, str]) -> str:
+    """The text with these profiles replaced where they stand, or left out with the comment above where there is
+    nothing instead."""
+    out: list[str] = []
+    instead = dict(instead)
+    for section in _sections(text):
+        name = section.path[1] if len(section.path) > 1 and section.path[0] == "profiles" else None
+        if name not in instead:
+            out += [*section.above, *section.lines]
+        elif new := instead[name]:
+            out += [*section.above, new, "\n"]
+            instead[name] = ""
+    return "".join(out).rstrip("\n") + "\n" if "".join(out).strip() else ""
+
+
+def _sections(text: str) -> list[Section]:
+    """The tables of a text; the first section is what stands above all headers."""
+    found = [Section()]
+    for line in text.splitlines(keepends=True):
+        path = header(line) if line.strip().startswith("[") else []
+        if not path:
+            found[-1].lines.append(line)
+            continue
+        last = found[-1].lines
+        at = len(last)
+        while at and last[at - 1].strip().startswith("#"):
+            at -= 1
+        top = len(found) == 1 and at == 0  # what the file itself is about
+        found.append(Section(path=path, above=[] if top else last[at:], lines=[line]))
+        if not top:
+            del last[at:]
+    return found
+
+
+def _with_default(text: str, name: str) -> str:
+    """The text with this default_profile; "" takes the line away."""
+    sections = _sections(text)
+    top = sections[0].lines
+    there = [at for at, line in enumerate(top) if line.partition("=")[0].strip() == DEFAULT]
+    line = [f"{DEFAULT} = {quoted(name)}\n"] if name else []
+    if there:
+        top[there[0] : there[0] + 1] = line
+    else:
+        top += [*line, "\n"]
+    changed = "".join(line for section in sections for line in (*section.above, *section.lines))
+    return changed if name else changed.lstrip("\n")
+
+
+def _save(path: str, before: str | None, after: str, wanted: dict[str, Any]) -> None:
+    """Write the file, and `before` beside it. Raises UsageError if it would not say what is wanted."""
+    import tomllib
+
+    try:
+        parsed = tomllib.loads(after)
+    except tomllib.TOMLDecodeError:
+        parsed = {}
+    if not wanted.get("profiles"):
+        wanted.pop("profiles", None)
+        parsed = {key: value for key, value in parsed.items() if key != "profiles" or value}
+    if parsed != wanted:
+        raise UsageError(f"{path} is written so that it cannot be changed safely: change it by hand")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if before is not None:
+        _replace(f"{path}~", before)
+    _replace(path, after)
+
+
+def _replace(path: str, text: str) -> None:
+    """All or nothing, and never for others to read."""
+    beside = f"{path}.{os.getpid()}"
+    file = os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8")
+    try:
+        with file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except BaseException:
+        os.unlink(beside)
+        raise
