@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.cli.parsing.option import Options, choice, flag, names, span, text, texts
+from kcli.cli.parsing.option import Options, choice, every_name, flag, names, span, text, texts
 
 FORMATS = ("table", "json", "ndjson", "yaml", "csv", "csv-safe", "tsv", "plain")
 
@@ -29,10 +29,16 @@ class ConnectionOptions(QuietOptions):
     )
     properties = texts(
         *("-X", "--property"),
+        also=("--command-property", "--consumer-property", "--producer-property"),
         metavar="KEY=VALUE",
         help="A Kafka or librdkafka property, such as linger.ms=50. Repeatable.",
     )
-    config_file = text("-F", "--command-config", metavar="FILE", help="A .properties file.")
+    config_file = text(
+        *("-F", "--command-config"),
+        also=("--consumer.config", "--producer.config"),
+        metavar="FILE",
+        help="A .properties file.",
+    )
     broker_map = texts(
         "--broker-map",
         metavar="FROM=TO",
@@ -67,6 +73,12 @@ class NamedGroups(Options):
     named_groups = names(
         "-g", "--group", metavar="GROUP", help="The group, instead of an argument.", also=("--groups",)
     )
+
+
+class EveryGroup(Options):
+    """All groups, as Kafka's own script names them."""
+
+    every_group = every_name("--all-groups", help="All groups, as the pattern '*'.")
 
 
 class FormatOptions(Options):
@@ -162,6 +174,7 @@ def if_exists() -> bool:
 def isolation() -> str | None:
     return choice(
         "--isolation",
+        also=("--isolation-level",),
         of=("read_uncommitted", "read_committed"),
         help="Which end lag is measured to: high watermark (default), or last stable offset.",
     )

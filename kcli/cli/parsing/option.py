@@ -76,7 +76,7 @@ class Options:
         values: Values = {option.name: [] for option in self.declared if option.multiple and not option.word}
         if not given.keys() <= {"words", *(option.name for option in self.declared)}:
             raise TypeError(f"{type(self).__name__} has no option {', '.join(given)}")
-        named = [word for option in self.declared if option.word for word in given.pop(option.name, ())]
+        named = [word for option in self.declared for word in _arguments(option, given)]
         self.__dict__.update(values, **given)
         self.words = [*named, *self.words]
 
@@ -96,6 +96,16 @@ class Options:
     def replace(self: Self, **changes: Any) -> Self:
         """A copy with some options changed. Raises TypeError for an option that there is not."""
         return type(self)(**{**self.__dict__, **changes})
+
+
+def _arguments(option: Option, given: Values) -> list[str]:
+    """The arguments that an option of names says, which is taken out of `given`."""
+    if not option.word:
+        return []
+    value = given.pop(option.name, None)
+    if option.kind == "flag":
+        return [option.metavar] if value else []
+    return value or []
 
 
 def flag(*flags: str, help: str, hidden: bool = False, also: tuple[str, ...] = ()) -> bool:
@@ -118,14 +128,20 @@ def texts(*flags: str, help: str, metavar: str = "", hidden: bool = False, also:
     return _declared(Option(flags=flags, multiple=True, metavar=metavar, help=help, hidden=hidden, also=also))
 
 
-def names(*flags: str, help: str, metavar: str, also: tuple[str, ...] = ()) -> list[str]:
+def names(*flags: str, help: str, metavar: str, hidden: bool = False, also: tuple[str, ...] = ()) -> list[str]:
     """An option whose values are arguments: `topics describe -t orders` is `topics describe orders`."""
-    return _declared(Option(flags=flags, multiple=True, metavar=metavar, help=help, word=True, also=also))
+    option = Option(flags=flags, multiple=True, metavar=metavar, help=help, word=True, hidden=hidden, also=also)
+    return _declared(option)
 
 
-def choice(*flags: str, of: tuple[str, ...], help: str, hidden: bool = False) -> str | None:
+def every_name(flag: str, help: str) -> bool:
+    """A switch that is the argument `*`."""
+    return _declared(Option(flags=(flag,), kind="flag", metavar="*", help=help, word=True, hidden=True))
+
+
+def choice(*flags: str, of: tuple[str, ...], help: str, hidden: bool = False, also: tuple[str, ...] = ()) -> str | None:
     """An option whose value is one of a few words."""
-    return _declared(Option(flags=flags, choices=of, help=help, hidden=hidden))
+    return _declared(Option(flags=flags, choices=of, help=help, hidden=hidden, also=also))
 
 
 def choices(*flags: str, of: tuple[str, ...], help: str) -> list[str]:

@@ -16,7 +16,7 @@ def offset_range(help: str) -> list[str]:
 
 
 def isolation_level(help: str) -> str | None:
-    return choice("--isolation", of=("read_committed", "read_uncommitted"), help=help)
+    return choice("--isolation", also=("--isolation-level",), of=("read_committed", "read_uncommitted"), help=help)
 
 
 def record_limit() -> int | None:
@@ -29,7 +29,7 @@ def repartition() -> bool:
 
 def compression(help: str = "none, gzip, snappy, lz4 or zstd.") -> str | None:
     """The codec of records that are sent, with its level."""
-    return text("-z", "--compression", metavar="CODEC[:LEVEL]", help=help)
+    return text("-z", "--compression", also=("--compression-codec",), metavar="CODEC[:LEVEL]", help=help)
 
 
 class TopicOptions(Options):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pytest
 
 from kcli.cli.main import main
-from kcli.cli.parsing.command import Command
-from kcli.cli.parsing.option import Option
+from kcli.cli.parsing.command import Command, options_of
+from kcli.cli.parsing.option import Option, Options
 from kcli.cli.parsing.parser import parse
 from kcli.cli.parsing.registry import SUBJECTS, declared, every, verb
 from kcli.cli.parsing.verbs import find
@@ -321,6 +323,57 @@ def test_a_line_of_kafkas_scripts_is_one_of_ours(line: str, path: str) -> None:
     command, rest, name = found
     assert name == path
     assert parse(command, rest) is not None
+
+
+KAFKAS_NAMES = [
+    ("consume --topic t --group g --consumer.config f --command-property a=b", "consume -t t -g g -F f -X a=b"),
+    (
+        "consume t --consumer-property a=b --isolation-level read_committed",
+        "consume t -X a=b --isolation read_committed",
+    ),
+    ("consume t --max-messages 3 --timeout-ms 5 --from-beginning", "consume t -n 3 --timeout-ms 5 --from-beginning"),
+    ("produce --topic t --producer-property a=b --compression-codec lz4", "produce -t t -X a=b -z lz4"),
+    ("produce t --producer.config f --bootstrap-server h:1", "produce t -F f -b h:1"),
+    ("groups describe --all-groups", "groups describe *"),
+    ("groups delete --all-groups", "groups delete *"),
+    ("groups reset --all-groups --all-topics --to-latest", "groups reset * --all-topics --to-latest"),
+    ("topics describe --topics t", "topics describe t"),
+    ("configs --describe --entity-type topics --entity-name t", "configs get topics t"),
+    ("configs --alter --entity-type topics --entity-name t", "configs set topics t"),
+    ("configs unset --entity-type brokers --entity-name 1 --delete-config k", "configs unset brokers 1 k"),
+    ("leaders elect --all-topic-partitions", "leaders elect --all-topics"),
+    ("reassign execute --reassignment-json-file f.json --throttle 5", "reassign execute f.json --throttle 5"),
+    ("reassign verify --reassignment-json-file f.json", "reassign verify f.json"),
+    ("txn describe --transactional-id x", "txn describe x"),
+    ("txn fence --transactional-id x", "txn fence x"),
+    ("txn list --broker-id 1", "txn list --broker 1"),
+    (
+        "tokens create --owner-principal User:a --renewer-principal User:b",
+        "tokens create --owner User:a --renewer User:b",
+    ),
+    ("tokens list --owner-principal User:a", "tokens list --owner User:a"),
+]
+
+
+@each(("kafkas", "ours"), KAFKAS_NAMES)
+def test_kafkas_own_long_names_are_read(kafkas: str, ours: str) -> None:
+    def options(line: str) -> Options:
+        found = find(line.split())
+        assert found is not None
+        read = parse(found[0], found[1])
+        assert read is not None
+        module, _, name = found[0].run.partition(":")
+        kind: type[Options] = options_of(getattr(import_module(module), name))
+        return kind(words=read.words, **read.values)
+
+    assert options(kafkas) == options(ours)
+
+
+def test_what_is_read_beside_the_help_is_in_no_help() -> None:
+    for path, command in COMMANDS.items():
+        for option in command.options:
+            assert not set(option.also) & set(option.flags), path
+            assert all(command.by_flag[flag] is option for flag in (*option.flags, *option.also)), f"{path}: twice"
 
 
 def test_the_version_of_raw_has_no_letter(capsys: pytest.CaptureFixture[str]) -> None:

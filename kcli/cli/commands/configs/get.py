@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.admin.configs.resources import Config, Resource, about, describe_configs, own
-from kcli.cli.commands.configs.named import NamedRow, name_of, named
+from kcli.cli.commands.configs.named import EntityOptions, NamedRow, name_of, named
 from kcli.cli.commands.configs.typed import nearest
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column, shape
@@ -30,7 +30,7 @@ class ConfigRow(NamedRow, section="configs"):
 SHAPE = shape("configs.get", "Configs, one a row.", ConfigRow)
 
 
-class GetOptions(OutputOptions):
+class GetOptions(EntityOptions, OutputOptions):
     all = flag("-a", "--all", help="Inherited values too.")
     docs = flag("--docs", help="With Kafka's own explanation of each.")
 

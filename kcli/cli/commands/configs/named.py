@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from kcli.admin.configs.resources import Resource, resource
 from kcli.cli.output.tables.rows import Row, column
+from kcli.cli.parsing.option import Options, names
 from kcli.errors import UsageError
 
 DEFAULT = "default"  # of all brokers, as kafka-configs calls it
+
+
+PLURALS = {"topics": "topic", "brokers": "broker", "broker-loggers": "logger", "groups": "group"}
+"""Kinds as Kafka's own script calls them, as far as they have other names."""
+
+
+class EntityOptions(Options):
+    """KIND and NAME as Kafka's own script has them."""
+
+    kinds = names("--entity-type", metavar="KIND", help="KIND, instead of an argument.", hidden=True)
+    named = names("--entity-name", metavar="NAME", help="NAME, instead of an argument.", hidden=True)
 
 
 class NamedRow(Row):
@@ -28,6 +40,7 @@ def named(words: list[str], least: int) -> tuple[Resource, list[str]]:
 
 def resource_of(kind: str, name: str) -> Resource:
     """Raises UsageError."""
+    kind = PLURALS.get(kind, kind)
     return resource(kind, "" if kind == "broker" and name == DEFAULT else name)
 
 

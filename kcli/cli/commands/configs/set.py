@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from re import findall
+
 from kcli.admin.configs.resources import SET
+from kcli.cli.commands.configs.named import EntityOptions
 from kcli.cli.commands.configs.plan import ChangeRow, assign
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
+from kcli.cli.parsing.option import texts
+from kcli.errors import UsageError
 
 SHAPE = shape("configs.set", "What was changed, or would be.", ChangeRow)
+
+
+class SetOptions(EntityOptions, UndoOptions):
+    added = texts(
+        "--add-config", metavar="KEY=VALUE,…", help="As Kafka's own script has them: a=1,b=[x,y].", hidden=True
+    )
 
 
 @command(
@@ -20,10 +31,20 @@ kcli configs set topic orders retention.ms=7d --execute
 kcli configs set broker default log.cleaner.threads=2 --execute
 kcli configs set logger 1 kafka.server.KafkaApis=DEBUG --execute""",
 )
-def set_configs(options: UndoOptions) -> int:
+def set_configs(options: SetOptions) -> int:
     """Set configs. The plan comes first, checked by the broker: old and new
     value; --execute does it. What was set before is kept in an undo file, which `kcli configs restore` takes back.
 
     A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
     """
-    return assign(options, SHAPE, SET)
+    added = [pair for given in options.added for pair in pairs_of(given)]
+    return assign(options.replace(words=[*options.words, *added], added=[]), SHAPE, SET)
+
+
+def pairs_of(text: str) -> list[str]:
+    """`a=1,b=[x,y]` as Kafka's own script reads it: a=1 and b=x,y."""
+    pairs = findall(r"[^,=]+=(?:\[[^\]]*\]|[^,]*)", text)
+    if ",".join(pairs) != text:
+        raise UsageError(f"--add-config {text}: expected KEY=VALUE,… with [ ] around a VALUE that has commas")
+    parted = (pair.partition("=") for pair in pairs)
+    return [f"{name}={value[1:-1] if value[:1] == '[' else value}" for name, _, value in parted]

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from kcli.admin.configs.resources import DELETE, Operation
-from kcli.cli.commands.configs.named import named
+from kcli.cli.commands.configs.named import EntityOptions, named
 from kcli.cli.commands.configs.plan import ChangeRow, change
 from kcli.cli.output.tables.rows import shape
+from kcli.cli.parsing import option
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
+from kcli.cli.parsing.option import Options
 
 SHAPE = shape("configs.delete", "What was changed, or would be.", ChangeRow)
+
+
+class KeyOptions(Options):
+    deleted = option.names("--delete-config", metavar="KEY,…", help="KEY, instead of an argument.", hidden=True)
+
+
+class UnsetOptions(EntityOptions, KeyOptions, UndoOptions):
+    """KIND, NAME and KEY as arguments, or as Kafka's own script has them."""
 
 
 @command(
@@ -19,11 +29,12 @@ SHAPE = shape("configs.delete", "What was changed, or would be.", ChangeRow)
     examples="""
 kcli configs unset topic orders retention.ms --execute""",
 )
-def unset(options: UndoOptions) -> int:
+def unset(options: UnsetOptions) -> int:
     """Take configs back to what is inherited. The plan comes first, checked by the broker: old and new
     value; --execute does it. What was set before is kept in an undo file, which `kcli configs restore` takes back.
 
     A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
     """
-    at, names = named(options.words, 3)
+    at, words = named(options.words, 3)
+    names = [name for word in words for name in word.split(",")]
     return change(options, SHAPE, {at: [Operation(name=name, how=DELETE) for name in names]})

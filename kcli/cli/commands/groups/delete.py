@@ -10,7 +10,7 @@ from kcli.asking.fan_out import bad, good
 from kcli.cli.commands.groups import undo as groups_undo
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedGroups, PatternOptions, UndoOptions, if_exists
+from kcli.cli.parsing.groups import EveryGroup, NamedGroups, PatternOptions, UndoOptions, if_exists
 from kcli.cli.runtime.answer import answer, confirm, excluding, missing, words_of
 from kcli.cli.runtime.names import group_names_of, names_of, phrase_for
 from kcli.cli.runtime.undo import UndoFile
@@ -37,7 +37,7 @@ class GroupRow(Row, section="groups"):
 SHAPE = shape("groups.delete", "What was deleted, or would be.", GroupRow)
 
 
-class DeleteOptions(NamedGroups, PatternOptions, UndoOptions):
+class DeleteOptions(NamedGroups, EveryGroup, PatternOptions, UndoOptions):
     if_exists = if_exists()
 
 

@@ -11,7 +11,7 @@ from kcli.cli.commands.groups.changes import ChangeRow
 from kcli.cli.commands.groups.scope import Scope, ScopeOptions
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedGroups, PatternOptions, UndoOptions
+from kcli.cli.parsing.groups import EveryGroup, NamedGroups, PatternOptions, UndoOptions
 from kcli.cli.runtime.answer import missing, words_of
 from kcli.cli.runtime.names import group_names_of, names_of
 from kcli.errors import UsageError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SHAPE = shape("groups.delete-offsets", "Committed offsets that were deleted, or would be.", ChangeRow)
 
 
-class DeleteOffsetsOptions(NamedGroups, PatternOptions, ScopeOptions, UndoOptions):
+class DeleteOffsetsOptions(NamedGroups, EveryGroup, PatternOptions, ScopeOptions, UndoOptions):
     pass
 
 

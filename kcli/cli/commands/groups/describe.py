@@ -7,7 +7,7 @@ from kcli.cli.commands.groups.members import MemberRow, member_row
 from kcli.cli.commands.lag.measured import PartitionRow, measure, partition_row, problems
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedGroups, OutputOptions, PatternOptions, isolation
+from kcli.cli.parsing.groups import EveryGroup, NamedGroups, OutputOptions, PatternOptions, isolation
 from kcli.cli.runtime.answer import answer, plural, say, words_of
 from kcli.cli.runtime.names import names_of
 from kcli.lag.snapshot import take
@@ -44,7 +44,7 @@ SHAPE = shape(
 )
 
 
-class DescribeOptions(NamedGroups, PatternOptions, OutputOptions):
+class DescribeOptions(NamedGroups, EveryGroup, PatternOptions, OutputOptions):
     isolation = isolation()
 
 

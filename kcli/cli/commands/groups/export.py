@@ -16,7 +16,7 @@ from kcli.cli.commands.groups.scope import Scope, topics
 from kcli.cli.output.tables import render
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import FORMATS, NamedGroups, OutputOptions, PatternOptions
+from kcli.cli.parsing.groups import FORMATS, EveryGroup, NamedGroups, OutputOptions, PatternOptions
 from kcli.cli.parsing.option import choice
 from kcli.cli.runtime.answer import answer, fail_all, say, unlisted
 from kcli.cli.runtime.names import group_names_of, names_of
@@ -52,7 +52,7 @@ SHAPE = shape(
 )
 
 
-class ExportOptions(NamedGroups, PatternOptions, OutputOptions):
+class ExportOptions(NamedGroups, EveryGroup, PatternOptions, OutputOptions):
     topics = topics()
     format = choice("--format", of=FORMATS, help="Default csv, Kafka's own.")
 

@@ -11,7 +11,7 @@ from kcli.model import Cluster
 class BrokersOptions(Options):
     """Which brokers are asked."""
 
-    brokers = texts("--broker", metavar="ID", help="Only this broker. Repeatable.")
+    brokers = texts("--broker", also=("--broker-id",), metavar="ID", help="Only this broker. Repeatable.")
 
 
 async def directories_of(

@@ -8,7 +8,7 @@ from kcli.admin.storage.disks import Replica, alter_log_dirs
 from kcli.admin.storage.log_dirs import log_dirs
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.commands.reassign.partitions_chosen import AllTopicsOptions
-from kcli.cli.commands.reassign.planning import file_of
+from kcli.cli.commands.reassign.planning import FileOptions, file_of
 from kcli.cli.commands.reassign.throttling import KeepThrottleOptions, clean
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
@@ -34,7 +34,7 @@ class CancelRow(Row, section="partitions"):
 SHAPE = shape("reassign.cancel", "Moves that were cancelled, or would be.", CancelRow)
 
 
-class CancelOptions(NamedTopics, AllTopicsOptions, KeepThrottleOptions, UndoOptions):
+class CancelOptions(FileOptions, NamedTopics, AllTopicsOptions, KeepThrottleOptions, UndoOptions):
     """All topics, and what becomes of throttles."""
 
 

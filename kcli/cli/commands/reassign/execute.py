@@ -13,7 +13,15 @@ from kcli.cli.commands.reassign.plan_rows import (
     sum_up,
     warn_of_few_replicas,
 )
-from kcli.cli.commands.reassign.planning import PlanningOptions, file_of, from_file, from_options, look, plans_anew
+from kcli.cli.commands.reassign.planning import (
+    FileOptions,
+    PlanningOptions,
+    file_of,
+    from_file,
+    from_options,
+    look,
+    plans_anew,
+)
 from kcli.cli.commands.reassign.throttling import RateOptions
 from kcli.cli.output.tables.cells import human_time
 from kcli.cli.output.tables.document import Document
@@ -30,7 +38,7 @@ from kcli.model import Cluster
 SHAPE = shape("reassign.execute", "Where replicas go, and what becomes of the brokers.", BrokerRow, PartitionRow)
 
 
-class ExecuteOptions(NamedTopics, PlanningOptions, RateOptions, BatchOptions, UndoOptions):
+class ExecuteOptions(FileOptions, NamedTopics, PlanningOptions, RateOptions, BatchOptions, UndoOptions):
     additional = flag("--additional", help="Though other moves are under way.")
 
 

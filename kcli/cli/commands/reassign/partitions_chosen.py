@@ -16,7 +16,7 @@ from kcli.model import Cluster, TopicPartition
 class AllTopicsOptions(Options):
     """Topics in place of those that the words name."""
 
-    all_topics = flag("-a", "--all-topics", help="Every topic.")
+    all_topics = flag("-a", "--all-topics", also=("--all-topic-partitions",), help="Every topic.")
 
 
 class Chosen:

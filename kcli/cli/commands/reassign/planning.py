@@ -14,7 +14,7 @@ from kcli.admin.topics.topics import Partition, Topic, describe_topics
 from kcli.cli.commands.reassign.partitions_chosen import AllTopicsOptions, Chosen
 from kcli.cli.output.tables.document import Document
 from kcli.cli.parsing.groups import QuietOptions, internal
-from kcli.cli.parsing.option import flag, integer, text, texts
+from kcli.cli.parsing.option import Options, flag, integer, names, text, texts
 from kcli.cli.runtime.answer import plural, say
 from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster, TopicPartition
@@ -56,6 +56,12 @@ class Plan(Value):
 
     def _on_its_way(self, at: TopicPartition) -> list[int] | None:
         return self.ongoing[at].target if at in self.ongoing else self.everything.get(at)
+
+
+class FileOptions(Options):
+    """FILE as Kafka's own script has it."""
+
+    files = names("--reassignment-json-file", metavar="FILE", help="FILE, instead of an argument.", hidden=True)
 
 
 def file_of(words: list[str]) -> str | None:

@@ -9,6 +9,7 @@ from kcli.admin.reassign.move_progress import shares
 from kcli.admin.reassign.reassignments import list_reassignments
 from kcli.admin.storage.disks import Replica
 from kcli.admin.storage.log_dirs import log_dirs
+from kcli.cli.commands.reassign.planning import FileOptions
 from kcli.cli.commands.reassign.throttling import KeepThrottleOptions
 from kcli.cli.commands.reassign.wait import Watch, WatchOptions
 from kcli.cli.output.tables.document import Document
@@ -39,7 +40,7 @@ class VerifyRow(Row, section="partitions"):
 SHAPE = shape("reassign.verify", "What became of moves, one a row.", VerifyRow)
 
 
-class VerifyOptions(WatchOptions, KeepThrottleOptions, OutputOptions):
+class VerifyOptions(FileOptions, WatchOptions, KeepThrottleOptions, OutputOptions):
     """Waiting, and what becomes of throttles."""
 
 

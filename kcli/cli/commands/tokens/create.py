@@ -27,11 +27,15 @@ SHAPE = shape(
 class CreateOptions(OutputOptions):
     owner = text(
         "--owner",
+        also=("--owner-principal",),
         metavar="PRINCIPAL",
         help="Whose token it shall be; else one's own. Takes an ACL: create-tokens on that user.",
     )
     renewers = texts(
-        "--renewer", metavar="PRINCIPAL", help="Who may renew and expire it, beside its owner. Repeatable."
+        "--renewer",
+        also=("--renewer-principal",),
+        metavar="PRINCIPAL",
+        help="Who may renew and expire it, beside its owner. Repeatable.",
     )
     lifetime = span(
         "--max-lifetime",

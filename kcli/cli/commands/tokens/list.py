@@ -17,7 +17,12 @@ SHAPE = shape("tokens.list", "Delegation tokens, one a row; never what proves th
 
 
 class ListOptions(OutputOptions):
-    owners = texts("--owner", metavar="PRINCIPAL", help="Only tokens of this principal: User:bob, or bob. Repeatable.")
+    owners = texts(
+        "--owner",
+        also=("--owner-principal",),
+        metavar="PRINCIPAL",
+        help="Only tokens of this principal: User:bob, or bob. Repeatable.",
+    )
 
 
 @command(

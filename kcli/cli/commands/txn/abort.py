@@ -9,7 +9,7 @@ from __future__ import annotations
 from kcli.admin.transactions.hanging_transactions import OpenTransaction, abort, find_one
 from kcli.admin.transactions.producers import ProducerState, describe_producers
 from kcli.cli.commands.groups.scope import Scope
-from kcli.cli.commands.txn.fence import fence
+from kcli.cli.commands.txn.fence import fence_all
 from kcli.cli.commands.txn.rows import ProducerRow
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column, duration, shape
@@ -68,7 +68,7 @@ def abort_command(options: AbortOptions) -> int:
     if options.fence:
         if options.start_offset is not None or options.producer_id is not None:
             raise UsageError("--fence takes transactional ids; --start-offset and --producer-id are for hanging ones")
-        return fence(options)
+        return fence_all(options)
     at = _partition(options)
     producer = _named_producer(options)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from kcli.admin.transactions.producers import ProducerState, describe_producers
 from kcli.admin.transactions.transactions import Described, describe_transactions
 from kcli.asking.fan_out import good
+from kcli.cli.commands.txn.options import NamedTransactions
 from kcli.cli.commands.txn.times import age, moment, since
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, duration, shape
@@ -46,6 +47,10 @@ SHAPE = shape(
 )
 
 
+class DescribeOptions(NamedTransactions, OutputOptions):
+    """Ids as arguments, or by the option."""
+
+
 @command(
     "txn describe",
     help="Transactional ids with timeout, age and open partitions.",
@@ -54,7 +59,7 @@ SHAPE = shape(
 kcli txn describe billing-1
 kcli txn describe billing-1 billing-2 -J | jq '.partitions[].topic'""",
 )
-def describe(options: OutputOptions) -> int:
+def describe(options: DescribeOptions) -> int:
     """Print transactional ids: state, producer id and epoch, timeout, age, and the partitions that wait for the
     markers, with the offset at which each is held up.
     """

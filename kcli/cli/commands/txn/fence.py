@@ -6,6 +6,7 @@ import asyncio
 
 from kcli.admin.transactions.transactions import Described, describe_transactions
 from kcli.admin.transactions.transactions import fence as fence_producers
+from kcli.cli.commands.txn.options import NamedTransactions
 from kcli.cli.commands.txn.times import age
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, duration, shape
@@ -30,6 +31,10 @@ class FencedRow(Row, section="transactions"):
 SHAPE = shape("txn.fence", "Transactional ids that were taken away from their producers, or would be.", FencedRow)
 
 
+class FenceOptions(NamedTransactions, ChangeOptions):
+    """Ids as arguments, or by the option."""
+
+
 @command(
     "txn fence",
     help="Take ids from their producers; open transactions abort.",
@@ -38,10 +43,15 @@ SHAPE = shape("txn.fence", "Transactional ids that were taken away from their pr
 kcli txn fence billing-1
 kcli txn fence billing-1 --execute""",
 )
-def fence(options: ChangeOptions) -> int:
+def fence(options: FenceOptions) -> int:
     """Fence transactional ids: the open transaction of each is aborted by its coordinator, and the producer that used
     it gets PRODUCER_FENCED. The plan comes first; --execute does it.
     """
+    return fence_all(options)
+
+
+def fence_all(options: ChangeOptions) -> int:
+    """Fence the ids that the words name."""
     excluding(options)
     names = words_of(options, "transactional id")
 

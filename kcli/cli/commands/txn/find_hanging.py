@@ -39,7 +39,9 @@ class FindHangingOptions(NamedTopics, OutputOptions):
         "--older-than",
         help="How old its last record is at least. Default 15m, the longest timeout brokers allow.",
     )
-    brokers = texts("--broker", metavar="ID", help="Only partitions that this broker leads. Repeatable.")
+    brokers = texts(
+        "--broker", also=("--broker-id",), metavar="ID", help="Only partitions that this broker leads. Repeatable."
+    )
 
 
 @command(

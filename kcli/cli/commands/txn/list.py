@@ -55,7 +55,7 @@ class ListOptions(OpenOptions, OutputOptions):
         metavar="REGEX",
         help="Only ids that match as a whole (RE2, Kafka 4.1).",
     )
-    brokers = texts("--broker", metavar="ID", help="Only what this broker has. Repeatable.")
+    brokers = texts("--broker", also=("--broker-id",), metavar="ID", help="Only what this broker has. Repeatable.")
 
 
 @command(

@@ -326,3 +326,18 @@ def test_a_topic_called_default_is_not_all_brokers(
     (row,) = rows(capsys, "configs", "restore", str(undo), "--execute", "--no-undo")
     assert (row["kind"], row["name"], row["result"]) == ("topic", "default", "done")
     assert rows(capsys, "configs", "get", "topic", "default") == []
+
+
+def test_a_line_of_kafka_configs_is_read(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
+    about = ("--entity-type", "topics", "--entity-name", "orders")
+    alter = ("configs", "--alter", *about, "--add-config", "retention.ms=7,cleanup.policy=[compact,delete]")
+    told = rows(capsys, *alter, "--execute")
+    assert [(row["config"], row["new"]) for row in told] == [
+        ("retention.ms", "7"),
+        ("cleanup.policy", "compact,delete"),
+    ]
+    gone = rows(capsys, "configs", "unset", *about, "--delete-config", "retention.ms,cleanup.policy", "--execute")
+    assert {row["result"] for row in gone} == {"done"}
+    assert rows(capsys, "configs", "--describe", *about) == []
+    assert main(["configs", "set", *about, "--add-config", "retention.ms"]) == 2
+    assert capsys.readouterr().err.startswith("kcli: --add-config retention.ms: expected KEY=VALUE,…")

@@ -12,7 +12,7 @@ from kcli.cli.commands.groups.undo import saved_offsets
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.output.timestamps import utc
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedGroups, PatternOptions, UndoOptions
+from kcli.cli.parsing.groups import EveryGroup, NamedGroups, PatternOptions, UndoOptions
 from kcli.cli.runtime.answer import say, words_of
 from kcli.cli.runtime.names import names_of
 from kcli.errors import UsageError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SHAPE = shape("groups.reset", "Committed offsets that were changed, or would be: old, new and delta.", ChangeRow)
 
 
-class ResetOptions(NamedGroups, PatternOptions, FormOptions, ScopeOptions, UndoOptions):
+class ResetOptions(NamedGroups, EveryGroup, PatternOptions, FormOptions, ScopeOptions, UndoOptions):
     pass
 
 

@@ -25,7 +25,7 @@ SHAPE = shape("reassign.disks", "Replicas that move between log directories, or 
 
 
 class DisksOptions(NamedTopics, WaitingOptions, RateOptions, ChangeOptions):
-    brokers = texts("--broker", metavar="ID", help="At this broker. Repeatable.")
+    brokers = texts("--broker", also=("--broker-id",), metavar="ID", help="At this broker. Repeatable.")
     to = text("--to", metavar="PATH", help="To this directory.")
     away = text("--from", metavar="PATH", help="Only what is in this directory.")
     even = flag("--balance", help="Until its directories are about as full.")
