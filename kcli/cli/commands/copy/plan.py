@@ -6,6 +6,7 @@ import sys
 
 from kcli.cli.commands.consume.selection import Selection, given_filters
 from kcli.cli.commands.copy.resume import ResumeOptions, rate_of
+from kcli.cli.output.tables.document import Document
 from kcli.cli.output.text import codec
 from kcli.cli.parsing.groups import NamedTopics, OutputOptions, PatternOptions
 from kcli.cli.parsing.option import flag, integer, text
@@ -21,10 +22,6 @@ from kcli.cli.runtime.connection import connection_of
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.settings import ProducerSettings
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.cli.output.tables.document import Document
 
 Span = dict[TopicPartition, tuple[int, int]]
 """[start, stop) of each partition."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from kcli.cli.commands.copy.outcome import SHAPE
 from kcli.cli.commands.copy.plan import CopyOptions, Plan
 from kcli.cli.commands.copy.survey import PLAN_SHAPE
@@ -14,12 +16,8 @@ from kcli.client import Client
 from kcli.errors import KcliError, UsageError
 from kcli.text.names import is_pattern
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    Copy = Callable[[Plan, Stop], Awaitable[int]]
-    """Copies one topic; returns the exit code."""
+Copy = Callable[[Plan, Stop], Awaitable[int]]
+"""Copies one topic; returns the exit code."""
 
 STAR = "*"
 
