@@ -1,8 +1,9 @@
 """The one offset grammar: where to start and where to stop, in words, offsets and times.
 
-    beginning|earliest|start  end|latest  stored  N  -N  +N  N:M  :end  @t1  @t1:  @t1:t2  s@ms  e@ms
+    beginning|earliest|start  end|latest  stored  N  -N  +N  N:M  :end  @t1  @t1:  @t1:t2  s@ms  e@ms  P=start,P=start
 
-Times are epoch seconds or milliseconds, ISO 8601 (no zone means local), durations (-1h30m) and now.
+Times are epoch seconds or milliseconds, ISO 8601, durations (-1h30m), now, today, yesterday (their midnight), 07:30
+(today) and `yesterday 22:00`; without a zone they are local.
 A stop is exclusive.
 """
 
@@ -20,17 +21,32 @@ _WORDS = {
     "stored": "stored",
 }
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+TIMES = "ISO 8601, epoch s or ms, -1h, now, today, yesterday or 07:30"
+"""The forms of a time, for errors."""
 _LARGEST = 2**63 - 1
 
 
 class Range:
-    """Where to start and where to stop; None is the command's default."""
+    """Where to start and where to stop; None is the command's default. `starts` are the places of single partitions,
+    by their numbers."""
 
-    __slots__ = ("start", "stop")
+    __slots__ = ("start", "starts", "stop")
 
-    def __init__(self, start: Bound | None = None, stop: Bound | None = None) -> None:
+    def __init__(
+        self, start: Bound | None = None, stop: Bound | None = None, starts: dict[int, Bound] | None = None
+    ) -> None:
         self.start = start
         self.stop = stop
+        self.starts = starts or {}
+
+    def start_of(self, partition: int) -> Bound | None:
+        """Where a partition starts."""
+        return self.starts.get(partition, self.start)
+
+    @property
+    def stored(self) -> bool:
+        """Whether a group's offsets are where to start."""
+        return any(start is not None and start.kind == "stored" for start in (self.start, *self.starts.values()))
 
     @property
     def backwards(self) -> bool:
@@ -48,13 +64,18 @@ def parse_range(texts: list[str], now: int) -> Range:
         given = _parse(text.strip(), now)
         if (given.start and span.start) or (given.stop and span.stop):
             raise UsageError(f"-o {text}: say only once where to start, and where to stop")
-        span = Range(given.start or span.start, given.stop or span.stop)
+        twice = given.starts.keys() & span.starts.keys()
+        if twice:
+            raise UsageError(f"-o {text}: say only once where partition {min(twice)} starts")
+        span = Range(given.start or span.start, given.stop or span.stop, {**span.starts, **given.starts})
         if span.backwards:
             raise UsageError(f"-o {text}: it stops before it starts")
     return span
 
 
 def _parse(text: str, now: int) -> Range:
+    if text[:1].isdigit() and "=" in text:
+        return Range(starts=_starts(text, now))
     if text.startswith(("s@", "e@")):
         bound = Bound("time", _time(text[2:], now, text, kcat=True))
         return Range(start=bound) if text[0] == "s" else Range(stop=bound)
@@ -70,6 +91,22 @@ def _parse(text: str, now: int) -> Range:
     if start is None and stop is None:
         raise _wrong(text)
     return Range(start, stop)
+
+
+def _starts(text: str, now: int) -> dict[int, Bound]:
+    """`0=5,1=end,2=@-1h`: where partitions start."""
+    starts: dict[int, Bound] = {}
+    for part in text.split(","):
+        number, _, place = part.partition("=")
+        if not (number.isascii() and number.isdigit()) or len(number) > 9 or not place:
+            raise UsageError(f"-o {text}: {part!r} names no partition and its start; expected 0=5,1=end,2=@-1h")
+        given = _parse(place, now)
+        if given.start is None or given.stop is not None:
+            raise UsageError(f"-o {text}: {part!r}: a partition has a start; name where to stop by -o :M for all")
+        if int(number) in starts:
+            raise UsageError(f"-o {text}: say only once where partition {int(number)} starts")
+        starts[int(number)] = given.start
+    return starts
 
 
 def _point(word: str, text: str) -> Bound:
@@ -100,6 +137,8 @@ def _times(text: str, now: int) -> Range:
             return Range(start)
         if right in ("end", "latest"):
             return Range(start, Bound("latest", 0))
+        if _clock(left.split(" ")[-1]) is not None and right.isdigit() and len(right) < 3:
+            continue  # of 07:30:08:00 the second is 08:00, and not the first second of 1970
         last = read_time(right, now)
         if last is not None:
             return Range(start, Bound("time", last))
@@ -119,6 +158,8 @@ def read_time(word: str, now: int) -> int | None:
     """Milliseconds since the epoch, or None if the text is no time. Up to 10 digits are seconds, more are ms."""
     if word == "now":
         return now
+    if (day := _of_day(word, now)) is not None:
+        return day
     if word.isascii() and word.isdigit():
         return None if len(word) > 16 else int(word) * (1000 if len(word) <= 10 else 1)
     if word.startswith("now"):
@@ -127,6 +168,36 @@ def read_time(word: str, now: int) -> int | None:
         length = duration(word[1:])
         return None if length is None else max(0, now + (length if word[0] == "+" else -length))
     return _iso(word)
+
+
+def _of_day(word: str, now: int) -> int | None:
+    """`today`, `yesterday`, `07:30`, `yesterday 22:00`: a local time of day, midnight where none is named. Days are
+    those of the calendar, whatever hours they have."""
+    day, _, time = word.partition(" ")
+    if day not in ("today", "yesterday"):
+        day, time = "today", word
+    clock = _clock(time) if time else (0, 0, 0)
+    if clock is None or not word:
+        return None
+    from datetime import datetime, timedelta
+    from datetime import time as time_of
+
+    try:
+        date = datetime.fromtimestamp(now / 1000).date() - timedelta(days=day == "yesterday")
+        return max(0, round(datetime.combine(date, time_of(clock[0], clock[1], clock[2])).timestamp() * 1000))
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _clock(word: str) -> tuple[int, int, int] | None:
+    """`07:30` or `7:30:15` as hours, minutes and seconds."""
+    parts = word.split(":")
+    if len(parts) not in (2, 3) or not all(part.isascii() and part.isdigit() for part in parts):
+        return None
+    if not 1 <= len(parts[0]) <= 2 or any(len(part) != 2 for part in parts[1:]):
+        return None
+    clock = int(parts[0]), int(parts[1]), int(parts[2]) if parts[2:] else 0
+    return clock if clock[0] < 24 and max(clock[1:]) < 60 else None
 
 
 def duration(word: str) -> int | None:
@@ -162,6 +233,7 @@ def _iso(word: str) -> int | None:
 
 def _wrong(text: str) -> UsageError:
     return UsageError(
-        f"-o {text}: expected beginning, end, stored, N, -N, +N, N:M, :end, @TIME, @TIME:TIME, s@MS or e@MS; "
-        "a TIME is ISO 8601, epoch s or ms, -1h or now"
+        f"-o {text}: expected beginning, end, stored, N, -N, +N, N:M, :end, @TIME, @TIME:TIME, s@MS, e@MS "
+        "or 0=5,1=end; "
+        f"a TIME is {TIMES}"
     )

@@ -55,7 +55,7 @@ class CommittedSelectionOptions(SelectionOptions):
 class TimeOptions(Options):
     """Between which times records are read."""
 
-    start = text("--start", metavar="TIME", help="Only records from this time on: ISO 8601, -1h, …")
+    start = text("--start", metavar="TIME", help="Only records from this time on: ISO 8601, -1h, today, 07:30, …")
     end = text("--end", metavar="TIME", help="Only records before this time; stop there.")
 
 

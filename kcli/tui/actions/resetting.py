@@ -16,7 +16,7 @@ from kcli.asking.coordinators import Coordinators
 from kcli.asking.leaders import TopicMissing
 from kcli.client import Client
 from kcli.errors import KcliError, UsageError
-from kcli.grammar.offsets import duration, read_time
+from kcli.grammar.offsets import TIMES, duration, read_time
 from kcli.model import Cluster, TopicPartition
 from kcli.tui.text.printable import quoted
 
@@ -62,9 +62,7 @@ def wish(form: str, text: str, now: int) -> Wish:
     if form == "time":
         moment = read_time(text.removeprefix("@"), now)
         if moment is None:
-            raise UsageError(
-                f"{text!r} is no time; expected ISO 8601, epoch s or ms, -1h or now" if text else "a time?"
-            )
+            raise UsageError(f"{text!r} is no time; expected {TIMES}" if text else "a time?")
         return Wish(_moment(moment), f"--to {quoted('@' + text.removeprefix('@'))}")
     back = duration(text)
     if back is None:

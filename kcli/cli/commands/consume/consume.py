@@ -37,6 +37,8 @@ LEAVE = 5.0  # and leaving the group
     examples=r"""
 kcli consume orders -e                              # all there is
 kcli consume orders -o -10 -e                       # the last ten of each partition
+kcli consume orders -o 0=5,1=end --per-partition 3  # a start for each partition, three records of each
+kcli consume orders -o @yesterday:today             # by the calendar, local time; also @07:30
 kcli consume orders --start 2026-03-01T09:00Z --end 2026-03-01T10:00Z
 kcli consume orders --start -1h --end now --time-field event.ts --jitter 5m
 kcli consume orders -o @-1h:now -f '%T{iso} %k %s\n'
@@ -81,7 +83,6 @@ def consume(options: ConsumeOptions) -> int:
 
 
 async def _consume(plan: Plan, stop: Stop) -> int:
-    from kcli.cli.commands.consume.reading import Reading
     from kcli.client import Client
 
     sink = Sink(stop=stop)
@@ -92,7 +93,7 @@ async def _consume(plan: Plan, stop: Stop) -> int:
                 await _make_room(plan, client)
             consumer = plan.consumer(client, plan.group)
             commits = _commits(plan, consumer)
-            reading = _ordered(plan, consumer, sink) if plan.order else Reading(plan, consumer, sink, commits)
+            reading = _ordered(plan, consumer, sink) if plan.order else _reading(plan, consumer, sink, commits)
             async with consumer:
                 await stop.unless(_begin(plan, client, reading))
                 try:
@@ -125,6 +126,16 @@ def _ordered(plan: Plan, consumer: Consumer, sink: Sink) -> Reading:
     return OrderedReading(plan, consumer, sink)
 
 
+def _reading(plan: Plan, consumer: Consumer, sink: Sink, commits: Commits | None) -> Reading:
+    if plan.per_partition is not None:
+        from kcli.cli.commands.consume.order.counted import CountedReading
+
+        return CountedReading(plan, consumer, sink, plan.per_partition)
+    from kcli.cli.commands.consume.reading import Reading
+
+    return Reading(plan, consumer, sink, commits)
+
+
 def _commits(plan: Plan, consumer: Consumer) -> Commits | None:
     if plan.group is None:
         return None
@@ -143,8 +154,10 @@ async def _begin(plan: Plan, client: Client, reading: Reading) -> None:
     if end is None:
         reading.follow(client.cluster, places)
     start = plan.range.start or EARLIEST
-    if end is None and start.kind != "offset" and plan.payload is None and plan.order is None:
-        reading.consumer.assign(dict.fromkeys(places, start))
+    starts = {at: plan.range.start_of(at.partition) or EARLIEST for at in places}
+    typed = any(bound.kind == "offset" for bound in starts.values())
+    if end is None and not typed and plan.payload is None and plan.order is None:
+        reading.consumer.assign(starts)
         return
     logs = await plan.log_ends(client.cluster, places) if end is LATEST else {}
     span = await plan.span(client.cluster, places, start, end or LATEST)

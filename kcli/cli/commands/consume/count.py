@@ -52,7 +52,7 @@ class Plan(Selection):
     def __init__(self, options: CountOptions) -> None:
         topics, literal = named_topics(options), options.literal
         super().__init__(options, "count", topics, times=options, field=options, filters=options, literal=literal)
-        if self.range.start is not None and self.range.start.kind == "stored":
+        if self.range.stored:
             raise UsageError("-o stored: count reads no group's offsets")
         if self.keep is None:  # headers say how many records there are
             self.settings = self.settings.replace(decompress=False)

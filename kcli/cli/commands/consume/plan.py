@@ -34,6 +34,7 @@ class ConsumeOptions(
     beginning = flag("--from-beginning", help="The same as -o beginning.")
     exit_at_end = flag("-e", "--exit", help="Stop at the end as it was at the start.")
     count = record_limit()
+    per_partition = integer("--per-partition", least=1, help="Stop after N records of each partition.")
     order = choice(
         "--order",
         of=("offset", "time"),
@@ -89,15 +90,20 @@ class Plan(Selection):
         self.order: str | None = options.order
         if self.order is not None and self.group is not None:
             raise UsageError("--order reads all partitions at once; a --group gives them to whom it likes")
+        self.per_partition: int | None = options.per_partition
+        if self.per_partition is not None and (self.order is not None or self.group is not None):
+            raise UsageError("--per-partition counts as partitions are read: neither with --order nor with --group")
         if self.order == "offset" and self.end is None:
             raise UsageError("--order offset reads one partition after another, so it needs an end: add -e, or -o :END")
 
     def _group(self, name: str | None) -> GroupSettings | None:
         changes = self.connection.properties.member()
         if name is None and not changes.get("group"):
-            if self.range.start is not None and self.range.start.kind == "stored":
+            if self.range.stored:
                 raise UsageError("-o stored needs --group")
             return None
+        if self.range.starts:
+            raise UsageError("--group starts at its committed offsets; `kcli groups reset --to 0=5,1=7` moves them")
         if self.partitions is not None:
             raise UsageError("--group gives out the partitions itself; -p does not go with it")
         start = self.range.start
@@ -111,7 +117,7 @@ class Plan(Selection):
 
     @property
     def bounded(self) -> bool:
-        return self.limit >= 0 or self.end is not None
+        return self.limit >= 0 or self.per_partition is not None or self.end is not None
 
     @property
     def end(self) -> Bound | None:

@@ -89,9 +89,9 @@ class Reading:
                 self._arrived(new)
 
     def _arrived(self, new: set[TopicPartition]) -> None:
-        start = self.plan.range.start
-        begin = start if start is not None and start.kind == "time" else EARLIEST
-        self.consumer.incremental_assign(dict.fromkeys(new, begin))
+        starts = {at: self.plan.range.start_of(at.partition) for at in new}
+        begin = {at: start if start is not None and start.kind == "time" else EARLIEST for at, start in starts.items()}
+        self.consumer.incremental_assign(begin)
 
     async def _idle(self, stop: Stop) -> None:
         await self._now_and_then(stop)

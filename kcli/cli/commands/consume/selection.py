@@ -66,6 +66,7 @@ class Selection:
         self.pattern: TopicPattern | None = self._pattern(patterns, command) if patterns else None
         self.partitions = text.partitions(options.partitions)
         self.range = parse_range(options.offset, int(time() * 1000))
+        self._choose_by_starts()
         self.settings = ConsumerSettings(**self.connection.properties.consumer)
         if options.isolation is not None:
             self.settings = self.settings.replace(isolation=options.isolation)
@@ -82,6 +83,15 @@ class Selection:
             from kcli.cli.commands.consume.filtering import filter_of
 
             self.keep = filter_of(filters, field is not None, None if self.payload is None else self.payload.within)
+
+    def _choose_by_starts(self) -> None:
+        """Partitions that have a start of their own are those that are read, unless the line says more."""
+        starts = self.range.starts
+        if starts and self.range.start is None and self.partitions is None:
+            self.partitions = sorted(starts)
+        unread = sorted(starts.keys() - set(starts if self.partitions is None else self.partitions))
+        if unread:
+            raise UsageError(f"-o {unread[0]}=…: -p leaves out partition {unread[0]}")
 
     def _pattern(self, patterns: list[str], command: str) -> TopicPattern:
         if command not in BY_PATTERN:
@@ -145,7 +155,8 @@ class Selection:
             there = sorted(await partitions(cluster, topic))
             missing = sorted(set(self.partitions or ()) - set(there))
             if missing and topic in self.topics:
-                raise UsageError(f"-p: {topic} has no partition {missing[0]}: its partitions are 0-{there[-1]}")
+                flag = "-o" if missing[0] in self.range.starts else "-p"
+                raise UsageError(f"{flag}: {topic} has no partition {missing[0]}: its partitions are 0-{there[-1]}")
             places += [TopicPartition(topic, n) for n in there if self.partitions is None or n in self.partitions]
         return places
 
@@ -184,17 +195,22 @@ class Selection:
         self, cluster: Cluster, places: list[TopicPartition], start: Bound, stop: Bound
     ) -> dict[TopicPartition, tuple[int, int]]:
         """[start, stop) of each partition, fixed now and inside the log as it is now (E18, R2); of that the part in
-        which the range of payload times is."""
-        wanted = {start: start, stop: stop}
-        if "offset" in (start.kind, stop.kind):
+        which the range of payload times is. A partition whose start -o names by itself begins there."""
+        starts = {at: self.range.starts.get(at.partition, start) for at in places}
+        wanted: dict[Bound, list[TopicPartition]] = {stop: places}
+        for at, bound in starts.items():
+            if bound != stop:
+                wanted.setdefault(bound, []).append(at)
+        typed = any(bound.kind == "offset" for bound in wanted)
+        if typed:
             # The broker does not check an offset that somebody typed: out of range would mean a reset (E20).
-            wanted |= {EARLIEST: EARLIEST, LATEST: LATEST}
-        offsets = await gather(*(self.offsets(cluster, dict.fromkeys(places, bound)) for bound in wanted))
+            wanted |= {EARLIEST: places, LATEST: places}
+        offsets = await gather(*(self.offsets(cluster, dict.fromkeys(some, at)) for at, some in wanted.items()))
         answers = dict(zip(wanted, offsets, strict=True))
         span = {}
         for at in places:
-            begin, end = answers[start][at], answers[stop][at]
-            if EARLIEST in answers and LATEST in answers:
+            begin, end = answers[starts[at]][at], answers[stop][at]
+            if typed:
                 low, high = answers[EARLIEST][at], answers[LATEST][at]
                 begin, end = min(max(begin, low), high), min(max(end, low), high)
             span[at] = (begin, max(begin, end))

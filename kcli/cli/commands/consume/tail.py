@@ -51,7 +51,7 @@ class Plan(Selection):
         self.options = options
         self.last: int = DEFAULT if options.last is None else options.last
         self.follow: bool = not options.no_follow and self.range.stop is None
-        if self.range.start is not None and self.range.start.kind == "stored":
+        if self.range.stored:
             raise UsageError("-o stored: tail reads no group's offsets")
 
 

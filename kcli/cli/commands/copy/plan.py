@@ -88,7 +88,7 @@ class Plan(Selection):
     def _check_range(self) -> None:
         if not self.elsewhere and self.source == self.destination:
             raise UsageError("SRC and DST are one topic: the copy would read what it writes, without end")
-        if self.range.start is not None and self.range.start.kind == "stored":
+        if self.range.stored:
             raise UsageError("-o stored: a copy goes on by itself where it was; --restart begins anew")
         dry_run = self.options.dry_run
         if self.follow and (self.range.stop is not None or dry_run):
@@ -138,7 +138,8 @@ class Plan(Selection):
     @property
     def moves(self) -> bool:
         """Whether the start is counted from the end (`-o -5`): once a copy is whole, the next one is another."""
-        return self.range.start is not None and self.range.start.kind == "relative" and not self.follow
+        starts = (self.range.start, *self.range.starts.values())
+        return any(start is not None and start.kind == "relative" for start in starts) and not self.follow
 
     @property
     def talkative(self) -> bool:

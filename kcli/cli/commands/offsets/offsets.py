@@ -53,7 +53,7 @@ SHAPE = shape("offsets", "Where logs start and end.", OffsetsRow)
 
 
 class OffsetsOptions(NamedTopics, PatternOptions, TimeFieldOptions, OutputOptions):
-    at = text("--at", metavar="TIME", help="Also the first offset at this time: ISO 8601, epoch s or ms, -1h, now.")
+    at = text("--at", metavar="TIME", help="Also the first offset at this time: ISO 8601, epoch, -1h, today, 07:30.")
     group = text("-g", "--group", metavar="GROUP", help="Also what this group committed.")
     isolation = isolation()
 
@@ -201,9 +201,9 @@ def _moment(text: str | None) -> int | None:
     """Milliseconds of `--at`. Raises UsageError."""
     if text is None:
         return None
-    from kcli.grammar.offsets import read_time
+    from kcli.grammar.offsets import TIMES, read_time
 
     moment = read_time(text.removeprefix("@"), int(time.time() * 1000))
     if moment is None:
-        raise UsageError(f"--at {text}: expected a time: ISO 8601, epoch seconds or milliseconds, -1h, now")
+        raise UsageError(f"--at {text}: expected a time: {TIMES}")
     return moment

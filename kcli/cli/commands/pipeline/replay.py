@@ -102,7 +102,7 @@ class Plan(Selection):
             raise UsageError("--to-X is about DST's cluster: --to-profile or --to-bootstrap names it")
         if not self.elsewhere and self.source == self.destination:
             raise UsageError("SRC and DST are one topic: a replay goes to another one")
-        if self.range.start is not None and self.range.start.kind == "stored":
+        if self.range.stored:
             raise UsageError("-o stored: a replay is in no group; -o @TIME:TIME names a window")
         self.pace = Pace(speed=speed_of(options.speed), longest=seconds(options.max_gap, "--max-gap", None))
         self.target = (

@@ -131,9 +131,9 @@ def _timestamp(given: str | None) -> int | None:
         return None
     from time import time as now_in_seconds
 
-    from kcli.grammar.offsets import read_time
+    from kcli.grammar.offsets import TIMES, read_time
 
     moment = read_time(given, int(now_in_seconds() * 1000))
     if moment is None:
-        raise UsageError(f"--timestamp {given}: expected epoch seconds or milliseconds, ISO 8601, -1h or now")
+        raise UsageError(f"--timestamp {given}: expected a time: {TIMES}")
     return moment

@@ -83,7 +83,7 @@ class Plan(Selection):
     def _check(self, options: RedriveOptions) -> None:
         if options.to == self.dlq:
             raise UsageError(f"--to {self.dlq}: that is the dead-letter topic itself")
-        if self.range.start is not None and self.range.start.kind == "stored":
+        if self.range.stored:
             raise UsageError("-o stored: it goes on by itself where it was; --restart begins anew")
         if self.exactly_once and (not self.resume or options.on_error == "skip"):
             raise UsageError("--exactly-once keeps positions with the records: not with --no-resume or --on-error skip")
@@ -96,7 +96,7 @@ class Plan(Selection):
         filters: list[tuple[str, object]] = [
             (option, given) for option, given in given_filters(options).items() if given
         ]
-        if self.range.start not in (None, EARLIEST):
+        if self.range.start not in (None, EARLIEST) or self.range.starts:
             filters.append(("offset", options.offset))
         if not filters:
             return name

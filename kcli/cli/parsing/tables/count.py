@@ -10,7 +10,7 @@ _3 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPI
 _4 = Option(name='literal', flags=('--literal',), kind='flag', help="No patterns. Else a glob ('orders-*') or '^RE' (how a name begins) matches.")
 _5 = Option(name='partitions', flags=('-p', '--partition'), metavar='N,N-N', help='Only these partitions, such as 0,3-5.')
 _6 = Option(name='isolation', flags=('--isolation',), help='read_committed hides aborted and undecided transactions. Default: read_uncommitted.', choices=('read_committed', 'read_uncommitted'), also=('--isolation-level',))
-_7 = Option(name='start', flags=('--start',), metavar='TIME', help='Only records from this time on: ISO 8601, -1h, …')
+_7 = Option(name='start', flags=('--start',), metavar='TIME', help='Only records from this time on: ISO 8601, -1h, today, 07:30, …')
 _8 = Option(name='end', flags=('--end',), metavar='TIME', help='Only records before this time; stop there.')
 _9 = Option(name='time_field', flags=('--time-field',), metavar='NAME', help="Times are those of this field in the value, such as ts or event.ts; else the records' timestamps.")
 _10 = Option(name='jitter', flags=('--jitter',), metavar='DURATION', help="By how much the field's times may go back from record to record (default 1m).")

@@ -3,7 +3,7 @@
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 
-_0 = Option(name='at', flags=('--at',), metavar='TIME', help='Also the first offset at this time: ISO 8601, epoch s or ms, -1h, now.')
+_0 = Option(name='at', flags=('--at',), metavar='TIME', help='Also the first offset at this time: ISO 8601, epoch, -1h, today, 07:30.')
 _1 = Option(name='group', flags=('-g', '--group'), metavar='GROUP', help='Also what this group committed.')
 _2 = Option(name='isolation', flags=('--isolation',), help='Which end lag is measured to: high watermark (default), or last stable offset.', choices=('read_uncommitted', 'read_committed'), also=('--isolation-level',))
 _3 = Option(name='named_topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='The topic, instead of an argument.', also=('--topics',), word=True)

@@ -45,7 +45,7 @@ _38 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stde
 _39 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.')
 _40 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.')
 _41 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
-_42 = Option(name='start', flags=('--start',), metavar='TIME', help='Only records from this time on: ISO 8601, -1h, …')
+_42 = Option(name='start', flags=('--start',), metavar='TIME', help='Only records from this time on: ISO 8601, -1h, today, 07:30, …')
 _43 = Option(name='end', flags=('--end',), metavar='TIME', help='Only records before this time; stop there.')
 _44 = Option(name='key_format', flags=('--key-format',), help='How keys are read.', choices=('binary', 'string', 'json', 'msgpack'))
 _45 = Option(name='value_format', flags=('--value-format',), help='How values are read; json and msgpack become columns value.a, value.b.', choices=('binary', 'string', 'json', 'msgpack'))

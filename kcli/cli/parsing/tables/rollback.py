@@ -3,7 +3,7 @@
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 
-_0 = Option(name='start', flags=('--start',), metavar='TIME', help='Where to: ISO 8601, epoch s or ms, -1h, now.')
+_0 = Option(name='start', flags=('--start',), metavar='TIME', help='Where to: ISO 8601, epoch s or ms, -1h, today, 07:30.')
 _1 = Option(name='named_groups', flags=('-g', '--group'), multiple=True, metavar='GROUP', help='The group, instead of an argument.', also=('--groups',), word=True)
 _2 = Option(name='literal', flags=('--literal',), kind='flag', help="No patterns. Else a glob ('orders-*') or '^RE' (how a name begins) matches.")
 _3 = Option(name='time_field', flags=('--time-field',), metavar='NAME', help="Times are those of this field in the value, such as ts or event.ts; else the records' timestamps.")

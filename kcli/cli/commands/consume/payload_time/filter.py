@@ -12,7 +12,7 @@ from kcli.cli.commands.consume.payload_time.search import recognise, refuse_time
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.bound import Bound
 from kcli.grammar.durations import milliseconds
-from kcli.grammar.offsets import read_time
+from kcli.grammar.offsets import TIMES, read_time
 from kcli.seeking.seeking import Span, spans
 from kcli.serde.payload_time import TimeField
 from kcli.serde.within import Within
@@ -33,7 +33,7 @@ def moment(text: str | None, flag: str, now: int) -> int | None:
         return None
     time = read_time(text.removeprefix("@"), now)
     if time is None:
-        raise UsageError(f"{flag} {text}: expected a time: ISO 8601, epoch seconds or milliseconds, -1h, now")
+        raise UsageError(f"{flag} {text}: expected a time: {TIMES}")
     return time
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from kcli.admin.groups import reset_forms
+from kcli.admin.groups.reset import Wanted
 from kcli.cli.parsing.groups import TimeFieldOptions
 from kcli.cli.parsing.option import flag, integer, span, text
 from kcli.errors import UsageError
@@ -14,8 +15,10 @@ from kcli.grammar.durations import milliseconds
 from kcli.grammar.offsets import parse_range, read_time
 
 if TYPE_CHECKING:
-    from kcli.admin.groups.reset import Form
+    from kcli.admin.groups.reset import Form, Standing
     from kcli.cli.commands.groups.plans import Prepare
+    from kcli.errors import KcliError
+    from kcli.grammar.bound import Bound
     from kcli.model import Cluster, TopicPartition
 
 
@@ -103,24 +106,52 @@ def place(text: str, now: int) -> tuple[Prepare, int | None]:
         range = parse_range([text], now)
     except UsageError as error:
         raise UsageError(f"--to {str(error).removeprefix('-o ')}") from None
+    if range.starts:
+        return _by_partition({number: _bound(bound) for number, bound in range.starts.items()}), None
     start = range.start
     if start is None or range.stop is not None:
         raise UsageError(f"--to {text}: a range has two ends; name one place")
-    if start.kind == "time":
-        return _moment(start.value)
+    return _bound(start), start.value if start.kind == "time" else None
+
+
+def _bound(place: Bound) -> Prepare:
+    """How to reset to one place."""
+    if place.kind == "time":
+        return _moment(place.value)[0]
     forms: dict[str, Form] = {
         "earliest": reset_forms.earliest,
         "latest": reset_forms.latest,
         "stored": reset_forms.current,
-        "offset": reset_forms.offset(start.value),
-        "relative": reset_forms.before_end(start.value),
-        "from_start": reset_forms.after_start(start.value),
+        "offset": reset_forms.offset(place.value),
+        "relative": reset_forms.before_end(place.value),
+        "from_start": reset_forms.after_start(place.value),
     }
-    return _ready(forms[start.kind]), None
+    return _ready(forms[place.kind])
+
+
+def _by_partition(places: dict[int, Prepare]) -> Prepare:
+    """`0=5,1=end`: a place for each partition; the others stay as they are."""
+
+    async def prepare(cluster: Cluster, partitions: list[TopicPartition]) -> Form:
+        missing = places.keys() - {at.partition for at in partitions}
+        if missing:
+            raise UsageError(f"--to {min(missing)}=…: there is no partition {min(missing)} among those to reset")
+        forms: dict[int, Form] = {}
+        for number, place in places.items():
+            forms[number] = await place(cluster, [at for at in partitions if at.partition == number])
+
+        def form(at: TopicPartition, standing: Standing) -> Wanted | KcliError:
+            if at.partition not in forms:
+                return Wanted(keep=True, note="--to names no place for it")
+            return forms[at.partition](at, standing)
+
+        return form
+
+    return prepare
 
 
 def _datetime(text: str, now: int) -> int:
-    """Kafka's --to-datetime: ISO 8601, UTC where it names no zone; a number and -1h are understood too."""
+    """Kafka's --to-datetime: ISO 8601, UTC where it names no zone; a number, -1h and today are understood too."""
     try:
         when = datetime.fromisoformat(text)
     except ValueError:

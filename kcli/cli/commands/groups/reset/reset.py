@@ -37,6 +37,7 @@ kcli groups reset billing --all-topics --to-earliest             # the plan
 kcli groups reset 'billing-*' -t '^orders' --to-latest           # of all that match
 kcli groups reset billing -t orders:0,1 --to-offset 4711 --execute
 kcli groups reset billing -t orders --to-datetime 2026-01-31T10:00:00Z --execute
+kcli groups reset billing -t orders --to 0=5,1=end                # a place for each partition
 kcli groups reset billing --all-topics --by-duration PT1H30M --execute
 kcli groups reset billing --all-topics --shift-by -100 --execute
 kcli groups reset billing -t orders --to @-2h --execute          # one grammar: as `consume -o`

@@ -17,7 +17,7 @@ from kcli.errors import UsageError
 
 
 class RollbackOptions(NamedGroups, PatternOptions, TimeFieldOptions, ScopeOptions, UndoOptions):
-    start = text("--start", metavar="TIME", help="Where to: ISO 8601, epoch s or ms, -1h, now.")
+    start = text("--start", metavar="TIME", help="Where to: ISO 8601, epoch s or ms, -1h, today, 07:30.")
 
 
 @command(
