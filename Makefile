@@ -17,7 +17,7 @@ RECORDS := $(addprefix tests/,proto producer consumer serde interop sandbox kafk
 	$(addprefix cli/commands/,cat consume copy produce redrive))
 LATE := admin broker cluster consumer lag producer sandbox seeking cli kafka/broker/test_security.py
 
-.PHONY: demo tables quick test test-spark test-pure test-pictures test-dist dist deb onefile alone nightly asan check schedules late chaos storm soak soak-tui screenshots bench bench-pipeline clean format
+.PHONY: demo tables quick test test-spark test-pure test-pictures test-dist dist deb onefile alone nightly asan check schedules late chaos storm soak soak-tui screenshots recordings bench bench-pipeline clean format
 
 $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/*.c kcli/proto/*.pyx kcli/proto/compiled/*.pxi)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -123,6 +123,9 @@ soak-tui: $(VENV)/.made-dev  ## the dashboard on 100,000 partitions and on 100,0
 
 screenshots: $(VENV)/.made-dev  ## the pictures and the table of keys in docs/tui.md, the same each time
 	$(BIN)/python -m tests.tui.pictures
+
+recordings: $(VENV)/.made-dev  ## the terminal sessions of docs/recordings, as asciicasts and pictures, the same each time
+	$(BIN)/python -m tests.recordings
 
 bench: $(VENV)/.made-dev  ## kcli beside kcat and the Python clients, in one interleaved run; writes docs/benchmarks.md
 	$(BIN)/python -m benchmarks

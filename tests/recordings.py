@@ -1,0 +1,178 @@
+"""`make recordings`: terminal sessions of docs/recordings, the same bytes each time.
+
+Each line runs in this process on a terminal of its own, against a fresh sandbox. A session is written twice: as an
+asciicast, which `asciinema play` shows, and as an SVG picture of the whole session. Pauses are made up, times of
+records are fixed and shown in UTC.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import json
+import os
+import pty
+import re
+import struct
+import sys
+import tempfile
+import termios
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from rich.text import Text
+
+from kcli.cli.main import main
+from kcli.sandbox.thread import SandboxThread
+from tests.cli.conftest import redirected
+from tests.lines import Lines, Stage
+
+FOLDER = Path(__file__).parents[1] / "docs" / "recordings"
+WIDTH, HEIGHT = 100, 30
+BEGUN = 1_795_265_117_000  # ms: the first record, as in the dashboard's pictures
+KEY, ANSWER, NEXT = 0.05, 0.3, 1.5  # seconds: between two keys, before the output, after it
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+"""The only escape sequences that a picture shows."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What is recorded, after the lines that only set it up."""
+
+    title: str
+    setup: tuple[str, ...]
+    lines: tuple[str, ...]
+
+
+RECORDINGS = {
+    "first-minute": Recording(
+        "The first minute",
+        (),
+        (
+            "kcli topics create orders -p 3",
+            "kcli produce orders --input json < orders.ndjson",
+            "kcli tail orders -n 4 --no-follow",
+            "kcli consume orders -e --where 'value.total > 140' -f '%p %o %k %s\\n'",
+            "kcli consume orders -g billing --from-beginning -n 45 > seen.txt",
+            "kcli lag billing",
+        ),
+    ),
+    "rewind": Recording(
+        "Rewind a group, and undo it",
+        (
+            "kcli topics create orders -p 3",
+            "kcli produce orders --input json < orders.ndjson",
+            "kcli groups reset billing -t orders --to-latest --execute --no-undo",
+        ),
+        (
+            "kcli lag billing --by partition",
+            "kcli groups reset billing -t orders --to @2026-11-21T12:45:37Z --execute --undo-file undo.json",
+            "kcli lag billing",
+            "kcli groups reset --from-file undo.json --execute --no-undo",
+        ),
+    ),
+}
+
+
+def orders() -> str:
+    """Sixty orders, a second apart, as envelopes."""
+    return "".join(
+        json.dumps({
+            "key": f"customer-{n * 7 % 9}", "partition": n % 3, "timestamp": BEGUN + 1000 * n,
+            "value": json.dumps({"order": n, "items": 1 + n % 4, "total": n * 2.5}),
+        })
+        + "\n"
+        for n in range(60)
+    )  # fmt: skip
+
+
+class OnTerminal(Lines):
+    """Runs kcli on a terminal: what is printed has its colours."""
+
+    def _inside(self, stage: Stage, data: bytes) -> tuple[int, bytes, bytes]:
+        seen, master, slave = bytearray(), *pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", HEIGHT, WIDTH, 0, 0))
+        reader = threading.Thread(target=_read_all, args=(master, seen))
+        reader.start()
+        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, pytest.MonkeyPatch.context() as patch:
+            given.write(data)
+            given.seek(0)
+            patch.chdir(self.folder)
+            for name, value in {**self.environment, **stage.variables}.items():
+                patch.setenv(name, value)
+            files = (given.fileno() if "<" in stage.files else slave, out.fileno() if ">" in stage.files else slave)
+            with redirected(*files, slave):
+                code = main(stage.words[1:])
+            os.close(slave)
+            reader.join()
+            os.close(master)
+            out.seek(0)
+            return code, out.read() if ">" in stage.files else bytes(seen), bytes(seen) if ">" in stage.files else b""
+
+
+def _read_all(master: int, seen: bytearray) -> None:
+    """Take what is written to the terminal until nobody has it open."""
+    while True:
+        try:
+            piece = os.read(master, 65536)
+        except OSError:  # EIO: the other side is closed
+            return
+        seen += piece
+
+
+def record(recording: Recording, folder: Path) -> list[tuple[str, str]]:
+    """Each line with what the terminal showed. Raises AssertionError where a line fails."""
+    shown = []
+    with SandboxThread(rebalance_delay=0) as sandbox:
+        lines = OnTerminal(folder, KCLI_BOOTSTRAP=sandbox.bootstrap, TERM="xterm-256color", TZ="UTC")
+        (folder / "orders.ndjson").write_text(orders())
+        for line in (*recording.setup, *recording.lines):
+            done = lines.run(line)
+            assert done.code == 0, (line, done)
+            shown.append((line, done.out + done.err))
+    return shown[len(recording.setup) :]
+
+
+def cast(recording: Recording, shown: list[tuple[str, str]]) -> str:
+    """An asciicast, version 2; a marker names each line."""
+    events: list[tuple[float, str, str]] = []
+    now = 0.5
+    for line, output in shown:
+        events.append((now, "m", line))
+        for char in f"$ {line}":
+            events.append((now, "o", char))
+            now += KEY
+        now += ANSWER
+        events.append((now, "o", f"\r\n{output}"))
+        now += NEXT
+    head = {"version": 2, "width": WIDTH, "height": HEIGHT, "title": recording.title}
+    rows = [head, *([round(when, 2), kind, text] for when, kind, text in events)]
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def picture(name: str, recording: Recording, shown: list[tuple[str, str]]) -> str:
+    """The whole session as SVG. Raises AssertionError for output that moves the cursor."""
+    text = "".join(f"\x1b[1;32m$\x1b[0m \x1b[1m{line}\x1b[0m\n{output}" for line, output in shown).replace("\r\n", "\n")
+    plain = COLOUR.sub("", text)
+    assert all(char.isprintable() or char == "\n" for char in plain), repr(plain)
+    console = Console(width=WIDTH, record=True, file=io.StringIO(), force_terminal=True, color_system="truecolor")
+    console.print(Text.from_ansi(text.rstrip("\n")), soft_wrap=False)
+    return console.export_svg(title=f"kcli: {recording.title}", unique_id=name)
+
+
+def write(folder: Path) -> None:
+    """All recordings into the folder."""
+    folder.mkdir(exist_ok=True)
+    for name, recording in RECORDINGS.items():
+        with tempfile.TemporaryDirectory() as home:
+            shown = record(recording, Path(home))
+        (folder / f"{name}.cast").write_text(cast(recording, shown))
+        (folder / f"{name}.svg").write_text(picture(name, recording, shown))
+        sys.stderr.write(f"{folder / name}.cast and .svg\n")
+
+
+if __name__ == "__main__":
+    write(FOLDER)
