@@ -34,7 +34,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_recording_has_its_lines_and_what_they_print(written: Path, name: str) -> None:
     path = written / f"{name}.cast"
     assert lines(path) == list(recordings.RECORDINGS[name].lines)
-    times = [row[0] for row in rows(path)]
+    times = [float(str(when)) for when, _, _ in rows(path)]
     assert times == sorted(times)
     text = "".join(ElementTree.parse(written / f"{name}.svg").getroot().itertext()).replace("\xa0", " ")
     for line in lines(path):
