@@ -7,6 +7,6 @@ kcli=${KCLI:-kcli}
 
 $kcli topics create demo demo-again -p 3 --if-not-exists
 seq 300000 | sed 's/.*/{"id":&,"total":&}/' | $kcli produce demo
-$kcli pipeline export demo --to parquet "$out" --value-format json --select 'key, value.id, value.total, timestamp' \
+$kcli pipeline export demo --file-format parquet "$out" --value-format json --select 'key, value.id, value.total, timestamp' \
     --where 'value.total > 100000'
 $kcli pipeline import "$out" demo-again --key-column id --value json

@@ -53,6 +53,7 @@ LETTERS_ELSEWHERE = {
     ("lag", "-n"): ("--count", "N refreshes of --watch, which has no records"),
     ("pipeline sql", "-n"): ("--limit", "N rows, which are its records"),
     ("topics trim", "-o"): ("--before", "where the log starts from then on"),
+    ("groups reset", "-o"): ("--to", "where the group starts from then on"),
     **{
         (path, "-a"): ("--all-topics", "all there is")
         for path in ("leaders elect", "reassign plan", "reassign execute", "reassign cancel")
@@ -186,6 +187,20 @@ def test_every_duration_is_refused_alike(line: str, says: str, capsys: pytest.Ca
 def test_a_duration_reads_the_same_everywhere(text: str, ms: int) -> None:
     assert milliseconds(text, "--timeout") == ms
     assert seconds(text, "--timeout", None) == ms / 1000
+
+
+def test_rates_have_one_metavar() -> None:
+    for path, command in COMMANDS.items():
+        for option in command.options:
+            rate = option.flags[0] in ("--rate", "--throttle")
+            assert (option.metavar == "RATE") is rate, f"{path} {option.flags}"
+
+
+def test_to_is_where_something_goes() -> None:
+    destinations = {"WHERE": "an offset", "TOPIC": "", "FILE": "", "PATH": "a directory", "ID,ID…": "brokers"}
+    for path, command in COMMANDS.items():
+        option = command.by_flag.get("--to")
+        assert option is None or option.metavar in destinations, path
 
 
 MOVED = [(path, was, now) for path, command in COMMANDS.items() for was, now in command.moved]

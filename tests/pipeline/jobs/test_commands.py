@@ -67,7 +67,7 @@ def test_every_record_is_in_the_parquet_and_goes_back_as_it_was(kcli, topics, tm
     topic, back = topics.make(2), topics.make(2)
     topics.fill(topic, ROWS)
     topics.fill(topic, [(0, 1_700_000_001_000, None, b"with", (("a", b"1"), ("a", None)))])
-    assert kcli("export", topic, "--to", "parquet", "out", "-J") == 0
+    assert kcli("export", topic, "--file-format", "parquet", "out", "-J") == 0
     told = json.loads(capfd.readouterr().out)
     assert told["jobs"][0]["records"] == 101
     assert told["jobs"][0]["state"] == "done"
@@ -97,7 +97,7 @@ def whole_records(topics, topic):
 def test_sql_chooses_rows_and_columns_and_json_has_a_schema_by_itself(kcli, topics, tmp_path):
     topic = topics.make(2)
     topics.fill(topic, ROWS)
-    line = ["export", topic, "--to", "csv", "out", "--files", "1", "--value-format", "json"]
+    line = ["export", topic, "--file-format", "csv", "out", "--files", "1", "--value-format", "json"]
     assert kcli(*line, "--select", "value.user.id AS who, value.n", "--where", "value.n >= 97") == 0
     (file,) = (tmp_path / "out").glob("*.csv")
     assert sorted(file.read_text().splitlines()) == ["0,99", "1,97", "2,98", "who,n"]
@@ -161,7 +161,18 @@ def test_an_export_adds_to_files_with_the_same_columns_only(
 def test_once_goes_on_where_the_last_run_was(kcli, topics, spark, tmp_path, capfd):
     topic = topics.make(2)
     topics.values(topic, 500)
-    line = ["export", topic, "--to", "parquet", "out", "--once", "--max-per-batch", "200", "--commit-group", "seen"]
+    line = [
+        "export",
+        topic,
+        "--file-format",
+        "parquet",
+        "out",
+        "--once",
+        "--max-per-batch",
+        "200",
+        "--commit-group",
+        "seen",
+    ]
     assert kcli(*line, "--format", "ndjson") == 0
     lines = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
     assert (lines[-1]["records"], lines[-1]["lag"]) == (500, 0)
@@ -327,9 +338,9 @@ def test_new_files_are_imported_once(kcli, topics, tmp_path):
     topic, inbox = topics.make(1), tmp_path / "inbox"
     inbox.mkdir()
     (inbox / "a.json").write_text('{"key": "a", "value": "1"}\n')
-    assert kcli("import", "inbox", topic, "--from", "json", "--once") == 0
+    assert kcli("import", "inbox", topic, "--file-format", "json", "--once") == 0
     (inbox / "b.json").write_text('{"key": "b", "value": "2"}\n')
-    assert kcli("import", "inbox", topic, "--from", "json", "--once") == 0
+    assert kcli("import", "inbox", topic, "--file-format", "json", "--once") == 0
     assert [(one.key, one.value) for _, one in topics.read(topic)] == [(b"a", b"1"), (b"b", b"2")]
 
 

@@ -98,11 +98,11 @@ def jvm() -> tuple[str, ...]:
 
 
 def test_export_by_both_connectors_is_the_same_and_import_brings_it_back(kcli, topics, orders, tmp_path):
-    assert kcli("export", orders, "--to", "parquet", "ours") == 0
+    assert kcli("export", orders, "--file-format", "parquet", "ours") == 0
     ours = table_of(tmp_path / "ours")
     assert ours.num_rows == RECORDS
     assert ours.column_names == [*COLUMNS, "headers"]
-    assert kcli("export", orders, "--to", "parquet", "theirs", *jvm()) == 0
+    assert kcli("export", orders, "--file-format", "parquet", "theirs", *jvm()) == 0
     theirs = table_of(tmp_path / "theirs")
     assert theirs.schema == ours.schema
     assert theirs.equals(ours)

@@ -171,13 +171,13 @@ def test_rows_go_into_a_topic_as_text_or_json(topics, kcli):
 def test_files_of_sql_are_whole_or_not_there(topics, kcli, spark, tmp_path):
     topic, out = topics.make(2), tmp_path / "out"
     orders(topics, topic, range(6))
-    assert kcli("sql", f"SELECT offset, value FROM `{topic}`", "--to", "parquet", "--out", str(out))[0] == 0
+    assert kcli("sql", f"SELECT offset, value FROM `{topic}`", "--file-format", "parquet", "--out", str(out))[0] == 0
     assert spark.read.parquet(str(out)).count() == 6
-    code, _, said = kcli("sql", f"SELECT * FROM `{topic}`", "--to", "parquet", "--out", str(out))
+    code, _, said = kcli("sql", f"SELECT * FROM `{topic}`", "--file-format", "parquet", "--out", str(out))
     assert (code, "--append adds" in said) == (2, True)
     bad = tmp_path / "bad"
     sql = f"SELECT raise_error('no') AS x FROM `{topic}`"
-    assert kcli("sql", sql, "--to", "parquet", "--out", str(bad))[0] == 1
+    assert kcli("sql", sql, "--file-format", "parquet", "--out", str(bad))[0] == 1
     assert not bad.exists()
     assert registry.entries()[0].state == "failed"
 

@@ -29,7 +29,7 @@ def topic(topics):
 
 
 def test_an_export_is_a_delta_table_for_anybody_and_comes_back(kcli, topics, topic, tmp_path):
-    assert kcli("export", topic, "--to", "delta", "lake") == 0
+    assert kcli("export", topic, "--file-format", "delta", "lake") == 0
     table = deltalake.DeltaTable(tmp_path / "lake")
     assert table.version() == 0
     assert rows_of(tmp_path / "lake", "partition", "offset") == [
@@ -47,7 +47,15 @@ def test_an_export_is_a_delta_table_for_anybody_and_comes_back(kcli, topics, top
 
 
 def test_versions_folders_by_column_and_what_does_not_fit(kcli, topics, topic, tmp_path, capfd):
-    line = ["export", topic, "--to", "delta", "lake", "--select", "CAST(key AS STRING) || ': a/b' AS k, offset"]
+    line = [
+        "export",
+        topic,
+        "--file-format",
+        "delta",
+        "lake",
+        "--select",
+        "CAST(key AS STRING) || ': a/b' AS k, offset",
+    ]
     assert kcli(*line, "--partition-by", "k,date") == 0
     wanted = sorted((f"k{n % 3}: a/b", n // 2) for n in range(20))
     assert rows_of(tmp_path / "lake", "k", "offset") == wanted
@@ -73,7 +81,18 @@ def test_versions_folders_by_column_and_what_does_not_fit(kcli, topics, topic, t
 
 
 def test_a_batch_that_is_done_again_is_in_the_table_once(kcli, topics, topic, tmp_path):
-    line = ["export", topic, "--to", "delta", "lake", "--once", "--name", "lake", "--select", "partition, offset"]
+    line = [
+        "export",
+        topic,
+        "--file-format",
+        "delta",
+        "lake",
+        "--once",
+        "--name",
+        "lake",
+        "--select",
+        "partition, offset",
+    ]
     assert kcli(*line) == 0
     topics.fill(topic, ROWS)
     assert kcli(*line) == 0
@@ -97,7 +116,7 @@ def test_a_batch_that_is_done_again_is_in_the_table_once(kcli, topics, topic, tm
 
 def test_without_the_package_it_says_what_to_install(kcli, topic, tmp_path, monkeypatch, capfd):
     monkeypatch.setitem(__import__("sys").modules, "deltalake", None)
-    assert kcli("export", topic, "--to", "delta", "lake") == 2
+    assert kcli("export", topic, "--file-format", "delta", "lake") == 2
     assert 'pip install "kcli-kafka[delta]"' in capfd.readouterr().err
     assert not (tmp_path / "lake").exists()
 

@@ -107,7 +107,7 @@ def test_a_mounted_disk_itself_is_refused_before_the_work_not_after_it(tmp_path,
 @pytest.mark.parametrize(
     ("there", "form", "partition_by", "why"),
     [
-        ("part-0.c000.zstd.parquet", "json", [], "has parquet files: --to json does not fit to them"),
+        ("part-0.c000.zstd.parquet", "json", [], "has parquet files: --file-format json does not fit to them"),
         ("part-0.c000.json.gz", "csv", [], "has json files"),
         ("part-0.snappy.parquet", "parquet", ["date"], "has folders by no column: --partition-by"),
         ("date=1/n=2/part-0.snappy.parquet", "parquet", ["n", "date"], "has folders by date, n: --partition-by"),

@@ -8,6 +8,7 @@ from kcli.cli.commands.lag.measured import PartitionRow, measure, partition_row,
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import EveryGroup, NamedGroups, OutputOptions, PatternOptions, isolation
+from kcli.cli.parsing.option import choice
 from kcli.cli.runtime.answer import answer, plural, say, words_of
 from kcli.cli.runtime.names import names_of
 from kcli.lag.snapshot import take
@@ -45,6 +46,10 @@ SHAPE = shape(
 
 
 class DescribeOptions(NamedGroups, EveryGroup, PatternOptions, OutputOptions):
+    moved = (("-p", "--by partition"),)
+    by = choice(
+        "--by", of=("group", "partition"), help="partition: groups and their partitions (default); group: groups only."
+    )
     isolation = isolation()
 
 
@@ -54,7 +59,7 @@ class DescribeOptions(NamedGroups, EveryGroup, PatternOptions, OutputOptions):
     words="GROUP",
     examples="""
 kcli groups describe billing
-kcli groups describe '^billing-[0-9]'
+kcli groups describe '^billing-[0-9]' --by group
 kcli groups describe billing -J | jq .members""",
 )
 def describe(options: DescribeOptions) -> int:
@@ -79,7 +84,8 @@ def describe(options: DescribeOptions) -> int:
             )
             for group, _, total in measured
         ]
-        document.of(PartitionRow)[:] = [partition_row(row) for _, rows, _ in measured for row in rows]
+        if options.by != "group":
+            document.of(PartitionRow)[:] = [partition_row(row) for _, rows, _ in measured for row in rows]
         described = [group.described for group, _, _ in measured]
         document.of(MemberRow)[:] = [member_row(group.group, member) for group in described for member in group.members]
         for group in described:

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 
 class ExportOptions(FolderOptions, QueryOptions, TopicOptions, SourceOptions, PipelineOptions):
-    to = choice("--to", of=FILES, help="The format of the files (default parquet).")
+    moved = (("--to", "--file-format FORMAT"),)
+    file_format = choice("--file-format", of=FILES, help="The format of the files (default parquet).")
     out = text("--out", metavar="DIR", help="Where to, instead of the last argument.")
     partition_by = text(
         "--partition-by",
@@ -50,12 +51,12 @@ class ExportOptions(FolderOptions, QueryOptions, TopicOptions, SourceOptions, Pi
     help="Topics to parquet, JSON, CSV, ORC or Delta files.",
     words="TOPIC... DIR",
     examples="""
-kcli pipeline export orders --to parquet out/orders
-kcli pipeline export orders --to parquet out -o @-1d: --partition-by date,partition
-kcli pipeline export orders --to csv out --value-format json --select 'key, value.user, value.total'
-kcli pipeline export orders --to json out --where 'partition = 3 AND offset >= 1000' --files 1
-kcli pipeline export orders --to parquet out --once          # again tomorrow: what came since
-kcli pipeline export orders --to parquet out --dry-run       # how much would it be?""",
+kcli pipeline export orders --file-format parquet out/orders
+kcli pipeline export orders --file-format parquet out -o @-1d: --partition-by date,partition
+kcli pipeline export orders --file-format csv out --value-format json --select 'key, value.user, value.total'
+kcli pipeline export orders --file-format json out --where 'partition = 3 AND offset >= 1000' --files 1
+kcli pipeline export orders --file-format parquet out --once          # again tomorrow: what came since
+kcli pipeline export orders --file-format parquet out --dry-run       # how much would it be?""",
 )
 def export(options: ExportOptions) -> int:
     """Write the records of topics into files in folder DIR: key, value, topic, partition, offset, timestamp,
@@ -69,7 +70,7 @@ def export(options: ExportOptions) -> int:
     topics, out = [*options.topics, *options.words], options.out
     if out is None:
         if len(options.words) + bool(options.topics) < 2:
-            raise UsageError("export what, and where to? kcli pipeline export TOPIC DIR --to parquet")
+            raise UsageError("export what, and where to? kcli pipeline export TOPIC DIR --file-format parquet")
         out = topics.pop()
     job = Exporting(frame, options, topics, out)
     if frame.dry_run:
@@ -90,7 +91,7 @@ class Exporting(Job):
         self.frame = frame
         self.query = options
         self.form = FileForm(
-            form=options.to or "parquet",
+            form=options.file_format or "parquet",
             compression=options.compression or "",
             partition_by=column_names(options.partition_by),
             files=options.files or 0,

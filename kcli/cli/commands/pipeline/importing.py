@@ -42,8 +42,8 @@ SHAPE = shape("pipeline.files", "What an import would read, file by file.", File
 
 
 class ImportOptions(QueryOptions, PipelineOptions):
-    moved = (("-k", "--key-column COLUMN"),)
-    source = choice("--from", of=(*FILES, "text"), help="The format; else by names.")
+    moved = (("-k", "--key-column COLUMN"), ("--from", "--file-format FORMAT"))
+    file_format = choice("--file-format", of=(*FILES, "text"), help="The format; else by names.")
     topic = text("-t", "--topic", metavar="TOPIC", help="Where to, instead of the last argument.")
     key_column = text("--key-column", metavar="COLUMN", help="The key (default: key, if there).")
     value_column = text("--value-column", metavar="COLUMN", help="The value (default: value).")
@@ -70,7 +70,7 @@ kcli pipeline import out/orders orders-2
 kcli pipeline import out/orders orders-2 --keep-partitions --keep-timestamps
 kcli pipeline import users.csv users --key-column id --value json
 kcli pipeline import 'logs/*.json' logs --value-column message --where "level = 'ERROR'"
-kcli pipeline import inbox/ orders --from json --once            # files that are new since the last run""",
+kcli pipeline import inbox/ orders --file-format json --once            # files that are new since the last run""",
 )
 def import_files(options: ImportOptions) -> int:
     """Send the rows of files as records to TOPIC. What `export` wrote goes back as it was: columns key, value and
@@ -106,7 +106,7 @@ class Importing(Job):
         self.source = ", ".join(places)
         self.destination = topic
         self.files = files_of(places)
-        self.form = options.source or form_of(places, self.files)
+        self.form = options.file_format or form_of(places, self.files)
         if options.value and options.value_column:
             raise UsageError("--value json is the whole row; --value-column is one column of it")
         self._load_as = self.form
@@ -140,7 +140,7 @@ class Importing(Job):
                 f"--{self.frame.mode} from a Delta table takes Delta's jars: --conf spark.jars.packages=io.delta:…"
             )
         if len(self.places) > 1 or self.reader or "://" in self.places[0]:
-            raise UsageError("--from delta: one folder of this machine, without --reader")
+            raise UsageError("--file-format delta: one folder of this machine, without --reader")
         self._load_as = "delta-files"
 
     @property

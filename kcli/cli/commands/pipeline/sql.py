@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class SqlOptions(RowsOptions, SourceOptions, PipelineOptions):
-    moved = (("-f", "--file FILE"),)
+    moved = (("-f", "--file FILE"), ("--to", "--file-format FORMAT"))
     file = text("--file", metavar="FILE", help="Read the SQL from FILE; - is stdin.")
 
 
@@ -47,7 +47,7 @@ class SqlOptions(RowsOptions, SourceOptions, PipelineOptions):
 kcli pipeline sql 'SELECT partition, count(*) FROM orders GROUP BY partition'
 kcli pipeline sql 'SELECT value.user, sum(value.total) AS total FROM orders GROUP BY 1' --value-format json
 kcli pipeline sql 'SELECT * FROM `orders.eu` WHERE offset > 1000' -o @-1h: --format ndjson
-kcli pipeline sql --file report.sql --to parquet --out out/report
+kcli pipeline sql --file report.sql --file-format parquet --out out/report
 kcli pipeline sql 'SELECT key, value FROM orders WHERE value.total > 100' --value-format json --into big --continuous
 kcli pipeline sql 'SELECT window(timestamp, "1 minute") AS minute, count(*) FROM orders GROUP BY 1' --continuous""",
 )

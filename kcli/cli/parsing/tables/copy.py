@@ -26,7 +26,7 @@ _19 = Option(name='skip_corrupt', flags=('--skip-corrupt',), kind='flag', help='
 _20 = Option(name='to_profile', flags=('--to-profile',), metavar='NAME', help="The profile of DST's cluster.")
 _21 = Option(name='to_bootstrap', flags=('--to-bootstrap', '--to-bootstrap-server'), metavar='HOST:PORT,…', help="Where DST's cluster listens.")
 _22 = Option(name='to_properties', flags=('--to-X', '--to-property'), multiple=True, metavar='KEY=VALUE', help="A property for DST's cluster and producer. Repeatable.")
-_23 = Option(name='rate', flags=('--rate',), metavar='N', help='At most N records a second, or bytes: 500, 10MB.')
+_23 = Option(name='rate', flags=('--rate',), metavar='RATE', help='At most this many records a second (500), or bytes (10MB).')
 _24 = Option(name='restart', flags=('--restart',), kind='flag', help='Begin anew, whatever was kept.')
 _25 = Option(name='no_resume', flags=('--no-resume',), kind='flag', help='Keep no positions, and look for none.')
 _26 = Option(name='exactly_once', flags=('--exactly-once',), kind='flag', help='Records and positions in one transaction; within one cluster.')

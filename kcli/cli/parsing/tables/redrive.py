@@ -26,7 +26,7 @@ _19 = Option(name='only_headers', flags=('--header',), multiple=True, metavar='N
 _20 = Option(name='where', flags=('--where',), multiple=True, metavar='CONDITION', help="Only records for which it holds, such as 'value.user.id == 42'.")
 _21 = Option(name='value_format', flags=('--value-format',), help='How --where and --time-field read values; consume and tail print msgpack as JSON. url: a=1&b=2.', choices=('auto', 'json', 'msgpack', 'url'))
 _22 = Option(name='skip_corrupt', flags=('--skip-corrupt',), kind='flag', help='Leave out batches that are damaged, and say which; else exit 1 at the first.')
-_23 = Option(name='rate', flags=('--rate',), metavar='N', help='At most N records a second, or bytes: 500, 10MB.')
+_23 = Option(name='rate', flags=('--rate',), metavar='RATE', help='At most this many records a second (500), or bytes (10MB).')
 _24 = Option(name='restart', flags=('--restart',), kind='flag', help='Begin anew, whatever was kept.')
 _25 = Option(name='no_resume', flags=('--no-resume',), kind='flag', help='Keep no positions, and look for none.')
 _26 = Option(name='exactly_once', flags=('--exactly-once',), kind='flag', help='Records and positions in one transaction; within one cluster.')

@@ -40,7 +40,7 @@ def check_files(place: str, there: Sequence[str], form: str, partition_by: Seque
         known = FORMS.search(file)
         if known is not None and known[1] != form:
             raise UsageError(
-                f"{place} has {known[1]} files: --to {form} does not fit to them; name a folder of its own"
+                f"{place} has {known[1]} files: --file-format {form} does not fit to them; name a folder of its own"
             )
         if known is None:
             continue
@@ -52,7 +52,9 @@ def check_files(place: str, there: Sequence[str], form: str, partition_by: Seque
 def check_table(place: str, form: str, *, is_table: bool, has_files: bool) -> None:
     """Raise UsageError where files would lie in a Delta table that does not know them, or the other way round."""
     if is_table and form != "delta":
-        raise UsageError(f"{place} is a Delta table, and its log would not name the new files: --to delta adds to it")
+        raise UsageError(
+            f"{place} is a Delta table, and its log would not name new files: add with --file-format delta"
+        )
     if form == "delta" and has_files and not is_table:
         raise UsageError(f"{place} has files and is no Delta table: name a folder of its own")
 

@@ -108,7 +108,9 @@ class Export:
         from kcli.pipeline.jobs.files.delta import Table
 
         if not target.startswith("file://"):
-            raise UsageError(f"--to delta: {target} is no folder of this machine; Delta's jars write there (--conf)")
+            raise UsageError(
+                f"--file-format delta: {target} is no folder of this machine; Delta's jars write there (--conf)"
+            )
         return Table(Path(target.removeprefix("file://")), self._form.partition_by)
 
     @staticmethod

@@ -44,6 +44,14 @@ def test_describe_shows_lag_owner_and_group(line: Line) -> None:
     assert len(body.splitlines()) == 5
 
 
+def test_describe_by_group_leaves_the_partitions_out(line: Line) -> None:
+    whole, short = line("groups", "describe", "-g", "billing"), line("groups", "describe", "billing", "--by", "group")
+    assert whole.out.startswith(short.out)
+    assert "\n\n" not in short.out
+    assert line("groups", "describe", "billing", "--by", "partition").out == whole.out
+    assert line("groups", "describe", "billing", "-p").code == 2
+
+
 def test_E71_members_without_a_partition_are_shown_and_said(line: Line) -> None:
     line.tiny.members["billing"].append(member("spare", host="/10.0.0.2"))
     ran = line("groups", "describe", "billing", "-J")

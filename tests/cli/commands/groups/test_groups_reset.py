@@ -84,6 +84,11 @@ ORDERS = {("orders", 0): 50, ("orders", 1): 10}
 RESET = ("groups", "reset", "billing")
 
 
+def test_o_says_where_to_as_it_says_where_to_start_elsewhere(shell: Shell) -> None:
+    line = (*RESET[:2], "-g", "billing", "--all-topics", "--dry-run", "-J")
+    assert shell(*line, "-o", "beginning").rows == shell(*line, "--to", "beginning").rows
+
+
 def test_E43_the_plan_comes_first_and_nothing_is_done_without_a_word(shell: Shell) -> None:
     plan = shell(*RESET, "--all-topics", "--to-earliest", "--dry-run")
     assert plan.code == 0

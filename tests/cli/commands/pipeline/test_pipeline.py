@@ -15,9 +15,9 @@ ROOT = Path(__file__).resolve().parents[4]
 NOWHERE = "127.0.0.1:1"
 
 WRONG = [
-    ("export", "export what, and where to? kcli pipeline export TOPIC DIR --to parquet"),
+    ("export", "export what, and where to? kcli pipeline export TOPIC DIR --file-format parquet"),
     ("export t", "export what, and where to?"),
-    ("export t out --to xml", "--to xml: expected parquet, json, csv, orc, delta"),
+    ("export t out --file-format xml", "--file-format xml: expected parquet, json, csv, orc, delta"),
     ("export t out --batch --once", "--batch and --once: a run has one way to read"),
     ("export t out --checkpoint c", "--checkpoint goes with --once or --continuous"),
     ("export t out --once --trigger 5s", "--trigger goes with --continuous"),
@@ -38,13 +38,16 @@ WRONG = [
     ("export t out --once --name ../x", "--name ../x: expected a word that can name a folder"),
     ("export t Makefile/out", "Makefile/out: nothing can be written in"),
     ("export t pyproject.toml", "pyproject.toml is a file; an export is a folder of files"),
-    ("export t out --to delta --once --remote sc://h --checkpoint /x", "--once into a Delta table goes with --master"),
+    (
+        "export t out --file-format delta --once --remote sc://h --checkpoint /x",
+        "--once into a Delta table goes with --master",
+    ),
     ("import", "import what, and where to? kcli pipeline import PATH TOPIC"),
     ("import nowhere.csv t", "nowhere.csv: there is no such file or folder"),
     ("import Makefile t", "--from says the format of Makefile"),
-    ("import Makefile t --from text --value json --value-column a", "--value json is the whole row"),
-    ("import Makefile t --from text -z fast", "-z fast: expected"),
-    ("import Makefile t --from text --reader x", "--reader x: expected KEY=VALUE"),
+    ("import Makefile t --file-format text --value json --value-column a", "--value json is the whole row"),
+    ("import Makefile t --file-format text -z fast", "-z fast: expected"),
+    ("import Makefile t --file-format text --reader x", "--reader x: expected KEY=VALUE"),
     ("copy a", "copy what, and where to? kcli pipeline copy SRC DST"),
     ("copy a a", "SRC and DST are one topic"),
     ("copy a b --to-X a=b", "--to-X is about DST's cluster"),
@@ -110,7 +113,7 @@ def test_the_help_of_the_group_imports_no_spark():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=30)
     assert done.returncode == 0, done.stderr
-    assert "kcli pipeline export orders --to parquet" in done.stdout
+    assert "kcli pipeline export orders --file-format parquet" in done.stdout
 
 
 @pytest.mark.process

@@ -26,7 +26,9 @@ class FormOptions(TimeFieldOptions):
     """Where committed offsets are reset to: one of these; the time field goes with those that name a time."""
 
     to = text(
-        "--to", metavar="WHERE", help="beginning, end, stored, N, -N (before the end), +N (after the start), @TIME."
+        *("-o", "--to"),
+        metavar="WHERE",
+        help="beginning, end, stored, N, -N (before the end), +N (after the start), @TIME.",
     )
     to_earliest = flag("--to-earliest", help="Where the log starts.")
     to_latest = flag("--to-latest", help="Where the log ends.")

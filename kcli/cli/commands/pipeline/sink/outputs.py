@@ -35,12 +35,12 @@ class RowsOptions(FolderOptions, TargetOptions):
         *("-n", "--limit"), least=1, help="At most N rows of each result (a table has 1000 unless this says more)."
     )
     into = text("--into", metavar="TOPIC", help="Send the last statement's rows to TOPIC.")
-    to = choice(
-        "--to",
+    file_format = choice(
+        "--file-format",
         of=("parquet", "json", "csv", "orc"),
         help="Write the last statement's rows as files; --out says where.",
     )
-    out = text("--out", metavar="DIR", help="The folder of --to.")
+    out = text("--out", metavar="DIR", help="The folder of --file-format.")
     partition_by = text("--partition-by", metavar="COLUMN,…", help="A folder of files for each value.")
     compression = text(
         *("-z", "--compression"),
@@ -116,7 +116,7 @@ class Printed(Output):
     def __init__(self, frame: Frame, options: RowsOptions) -> None:
         super().__init__(frame, options)
         if frame.streaming and frame.remote is not None:
-            raise UsageError("--remote: the rows of a stream are at the server; --into or --to says where they go")
+            raise UsageError("--remote: the rows of a stream are at the server; name --into or --out")
         self._results = Results(frame.format or "table", options.limit)
 
     def batch(self, script: Script) -> None:
@@ -246,12 +246,12 @@ class IntoFiles(Output):
 
 def output_of(frame: Frame, options: RowsOptions) -> Output:
     """What the line says. Raises UsageError."""
-    into, to, out = options.into, options.to, options.out
-    if into is not None and to is not None:
-        raise UsageError("--into is a topic, --to are files: one of them")
-    if (to is None) != (out is None):
-        raise UsageError("--to FORMAT --out DIR belong together")
-    if options.limit is not None and (into is not None or to is not None):
+    into, form, out = options.into, options.file_format, options.out
+    if into is not None and form is not None:
+        raise UsageError("--into is a topic, --file-format is for files: one of them")
+    if (form is None) != (out is None):
+        raise UsageError("--file-format FORMAT --out DIR belong together")
+    if options.limit is not None and (into is not None or form is not None):
         raise UsageError("--limit is about what is printed; SQL has LIMIT")
     if options.output_mode is not None and not frame.streaming:
         raise UsageError("--output-mode goes with --once or --continuous")
@@ -259,7 +259,7 @@ def output_of(frame: Frame, options: RowsOptions) -> Output:
         raise UsageError("--watermark goes with --once or --continuous")
     if into is not None:
         return IntoTopic(frame, options, into)
-    return Printed(frame, options) if to is None or out is None else IntoFiles(frame, options, to, out)
+    return Printed(frame, options) if form is None or out is None else IntoFiles(frame, options, form, out)
 
 
 def last_of(script: Script) -> DataFrame:

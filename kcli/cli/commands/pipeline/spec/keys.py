@@ -20,7 +20,7 @@ SOURCE = {
 SINK = {
     "topic": "into",
     "files": "out",
-    "format": "to",
+    "format": "file_format",
     "partition-by": "partition_by",
     "compression": "compression",
     "overwrite": "overwrite",

@@ -211,7 +211,7 @@ class Spec:
         for key in sink:
             self._common[SINK[key]] = self._value(sink, key, SINK[key])
         if kinds == ["files"]:
-            self._common.setdefault("to", "parquet")
+            self._common.setdefault("file_format", "parquet")
         elif "format" in sink:
             raise self.wrong(sink, "format", "format goes with files")
 
