@@ -415,7 +415,7 @@ def test_a_reset_makes_a_group_that_does_not_exist(shell: Shell) -> None:
         (("--by-duration", "-PT1H", "-t", "orders"), "it counts back from now by itself; say PT1H"),
         (("--by-duration", "-1h", "-t", "orders"), "it counts back from now by itself; say 1h"),
         (("--by-duration", "P1Y", "-t", "orders"), "expected a duration such as"),
-        (("--to-datetime", "yesterday", "-t", "orders"), "expected ISO 8601"),
+        (("--to-datetime", "someday", "-t", "orders"), "expected ISO 8601"),
         (("--from-file", "/nowhere"), "--from-file /nowhere: No such file"),
         (("--from-group", "other", "--time-field", "ts"), "--from-group has no time for --time-field"),
         (("--to-earliest", "-t", "orders", "--time-field", "ts"), "--time-field goes with a time"),
