@@ -81,34 +81,51 @@ def _dispatch(words: list[str]) -> int:
 
         words = command_first(words)
     if words[:1] == ["help"]:
-        words = [*words[1:], "--help"]
-    if words in (["--help"], ["-h"]) or not words:
-        from kcli.cli.parsing.help import help_text
+        from kcli.cli.parsing.help.command import answer
 
-        sys.stdout.write(help_text())
-        sys.stdout.flush()
+        text, words = answer(words[1:])
+        if text:
+            _print(text)
+            return 0
+    if words in (["--help"], ["-h"], ["--help-all"]) or not words:
+        from kcli.cli.parsing.help.top import help_text
+
+        _print(help_text())
         return 0 if words else 2
-    return _run(words)
+    return run_words(words)
 
 
-def _run(words: list[str]) -> int:
-    """Run the command that a line names. Typer has what asks for help, and everything where KCLI_PARSER=typer."""
+def _print(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def run_words(words: list[str]) -> int:
+    """Run the command that a line names, or print its help; Typer does both where KCLI_PARSER=typer."""
     from kcli.cli.parsing.verbs import find
 
     chosen = find(words)
-    if chosen is not None:
-        command, rest, path = chosen
-        words = [*path.split(), *rest]
-        line = None if os.environ.get("KCLI_PARSER") == "typer" else _parse(command, rest, path)
-        if line is not None:
-            from kcli.cli.parsing.command import run_command
-            from kcli.cli.runtime.fast_start import start_lean
+    if chosen is None:
+        from kcli.cli.parsing.help.command import group
 
-            start_lean()
-            return run_command(command, line)
-    from kcli.cli.parsing.typer_app import dispatch
+        _print(group(words))
+        return 0
+    command, rest, path = chosen
+    if os.environ.get("KCLI_PARSER") == "typer" and not {"--help-all", "--help-json"} & {*rest}:
+        from kcli.cli.parsing.typer_app import dispatch
 
-    return dispatch(words)
+        return dispatch([*path.split(), *rest])
+    line = _parse(command, rest, path)
+    if line is None:
+        from kcli.cli.parsing.help.page import shown
+
+        _print(shown(path, command, rest))
+        return 0
+    from kcli.cli.parsing.command import run_command
+    from kcli.cli.runtime.fast_start import start_lean
+
+    start_lean()
+    return run_command(command, line)
 
 
 def _parse(command: Command, argv: list[str], path: str) -> Line | None:

@@ -23,6 +23,7 @@ class Command(Frozen):
     description: str = ""
     words: str = ""  # the metavar of its arguments; "" when it takes none
     options: tuple[Option, ...] = ()
+    details: str = ""  # what --help-all says beside the description
     moved: tuple[tuple[str, str], ...] = ()  # spellings that it had once, and what is written today
     own_words: bool = False  # it reads its words by itself, as `kcli cat` does: `options` is for completion only
 
@@ -48,10 +49,13 @@ DECLARED: dict[str, Command] = {}
 
 
 def command(
-    path: str, *, help: str = "", words: str = "", examples: str = "", own_words: bool = False
+    path: str, *, help: str = "", words: str = "", examples: str = "", details: str = "", own_words: bool = False
 ) -> Callable[[Callable[[Taken], int]], Callable[[Taken], int]]:
-    """Declare a function as the command `path`. Its docstring is the description that --help prints, `help` the line in
-    the list of commands; `words` is the metavar of its arguments; of an example what explains it stands behind a #."""
+    """Declare a function as the command `path`.
+
+    Its docstring is the description that --help prints, `help` the line in the list of commands, `words` the metavar of
+    its arguments. In an example a comment stands behind a #. `details` are for --help-all.
+    """
 
     def declare(function: Callable[[Taken], int]) -> Callable[[Taken], int]:
         options = options_of(function)
@@ -61,6 +65,7 @@ def command(
             help=help,
             description=_description(function.__doc__ or help, examples),
             words=words,
+            details=details.strip("\n"),
             options=options.declared,
             moved=options.moved,
             own_words=own_words,

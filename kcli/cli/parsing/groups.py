@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from kcli.cli.parsing.option import Options, choice, every_name, flag, names, span, text, texts
+from kcli.cli.parsing.option import EVERY, Options, choice, every_name, flag, names, span, text, texts
 
 FORMATS = ("table", "json", "ndjson", "yaml", "csv", "csv-safe", "tsv", "plain")
 
 
 class QuietOptions(Options):
-    """How much is said on stderr."""
+    """How much is written to stderr."""
+
+    panel = "Connection"
+    folded = EVERY
 
     quiet = flag("-q", "--quiet", help="Say nothing on stderr but errors.")
     verbose = flag("-v", "--verbose", help="Say on stderr what was done.")
@@ -16,6 +19,9 @@ class QuietOptions(Options):
 
 class ConnectionOptions(QuietOptions):
     """Which cluster, and how it is reached."""
+
+    panel = "Connection"
+    folded = EVERY
 
     bootstrap = text(
         *("-b", "--bootstrap-server", "--bootstrap-servers", "--brokers"),
@@ -56,11 +62,17 @@ class ConnectionOptions(QuietOptions):
 class PatternOptions(Options):
     """Whether names may be patterns."""
 
+    panel = "Names"
+    folded = EVERY
+
     literal = flag("--literal", help="No patterns. Else a glob ('orders-*') or '^RE' (how a name begins) matches.")
 
 
 class NamedTopics(Options):
     """Topics as Kafka's own scripts name them."""
+
+    panel = "Names"
+    folded = EVERY
 
     named_topics = names(
         "-t", "--topic", metavar="TOPIC", help="The topic, instead of an argument.", also=("--topics",)
@@ -69,6 +81,9 @@ class NamedTopics(Options):
 
 class NamedGroups(Options):
     """Groups as Kafka's own scripts name them."""
+
+    panel = "Names"
+    folded = EVERY
 
     named_groups = names(
         "-g", "--group", metavar="GROUP", help="The group, instead of an argument.", also=("--groups",)
@@ -84,10 +99,12 @@ class EveryGroup(Options):
 class FormatOptions(Options):
     """How rows are printed."""
 
+    panel = "Output"
+
     format = choice(
         "--format",
         of=FORMATS,
-        help="Default table; plain is values only; csv-safe is for spreadsheets: no text is a formula.",
+        help="table (default), json, ndjson, yaml, csv, csv-safe, tsv or plain.",
     )
     json = flag("-J", "--json", help="Short for --format json.")
 
@@ -103,6 +120,8 @@ def dry_run() -> bool:
 class PlanOptions(FormatOptions):
     """What a command has that shows its plan first."""
 
+    panel = "Plan"
+
     execute = flag("--execute", help="Do it. Without, the plan is shown, and on a terminal you are asked.")
     dry_run = dry_run()
 
@@ -113,6 +132,8 @@ class ChangeOptions(PlanOptions, OutputOptions):
 
 class UndoOptions(ChangeOptions):
     """What a command has whose change can be taken back."""
+
+    panel = "Plan"
 
     undo_file = text(
         "--undo-file",
@@ -150,6 +171,9 @@ def value_format() -> str | None:
 
 class TimeFieldOptions(Options):
     """Times that are inside of values."""
+
+    panel = "Times in values"
+    folded = EVERY
 
     time_field = text(
         "--time-field",

@@ -20,9 +20,19 @@ if TYPE_CHECKING:
     Self = TypeVar("Self", bound="Options")
 
 
+EVERY: tuple[str, ...] = ("*",)
+"""In `folded`: all options of the class."""
+
+
+def these(*names: str) -> tuple[str, ...]:
+    """In `folded`: the options of these names."""
+    return names
+
+
 class Option(Frozen):
     """One option. `kind` is text, int or flag; an int below `least` or above `most` is refused. `also` are spellings of
-    other tools that are read like `flags`, and left out of the help; the values of a `word` are arguments."""
+    other tools that are read like `flags`, and left out of the help; the values of a `word` are arguments. `panel` is
+    the heading in the help ("" is the command's own); a `folded` option is explained by --help-all only."""
 
     name: str = ""
     flags: tuple[str, ...] = ()
@@ -36,9 +46,15 @@ class Option(Frozen):
     hidden: bool = False
     also: tuple[str, ...] = ()
     word: bool = False
+    panel: str = ""
+    folded: bool = False
 
     def __set_name__(self, owner: type, name: str) -> None:
         object.__setattr__(self, "name", name)
+
+    def __set_panel__(self, panel: str, folded: bool) -> None:
+        object.__setattr__(self, "panel", panel)
+        object.__setattr__(self, "folded", folded)
 
     def absent(self) -> Any:
         """The value when the command line does not name it."""
@@ -56,11 +72,18 @@ class Options:
     own: ClassVar[tuple[Option, ...]] = ()
     moved: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Spellings that the command had once, each with what is written today."""
+    panel: ClassVar[str] = ""
+    """The heading of the options of a shared class in the help; "" where they are like the command's own."""
+    folded: ClassVar[tuple[str, ...]] = ()
+    """Those of its own options of which `--help` shows only the spelling; EVERY is all."""
     words: list[str]
     """The arguments, in their order; those that an option named (`-t TOPIC`) come first."""
 
     def __init_subclass__(cls) -> None:
         cls.own = tuple(value for value in vars(cls).values() if isinstance(value, Option))
+        for option in cls.own:
+            folded = cls.__dict__.get("folded", ())
+            option.__set_panel__(cls.__dict__.get("panel", ""), "*" in folded or option.name in folded)
         every: dict[str, Option] = {}
         taken: set[str] = set()  # the names of the classes before
         for part in cls.__mro__[:-2]:  # without Options and object

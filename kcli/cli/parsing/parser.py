@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kcli.cli.parsing.command import Command, Line
     from kcli.cli.parsing.option import Option, Values
 
-HELP = ("-h", "--help")
+HELP = ("-h", "--help", "--help-all", "--help-json")
 KCAT = {
     "-C": "kcli consume TOPIC",
     "-P": "kcli produce TOPIC",

@@ -7,7 +7,7 @@ what they do not have anyway.
 from __future__ import annotations
 
 from kcli.cli.parsing.groups import ConnectionOptions, value_format
-from kcli.cli.parsing.option import Options, choice, flag, integer, text, texts
+from kcli.cli.parsing.option import EVERY, Options, choice, flag, integer, text, texts, these
 
 
 def offset_range(help: str) -> list[str]:
@@ -35,32 +35,40 @@ def compression(help: str = "none, gzip, snappy, lz4 or zstd.") -> str | None:
 class TopicOptions(Options):
     """The topics, beside those that are arguments."""
 
+    panel = "Names"
+    folded = EVERY
+
     topics = texts("-t", "--topic", metavar="TOPIC", help="The topic, instead of an argument.", also=("--topics",))
 
 
 class SelectionOptions(ConnectionOptions):
     """Which cluster, partitions and offsets are read, and how much of open transactions."""
 
+    folded = these("isolation")
+
     partitions = text("-p", "--partition", metavar="N,N-N", help="Only these partitions, such as 0,3-5.")
-    offset = offset_range("beginning, end, stored, N, -N (from the end), +N, N:M, :end, @t1, @t1:, @t1:t2, s@ms, e@ms.")
-    isolation = isolation_level("read_committed hides aborted and undecided transactions. Default: read_uncommitted.")
+    offset = offset_range("Start, or START:STOP: 5, -10, 5:9, @-1h, end.")
+    isolation = isolation_level("Default: read_uncommitted.")
 
 
 class CommittedSelectionOptions(SelectionOptions):
     """The same for a command that reads committed records unless --isolation says otherwise."""
 
-    isolation = isolation_level("Default: read_committed, which hides aborted and undecided transactions.")
+    isolation = isolation_level("Default: read_committed.")
 
 
 class TimeOptions(Options):
     """Between which times records are read."""
 
-    start = text("--start", metavar="TIME", help="Only records from this time on: ISO 8601, -1h, today, 07:30, …")
-    end = text("--end", metavar="TIME", help="Only records before this time; stop there.")
+    start = text("--start", metavar="TIME", help="Only records from this time on: 09:00, -1h, today.")
+    end = text("--end", metavar="TIME", help="Only records before this time.")
 
 
 class FilterOptions(Options):
     """Which records are left out."""
+
+    panel = "Filters"
+    folded = EVERY
 
     grep = texts("--grep", metavar="RE", help="Only values in which this is found. Repeatable.")
     only_keys = texts("--key", metavar="KEY", help="Only records with this key. Repeatable: any.")
@@ -78,6 +86,9 @@ class FilterOptions(Options):
 class DelimiterOptions(Options):
     """What parts records, and keys from values, in a text that is read or printed."""
 
+    panel = "Text"
+    folded = EVERY
+
     delimiter = text("-D", metavar="DELIM", help=r"Between records: \n (default), \0, \t, \xNN, or text.")
     key_delimiter = text("-K", metavar="DELIM", help="Between key and value.")
     nulls = flag("-Z", "--null", help="Empty is null when producing; null is NULL when printing.")
@@ -87,25 +98,33 @@ PRINTED = ("auto", "msgpack")
 """The values of --value-format that also say how a value is printed."""
 
 
-class PrintOptions(DelimiterOptions):
+class MorePrintOptions(Options):
+    """How records are printed, in rarer cases."""
+
+    panel = "Output"
+    folded = EVERY
+
+    meta = flag("--meta", help="Print time, topic, partition, offset and key before each value, between tabs.")
+    color = choice("--color", of=("auto", "always", "never"), help="Colours of --pretty (default: on a terminal).")
+    unbuffered = flag("-u", help="Flush after every record.")
+    value_format = value_format()
+    raw = flag("--raw", help="Do not escape control bytes on a terminal.")
+
+
+class PrintOptions(MorePrintOptions, DelimiterOptions):
     """How records are printed."""
 
-    pretty = flag("--pretty", help="Show records for reading: time, place, key and value in colour, JSON laid out.")
-    meta = flag("--meta", help="Print time, topic, partition, offset and key before each value, parted by tabs.")
-    color = choice("--color", of=("auto", "always", "never"), help="Colours of --pretty (default auto: a terminal).")
-    template = text(
-        "-f",
-        metavar="FORMAT",
-        help="%s %S %R value, its length, as 4 bytes; %k %K key; %T ms; %h headers; %t %p %o; {json} {hex} {iso} …",
-    )
+    panel = "Output"
+
+    pretty = flag("--pretty", help="Print for reading: time, key and JSON in colour.")
+    template = text("-f", metavar="FORMAT", help="A template: %k %s %p %o %T{iso} and more.")
     json = flag("-J", "--json", help="One JSON envelope a line; produce reads it back.")
-    unbuffered = flag("-u", help="Write every record by itself.")
-    value_format = value_format()
-    raw = flag("--raw", help="Control bytes as they are, on a terminal too.")
 
 
 class TargetOptions(Options):
     """Another cluster to write to."""
+
+    panel = "Destination"
 
     to_profile = text("--to-profile", metavar="NAME", help="The profile of DST's cluster.")
     to_bootstrap = text(

@@ -22,90 +22,94 @@ if TYPE_CHECKING:
 SUBJECTS: dict[str, tuple[str, str]] = {
     "produce": ("produce.produce", "Send lines, files or JSON envelopes as records."),
     "consume": ("consume.consume", "Print records; follow unless bounded."),
-    "tail": (
-        "consume.tail",
-        "Print the last records by time over all partitions, then follow.",
-    ),
+    "tail": ("consume.tail", "Print the last records by time over all partitions, then follow."),
     "count": ("consume.count", "Count records exactly."),
-    "cat": ("cat.command", "Run a command line of kcat's; also when kcli is linked as kcat."),
-    "copy": ("copy.copy", "Copy records from one topic to another, also between clusters."),
-    "redrive": ("redrive.redrive", "Send dead letters back to the topics they came from."),
+    "cat": ("cat.command", "Run a kcat command line."),
+    "copy": ("copy.copy", "Copy records between topics, also between clusters."),
+    "redrive": ("redrive.redrive", "Send dead letters back to their original topics."),
     "sandbox": ("sandbox.sandbox", "Run an embedded Kafka broker on this machine."),
-    "faults": ("faults.faults", "What a sandbox shall do wrong: list, order, take back."),
-    "demo": ("demo.command", "Do the main job on the embedded sandbox."),
+    "faults": ("faults.faults", "Inject faults into a sandbox: list, add, clear."),
+    "demo": ("demo.command", "Run the main job on an embedded sandbox."),
     "topics": (
         "topics.list topics.describe topics.create topics.delete topics.alter topics.trim topics.stats",
-        "Topics: list, describe, create, alter, trim, stats, delete.",
+        "List, describe, create, alter, trim and delete topics.",
     ),
     "groups": (
-        "groups.list groups.describe groups.members groups.delete groups.reset.reset groups.delete_offsets "
-        "groups.clone groups.export",
-        "Consumer groups: describe, reset, export, clone, delete.",
+        "groups.list groups.describe groups.members groups.delete groups.reset.reset "
+        "groups.delete_offsets groups.clone groups.export",
+        "Describe, reset, export, clone and delete consumer groups.",
     ),
-    "rollback": ("groups.reset.rollback", "Put a group back to a time inside the values."),
-    "lag": ("lag.lag lag.rows", "Who is how far behind: by group, topic or partition."),
-    "offsets": ("offsets.offsets", "Where logs start and end, by time too."),
+    "rollback": ("groups.reset.rollback", "Rewind a group to a time found in the record values."),
+    "lag": ("lag.lag lag.rows", "Show consumer lag by group, topic or partition."),
+    "offsets": ("offsets.offsets", "Show start and end offsets, or the offset at a time."),
     "pipeline": (
         "pipeline.export pipeline.importing pipeline.copy pipeline.warmup pipeline.doctor pipeline.sql "
-        "pipeline.profile.profile pipeline.replay pipeline.spec.run pipeline.jobs.list pipeline.jobs.status "
-        "pipeline.jobs.end pipeline.checkpoint.checkpoint pipeline.finalize",
+        "pipeline.profile.profile pipeline.replay pipeline.spec.run pipeline.jobs.list "
+        "pipeline.jobs.status pipeline.jobs.end pipeline.checkpoint.checkpoint pipeline.finalize",
         "Export, import and copy topics on Spark.",
     ),
-    "tui": ("tui.tui", "The dashboard: groups, lag, partitions, members, topics, records."),
+    "tui": ("tui.tui", "Open the dashboard: groups, lag, topics, brokers, records."),
     "config": (
         "config.list config.current config.add config.remove config.show config.check config.importing.importing "
         "config.path",
-        "Profiles: add, list, show, check, import, remove.",
+        "Add, list, show, check and remove profiles.",
     ),
-    "doctor": ("doctor.doctor", "Why can't I connect: every step, and what mends it."),
-    "apply": ("apply.apply", "Make a cluster as files declare it; the plan first."),
-    "diff": ("apply.diff", "What apply would change; exit code 3 when there is something."),
-    "export": ("apply.export", "Write a cluster down as a file that apply takes."),
-    "brokers": (
-        "brokers.list brokers.versions",
-        "Brokers: what each leads and stores, which versions it speaks.",
-    ),
+    "doctor": ("doctor.doctor", "Diagnose a connection step by step and suggest fixes."),
+    "apply": ("apply.apply", "Apply a cluster's declaration from files, plan first."),
+    "diff": ("apply.diff", "Show what `apply` would change; exit 3 on a difference."),
+    "export": ("apply.export", "Export a cluster to a file for `apply`."),
+    "brokers": ("brokers.list brokers.versions", "List brokers with leaders, disks and API versions."),
     "cluster": (
         "cluster.describe cluster.quorum cluster.features cluster.feature_levels cluster.voters cluster.unregister",
-        "The cluster: controller, quorum, features.",
+        "Describe the cluster: controller, quorum, features.",
     ),
-    "logdirs": ("logdirs.list logdirs.replicas", "What is on the disks of brokers."),
+    "logdirs": ("logdirs.list logdirs.replicas", "Show the log directories and replica sizes of brokers."),
     "configs": (
         "configs.list configs.get configs.diff configs.set configs.unset configs.lists configs.restore",
-        "Configs of topics, brokers, loggers, groups, client metrics.",
+        "Get and set configs of topics, brokers, groups and more.",
     ),
-    "quotas": (
-        "quotas.list quotas.alter quotas.resolve quotas.restore",
-        "Quotas of users, client ids, addresses: set, resolve.",
-    ),
-    "raw": ("raw.raw raw.schema", "Any request as JSON, in any version; what there is of APIs."),
-    "meta": ("meta.meta", "What a broker says of brokers, topics and partitions."),
-    "coord": ("meta.coord", "Who coordinates groups and transactional ids."),
+    "quotas": ("quotas.list quotas.alter quotas.resolve quotas.restore", "List, set and resolve client quotas."),
+    "raw": ("raw.raw raw.schema", "Send any protocol request as JSON; list the APIs."),
+    "meta": ("meta.meta", "Print a broker's metadata, as kpax does; see `topics describe`."),
+    "coord": ("meta.coord", "Find the coordinators of groups and transactional ids, as kpax does."),
     "txn": (
         "txn.list txn.describe txn.producers txn.find_hanging txn.abort txn.fence",
-        "Transactions: list, describe, find and abort hanging ones.",
+        "List, describe and abort transactions; find hanging ones.",
     ),
     "acls": (
         "acls.list acls.add acls.remove acls.restore acls.who_can",
-        "ACLs: list, add, remove, and who can do what.",
+        "List, add and remove ACLs; check a principal's rights.",
     ),
-    "users": (
-        "users.list users.describe users.set users.delete",
-        "SCRAM users: list, describe, set a password, delete.",
-    ),
+    "users": ("users.list users.describe users.set users.delete", "List, describe, set and delete SCRAM users."),
     "tokens": (
         "tokens.list tokens.create tokens.renew tokens.expire",
-        "Delegation tokens: list, create, renew, expire.",
+        "List, create, renew and expire delegation tokens.",
     ),
-    "leaders": ("leaders.list leaders.elect", "Leaders: not the preferred ones; elections."),
+    "leaders": ("leaders.list leaders.elect", "Find partitions off their preferred leader; elect leaders."),
     "reassign": (
         "reassign.list reassign.plan reassign.execute reassign.verify reassign.cancel reassign.throttle "
         "reassign.disks.disks",
-        "Replicas: balanced plans, moves, throttles, disks.",
+        "Move replicas: plan, execute, verify, throttle.",
     ),
-    "schema": ("schema.schema", "The JSON schema of what a command prints."),
-    "completion": ("completion.completion", "Print the completion script of bash, zsh or fish."),
+    "schema": ("schema.schema", "Print the JSON schema of a command's output."),
+    "completion": ("completion.completion", "Print the completion script for bash, zsh or fish."),
 }
+
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "Records": ("consume", "produce", "tail", "count", "copy", "redrive", "cat"),
+    "Groups and lag": ("lag", "groups", "offsets"),
+    "Topics and cluster": (
+        *("topics", "configs", "cluster", "brokers", "logdirs", "leaders", "reassign"),
+        *("txn", "apply", "diff", "export", "raw"),
+    ),
+    "Access": ("acls", "users", "tokens", "quotas"),
+    "Pipeline": ("pipeline",),
+    "Sandbox": ("sandbox", "demo", "faults"),
+    "kcli itself": ("tui", "doctor", "config", "schema", "completion"),
+}
+"""The headings of `kcli --help` with their subjects, the most used first."""
+UNLISTED = ("meta", "coord", "rollback")
+"""kpax's commands: `topics describe`, `groups describe` and `groups reset` do more. They work, and are not listed."""
 
 ALIASES = {
     **{name.removesuffix("s"): name for name in SUBJECTS if name.endswith("s") and name != "configs"},

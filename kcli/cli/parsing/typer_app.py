@@ -11,7 +11,8 @@ import typer
 from typer.core import TyperGroup
 
 from kcli.cli.parsing.command import Command, Line, run_command
-from kcli.cli.parsing.help import help_text
+from kcli.cli.parsing.help.page import columns, group_page, page
+from kcli.cli.parsing.help.top import help_text
 from kcli.cli.parsing.registry import SUBJECTS, declared, subject, verb
 from kcli.cli.parsing.verbs import command_first, find
 from kcli.errors import UsageError
@@ -113,6 +114,7 @@ def command_of(command: Command, act: Callable[[Command, Line], int] = run_comma
         settings = {"help_option_names": [], "ignore_unknown_options": True, "allow_interspersed_args": False}
     app.command(name=command.name, help=command.description, short_help=command.help, context_settings=settings)(call)
     made: Any = typer.main.get_command(app)
+    made.get_help = lambda context: page(context.command_path.removeprefix("kcli "), command, columns()).rstrip("\n")
     _read_also(made, {option.name: option.also for option in command.options if option.also})
     return made
 
@@ -142,6 +144,7 @@ def _group_of(name: str, commands: Verbs) -> Any:
     group = typer.main.get_command(app)
     group.commands.update({verb: command_of(command) for verb, command in commands.items()})  # type: ignore[attr-defined]
     group.help, group.name = SUBJECTS[name][1], name
+    group.get_help = lambda context: group_page(name, SUBJECTS[name][1], commands, columns()).rstrip("\n")  # type: ignore[method-assign,assignment]
     return group
 
 

@@ -34,7 +34,7 @@ def find(words: list[str]) -> Chosen | None:
     word that is no subject, and for one that is none of its commands."""
     name = subject(words[0])
     if name is None:
-        from kcli.cli.parsing.help import no_such_command
+        from kcli.cli.parsing.help.top import no_such_command
 
         raise no_such_command(words)
     known = declared(name)

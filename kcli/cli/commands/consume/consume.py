@@ -35,43 +35,27 @@ LEAVE = 5.0  # and leaving the group
     "consume",
     words="TOPIC...",
     examples=r"""
-kcli consume orders -e                              # all there is
-kcli consume orders -o -10 -e                       # the last ten of each partition
-kcli consume orders -o 0=5,1=end --per-partition 3  # a start for each partition, three records of each
-kcli consume orders -o @yesterday:today             # by the calendar, local time; also @07:30
-kcli consume orders --start 2026-03-01T09:00Z --end 2026-03-01T10:00Z
-kcli consume orders --start -1h --end now --time-field event.ts --jitter 5m
-kcli consume orders -o @-1h:now -f '%T{iso} %k %s\n'
-kcli consume orders -e --pretty                     # for reading: colours, JSON laid out
-kcli consume orders -p 0 -o 100:200 -J              # envelopes of a range
-kcli consume orders -e --grep 'timeout|refused'     # values that match
-kcli consume orders -e -n 1 --where 'value.user.id == 42 and value.items[0].price > 9.5'
-kcli consume orders -e --key user-42 --header trace-id --fail-if-none
-kcli consume '^orders-' -e --order time             # all topics of a pattern, merged by time
-kcli consume orders -g billing                      # as a member of a group
-kcli consume orders -g b -X group.protocol=consumer # of one by KIP-848
-kcli consume orders --share-group work --from-beginning   # of a share group; -e: what it has now""",
+kcli consume orders -e                           # all records, then stop
+kcli consume orders -o -10 -e                    # the last ten of each partition
+kcli consume orders --start -1h --end now        # a range of time
+kcli consume orders -e -f '%T{iso} %p %o %k %s\n'
+kcli consume orders -e --where 'value.user.id == 42 and value.total > 9.5'
+kcli consume '^orders-' -e --order time -J       # a pattern, merged by time, as JSON
+kcli consume orders -g billing                   # as a member of a group""",
+    details="""
+With -g, kcli joins the group and commits what was printed, never more. `-X group.protocol=consumer` joins by KIP-848.
+
+With --share-group, the members share partitions record by record. Printed records are accepted; what was fetched and
+not printed goes back to the group. --share-ack release gives all of them back, reject drops them for good.
+
+--order time merges exactly what is there when reading begins; the order within a partition stays. Later records are
+merged as far as they arrive within 0.2 s. --order offset prints one partition after another and needs an end. Neither
+goes with --group.
+
+--print-control-records prints the markers that end transactions: key COMMIT or ABORT, header __control.""",
 )
 def consume(options: ConsumeOptions) -> int:
-    """Print values from the beginning and follow until Ctrl-C, unless -e, -c or the end of an -o range stops it. With
-    --group, join the group and commit what was written. ^RE for a TOPIC is a pattern: all topics whose names begin so,
-    also those that appear later; end it with $ for whole names.
-
-    With --share-group, members share partitions record by record: what was written is accepted, what was not goes back.
-
-    --order time merges what there is at the start exactly, by the time of the oldest record that is next in its
-    partition: the order within a partition stays. What comes later is put in order as far as it comes within 0.2 s.
-    --order offset prints one partition after another, and needs an end. Neither goes with --group.
-
-    With --time-field, --start and --end are of a time inside the value (JSON, msgpack or a query): the offsets are
-    searched for it, --jitter more on both sides, and the records are filtered exactly. Numbers are s, ms, us or ns by
-    their size.
-
-    A --where condition sees value (what its JSON or msgpack map says, else text), key (text, or JSON in braces),
-    headers (last of a name, as text), topic, partition, offset and timestamp (ms). It has a.b, a["b"], a[0], == != < <=
-    > >=, in, and, or, not, + - * / // %, startswith endswith contains matches lower upper len number. A field that is
-    missing is null; < and > with null, or between a number and a text, are false. -n counts the records that are kept.
-    """
+    """Print records from the beginning and follow; -e, -n or an end stops it."""
     if options.share_group is not None:
         from kcli.cli.commands.consume.share.share_group import consume_share_group
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, named_topics
-from kcli.cli.parsing.groups import ConnectionOptions, PatternOptions, TimeFieldOptions, timeout
-from kcli.cli.parsing.option import choice, flag, integer, text
+from kcli.cli.parsing.groups import ConnectionOptions, PatternOptions, TimeFieldOptions
+from kcli.cli.parsing.option import choice, flag, integer, span, text, these
 from kcli.cli.parsing.record_groups import (
     FilterOptions,
     PrintOptions,
@@ -31,31 +31,31 @@ class ConsumeOptions(
     PrintOptions,
     ConnectionOptions,
 ):
+    folded = these("per_partition", "order", "share_ack", "control")
+
     beginning = flag("--from-beginning", help="The same as -o beginning.")
-    exit_at_end = flag("-e", "--exit", help="Stop at the end as it was at the start.")
+    exit_at_end = flag("-e", "--exit", help="Stop at the end seen when reading began.")
     count = record_limit()
     per_partition = integer("--per-partition", least=1, help="Stop after N records of each partition.")
     order = choice(
         "--order",
         of=("offset", "time"),
-        help="time: merged by time over partitions and topics; offset: one partition after another. Else as it comes.",
+        help="Merge by time, or one partition after another.",
     )
-    fail_if_none = flag("--fail-if-none", help="Exit 3 when no record was written.")
+    fail_if_none = flag("--fail-if-none", help="Exit 3 if no record matched.")
     group = text("-g", "--group", metavar="GROUP", help="Join this consumer group.")
     share_group = text(
         "--share-group",
         metavar="GROUP",
-        help="Take records from this share group (KIP-932), acknowledged once they were written.",
+        help="Join this share group (KIP-932).",
     )
     share_ack = choice(
         "--share-ack",
         of=("accept", "release", "reject"),
-        help="What becomes of a share group's records: done (default), given back at the end, or never again.",
+        help="Acknowledge as this (default accept).",
     )
-    control = flag(
-        "--print-control-records", help="Print what ends transactions, too: key COMMIT or ABORT, header __control."
-    )
-    timeout = timeout("a record arrives (default: no end)")
+    control = flag("--print-control-records", help="Print transaction markers, too.")
+    timeout = span("--timeout", help="Exit 4 if no record arrives for this long.")
     timeout_ms = integer("--timeout-ms", least=0, metavar="MS", help="Kafka's --timeout, in ms.", hidden=True)
 
     @property

@@ -1,0 +1,206 @@
+"""Topics of the help: what many commands share, explained once. `kcli help` lists them."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.parsing.command import Command
+
+OFFSETS = """\
+Where to start and stop reading (-o of consume, tail, count, copy; --to of
+groups reset; --before of topics trim):
+
+  beginning, end         The first record there is; after the last one.
+  stored                 The group's committed offset.
+  4711                   This offset of each partition.
+  -10                    The last 10 records of each partition.
+  +10                    10 records after the first one.
+  100:200                From offset 100 up to, not including, 200.
+  :end                   Up to the end seen when reading began.
+  @TIME, @TIME:TIME      From the first record at a time; between two times.
+  @-1h:now               The last hour.
+  0=5,1=@-1h             A start for each partition.
+  s@MS, e@MS             kcat's start and end in milliseconds.
+
+-o can be given twice: once for the start, once for the stop. A stop is
+exclusive. `kcli help times` explains TIME.
+
+  kcli consume orders -o -10 -e
+  kcli consume orders -o @2026-03-01T09:00Z:2026-03-01T10:00Z
+  kcli groups reset billing -t orders --to @-2h --dry-run
+"""
+
+TIMES = """\
+A time, wherever an option takes TIME:
+
+  2026-03-01T09:00Z      ISO 8601; without a zone it is local time.
+  -1h, -30m, -7d         Before now.
+  today, yesterday       Midnight of this or the last day, by local time.
+  07:30                  Today at this local time.
+  now                    When the command began.
+  1772355600             Seconds since 1970 (10 digits), else milliseconds.
+
+A duration, wherever an option takes DURATION: 500ms, 30s, 5m, 1h30m, 7d, 2w,
+seconds without a unit (30), and ISO 8601 (PT1H30M).
+
+Plans and notes repeat a time with its zone. Printed times are UTC.
+
+Times inside of values: with --time-field event.ts, --start and --end mean that
+field of the value (JSON, msgpack or a URL query). kcli searches the offsets for
+it, reads --jitter more on both sides and filters exactly. Numbers are seconds,
+milli-, micro- or nanoseconds by their size.
+
+  kcli consume orders --start -1h --end now
+  kcli consume orders --start -1h --end now --time-field event.ts --jitter 5m
+"""
+
+WHERE = """\
+--where 'CONDITION' keeps the records for which the condition is true.
+
+  Names       value (the JSON or msgpack document, else text), key (text, or
+              JSON if it is an object), headers (the last of a name, as text),
+              topic, partition, offset, timestamp (milliseconds)
+  Fields      value.user.id   value["user"]   value.items[0]
+  Operators   == != < <= > >=   in   and or not   + - * / // %
+  Functions   startswith endswith contains matches lower upper len number
+
+A missing field is null. < and > are false for null, and between a number and a
+text. matches(value, 'RE') is a regular expression with a time limit.
+--value-format says how values are read. -n counts the records that are kept.
+
+  kcli consume orders -e --where 'value.user.id == 42'
+  kcli consume orders -e --where 'value.total > 100 and key.startswith("eu-")'
+  kcli count orders --where 'headers["type"] == "refund"'
+"""
+
+FORMAT = r"""
+-f FORMAT prints records by kcat's tokens:
+
+  %s %v  value        %S %V  its length in bytes    %R  the length as 4 bytes
+  %k     key          %K     its length in bytes    %h  headers
+  %t     topic        %p     partition              %o  offset
+  %T     timestamp in milliseconds                  %%  a percent sign
+
+Added in braces: %s{json} %s{msgpack} %s{hex} %k{base64}, %T{iso} %T{local}
+%T{strftime[%F %T]}, %h{%k=%v;} (a template for each header).
+Escapes: \n \t \r \0 \xNN. A null prints as nothing, with -Z as NULL.
+
+  kcli consume orders -e -f '%T{iso} %p %o %k %s\n'
+  kcli tail orders -f '%h{%k=%v;}\t%s\n'
+"""
+
+PATTERNS = """\
+Wherever a topic or group is named, a pattern matches many names:
+
+  'orders-*'             A glob: * any text, ? any character, [ab] one of these.
+  '^orders-'             A regular expression for the beginning of the name.
+  '^orders-[0-9]+$'      ... and for the whole name.
+
+A name that exists exactly is never read as a pattern. --literal switches
+patterns off. Kafka's internal topics match no pattern unless --internal says
+so. Quote patterns, or the shell may expand them. A command that deletes or
+alters shows the matching names in its plan first.
+
+  kcli topics list 'orders-*'
+  kcli consume '^orders-' -e --order time
+  kcli topics delete 'tmp-*' --dry-run
+"""
+
+CLUSTERS = """\
+Which cluster a command talks to, the first of these that is given:
+
+  -b HOST:PORT,...       The servers on the command line.
+  --profile NAME         A profile of config.toml or .kcli.toml.
+  KCLI_BOOTSTRAP         The servers in the environment.
+  KCLI_PROFILE           A profile in the environment.
+  .kcli.toml             A project's file, up to the root of its repository.
+  default_profile        Of ~/.config/kcli/config.toml.
+
+Properties of Java and librdkafka are read from -F FILE and -X KEY=VALUE, and
+from KCLI_* variables (KCLI_SASL_USERNAME). `kcli config current` or `kcli
+config show` tells which value is used and where it comes from; `kcli doctor`
+finds out why a connection fails. `kcli sandbox` starts a broker to try with.
+"""
+
+EXIT_CODES = """\
+Exit codes:
+
+  0      done
+  1      failure, also of a single item of many
+  2      usage: the command line or a file is wrong, and nothing was done
+  3      an assertion did not hold (lag --max-lag, diff, --fail-if-none)
+  4      timed out waiting (--timeout)
+  5      could not connect or authenticate
+  130    interrupted by Ctrl-C before everything was done
+  129    ended by SIGHUP
+  143    ended by SIGTERM
+
+stdout is data only: notes, progress, prompts and errors go to stderr. With
+--format json a failure is a JSON document, too.
+"""
+
+SCRIPTS = """\
+For scripts and CI:
+
+  --format json|ndjson|csv|tsv|yaml   Rows for programs; -J is --format json.
+  --format plain                      Values only, between tabs.
+  --format csv-safe                   For spreadsheets: no text is a formula.
+  kcli schema COMMAND                 The JSON schema of what a command prints.
+  kcli COMMAND --help-json            The command's options as JSON.
+  --timeout DURATION                  Exit 4 if the awaited does not happen.
+  --execute, --dry-run                Apply a plan; print it only.
+  lag --max-lag N                     Exit 3 if a group lags more.
+  consume --fail-if-none              Exit 3 if no record matched.
+  KCLI_BOOTSTRAP, KCLI_PROFILE        The cluster, from the environment.
+  NO_COLOR                            No colours.
+
+Without a terminal there are no questions: a plan that is not confirmed by
+--execute is printed, and nothing is changed.
+"""
+
+TOPICS = {
+    "offsets": ("Where to start and stop reading: -o.", OFFSETS),
+    "times": ("Times and durations, also inside of values.", TIMES),
+    "where": ("Filter records by a condition: --where.", WHERE),
+    "format": ("Print records by a template: -f.", FORMAT.lstrip("\n")),
+    "patterns": ("Match many topics or groups: globs and ^RE.", PATTERNS),
+    "clusters": ("Which cluster, profiles, properties, environment.", CLUSTERS),
+    "exit-codes": ("What an exit code means.", EXIT_CODES),
+    "scripts": ("Formats, time limits and assertions for scripts and CI.", SCRIPTS),
+}
+"""By name: the line in the list, and the text."""
+EXPLAINED = {
+    **dict.fromkeys(("offset", "before", "to"), "offsets"),
+    **dict.fromkeys(("at", "start", "time_field"), "times"),
+    "where": "where",
+    "template": "format",
+    "literal": "patterns",
+    "bootstrap": "clusters",
+}
+"""Which topic explains an option, by the option's name."""
+
+
+def see_also(command: Command) -> list[str]:
+    """The topics that explain options of a command, in the order of TOPICS."""
+    names = {EXPLAINED.get(option.name) for option in command.options}
+    return [name for name in TOPICS if name in names]
+
+
+def topic(name: str) -> str | None:
+    """The text of a topic; None where there is none."""
+    found = TOPICS.get(name)
+    return found[1] if found else None
+
+
+def listed() -> str:
+    """What `kcli help` prints: the topics, a line each."""
+    width = max(map(len, TOPICS))
+    rows = "\n".join(f"  {name:<{width}}  {line}" for name, (line, _) in TOPICS.items())
+    return f"""Usage: kcli help TOPIC
+       kcli help COMMAND
+
+Topics:
+{rows}
+
+`kcli --help` lists the commands; `kcli help --json` declares all of them as JSON.
+"""
