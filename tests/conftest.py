@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 
 from kcli import redact
@@ -21,6 +22,13 @@ from tests.failures import Failures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+# an example waits for its turn at a processor: how long it takes says nothing about the code
+hypothesis.settings.register_profile(
+    "shared processors", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("shared processors")
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,6 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-import hypothesis
 import pytest
 from _pytest.runner import runtestprotocol
 
@@ -32,8 +31,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--forks") and not config.option.usepdb:
         config.pluginmanager.register(Forks(config.getoption("--forks")))
-        hypothesis.settings.register_profile("forks", deadline=None)  # an example waits for its turn at a processor
-        hypothesis.settings.load_profile("forks")
 
 
 class Forks:
