@@ -13,7 +13,6 @@ from kcli.config.profiles.files import document, project_file, user_file
 from kcli.secret import without_logins
 
 SERVERS = "--bootstrap-server"
-SHOWN = {SERVERS: "-b, -X or -F"}
 
 
 class SourceRow(Row, section="sources"):
@@ -21,6 +20,7 @@ class SourceRow(Row, section="sources"):
     value: str | None = column("What it names: servers or a profile.")
     applies: bool = column("True if it is what applies.")
     servers: str | None = column("The servers that it leads to, if they apply.")
+    config_file: str | None = column("The file that has this default_profile, or would have it.")
 
 
 SHAPE = shape("config.current", "Which cluster applies, and why.", SourceRow)
@@ -42,31 +42,32 @@ def current(options: OutputOptions) -> int:
     where, servers = connection.servers()
     profile, by = connection.profile, connection.profile_from
     rows: list[SourceRow] = []
-    for source, value in _sources(options, connection):
-        named = profile is not None and value is not None and source.endswith(by)
-        by = "\0" if named else by  # a second default_profile is not read
+    for source, value, path in _sources(options, connection):
+        named = profile is not None and value is not None and source == by
+        by = "" if named else by  # a second default_profile is not read
         leads = source == where or (named and profile is not None and where == profile.where)
         rows.append(
             SourceRow(
-                source=SHOWN.get(source, source),
+                source=source,
                 value=None if value is None else without_logins(value),
                 applies=leads or named,
                 servers=without_logins(servers) if leads else None,
+                config_file=path,
             )
         )
     return print_rows(options, SHAPE, rows)
 
 
-def _sources(options: OutputOptions, connection: Connection) -> list[tuple[str, str | None]]:
-    """(place, what it names), the strongest first."""
-    found = [
-        (SERVERS, options.bootstrap or connection.properties.bootstrap),
-        ("--profile", options.profile),
-        *((name, os.environ.get(name) or None) for name in ("KCLI_BOOTSTRAP", "KCLI_PROFILE")),
+def _sources(options: OutputOptions, connection: Connection) -> list[tuple[str, str | None, str | None]]:
+    """(option, variable or key, what it names, file), the strongest first."""
+    found: list[tuple[str, str | None, str | None]] = [
+        (SERVERS, options.bootstrap or connection.properties.bootstrap, None),
+        ("--profile", options.profile, None),
     ]
-    spelled = "KCLI_BOOTSTRAP_SERVERS"
-    found[3:3] = [(spelled, os.environ[spelled])] if os.environ.get(spelled) else []
+    for name in ("KCLI_BOOTSTRAP", "KCLI_BOOTSTRAP_SERVERS", "KCLI_PROFILE"):
+        if os.environ.get(name) or name != "KCLI_BOOTSTRAP_SERVERS":
+            found.append((name, os.environ.get(name) or None, None))
     for path in dict.fromkeys(path for path in (project_file(), user_file()) if path):
         named = document(path).get("default_profile") if os.path.isfile(path) else None
-        found.append((f"{path}: default_profile", named))
-    return [*found, ("default", DEFAULT)]
+        found.append(("default_profile", named, path))
+    return [*found, ("default", DEFAULT, None)]

@@ -68,11 +68,11 @@ def add(*words: str) -> int:
 
 
 def sources(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, dict[str, Any]]:
-    """The rows of `config current` by the last word of their source."""
+    """The rows of `config current` by their source, or by the file of a default_profile."""
     capsys.readouterr()
     assert main(["config", "current", "-J", *words]) == 0
     rows = json.loads(capsys.readouterr().out)["sources"]
-    return {row["source"].replace(os.getcwd(), "."): row for row in rows}
+    return {row["config_file"] or row["source"]: row for row in rows}
 
 
 def applying(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, str | None]:
@@ -203,7 +203,7 @@ def test_default_writes_one_line(file: Path, capsys: pytest.CaptureFixture[str])
     assert file.read_text().splitlines()[0] == 'default_profile = "one"'
     assert add("three", "-b", "three:1", "--no-check", "--default") == 0
     assert [line for line in file.read_text().splitlines() if "default" in line] == ['default_profile = "three"']
-    assert applying(capsys) == {f"{file}: default_profile": "three:1"}
+    assert applying(capsys) == {str(file): "three:1"}
 
 
 def test_a_project_gets_no_reference_that_it_may_not_have(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -269,13 +269,13 @@ def test_a_file_that_cannot_be_changed_safely_is_left_alone(
 def test_current_says_what_applies_and_why(
     kept: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    user = f"{kept}: default_profile"
+    user = str(kept)
     assert list(sources(capsys)) == [
-        "-b, -X or -F", "--profile", "KCLI_BOOTSTRAP", "KCLI_PROFILE", user, "default"
+        "--bootstrap-server", "--profile", "KCLI_BOOTSTRAP", "KCLI_PROFILE", user, "default"
     ]  # fmt: skip
     assert applying(capsys) == {user: "one:1"}
     Path(".kcli.toml").write_text('default_profile = "one"\n[profiles.one]\nbootstrap = "here:1"\n')
-    assert applying(capsys) == {"./.kcli.toml: default_profile": "here:1"}
+    assert applying(capsys) == {os.path.abspath(".kcli.toml"): "here:1"}
     monkeypatch.setenv("KCLI_PROFILE", "two")
     assert applying(capsys) == {"KCLI_PROFILE": "two:1"}
     assert applying(capsys, "--profile", "th.ree") == {"--profile": "three:1"}
@@ -283,8 +283,8 @@ def test_current_says_what_applies_and_why(
     assert applying(capsys) == {"KCLI_BOOTSTRAP_SERVERS": "environment:1", "KCLI_PROFILE": None}
     monkeypatch.setenv("KCLI_BOOTSTRAP", "environment:2")
     assert applying(capsys)["KCLI_BOOTSTRAP"] == "environment:2"
-    assert applying(capsys, "-b", "flag:1", "--profile", "one") == {"-b, -X or -F": "flag:1", "--profile": None}
-    assert applying(capsys, "-X", "bootstrap.servers=x:1") == {"-b, -X or -F": "x:1", "KCLI_PROFILE": None}
+    assert applying(capsys, "-b", "flag:1", "--profile", "one") == {"--bootstrap-server": "flag:1", "--profile": None}
+    assert applying(capsys, "-X", "bootstrap.servers=x:1") == {"--bootstrap-server": "x:1", "KCLI_PROFILE": None}
 
 
 def test_current_without_a_file_is_the_default(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
