@@ -1,6 +1,7 @@
 """A small shell: command lines as a user types them, with kcli in this process and other programs beside it.
 
-It knows `|`, `<`, `>`, `>>`, `2>`, `&&`, quotes, `$NAME` outside single quotes and `NAME=value` before a command.
+It knows `|`, `<`, `>`, `>>`, `2>`, `&&`, quotes, `$NAME` outside single quotes and `NAME=value` before a command. A
+line that ends in `&` is a process that runs until it has printed a line and gets a Ctrl-C.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import signal
 import stat
 import subprocess
 import sys
@@ -68,6 +70,8 @@ class Lines:
 
     def run(self, line: str) -> Printed:
         """Run a line. The exit code is that of its last command."""
+        if line.endswith(" &"):
+            return self._interrupted(shlex.split(line.removesuffix("&")))
         code, out, err = 0, b"", b""
         for pipeline in self._parse(line):
             data = b""
@@ -78,6 +82,19 @@ class Lines:
             if code:
                 break
         return Printed(code, out.decode(errors="replace"), err.decode(errors="replace"))
+
+    def _interrupted(self, words: list[str]) -> Printed:
+        with subprocess.Popen(
+            words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder, env=self.environment
+        ) as process:
+            try:
+                assert process.stdout is not None
+                first = process.stdout.readline()
+                process.send_signal(signal.SIGINT)
+                rest, err = process.communicate(timeout=LIMIT)
+            finally:
+                process.kill()
+        return Printed(process.returncode, first + rest, err)
 
     def _parse(self, line: str) -> Iterator[list[Stage]]:
         """The pipelines between `&&`."""
