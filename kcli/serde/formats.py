@@ -24,11 +24,12 @@ LONGEST_QUERY = 1 << 20
 _SPACE = " \t\r\n"
 
 
-def _no_constant(name: str) -> None:
+def no_constant(name: str) -> None:
+    """For JSONDecoder, which would read NaN and Infinity. Raises ValueError."""
     raise ValueError(f"{name} is not JSON")
 
 
-_decode = JSONDecoder(parse_constant=_no_constant).raw_decode
+_decode = JSONDecoder(parse_constant=no_constant).raw_decode
 
 
 def read_json(data: bytes) -> Any:

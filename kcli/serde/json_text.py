@@ -44,7 +44,7 @@ def written_json(data: bytes) -> str | None:
     except ValueError:
         return None
     text = text.strip(" \t\r\n")
-    return text if "\n" not in text and "\r" not in text else _one_line(text)
+    return text if "\n" not in text and "\r" not in text else one_line(text)
 
 
 def msgpack_json(data: bytes) -> str | None:
@@ -63,7 +63,8 @@ def url_json(data: bytes) -> str | None:
         return None
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """JSON that is spread over lines, on one."""
     joined = {",": ", ", ":": ": "}
     return "".join(joined.get(token, token) for token in TOKEN.findall(text))
 

@@ -10,15 +10,32 @@ from kcli.cli.runtime.connection import Connection
 from kcli.errors import UsageError
 from kcli.settings import ProducerSettings
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.commands.produce.line_template import LineTemplate
+    from kcli.cli.commands.produce.pace import Pace
+
 
 class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions):
     values = texts("--value", metavar="TEXT", help="A record's value. Repeatable.")
+    tombstones = texts("--tombstone", metavar="KEY", help="A record with this key and no value. Repeatable.")
+    repeat = integer(
+        "--repeat",
+        least=1,
+        help="Send --value and --tombstone N times, with {{seq}}, {{uuid}} and {{now}} filled in.",
+    )
+    rate = text("--rate", metavar="RATE", help="At most this many records a second (500, 30/m).")
     whole = flag("--whole", help="Each FILE (or stdin) is one record.")
     input = choice(
         "--input",
-        of=("lines", "json", "kcat"),
-        help="What the input is: lines (default), envelopes of consume -J, or kcat's -J lines.",
+        of=("lines", "json", "json-values", "kcat"),
+        help="lines (default), envelopes of consume -J, JSON values or an array of them, kcat's -J lines.",
     )
+    template = text("-f", metavar="FORMAT", help="The form of a line: %s value, %k key, %h{NAME} header, %T time, %p.")
+    value_format = choice(
+        "--value-format", of=("plain", "msgpack"), help="msgpack: values are JSON, and are stored as msgpack."
+    )
+    no_unpack = flag("--no-unpack", help="Do not unpack input that is gzip or zstd.")
     key = text("-k", "--key", metavar="KEY", help="The key of records that have none.")
     headers = texts(
         "-H", "--header", metavar="NAME=VALUE", help="A header of every record; NAME alone is null. Repeatable."
@@ -55,6 +72,12 @@ class Plan:
         self.topic: str = topics[0] if topics else words.pop(0)
         self.paths: list[str] = words
         self.values: list[bytes] = [argument_bytes(value) for value in options.values]
+        self.tombstones: list[bytes] = [argument_bytes(key) for key in options.tombstones]
+        self.given = bool(self.values or self.tombstones)
+        self.repeat: int = options.repeat or 1
+        self.fill: bool = options.repeat is not None
+        self.unpack: bool = not options.no_unpack
+        self.msgpack: bool = options.value_format == "msgpack"
         self.whole: bool = options.whole
         self.input: str = options.input or "lines"
         self.delimiter = delimiter(options.delimiter, "-D", b"\n") or b"\n"
@@ -68,8 +91,12 @@ class Plan:
         self.skip: bool = options.on_error == "skip"
         self.report: str | None = options.report
         self.batch: int = options.batch or 0  # records of a transaction, 0 for all of them
+        self.pace = _pace(options.rate)
+        self.template = _template(options.template, self.delimiter)
         self.by_rows = (
             self.input != "lines"
+            or self.template is not None
+            or self.msgpack
             or bool(self.headers)
             or len(self.delimiter) > 1
             or (self.key is not None and self.key_delimiter is not None)
@@ -98,13 +125,17 @@ class Plan:
         return settings
 
     def _check(self, options: ProduceOptions) -> None:
-        if self.values and (self.paths or self.whole or self.input != "lines"):
-            raise UsageError("--value takes no files, --whole or --input")
+        if self.given and (self.paths or self.whole or self.input != "lines" or self.template is not None):
+            raise UsageError(f"{'--value' if self.values else '--tombstone'} takes no files, --whole, --input or -f")
+        if self.fill and not self.given:
+            raise UsageError("--repeat repeats --value and --tombstone; give one")
+        if self.template is not None and (options.key_delimiter or options.whole or self.input != "lines"):
+            raise UsageError("-f says what is where in a line; -K, --whole and --input do not go with it")
         if self.input != "lines":
             refused = {
                 "-D": options.delimiter,
                 "-K": options.key_delimiter,
-                "-k": options.key,
+                "-k": options.key if self.input != "json-values" else None,
                 "--whole": options.whole,
             }
             for name, value in refused.items():
@@ -116,13 +147,36 @@ class Plan:
             raise UsageError("--whole takes no -K: nothing is split")
 
     def _warn(self) -> None:
-        """`-H NAME:VALUE` is how rpk and kaf write a header; here it is a name without a value."""
+        """`-H NAME:VALUE` is how rpk and kaf write a header; here it is a name without a value. {{seq}} is text until
+        it is filled in."""
+        if self.given and not self.fill and any(b"{{" in data for data in (*self.values, *self.tombstones)):
+            from kcli.cli.commands.produce.filling import has_places
+            from kcli.cli.output.messages import complain
+
+            if any(has_places(data) for data in (*self.values, *self.tombstones)):
+                complain("{{seq}}, {{uuid}} and {{now}} are sent as text; --repeat 1 fills them in")
         for name, value in self.headers:
             if value is None and ":" in name:
                 from kcli.cli.output.messages import complain
 
                 better = name.replace(":", "=", 1)
                 complain(f"-H {name}: a header of that name, without a value; -H {better} gives it one")
+
+
+def _pace(given: str | None) -> Pace | None:
+    if given is None:
+        return None
+    from kcli.cli.commands.produce.pace import Pace
+
+    return Pace(given)
+
+
+def _template(given: str | None, delimiter: bytes) -> LineTemplate | None:
+    if given is None:
+        return None
+    from kcli.cli.commands.produce.line_template import LineTemplate
+
+    return LineTemplate(given, delimiter)
 
 
 def _timestamp(given: str | None) -> int | None:

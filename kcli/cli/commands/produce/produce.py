@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from kcli.cli.commands.produce.plan import Plan, ProduceOptions
 from kcli.cli.commands.produce.sending import Sending, say, send
 from kcli.cli.parsing.command import command
@@ -14,13 +16,22 @@ from kcli.cli.runtime.signals import Stop, run, tell_outages
     examples="""
 kcli produce orders < orders.txt
 kcli produce orders -K : -z zstd < keyed.txt        # key:value, compressed
+kcli produce orders orders.txt.gz --rate 100/s      # unpacked, 100 records a second
 kcli produce orders -k k -H source=shell --value v  # one record
+kcli produce orders --tombstone ann --tombstone bob # keys without a value
+kcli produce orders --repeat 1000 --value '{"id": {{seq}}, "at": "{{now}}"}'
+kcli produce orders -f '%k %h{trace} %s' < lines    # key, a header and the value in a line
+kcli produce orders --input json-values < list.json # each object of an array is a value
 kcli produce orders --transactional-id load-1 < f   # all of it or nothing
 kcli produce orders --transactional-id load-1 --batch 1000 < f
 kcli consume orders -e -J | kcli produce copy --input json""",
 )
 def produce(options: ProduceOptions) -> int:
-    """Read stdin, or the FILEs, a record a line. Exit 0 only if every record was acknowledged."""
+    """Read stdin, or the FILEs, a record a line. Exit 0 only if every record was acknowledged. On a terminal
+    there is a prompt, and where each record was stored. Input that is gzip or zstd is unpacked.
+
+    -f has the tokens of consume -f; each takes the text up to what stands behind it. With --repeat, {{seq}} counts
+    records from 1, {{now}} is the time in UTC, and {{uuid}} is one id a record, in the key and headers too."""
     plan = Plan(options)
     return run(lambda stop: _produce(plan, stop))
 
@@ -42,10 +53,13 @@ async def _produce(plan: Plan, stop: Stop) -> int:
                 if plan.settings.transactional_id is not None:
                     from kcli.cli.commands.produce import transactions
 
-                    sending = transactions.TransactionalSending(plan, producer, report, client.cluster)
-                    code = await transactions.send(sending, stop)
+                    transactional = transactions.TransactionalSending(plan, producer, report, client.cluster)
+                    _watch(transactional)
+                    code = await transactions.send(transactional, stop)
                 else:
-                    code = await send(Sending(plan, producer, report, client.cluster), stop)
+                    sending = Sending(plan, producer, report, client.cluster)
+                    _watch(sending)
+                    code = await send(sending, stop)
             finally:
                 await producer.close(0)
     finally:
@@ -55,3 +69,11 @@ async def _produce(plan: Plan, stop: Stop) -> int:
         return code
     say(str(report.problem))
     return code or report.problem.exit_code
+
+
+def _watch(sending: Sending) -> None:
+    """A person at a terminal is prompted, and reads where records were stored."""
+    if os.isatty(2):
+        from kcli.cli.commands.produce.prompt import named, prompt_of
+
+        sending.prompt, sending.named = prompt_of(sending.plan), named(sending.plan)

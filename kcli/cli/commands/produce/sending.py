@@ -7,7 +7,8 @@ whether it arrived) and not sent. They add up to the records read, also after Ct
 from __future__ import annotations
 
 from kcli import codes
-from kcli.cli.commands.produce.source import Source
+from kcli.cli.commands.produce.rows import Rows
+from kcli.cli.commands.produce.source import Source, after_lines
 from kcli.cli.output.progress import Progress
 from kcli.cli.output.text import records
 from kcli.cli.runtime.signals import INTERRUPTED
@@ -15,9 +16,10 @@ from kcli.errors import BrokerError, KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Sequence
 
     from kcli.cli.commands.produce.plan import Plan
+    from kcli.cli.commands.produce.prompt import Prompt
     from kcli.cli.output.records.envelope import Row
     from kcli.cli.output.report import Report
     from kcli.cli.runtime.signals import Stop
@@ -40,6 +42,11 @@ class Sending:
         self.read = 0
         self.skipped = 0
         self.error: KcliError | None = None
+        self.prompt: Prompt | None = None
+        """Where someone types the records."""
+        self.named = False
+        """Where each record was stored is told."""
+        self._make = Rows(plan)
         producer.on_batch = self.settled
 
     def settled(self, outcome: BatchOutcome) -> None:
@@ -47,34 +54,90 @@ class Sending:
             self.report.add(outcome)
         if outcome.error is not None and self.error is None:
             self.error = outcome.error
+        if self.prompt is not None or self.named:
+            from kcli.cli.commands.produce.prompt import stored
+
+            sentence = stored(outcome)
+            if sentence is not None:
+                (say if self.prompt is None else self.prompt.tell)(sentence)
 
     async def everything(self) -> None:
         """Read all input and hand it to the producer. Stops at the first batch that failed."""
         plan = self.plan
-        if plan.values:
-            await self._rows([self._row(None, value) for value in plan.values])
+        if plan.given:
+            await self._given()
             return
-        done = 0
-        sources = [Source(path) for path in plan.paths or ["-"]]
+        sources = [Source(path, unpack=plan.unpack and not plan.whole) for path in plan.paths or ["-"]]
         sizes = [source.size for source in sources]
         total = None if None in sizes else sum(size or 0 for size in sizes)
         progress = Progress(f"produce {plan.topic}", total, bytes_=True, hidden=plan.connection.quiet)
         try:
+            read = self._whole if plan.whole else self._json_values if plan.input == "json-values" else self._blocks
             for source in sources:
-                if plan.whole:
-                    await self._rows([self._row(None, await source.everything(plan.settings.max_request_size))])
-                    continue
-                line = 0
-                async for buffer, end in source.blocks(plan.delimiter, plan.settings.max_request_size):
-                    line = await self._block(source.name, buffer, end, line)
-                    done += end
-                    progress.at(done)
+                async for _ in read(source):
+                    progress.at(sum(source.taken for source in sources))
                     if self.error is not None and not plan.skip:
                         return
         finally:
             progress.close()
             for source in sources:
                 source.close()
+
+    async def _given(self) -> None:
+        """The records of the command line itself."""
+        plan, rows = self.plan, self._make.given()
+        if not plan.fill:
+            await self._rows(rows)
+            return
+        from kcli.cli.commands.produce.filling import filled
+
+        progress = Progress(f"produce {plan.topic}", plan.repeat * len(rows), hidden=plan.connection.quiet)
+        try:
+            for step in filled(rows, plan.repeat):
+                await self._rows(step)
+                progress.at(self.read)
+                if self.error is not None and not plan.skip:
+                    return
+        finally:
+            progress.close()
+
+    async def _blocks(self, source: Source) -> AsyncIterator[None]:
+        """Send the records of an input, as many at once as a chunk of it has; one at a time where someone types."""
+        plan, line, prompt = self.plan, 0, self.prompt
+        if prompt is not None:
+            await self.topic_exists()
+            prompt.ask()
+        try:
+            async for buffer, end in source.blocks(plan.delimiter, plan.settings.max_request_size):
+                line = await self._block(source.name, buffer, end, line)
+                if prompt is not None:
+                    await self._settle_typed()
+                yield
+                if prompt is not None:
+                    prompt.ask()
+        finally:
+            if prompt is not None:
+                prompt.end()
+
+    async def _settle_typed(self) -> None:
+        """What was typed is stored before the next prompt says where."""
+        await self.producer.flush()
+
+    async def _json_values(self, source: Source) -> AsyncIterator[None]:
+        from kcli.cli.commands.produce.json_values import rows_of
+
+        async for rows in rows_of(source, self._make, self.plan.settings.max_request_size):
+            await self._rows(rows)
+            yield
+
+    async def _whole(self, source: Source) -> AsyncIterator[None]:
+        value = await source.everything(self.plan.settings.max_request_size)
+        try:
+            row = self._make.row(None, value)
+        except ValueError as problem:
+            raise KcliError(f"{source.name} {problem}") from None
+        await self._rows([row])
+        yield
 
     async def topic_exists(self) -> None:
         """Nothing was read, so nobody has asked for the topic: a wrong name is an error all the same. Raises
@@ -85,31 +148,21 @@ class Sending:
     async def _block(self, name: str, buffer: bytearray, end: int, line: int) -> int:
         """Whole records of one block; returns how many lines the input has had so far."""
         plan = self.plan
-        if plan.input != "lines":
-            return await self._envelopes(name, bytes(buffer[:end]), line)
+        if plan.input != "lines" or plan.template is not None or plan.msgpack:
+            return await self._parsed(name, bytes(buffer[:end]), line)
         if plan.by_rows:
             pieces = bytes(buffer[: end - len(plan.delimiter)]).split(plan.delimiter)
-            await self._rows([self._keyed(piece) for piece in pieces])
+            await self._rows([self._make.keyed(piece) for piece in pieces])
             return line + len(pieces)
-        start, step = 0, KEYED_STEP if plan.key_delimiter is not None else end
-        before = self.producer.counts.accepted
+        before, start = self.producer.counts.accepted, 0
         try:
             while start < end:
-                taken = await self.producer.send_lines(
-                    plan.topic,
-                    buffer,
-                    start,
-                    min(start + step, end),
-                    delimiter=plan.delimiter[0],
-                    key_delimiter=plan.key_delimiter,
-                    key=plan.key,
-                    partition=plan.partition,
-                    timestamp=plan.timestamp,
-                    empty_is_null=plan.nulls,
-                )
-                if taken == start:
-                    step *= 2  # no whole line in it
-                start = taken
+                stop = end
+                if plan.pace is not None:
+                    stop = after_lines(buffer, start, end, plan.delimiter, plan.pace.step)
+                    await plan.pace.wait(buffer.count(plan.delimiter, start, stop))
+                await self._lines(buffer, start, stop)
+                start = stop
         except BaseException:
             # what of this block was not accepted was read all the same; only now does it have to be counted
             self.read += buffer.count(plan.delimiter, 0, end)
@@ -117,18 +170,43 @@ class Sending:
         self.read += (count := self.producer.counts.accepted - before)
         return line + count
 
-    async def _envelopes(self, name: str, block: bytes, line: int) -> int:
-        from kcli.cli.output.records.envelope import BadLine, read_line
+    async def _lines(self, buffer: bytearray, start: int, end: int) -> None:
+        """Whole lines, without a step for each."""
+        plan, step = self.plan, KEYED_STEP if self.plan.key_delimiter is not None else end - start
+        while start < end:
+            taken = await self.producer.send_lines(
+                plan.topic,
+                buffer,
+                start,
+                min(start + step, end),
+                delimiter=plan.delimiter[0],
+                key_delimiter=plan.key_delimiter,
+                key=plan.key,
+                partition=plan.partition,
+                timestamp=plan.timestamp,
+                empty_is_null=plan.nulls,
+            )
+            if taken == start:
+                step *= 2  # no whole line in it
+            start = taken
 
-        plan = self.plan
+    async def _parsed(self, name: str, block: bytes, line: int) -> int:
+        """Lines that may be no record: envelopes, templates, JSON to pack."""
+        from kcli.cli.output.records.envelope import BadLine
+
+        plan, read = self.plan, self._make.reader()
+        blank = plan.template is None
         rows: list[Row] = []
         wrong: BadLine | None = None
-        for piece in block.split(b"\n")[:-1]:
+        for piece in block.split(plan.delimiter)[:-1]:
             line += 1
-            if not piece.strip():
+            if blank and not piece.strip():
                 continue
             try:
-                partition, timestamp, key, value, headers = read_line(piece, line, plan.input == "kcat" or None)
+                try:
+                    rows.append(read(piece, line))
+                except ValueError as problem:
+                    raise BadLine(line, str(problem)) from None
             except BadLine as problem:
                 if plan.skip:
                     self.skipped += 1
@@ -136,38 +214,20 @@ class Sending:
                     continue
                 wrong = problem
                 break
-            if plan.by_key or plan.partition is not None:
-                partition = plan.partition
-            if plan.timestamp is not None:
-                timestamp = plan.timestamp
-            if plan.nulls:
-                key, value = key or None, value or None
-            rows.append((partition, timestamp, key, value, [*headers, *plan.headers]))
         await self._rows(rows)
         if wrong is not None:
             raise KcliError(f"{name}: {wrong}; nothing after it was sent")
         return line
 
     async def _rows(self, rows: Sequence[Row]) -> None:
-        if rows:
-            self.read += len(rows)
-            await self.producer.send_records(self.plan.topic, rows)
-
-    def _keyed(self, piece: bytes) -> Row:
-        """A line with the general way's options; a key in the line beats -k."""
-        delimiter = self.plan.key_delimiter
-        if delimiter is not None:
-            key, separator, value = piece.partition(delimiter)
-            if separator:
-                return self._row(key, value)
-        return self._row(None, piece)
-
-    def _row(self, key: bytes | None, value: bytes) -> Row:
-        plan = self.plan
-        key = plan.key if key is None else key
-        if plan.nulls:
-            return (plan.partition, plan.timestamp, key or None, value or None, plan.headers)
-        return (plan.partition, plan.timestamp, key, value, plan.headers)
+        self.read += len(rows)
+        pace = self.plan.pace
+        step = len(rows) if pace is None else pace.step
+        for start in range(0, len(rows), max(step, 1)):
+            part = rows[start : start + step]
+            if pace is not None:
+                await pace.wait(len(part))
+            await self.producer.send_records(self.plan.topic, part)
 
     def summary(self) -> str:
         counts = self.producer.counts

@@ -9,13 +9,15 @@ import stat
 from kcli.errors import KcliError
 
 CHUNK = 1 << 20
+PACKED = 64 * 1024  # bytes of compressed input that are read at once
 _F_SETPIPE_SZ = 1031
 
 
 class Source:
-    """One open input. `name` is for messages; `size` is its bytes when that is known."""
+    """One open input. `name` is for messages; `size` is its bytes when that is known, `taken` what was read of them.
+    With `unpack`, gzip and zstd are unpacked while they are read."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, unpack: bool = False) -> None:
         self.name = "stdin" if path == "-" else path
         self._fd = 0 if path == "-" else _open(path)
         status = os.fstat(self._fd)
@@ -24,11 +26,63 @@ class Source:
             raise KcliError(f"{path} is a directory")
         self._waits = not stat.S_ISREG(status.st_mode)
         self.size = status.st_size if stat.S_ISREG(status.st_mode) else None
+        self.taken = 0
+        self._look = unpack  # at the first bytes
+        self._unpacker: Unpacker | None = None
+        self._left = b""  # unpacked, not taken yet
+        self._over = False  # all that is compressed was read
         if stat.S_ISFIFO(status.st_mode):
             widen_pipe(self._fd)
 
     async def fill(self, room: memoryview) -> int:
-        """Read what is there, at most the room; 0 at the end. Safe to cancel: nothing read is lost."""
+        """Read what is there, at most the room; 0 at the end. Safe to cancel: nothing read is lost. Raises KcliError
+        for compressed input that is damaged."""
+        if self._unpacker is not None:
+            return await self._unpack(room)
+        got = await self._read(room)
+        if not self._look:
+            return got
+        from kcli.cli.commands.produce.unpacking import may_be_packed, unpacker
+
+        while got and may_be_packed(bytes(room[: min(got, 4)])):
+            with room[got:] as rest:
+                if not (more := await self._read(rest)):
+                    break
+                got += more
+        self._look = False
+        self._unpacker = unpacker(bytes(room[:4]))
+        if self._unpacker is None:
+            return got
+        self._unpacker.feed(bytes(room[:got]))
+        return await self._unpack(room)
+
+    async def _unpack(self, room: memoryview) -> int:
+        assert self._unpacker is not None
+        piece = bytearray(PACKED)
+        try:
+            while not self._left:
+                self._left = self._unpacker.more()
+                if self._left or self._over:
+                    break
+                with memoryview(piece) as place:
+                    got = await self._read(place)
+                if got:
+                    self._unpacker.feed(bytes(piece[:got]))
+                else:
+                    self._unpacker.end()
+                    self._over = True
+        except ValueError as problem:
+            raise KcliError(f"{self.name} {problem}") from None
+        count = min(len(room), len(self._left))
+        room[:count], self._left = self._left[:count], self._left[count:]
+        return count
+
+    async def _read(self, room: memoryview) -> int:
+        got = await self._read_some(room)
+        self.taken += got
+        return got
+
+    async def _read_some(self, room: memoryview) -> int:
         if self._waits:
             await self._readable()
         else:
@@ -75,6 +129,16 @@ class Source:
             buffer[have:] = delimiter
             yield buffer, have + len(delimiter)
 
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """The input in pieces, wherever they are cut."""
+        piece = bytearray(CHUNK)
+        while True:
+            with memoryview(piece) as room:
+                got = await self.fill(room)
+            if not got:
+                return
+            yield bytes(piece[:got])
+
     async def everything(self, limit: int) -> bytes:
         """The whole input as one value. Raises KcliError when it is longer than `limit`."""
         out = bytearray()
@@ -113,6 +177,22 @@ def _open(path: str) -> int:
             signal.signal(number, handler)
 
 
+def after_lines(buffer: bytearray, start: int, end: int, delimiter: bytes, count: int) -> int:
+    """Where the line after the next `count` begins, `end` if there are not so many. Found by halving: no step per
+    line."""
+    if buffer.count(delimiter, start, end) <= count:
+        return end
+    low, high, before = start, end, 0  # `before` lines end up to low; more than count end up to high
+    while high - low > 1:
+        middle = (low + high) // 2
+        more = buffer.count(delimiter, low, middle)
+        if before + more < count:
+            low, before = middle, before + more
+        else:
+            high = middle
+    return high
+
+
 def widen_pipe(fd: int) -> None:
     """A pipe of 1 MiB instead of 64 KiB: fewer wake-ups on both sides. Where the system says no, it stays."""
     try:
@@ -126,3 +206,5 @@ def widen_pipe(fd: int) -> None:
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from kcli.cli.commands.produce.unpacking import Unpacker

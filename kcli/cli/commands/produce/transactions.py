@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli.cli.commands.produce.sending import FLUSH_AFTER_INTERRUPT, PATIENCE, Sending, explained, say
+from kcli.cli.commands.produce.source import after_lines
 from kcli.cli.output import text
 from kcli.cli.runtime.signals import INTERRUPTED
 from kcli.errors import KcliError, UnknownOutcome
@@ -48,6 +49,9 @@ class TransactionalSending(Sending):
             self._outcomes.append(outcome)
         if outcome.error is not None and self.error is None:
             self.error = outcome.error
+
+    async def _settle_typed(self) -> None:
+        """Nothing that was typed is stored before the commit."""
 
     # -- input ------------------------------------------------------------------------------------------------------
 
@@ -199,19 +203,3 @@ def verdict(sending: TransactionalSending, problem: KcliError | OSError | None) 
     if sending.read or sending.skipped:
         say(sending.summary())
     return problem.exit_code if isinstance(problem, KcliError) else 1
-
-
-def after_lines(buffer: bytearray, start: int, end: int, delimiter: bytes, count: int) -> int:
-    """Where the line after the next `count` begins, `end` if there are not so many. Found by halving: no step per
-    line."""
-    if buffer.count(delimiter, start, end) <= count:
-        return end
-    low, high, before = start, end, 0  # `before` lines end up to low; more than count end up to high
-    while high - low > 1:
-        middle = (low + high) // 2
-        more = buffer.count(delimiter, low, middle)
-        if before + more < count:
-            low, before = middle, before + more
-        else:
-            high = middle
-    return high

@@ -27,6 +27,18 @@ def compile_template(text: str, *, null: bytes = b"", terminal: bool = False) ->
     """The program of a template. `null` is what a null key or value prints as; `terminal` escapes what a terminal
     would obey. Raises UsageError for an unknown token or modifier, naming it."""
     items: list[Item] = []
+    for item in split_template(text):
+        if isinstance(item, bytes):
+            items.append(item)
+        else:
+            name, modifier = item
+            items.append((TOKENS[name], _convert(name, modifier, null, terminal)))
+    return tuple(items)
+
+
+def split_template(text: str) -> list[bytes | tuple[str, str | None]]:
+    """The parts of a template: text, and tokens with what stands in their braces. Raises UsageError."""
+    items: list[bytes | tuple[str, str | None]] = []
     literal = ""
     place = 0
     while place < len(text):
@@ -48,10 +60,10 @@ def compile_template(text: str, *, null: bytes = b"", terminal: bool = False) ->
             if literal:
                 items.append(unescape(literal, "-f"))
                 literal = ""
-            items.append((TOKENS[name], _convert(name, modifier, null, terminal)))
+            items.append((name, modifier))
     if literal:
         items.append(unescape(literal, "-f"))
-    return tuple(items)
+    return items
 
 
 def columns(

@@ -1,0 +1,69 @@
+"""`produce --repeat N`: records made from --value and --tombstone, with {{seq}}, {{uuid}} and {{now}} filled in."""
+
+from __future__ import annotations
+
+import re
+from itertools import cycle, islice
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kcli.cli.output.records.envelope import Row
+
+PLACE = re.compile(rb"\{\{\s*(seq|uuid|now)\s*\}\}")
+STEP = 1000  # records that are made at once
+
+
+def filled(rows: Sequence[Row], repeat: int) -> Iterator[list[Row]]:
+    """The rows, all of them `repeat` times, a thousand at a time. {{seq}} counts records from 1; {{uuid}} and {{now}}
+    are one value in a record, wherever they stand in it."""
+    places = [_has_places(row) for row in rows]
+    records = islice(cycle(zip(rows, places, strict=True)), len(rows) * repeat)
+    number = 0
+    while step := list(islice(records, STEP)):
+        made: list[Row] = []
+        for row, has_places in step:
+            number += 1
+            made.append(_fill(row, number) if has_places else row)
+        yield made
+
+
+def has_places(data: bytes) -> bool:
+    """Whether something would be filled in."""
+    return PLACE.search(data) is not None
+
+
+def _has_places(row: Row) -> bool:
+    _, _, key, value, headers = row
+    return any(has_places(data) for data in (key, value, *(value for _, value in headers)) if data is not None)
+
+
+def _fill(row: Row, number: int) -> Row:
+    known: dict[bytes, bytes] = {b"seq": b"%d" % number}
+
+    def found(match: re.Match[bytes]) -> bytes:
+        name = match[1]
+        if name not in known:
+            known[name] = _uuid() if name == b"uuid" else _now()
+        return known[name]
+
+    partition, timestamp, key, value, headers = row
+    key = key if key is None else PLACE.sub(found, key)
+    value = value if value is None else PLACE.sub(found, value)
+    headers = [(name, data if data is None else PLACE.sub(found, data)) for name, data in headers]
+    return partition, timestamp, key, value, headers
+
+
+def _uuid() -> bytes:
+    from uuid import uuid4
+
+    return str(uuid4()).encode()
+
+
+def _now() -> bytes:
+    from time import time
+
+    from kcli.cli.output.timestamps import utc
+
+    return utc(int(time() * 1000)).encode()

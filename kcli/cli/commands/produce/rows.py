@@ -1,0 +1,93 @@
+"""What `kcli produce` reads, as records: lines with keys, templates, envelopes, --value and --tombstone."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kcli.cli.commands.produce.plan import Plan
+    from kcli.cli.output.records.envelope import Row
+
+
+class Rows:
+    """Makes records as a command line says: its key, headers, partition and timestamp, nulls and msgpack."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._pack = _packed if plan.msgpack else None
+
+    def given(self) -> list[Row]:
+        """The records of --value, then those of --tombstone. Raises KcliError for a value that cannot be packed."""
+        from kcli.errors import UsageError
+
+        plan = self._plan
+        try:
+            rows = [self.row(None, value) for value in plan.values]
+        except ValueError as problem:
+            raise UsageError(f"--value {problem}") from None
+        return rows + [(plan.partition, plan.timestamp, key, None, plan.headers) for key in plan.tombstones]
+
+    def row(self, key: bytes | None, value: bytes) -> Row:
+        """A key in the input beats -k. Raises ValueError for a value that cannot be packed."""
+        plan = self._plan
+        key = plan.key if key is None else key
+        if plan.nulls and not value:
+            return (plan.partition, plan.timestamp, key or None, None, plan.headers)
+        if self._pack is not None:
+            value = self._pack(value)
+        return (plan.partition, plan.timestamp, (key or None) if plan.nulls else key, value, plan.headers)
+
+    def keyed(self, piece: bytes) -> Row:
+        """A line, split at the first -K. Raises ValueError as `row`."""
+        delimiter = self._plan.key_delimiter
+        if delimiter is not None:
+            key, separator, value = piece.partition(delimiter)
+            if separator:
+                return self.row(key, value)
+        return self.row(None, piece)
+
+    def reader(self) -> Callable[[bytes, int], Row]:
+        """The reader of a line, given with its number. It raises BadLine, or ValueError with what is wrong."""
+        plan = self._plan
+        if plan.input != "lines":
+            from kcli.cli.output.records.envelope import read_line
+
+            kcat = plan.input == "kcat" or None
+            return lambda piece, line: self._whole(read_line(piece, line, kcat))
+        template = plan.template
+        if template is not None:
+            return lambda piece, line: self._whole(template.row(piece))
+        return lambda piece, line: self.keyed(piece)
+
+    def _whole(self, row: Row) -> Row:
+        """A record that says where it belongs, as far as no option says otherwise."""
+        plan = self._plan
+        partition, timestamp, key, value, headers = row
+        if plan.by_key or plan.partition is not None:
+            partition = plan.partition
+        if plan.timestamp is not None:
+            timestamp = plan.timestamp
+        key = plan.key if key is None else key
+        if plan.nulls:
+            key, value = key or None, value or None
+        if self._pack is not None and value is not None:
+            value = self._pack(value)
+        return (partition, timestamp, key, value, [*headers, *plan.headers])
+
+
+def _packed(value: bytes) -> bytes:
+    """JSON as msgpack. Raises ValueError."""
+    from msgpack import packb
+
+    from kcli.serde.formats import read_json
+
+    try:
+        found = read_json(value)
+    except ValueError:
+        raise ValueError("is not JSON, which --value-format msgpack packs") from None
+    try:
+        packed: bytes = packb(found, unicode_errors="surrogateescape")
+    except (ValueError, OverflowError, RecursionError) as problem:
+        raise ValueError(f"cannot be packed: {problem}") from None
+    return packed

@@ -1,0 +1,121 @@
+"""`kcli produce` on a terminal: its prompt, and where records were stored; and --rate."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import os
+import pty
+import select
+import subprocess
+import termios
+import time
+
+import pytest
+
+from kcli.cli.commands.produce import pace
+from kcli.cli.commands.produce.pace import Pace
+from tests.cli.conftest import KCLI, Shell
+
+
+def typed(kcli: Shell, words: list[str], lines: list[str], prompt: bytes) -> tuple[int, str]:
+    """`kcli produce` on a terminal where someone types a line at each prompt; its exit code and what was on screen."""
+    screen, terminal = pty.openpty()
+    child = subprocess.Popen(
+        [*KCLI, "produce", *words], stdin=terminal, stdout=terminal, stderr=terminal, env=kcli.environment,
+        start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    )  # fmt: skip
+    os.close(terminal)
+    shown, seen, left, deadline = b"", 0, list(lines), time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if not select.select([screen], [], [], 1)[0]:
+            continue
+        try:
+            part = os.read(screen, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        shown += part
+        if left and shown[seen:].endswith(prompt):
+            seen = len(shown)
+            os.write(screen, left.pop(0).encode())
+    code = child.wait(10)
+    os.close(screen)
+    return code, shown.decode().replace("\r", "")
+
+
+@pytest.mark.process
+def test_each_line_that_is_typed_is_stored_before_the_next_prompt(kcli: Shell) -> None:
+    topic = kcli.topic()
+    code, screen = typed(kcli, [topic], ["one\n", "two\nthree\n", "\x04"], f"{topic}> ".encode())
+    assert code == 0
+    lines = screen.splitlines()
+    assert lines[:3] == ["One record a line; Ctrl-D ends.", f"{topic}> one", "  stored: partition 0, offset 0"]
+    assert "stored: partition 0, offset 2" in screen or "offsets 1-2" in screen
+    assert lines[-1].startswith(f"{topic}> ") or lines[-2].startswith(f"{topic}> ")
+    assert kcli.ok("consume", topic, "-e") == b"one\ntwo\nthree\n"
+
+
+@pytest.mark.process
+def test_a_wrong_topic_is_said_before_anything_is_typed(kcli: Shell) -> None:
+    code, screen = typed(kcli, ["no-such-topic"], [], b"> ")
+    assert code == 1
+    assert screen.startswith("kcli: no-such-topic: this topic does not exist")
+
+
+@pytest.mark.process
+def test_quiet_has_no_prompt(kcli: Shell) -> None:
+    topic = kcli.topic()
+    screen, terminal = pty.openpty()
+    child = subprocess.Popen(
+        [*KCLI, "produce", topic, "-q"], stdin=terminal, stdout=terminal, stderr=terminal, env=kcli.environment
+    )
+    os.write(screen, b"x\n\x04")
+    assert child.wait(30) == 0
+    os.close(terminal)
+    assert os.read(screen, 4096).replace(b"\r", b"") in (b"x\n^D\x08\x08", b"x\n")
+    os.close(screen)
+    assert kcli.ok("consume", topic, "-e") == b"x\n"
+
+
+@pytest.mark.process
+def test_a_terminal_is_told_where_records_of_the_line_were_stored_and_a_pipe_is_not(kcli: Shell) -> None:
+    topic = kcli.topic()
+    words = [topic, "--value", "x", "--value", "y"]
+    assert typed(kcli, words, [], b"> ") == (0, "kcli: stored: partition 0, offsets 0-1\n")
+    assert typed(kcli, [*words, "--repeat", "6"], [], b"> ") == (0, "")  # too many to be named
+    assert typed(kcli, [*words, "-q"], [], b"> ") == (0, "")
+    kcli.ok("produce", *words)
+
+
+@pytest.mark.parametrize(("given", "second"), [("100", 100), ("50/s", 50), ("30/m", 0.5), ("7200/h", 2), ("0.5", 0.5)])
+def test_a_rate_is_kept_exactly_over_time(given: str, second: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+
+    async def sleep(seconds: float) -> None:
+        now[0] += seconds
+
+    monkeypatch.setattr(pace, "monotonic", lambda: now[0])
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+
+    async def send() -> int:
+        kept, sent = Pace(given), 0
+        while now[0] < 1100.0:
+            await kept.wait(kept.step)
+            sent += kept.step
+            now[0] += 0.001  # what sending takes
+        return sent
+
+    assert asyncio.run(send()) == pytest.approx(100 * second, rel=0.02, abs=2)
+
+
+@pytest.mark.parametrize("words", [[], ["-K:"], ["-H", "a=b"], ["--transactional-id", "paced", "--batch", "7"]])
+def test_records_are_spread_over_the_time_of_their_rate(kcli: Shell, words: list[str]) -> None:
+    topic = kcli.topic()
+    lines = b"".join(b"k:%d\n" % n for n in range(40))
+    kcli.ok("produce", topic, "--rate", "100/s", *words, stdin=lines)
+    found = [json.loads(line) for line in kcli.ok("consume", topic, "-e", "-J").splitlines()]
+    assert len(found) == 40
+    assert 250 <= found[-1]["timestamp"] - found[0]["timestamp"] <= 1500
