@@ -169,6 +169,8 @@ def test_a_file_of_properties_becomes_a_profile_with_whole_names(file: Path, tmp
         "bootstrap.servers=one:1\nsecurity.protocol=SSL\nssl.ca.location=ca.pem\nlinger.ms=5\nkey.serializer=x\n"
     )
     assert add("x", "-F", "../client.properties", "-X", "linger.ms=7", "--no-check", "-q", "--protected") == 0
+    assert add("y", "-b", "one", "-X", "security.protocol=SSL", "-X", "ssl.ca.location=../ca.pem", "--no-check") == 0
+    assert tomllib.loads(file.read_text())["profiles"]["y"]["ssl"]["ca"]["location"] == authority
     assert tomllib.loads(file.read_text())["profiles"]["x"] == {
         "bootstrap": "one:1", "protected": True, "security": {"protocol": "SSL"},
         "ssl": {"ca": {"location": authority}}, "linger": {"ms": "7"},

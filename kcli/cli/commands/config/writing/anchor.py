@@ -11,8 +11,9 @@ def anchor(profile: NewProfile, folder: str) -> None:
     """Files that are named from the folder, or from here, are named whole: a profile is used anywhere."""
     for key, file in named_files(profile):
         for base in (os.path.abspath(folder), os.getcwd()):
-            if os.path.exists(os.path.join(base, file)):
-                profile.properties[key] = os.path.join(base, os.path.normpath(file))
+            path = os.path.normpath(os.path.join(base, file))
+            if os.path.exists(path):
+                profile.properties[key] = path
                 break
 
 
