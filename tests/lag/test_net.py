@@ -11,6 +11,7 @@ import pytest
 
 from kcli.admin.groups.rows import Described, Member
 from kcli.lag.figures import Sample
+from kcli.lag.formats.sentences import explained
 from kcli.lag.history import GroupStanding, History
 from kcli.lag.snapshot import GroupSnapshot, Snapshot
 from kcli.lag.status import GROWING, OK, STUCK
@@ -18,7 +19,6 @@ from kcli.lag.watch import Look
 from kcli.model import TopicPartition
 from kcli.tui.screens.groups import arrow, until
 from kcli.tui.text.formatting import status_of
-from kcli.tui.text.status_text import explained
 from kcli.tui.trails import Trails
 
 STEP, WINDOW = 5.0, 60.0

@@ -174,12 +174,12 @@ async def test_the_schema_is_a_tab_and_a_filter_leaves_the_lines_that_hold_it(da
 
 async def test_below_the_groups_stands_why_the_one_under_the_cursor_is_as_it_is(dashboard: Open) -> None:
     async with dashboard(size=(110, 32)) as pilot:
-        await shows(pilot, "audit lag  nobody reads for this group, and 390 records wait")
+        await shows(pilot, "audit lag  no member reads for this group, and 390 records wait")
         await pilot.press("down")
-        await shows(pilot, "fraud lag  nobody reads for this group")
+        await shows(pilot, "fraud lag  no member reads for this group")
         await pilot.resize_terminal(80, 24)
         await until(pilot, lambda: not pilot.app.screen.query_one(Plot).display)
-        assert "nobody reads" not in seen(pilot)
+        assert "no member reads" not in seen(pilot)
 
 
 def test_values_are_squeezed_into_cells_without_losing_a_peak() -> None:

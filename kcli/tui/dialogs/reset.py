@@ -11,9 +11,10 @@ from textual.content import Content
 from textual.widgets import Input, Select, Static
 
 from kcli.errors import KcliError, UsageError
+from kcli.text.numbers import DASH
 from kcli.tui.actions.resetting import FORMS, Resetting, now_ms, wish
 from kcli.tui.dialogs.dialog import Dialog
-from kcli.tui.text.formatting import DASH, exact
+from kcli.tui.text.formatting import exact
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows

@@ -14,10 +14,11 @@ from kcli.admin.groups.groups import who
 from kcli.lag.history import KEEP, GroupStanding, topics_of
 from kcli.lag.status import CALM, SEVERITY
 from kcli.model import TopicPartition
+from kcli.text.numbers import DASH, count, duration, rate
 from kcli.tui import routes
 from kcli.tui.screens.groups import draw, until
 from kcli.tui.screens.page import Page
-from kcli.tui.text.formatting import DASH, age, count, duration, exact, rate, spark, status, status_of
+from kcli.tui.text.formatting import age, exact, spark, status, status_of
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.plot import Plot

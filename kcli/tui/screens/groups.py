@@ -8,12 +8,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from kcli.admin.groups.groups import progress_of
+from kcli.lag.formats.sentences import explained
 from kcli.lag.status import CALM, GROWING, SEVERITY
+from kcli.text.numbers import count, duration, rate
 from kcli.tui import routes
 from kcli.tui.screens.page import Page
-from kcli.tui.text.formatting import age, count, duration, others, rate, spark, squeezed, status_of
+from kcli.tui.text.formatting import age, others, spark, squeezed, status_of
 from kcli.tui.text.printable import printable, quoted
-from kcli.tui.text.status_text import explained
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows

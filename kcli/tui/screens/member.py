@@ -9,9 +9,10 @@ from textual.app import ComposeResult
 from kcli.admin.groups.groups import who
 from kcli.lag.status import SEVERITY
 from kcli.model import TopicPartition
+from kcli.text.numbers import count, rate
 from kcli.tui import routes
 from kcli.tui.screens.page import Page
-from kcli.tui.text.formatting import age, count, exact, rate, status
+from kcli.tui.text.formatting import age, exact, status
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows

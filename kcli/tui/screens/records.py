@@ -15,11 +15,12 @@ from kcli.errors import KcliError, UsageError
 from kcli.serde.decoded import value_of
 from kcli.serde.filters import Filter
 from kcli.serde.formats import MAPS
+from kcli.text.numbers import DASH, count
 from kcli.tui import routes
 from kcli.tui.actions.toast import toast
 from kcli.tui.screens.page import Page
 from kcli.tui.tail import KEEP, Seen, Tail
-from kcli.tui.text.formatting import DASH, count, exact, moment
+from kcli.tui.text.formatting import exact, moment
 from kcli.tui.text.printable import printable, quoted, shown
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows

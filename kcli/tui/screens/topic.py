@@ -20,10 +20,10 @@ from kcli.errors import KcliError
 from kcli.lag.history import topics_of
 from kcli.lag.status import SEVERITY
 from kcli.model import TopicPartition
+from kcli.text.numbers import rate
 from kcli.tui import routes
 from kcli.tui.screens.page import Page
 from kcli.tui.screens.topic_tables import PartitionRow, group_columns, number_of, partition_columns, partition_rows
-from kcli.tui.text.formatting import rate
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.configs import ask_configs, configs_table, put_configs
 from kcli.tui.widgets.plot import Plot

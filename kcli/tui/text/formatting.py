@@ -27,8 +27,8 @@ from kcli.lag.status import (
     share,
 )
 from kcli.lag.watch import Look
+from kcli.text.numbers import DASH, duration
 
-DASH = "–"
 BLOCKS = "▁▂▃▄▅▆▇█"
 
 STATUSES = {
@@ -64,30 +64,9 @@ def status_of(total: engine.Total) -> tuple[str, str]:
     return f"{glyph} {share(total.status, total.alike, total.partitions)}", tone
 
 
-def count(value: float | None) -> str:
-    """`0`, `9,999`, `12.3k`, `4.56M`: at most six cells."""
-    if value is None:
-        return DASH
-    if abs(value) < 10_000:
-        return f"{value:,.0f}"
-    for limit, unit in ((1e6, "k"), (1e9, "M"), (1e12, "G"), (1e15, "T")):
-        if abs(value) < limit:
-            short = value / limit * 1000
-            digits = 2 if abs(short) < 10 else 1 if abs(short) < 100 else 0
-            return f"{short:.{digits}f}{unit}"
-    return f"{value:.1e}"
-
-
 def exact(value: int | None) -> str:
     """All digits, in groups of three: `1,234,567`."""
     return DASH if value is None else f"{value:,}"
-
-
-def rate(value: float | None) -> str:
-    """A number a second: small ones with a digit behind the point."""
-    if value is None:
-        return DASH
-    return f"{value:.1f}" if 0 < abs(value) < 10 else count(round(value))
 
 
 def size(value: float | None) -> str:
@@ -99,22 +78,6 @@ def size(value: float | None) -> str:
             return f"{value:.0f} {unit}" if unit == "B" or abs(value) >= 10 else f"{value:.1f} {unit}"
         value /= 1024
     return DASH
-
-
-def duration(seconds: float | None) -> str:
-    """`0s`, `4.2s`, `3m12s`, `5h07m`, `2d04h`."""
-    if seconds is None:
-        return DASH
-    if seconds < 9.95:
-        return f"{seconds:.1f}s" if seconds else "0s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole}s"
-    if whole < 3600:
-        return f"{whole // 60}m{whole % 60:02}s"
-    if whole < 86400:
-        return f"{whole // 3600}h{whole % 3600 // 60:02}m"
-    return f"{whole // 86400}d{whole % 86400 // 3600:02}h"
 
 
 def elapsed(seconds: float) -> str:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kcli.admin.configs.resources import Resource, describe_configs
 from kcli.errors import KcliError
-from kcli.tui.text.formatting import duration, size
+from kcli.text.numbers import duration
+from kcli.tui.text.formatting import size
 from kcli.tui.text.printable import printable
 
 if TYPE_CHECKING:

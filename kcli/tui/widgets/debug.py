@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from textual.widgets import Static
 
-from kcli.tui.text.formatting import count, size
+from kcli.text.numbers import count
+from kcli.tui.text.formatting import size
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from kcli.lag.status import IDLE, SEVERITY
-from kcli.tui.text.formatting import count, elapsed, others, status
+from kcli.text.numbers import count
+from kcli.tui.text.formatting import elapsed, others, status
 from kcli.tui.text.printable import printable
 
 if TYPE_CHECKING:

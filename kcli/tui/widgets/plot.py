@@ -9,7 +9,7 @@ from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 
-from kcli.tui.text.formatting import DASH, count, duration
+from kcli.text.numbers import DASH, count, duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable

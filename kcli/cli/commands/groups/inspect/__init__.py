@@ -1,0 +1,1 @@
+"""What groups do, more closely: why they lag, and the records around their offsets."""

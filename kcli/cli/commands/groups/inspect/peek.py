@@ -1,0 +1,149 @@
+"""`kcli groups peek`: the records around the committed offsets of groups."""
+
+from __future__ import annotations
+
+from kcli.cli.commands.groups.inspect.around import Around, Span, read_around
+from kcli.cli.commands.groups.scope import Scope, topics
+from kcli.cli.commands.lag.measured import problems
+from kcli.cli.output.tables import render
+from kcli.cli.output.tables.rows import Row, column, moment, shape
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import NamedGroups, OutputOptions, PatternOptions
+from kcli.cli.parsing.option import integer
+from kcli.cli.runtime.answer import answer, say, words_of
+from kcli.cli.runtime.names import names_of
+from kcli.lag.snapshot import take
+from kcli.model import TopicPartition
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.output.tables.document import Document
+    from kcli.lag.figures import Sample
+    from kcli.lag.snapshot import Snapshot
+    from kcli.model import Cluster
+
+AROUND = 3  # records on each side
+CELL = 60  # characters of a key or a value in a table
+
+
+class PeekRow(Row, section="records"):
+    group: str = column("Name of the group.")
+    topic: str = column("Name of the topic.")
+    partition: int = column("Number of the partition.")
+    offset: int = column("Offset of the record.")
+    place: str = column("read, next (the record at the committed offset, which the group reads next) or waiting.")
+    timestamp: int | None = moment("Timestamp (ms); null for none.")
+    key: str | None = column("Key as text; bytes that are not UTF-8 as \\xNN.")
+    value: str | None = column("Value as text; bytes that are not UTF-8 as \\xNN.")
+    committed: int = column("Committed offset of the group.", table=False)
+
+
+SHAPE = shape("groups.peek", "Records around the committed offsets of groups.", PeekRow)
+
+
+class PeekOptions(NamedGroups, PatternOptions, OutputOptions):
+    topics = topics()
+    around = integer("-n", "-c", "--count", least=0, help="Show N records before and N after each offset (default 3).")
+    before = integer("--before", least=0, help="N before it, whatever -n says.")
+    after = integer("--after", least=0, help="N after it, whatever -n says.")
+
+
+@command(
+    "groups peek",
+    help="Show the records around committed offsets.",
+    words="GROUP",
+    examples="""
+kcli groups peek billing
+kcli groups peek billing -t orders:0 -n 10
+kcli groups peek billing --before 0 --after 1 -J | jq -r '.records[].value'    # the next record of each partition""",
+)
+def peek(options: PeekOptions) -> int:
+    """Show the records around the committed offsets of groups: `next` is the one that the group reads next.
+    Nothing is committed and no group is joined.
+    """
+    names = names_of(options, words_of(options, "GROUP"))
+    scope = Scope(options.topics, literal=options.literal)
+    around = AROUND if options.around is None else options.around
+    before = around if options.before is None else options.before
+    after = around if options.after is None else options.after
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        snapshot = await take(cluster, names, stable=True)
+        await problems(cluster, snapshot, document)
+        samples = [sample for sample in _samples(snapshot) if scope.has(_at(sample))]
+        for group in snapshot.groups:
+            if not any(sample.group == group.described.group for sample in samples):
+                say(options, f"{group.described.group}: the group has committed nothing{' there' * scope.named}")
+        for sample in samples:
+            _say_beside(options, sample)
+        for name in dict.fromkeys(sample.group for sample in samples):
+            spans = {_at(sample): _span(sample) for sample in samples if sample.group == name and _readable(sample)}
+            records = await read_around(cluster, spans, before, after)
+            document.of(PeekRow).extend(_row(name, at, spans[at], one) for at in sorted(records) for one in records[at])
+
+    return answer(options, SHAPE, work, _print)
+
+
+def _samples(snapshot: Snapshot) -> list[Sample]:
+    return [sample for group in snapshot.groups for sample in group.samples if sample.committed is not None]
+
+
+def _at(sample: Sample) -> TopicPartition:
+    return TopicPartition(sample.topic, sample.partition)
+
+
+def _readable(sample: Sample) -> bool:
+    return sample.error is None and sample.start is not None and sample.end is not None
+
+
+def _span(sample: Sample) -> Span:
+    """What may be read of a log: up to the first open transaction, as members that read committed records see it."""
+    assert sample.committed is not None
+    assert sample.start is not None
+    assert sample.end is not None
+    end = sample.end if sample.stable is None else min(sample.stable, sample.end)
+    return Span(start=sample.start, committed=sample.committed, end=end)
+
+
+def _say_beside(options: PeekOptions, sample: Sample) -> None:
+    """Say where a committed offset is beside the log, or at its end."""
+    if not _readable(sample):
+        return
+    span, place = _span(sample), f"{sample.group}: {sample.topic} [{sample.partition}]"
+    if span.committed < span.start:
+        say(options, f"{place}: {span.start - span.committed} offsets from {span.committed} on were deleted unread")
+    elif span.committed > span.end:
+        say(options, f"{place}: {span.committed} is committed, and records end at {span.end}")
+    elif span.committed == span.end:
+        why = "a transaction is open there" if span.end != sample.end else "the end of the log"
+        say(options, f"{place}: no record is next at {span.end}: {why}")
+
+
+def _row(group: str, at: TopicPartition, span: Span, one: Around) -> PeekRow:
+    return PeekRow(
+        group=group,
+        topic=at.topic,
+        partition=at.partition,
+        offset=one.offset,
+        place=one.place,
+        timestamp=one.timestamp if one.timestamp >= 0 else None,
+        key=_text(one.key),
+        value=_text(one.value),
+        committed=span.committed,
+    )
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else data.decode("utf-8", "backslashreplace")
+
+
+def _print(document: Document, format: str) -> None:
+    """A table has the beginning of long keys and values; every other format all of them."""
+    if format == "table":
+        for row in document.of(PeekRow):
+            row.key, row.value = _short(row.key), _short(row.value)
+    render.write(document, format)
+
+
+def _short(text: str | None) -> str | None:
+    return text if text is None or len(text) <= CELL else text[: CELL - 1] + "…"

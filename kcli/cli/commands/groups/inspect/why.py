@@ -1,0 +1,127 @@
+"""`kcli groups why`: why a group lags, in the dashboard's sentence, and the command that mends it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from kcli.admin.groups.groups import progress_of
+from kcli.cli.commands.lag.measured import problems
+from kcli.cli.output.tables import render
+from kcli.cli.output.tables.rows import Row, column, duration, shape
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import NamedGroups, OutputOptions, PatternOptions
+from kcli.cli.parsing.option import span
+from kcli.cli.runtime.answer import answer, say
+from kcli.cli.runtime.names import names_of
+from kcli.grammar.durations import seconds
+from kcli.lag.formats.sentences import reason, remedy
+from kcli.lag.history import History
+from kcli.lag.status import CALM, LOSING_DATA, NO_COMMIT, ORPHANED, SEVERITY, TXN_BLOCKED, UNKNOWN
+from kcli.lag.watch import Watch
+from kcli.text.escape import put
+from kcli.text.numbers import count
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.output.tables.document import Document
+    from kcli.lag.history import GroupStanding
+    from kcli.lag.watch import Look
+    from kcli.model import Cluster
+
+OVER = 10.0  # seconds that groups are watched for
+TURN = 1.0  # seconds between two refreshes
+PLAIN = (*CALM, UNKNOWN, NO_COMMIT, ORPHANED, LOSING_DATA, TXN_BLOCKED)
+"""Statuses that do not change by watching for some seconds."""
+
+
+class WhyRow(Row, section="groups"):
+    group: str = column("Name of the group.")
+    status: str = column("Status of the group, as in `kcli lag --watch`.")
+    lag: int | None = column("Offsets behind: end minus committed; null without a commit.")
+    why: str = column("Why the group has this status.")
+    remedy: str | None = column("What to do about it; null where nothing is to be done.")
+    command: str | None = column("The command for it.")
+    eta: float | None = duration("Seconds until the lag is worked off; null when unknown.", table=False)
+    status_partitions: int = column("Partitions that have this status.", table=False)
+    partitions: int = column("Partitions the group committed or owns.", table=False)
+
+
+SHAPE = shape("groups.why", "Why groups lag, and what mends it.", WhyRow)
+
+
+class WhyOptions(NamedGroups, PatternOptions, OutputOptions):
+    over = span("--over", help="Watch for this long where one refresh cannot tell (default 10s; STUCK takes 30s).")
+
+
+@command(
+    "groups why",
+    help="Explain why groups lag and name the command that helps.",
+    words="GROUP",
+    examples="""
+kcli groups why billing
+kcli groups why                          # all groups that lag, the worst first
+kcli groups why billing --over 40s       # long enough to call a member stuck
+kcli groups why 'billing-*' -J | jq -r '.groups[].command'""",
+)
+def why(options: WhyOptions) -> int:
+    """Explain why groups lag and name the command that helps. All groups that lag, or those named.
+
+    A group that one refresh cannot explain is watched for --over.
+    """
+    over = seconds(options.over, "--over", OVER)
+    names = names_of(options, options.words)
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        watch = Watch(cluster, names, History(), exact=True)
+        look = await watch.look()
+        ends = time.monotonic() + over
+        if _undecided(look):
+            say(options, f"watching for {over:g} s …")
+        while _undecided(look) and time.monotonic() < ends:
+            await asyncio.sleep(min(TURN, max(ends - time.monotonic(), 0.0)))
+            look = await watch.look()
+        await problems(cluster, look.snapshot, document)
+        meant = [group for group in look.groups if names.words or _lags(group)]
+        meant.sort(key=lambda group: (-SEVERITY.index(group.status), -(group.total.lag or 0), group.total.group))
+        document.of(WhyRow)[:] = [_row(group, look) for group in meant]
+        if not meant and not document.errors:
+            say(options, "no group lags")
+
+    return answer(options, SHAPE, work, _print)
+
+
+def _undecided(look: Look) -> bool:
+    return any(group.status not in PLAIN for group in look.groups)
+
+
+def _lags(group: GroupStanding) -> bool:
+    return group.status not in CALM and progress_of(group.described.group) is None
+
+
+def _row(group: GroupStanding, look: Look) -> WhyRow:
+    mend = remedy(group)
+    return WhyRow(
+        group=group.described.group,
+        status=group.status,
+        lag=group.total.lag,
+        why=reason(group, look),
+        remedy=None if mend is None else mend[0],
+        command=None if mend is None else mend[1],
+        eta=None if group.eta is None else round(group.eta, 3),
+        status_partitions=group.total.alike,
+        partitions=group.total.partitions,
+    )
+
+
+def _print(document: Document, format: str) -> None:
+    """Sentences for people: in a table they would be folded."""
+    if format != "table":
+        render.write(document, format)
+        return
+    for row in document.of(WhyRow):
+        behind = "" if row.lag is None else f", {count(row.lag)} behind"
+        lines = [f"{row.group}  {row.status}{behind}", f"  {row.why}"]
+        if row.command is not None:
+            lines += [f"  {row.remedy}:", f"    {row.command}"]
+        put("\n".join(lines) + "\n")

@@ -1,0 +1,127 @@
+"""Why a group lags, in a sentence, and the command that mends it: for the dashboard and `kcli groups why`. Pure."""
+
+from __future__ import annotations
+
+from kcli.lag import status as lag_status
+from kcli.lag.history import GroupStanding
+from kcli.lag.partition_lag import Standing
+from kcli.lag.status import GROWING, LOSING_DATA, REWOUND, STUCK, TXN_BLOCKED
+from kcli.lag.watch import Look
+from kcli.text.escape import visible
+from kcli.text.numbers import count, duration, rate
+
+PLACED = (STUCK, LOSING_DATA, REWOUND, TXN_BLOCKED, GROWING)
+"""Statuses that are a matter of some partitions."""
+
+
+def explained(standing: GroupStanding, look: Look) -> str:
+    """Why a group has its status, with its worst partition; "" where the status needs no sentence."""
+    worst = _worst(standing)
+    sentence = _sentence(standing, look)
+    whole = standing.status == GROWING and sentence.startswith("it ")
+    if sentence and not whole and standing.status in PLACED:
+        first = worst[0].lag.sample
+        more = f" (and {len(worst) - 1} more)" if len(worst) > 1 else ""
+        sentence = f"{visible(first.topic)}[{first.partition}]{more} {sentence}"
+    if standing.loss_in is not None and standing.status != LOSING_DATA:
+        sentence = f"{sentence}; " * bool(sentence) + f"unread records will be deleted in {duration(standing.loss_in)}"
+    return sentence
+
+
+def _worst(standing: GroupStanding) -> list[Standing]:
+    """The partitions that give the group its status, the most behind first."""
+    return sorted(
+        (part for part in standing.partitions if part.status == standing.status), key=lambda part: -(part.lag.lag or 0)
+    )
+
+
+def _sentence(standing: GroupStanding, look: Look) -> str:
+    worst = _worst(standing)
+    match standing.status:
+        case lag_status.ORPHANED:
+            return f"no member reads for this group, and {count(standing.total.lag)} records wait"
+        case lag_status.STUCK:
+            return f"has a reader that has not moved for {duration(max(part.still for part in worst))}"
+        case lag_status.LOSING_DATA:
+            return "has lost records: what the group would read next was deleted"
+        case lag_status.REWOUND if worst[0].rewound is not None:
+            before, after = worst[0].rewound
+            return f"went back from {before:,} to {after:,}"
+        case lag_status.TXN_BLOCKED:
+            at = worst[0].lag.sample
+            return visible(look.why.get((at.group, at.topic, at.partition), "")) or "waits for an open transaction"
+        case lag_status.GROWING if standing.falling and len(worst) == len(standing.partitions):
+            return f"it falls behind by {rate(standing.falling)} records a second"
+        case lag_status.GROWING if pace := sum(part.falling or 0.0 for part in worst):
+            return f"falls behind by {rate(pace)} records a second"
+        case lag_status.BEHIND if standing.eta:
+            return f"it will have caught up in {duration(standing.eta)}"
+    return ""
+
+
+def reason(standing: GroupStanding, look: Look) -> str:
+    """The same for every status: also what a calm group does, and what is not known."""
+    sentence = explained(standing, look)
+    if sentence:
+        return sentence
+    match standing.status:
+        case lag_status.NO_COMMIT:
+            return "it has committed nothing"
+        case lag_status.UNKNOWN:
+            problem = next((part.lag.sample.error for part in _worst(standing) if part.lag.sample.error), None)
+            return f"its offsets could not be read: {visible(problem)}" if problem else "its offsets could not be read"
+        case lag_status.BEHIND | lag_status.GROWING if not standing.out_rate:
+            return "it has not committed while it was watched"
+        case lag_status.BEHIND | lag_status.GROWING:
+            return f"it reads {rate(standing.out_rate)} records a second"
+    waiting = standing.total.lag or 0
+    return f"it keeps up: {count(waiting)} records wait for the next commit" if waiting else "it has read everything"
+
+
+def remedy(standing: GroupStanding) -> tuple[str, str] | None:
+    """What to do about it, and the command; None for a group that needs nothing."""
+    group = _word(standing.described.group)
+    worst = _worst(standing)
+    sample = worst[0].lag.sample if worst else None
+    at = f"{_word(sample.topic)}:{sample.partition}" if sample is not None else ""
+    match standing.status:
+        case lag_status.ORPHANED:
+            return "start its consumers, or delete it if it is retired", f"kcli groups delete {group}"
+        case lag_status.STUCK:
+            return "read the record it stops at", f"kcli groups peek {group} -t {at}"
+        case lag_status.LOSING_DATA if sample is not None:
+            return "compare retention with the lag", f"kcli configs get topic {_word(sample.topic)}"
+        case lag_status.REWOUND if worst and worst[0].rewound is not None:
+            before = worst[0].rewound[0]
+            return "undo it if it was a mistake", f"kcli groups reset {group} -t {at} --to {before}"
+        case lag_status.TXN_BLOCKED:
+            return "find the open transaction", f"kcli txn find-hanging {at} --older-than 0s"
+        case lag_status.GROWING:
+            return _more_hands(standing, group)
+        case lag_status.BEHIND:
+            return "wait until it has caught up", f"kcli lag {group} --max-lag 0 --timeout 10m"
+        case lag_status.NO_COMMIT:
+            return "see what its members do", f"kcli groups members {group}"
+        case lag_status.UNKNOWN:
+            return "find out what cannot be reached", "kcli doctor"
+    return None
+
+
+def _more_hands(standing: GroupStanding, group: str) -> tuple[str, str]:
+    """A group that is too slow takes more members, and a topic more partitions once each has a member."""
+    members, partitions = len(standing.described.members), len(standing.partitions)
+    if members < partitions:
+        sentence = f"start more consumers: {members} of at most {partitions} read"
+        return sentence, f"kcli groups describe {group}"
+    topic = _worst(standing)[0].lag.sample.topic
+    return (
+        "add partitions and consumers: each partition has its own member already",
+        f"kcli topics alter {_word(topic)} -p {2 * sum(row.lag.sample.topic == topic for row in standing.partitions)}",
+    )
+
+
+def _word(name: str) -> str:
+    """A name as it is typed in a shell."""
+    from shlex import quote
+
+    return quote(visible(name))

@@ -1,0 +1,53 @@
+"""`kcli groups why`: the dashboard's sentence, and the command that mends it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.conftest import Shell
+
+
+@pytest.fixture
+def topic(kcli: Shell) -> str:
+    """One partition with ten records; a group named like it has read four and has no members."""
+    name = kcli.topic()
+    kcli.ok("produce", name, stdin=b"".join(b"%d\n" % n for n in range(10)))
+    kcli.ok("groups", "reset", name, "-t", name, "--to", "4", "--execute", "-q", "--no-undo")
+    return name
+
+
+def test_a_group_without_members_is_told_with_the_command(kcli: Shell, topic: str) -> None:
+    assert kcli.ok("groups", "why", topic).decode() == (
+        f"{topic}  ORPHANED, 6 behind\n"
+        "  no member reads for this group, and 6 records wait\n"
+        "  start its consumers, or delete it if it is retired:\n"
+        f"    kcli groups delete {topic}\n"
+    )
+    (row,) = json.loads(kcli.ok("groups", "why", f"^{topic}$", "-J"))["groups"]
+    assert (row["status"], row["lag"], row["command"]) == ("ORPHANED", 6, f"kcli groups delete {topic}")
+    assert kcli("groups", "why", topic, "--format", "plain").stdout.startswith(f"{topic}\tORPHANED\t6\t".encode())
+
+
+def test_all_groups_that_lag_and_no_others(kcli: Shell, topic: str) -> None:
+    kcli.ok("groups", "reset", f"{topic}-done", "-t", topic, "--to", "end", "--execute", "-q", "--no-undo")
+    groups = [row["group"] for row in json.loads(kcli.ok("groups", "why", "-J"))["groups"]]
+    assert topic in groups
+    assert f"{topic}-done" not in groups
+    assert (
+        kcli.ok("groups", "why", f"{topic}-done") == f"{topic}-done  OK, 0 behind\n  it has read everything\n".encode()
+    )
+
+
+def test_a_group_whose_records_were_deleted_is_losing_data(kcli: Shell, topic: str) -> None:
+    kcli.ok("topics", "trim", topic, "--before", "7", "--execute", "-q")
+    (row,) = json.loads(kcli.ok("groups", "why", topic, "-J"))["groups"]
+    assert (row["status"], row["command"]) == ("LOSING DATA", f"kcli configs get topic {topic}")
+    assert row["why"].startswith(f"{topic}[0] has lost records")
+
+
+def test_a_group_that_is_not_there(kcli: Shell) -> None:
+    done = kcli("groups", "why", "no-such-group")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert kcli("groups", "why", "zz*").stderr == b"kcli: zz*: no group matches; `kcli groups` lists them\n"

@@ -1,0 +1,92 @@
+"""The sentence for each status, and the command that mends it: the dashboard's and `groups why`'s."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from kcli.admin.groups.rows import Described, Member
+from kcli.cli.parsing import parser
+from kcli.cli.parsing.registry import every
+from kcli.lag.figures import Lag, Sample, Total
+from kcli.lag.formats.sentences import explained, reason, remedy
+from kcli.lag.history import GroupStanding
+from kcli.lag.partition_lag import Standing
+from kcli.lag.status import (
+    BEHIND,
+    GROWING,
+    IDLE,
+    LOSING_DATA,
+    NO_COMMIT,
+    OK,
+    ORPHANED,
+    REWOUND,
+    SEVERITY,
+    STUCK,
+    TXN_BLOCKED,
+    UNKNOWN,
+)
+from kcli.lag.watch import Look
+
+
+def group(status: str, lag: int | None = 5, members: int = 1, **facts: object) -> GroupStanding:
+    """A group with two partitions of t, of which the first has the status."""
+    error = "timed out" if status == UNKNOWN else None
+    sample = Sample(group="g 1", topic="t", partition=0, committed=7, error=error)
+    rewound = (9, 7) if status == REWOUND else None
+    bad = Standing(lag=Lag(sample=sample, lag=lag), status=status, still=97.0, rewound=rewound, falling=2.5)
+    good = Standing(lag=Lag(sample=Sample(group="g 1", topic="t", partition=1), lag=0), status=IDLE)
+    return GroupStanding(
+        described=Described(group="g 1", members=[Member(member_id=str(n)) for n in range(members)]),
+        total=Total(group="g 1", lag=lag, status=status),
+        partitions=[bad, good],
+        status=status,
+        **facts,  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize(
+    ("standing", "sentence", "command"),
+    [
+        (group(IDLE, 0), "it has read everything", None),
+        (group(OK), "it keeps up: 5 records wait for the next commit", None),
+        (group(UNKNOWN), "its offsets could not be read: timed out", "kcli doctor"),
+        (group(NO_COMMIT, None), "it has committed nothing", "kcli groups members 'g 1'"),
+        (group(BEHIND), "it has not committed while it was watched", "kcli lag 'g 1' --max-lag 0 --timeout 10m"),
+        (group(BEHIND, eta=90.0), "it will have caught up in 1m30s", "kcli lag 'g 1' --max-lag 0 --timeout 10m"),
+        (group(BEHIND, out_rate=3.0), "it reads 3.0 records a second", "kcli lag 'g 1' --max-lag 0 --timeout 10m"),
+        (group(REWOUND), "t[0] went back from 9 to 7", "kcli groups reset 'g 1' -t t:0 --to 9"),
+        (group(TXN_BLOCKED), "t[0] waits for an open transaction", "kcli txn find-hanging t:0 --older-than 0s"),
+        (group(GROWING), "t[0] falls behind by 2.5 records a second", "kcli groups describe 'g 1'"),
+        (group(GROWING, members=2), "t[0] falls behind by 2.5 records a second", "kcli topics alter t -p 4"),
+        (group(STUCK), "t[0] has a reader that has not moved for 1m37s", "kcli groups peek 'g 1' -t t:0"),
+        (group(ORPHANED), "no member reads for this group, and 5 records wait", "kcli groups delete 'g 1'"),
+        (
+            group(LOSING_DATA),
+            "t[0] has lost records: what the group would read next was deleted",
+            "kcli configs get topic t",
+        ),
+    ],
+    ids=lambda value: value.status if isinstance(value, GroupStanding) else None,
+)
+def test_each_status_has_a_sentence_and_its_command(
+    standing: GroupStanding, sentence: str, command: str | None
+) -> None:
+    assert reason(standing, Look()) == sentence
+    mend = remedy(standing)
+    assert (mend and mend[1]) == command
+    if command is not None:
+        words = shlex.split(command)[1:]
+        known = dict(every())
+        name = " ".join(words[:2]) if " ".join(words[:2]) in known else words[0]
+        assert parser.parse(known[name], words[len(name.split()) :]) is not None, "a line that kcli reads"
+
+
+def test_every_status_is_told() -> None:
+    assert all(reason(group(status), Look()) for status in SEVERITY)
+
+
+def test_a_transaction_that_is_known_is_named_and_names_are_harmless() -> None:
+    look = Look(why={("g 1", "t", 0): "waits at 7 for \x1b[31m"})
+    assert explained(group(TXN_BLOCKED), look) == "t[0] waits at 7 for \\x1b[31m"
