@@ -224,6 +224,8 @@ VERBS_OF_THEIR_OWN = {
         "reset": "Kafka's word",
         "delete-offsets": "Kafka's word",
         "clone": "offsets of one group for another",
+        "why": "a sentence about its lag",
+        "peek": "records, not the group",
         "export": "a file for reset --from-file",
     },
     "config": {
