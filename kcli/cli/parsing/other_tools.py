@@ -73,7 +73,7 @@ VERBS = {
     },
     "groups": {
         "seek": "reset", "reset-offsets": "reset", "commit": "reset", "offset-delete": "delete-offsets",
-        "peek": "kcli tail TOPIC", "lag": "kcli lag GROUP",
+        "lag": "kcli lag GROUP",
     },
     "cluster": {
         "info": "describe", "health": "kcli topics list` and `kcli leaders list", "metadata": "kcli meta",
