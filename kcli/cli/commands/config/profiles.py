@@ -28,7 +28,7 @@ def files() -> list[tuple[str, dict[str, Any]]]:
 def remark_none(options: QuietOptions, rows: Sequence[Row]) -> None:
     """Say where profiles are written, if there are none."""
     if not rows and not options.quiet:
-        complain(f"there are no profiles: write some into {user_file()}, or see `kcli config import --help`")
+        complain("no profiles; add one: kcli config add NAME -b HOST:PORT, or kcli config import")
 
 
 def print_rows(options: FormatOptions, shape: Shape, rows: Sequence[Row]) -> int:
