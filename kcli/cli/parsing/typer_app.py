@@ -115,6 +115,7 @@ def command_of(command: Command, act: Callable[[Command, Line], int] = run_comma
     app.command(name=command.name, help=command.description, short_help=command.help, context_settings=settings)(call)
     made: Any = typer.main.get_command(app)
     made.get_help = lambda context: page(context.command_path.removeprefix("kcli "), command, columns()).rstrip("\n")
+    made.moved = dict(command.moved)
     _read_also(made, {option.name: option.also for option in command.options if option.also})
     return made
 
@@ -204,6 +205,10 @@ def _complain(problem: Any) -> int:
     if type(problem).__name__ == "NoArgsIsHelpError":
         print(message)
         return 2
+    moved = getattr(context and context.command, "moved", {})
+    flag = getattr(problem, "option_name", "")
+    if flag in moved:
+        message = f"{flag} has another name now; use `{moved[flag]}`"
     text = " ".join(message.split()).rstrip(" .")
     name = path.removeprefix("kcli").strip()
     complain(f"{name + ': ' if name else ''}{text[:1].lower()}{text[1:]}; see `{path} --help`")

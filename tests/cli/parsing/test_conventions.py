@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
+from re import findall
 
 import pytest
 
@@ -11,6 +13,7 @@ from kcli.cli.parsing.command import Command, options_of
 from kcli.cli.parsing.option import Option, Options
 from kcli.cli.parsing.parser import parse
 from kcli.cli.parsing.registry import SUBJECTS, declared, every, verb
+from kcli.cli.parsing.typer_app import dispatch
 from kcli.cli.parsing.verbs import find
 from kcli.grammar.durations import milliseconds, seconds
 from tests.each import each
@@ -391,6 +394,33 @@ def test_what_is_read_beside_the_help_is_in_no_help() -> None:
         for option in command.options:
             assert not set(option.also) & set(option.flags), path
             assert all(command.by_flag[flag] is option for flag in (*option.flags, *option.also)), f"{path}: twice"
+
+
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "conventions.md").read_text()
+
+
+def test_the_page_has_every_letter_and_every_spelling_that_moved() -> None:
+    for letter in letters():
+        assert f"`{letter}`" in PAGE, letter
+    rows = [row for row in PAGE.splitlines() if row.startswith("| ")]
+    for path, was, now in MOVED:
+        found = [row for row in rows if f"`{path}`" in row and f"`{now}`" in row]
+        assert any(f"`{was}`" in row or f"`{was} " in row for row in found), f"{path} {was}"
+
+
+def test_an_option_that_the_page_names_is_one() -> None:
+    known = {flag for command in COMMANDS.values() for flag in command.by_flag}
+    known |= {was for _, was, _ in MOVED} | {"--describe"}
+    for flag in findall(r"(?<![\w-])--[a-z][a-z-]+", PAGE):
+        assert flag in known, flag
+
+
+@each(("path", "was", "now"), MOVED)
+def test_typer_answers_with_the_new_spelling_too(
+    path: str, was: str, now: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert dispatch([*path.split(), was, "1"]) == 2
+    assert f"{was} has another name now; use `{now}`" in capsys.readouterr().err
 
 
 def test_the_version_of_raw_has_no_letter(capsys: pytest.CaptureFixture[str]) -> None:
