@@ -100,7 +100,8 @@ async def _tally(plan: Plan, client: Client) -> dict[TopicPartition, int]:
     if not ends:
         return counts
     passed = dict.fromkeys(ends, 0)  # offsets, whatever is kept of them
-    progress = Progress("count", sum(stop - span[at][0] for at, stop in ends.items()), hidden=plan.connection.quiet)
+    total = sum(stop - span[at][0] for at, stop in ends.items())
+    progress = Progress("count", total, unit="offsets", hidden=plan.connection.quiet)
     async with plan.consumer(client) as consumer:
         consumer.assign({at: Bound("offset", span[at][0]) for at in ends})
         consumer.stop_at(ends)

@@ -62,7 +62,7 @@ class Reading:
 
     async def everything(self, stop: Stop) -> None:
         """Print until the bound, the stop, or the reader is gone."""
-        hidden = self.plan.connection.quiet or self.sink.terminal
+        hidden = self.plan.connection.quiet or self.sink.watched
         progress = Progress("consume", self.total if self.plan.bounded else None, hidden=hidden)
         try:
             while self.left != 0 and self.sink.open and not stop.asked and not self.finished:

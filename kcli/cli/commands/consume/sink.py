@@ -45,6 +45,8 @@ class Sink:
         self._wrote: tuple[TopicPartition, int] | None = None
         self._own = -1
         mode = os.fstat(fd).st_mode
+        self.watched = self.terminal or stat.S_ISFIFO(mode)
+        """Whether records may appear on a terminal: it is one, or what reads the pipe may print them there."""
         self._at_once = stat.S_ISREG(mode) or (stat.S_ISCHR(mode) and not self.terminal)  # files, /dev/null
         self._socket: socket.socket | None = None
         if stat.S_ISSOCK(mode):

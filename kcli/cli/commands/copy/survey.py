@@ -43,7 +43,7 @@ async def survey(plan: Plan, source: Client, span: Span, stop: Stop) -> int:
     """Read the range once and print what is in it."""
     contents = Survey(plan.kept if plan.keep is not None else None)
     total = sum(end - start for start, end in span.values())
-    progress = Progress("look", total, hidden=plan.connection.quiet)
+    progress = Progress("read", total, hidden=plan.connection.quiet)
     kept = read = 0
     async with plan.consumer(source) as consumer:
         consumer.assign({at: Bound("offset", start) for at, (start, _) in span.items()})

@@ -9,8 +9,8 @@ from time import monotonic
 
 from kcli.cli.commands.pipeline.options import ReportOptions, SparkOptions, report_format
 from kcli.cli.commands.pipeline.session.frame import conf_of
-from kcli.cli.commands.pipeline.session.progress import human_size
 from kcli.cli.commands.pipeline.warmup import trial_settings
+from kcli.cli.output.progress import human_size
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import QuietOptions

@@ -6,8 +6,9 @@ from time import monotonic
 
 from kcli.cli.commands.pipeline.options import SparkOptions
 from kcli.cli.commands.pipeline.session.frame import conf_of
-from kcli.cli.commands.pipeline.session.progress import Watch, human_size
+from kcli.cli.commands.pipeline.session.progress import Watch
 from kcli.cli.output.messages import complain
+from kcli.cli.output.progress import human_size
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import QuietOptions
 from kcli.pipeline.session.session import SessionSettings

@@ -15,15 +15,15 @@ PLACE = re.compile(rb"\{\{\s*(seq|uuid|now)\s*\}\}")
 STEP = 1000  # records that are made at once
 
 
-def filled(rows: Sequence[Row], repeat: int) -> Iterator[list[Row]]:
-    """The rows, all of them `repeat` times, a thousand at a time. {{seq}} counts records from 1; {{uuid}} and {{now}}
+def filled(rows: Sequence[Row], repeat: int, step: int = STEP) -> Iterator[list[Row]]:
+    """The rows, all of them `repeat` times, `step` at a time. {{seq}} counts records from 1; {{uuid}} and {{now}}
     are one value in a record, wherever they stand in it."""
     places = [_has_places(row) for row in rows]
     records = islice(cycle(zip(rows, places, strict=True)), len(rows) * repeat)
     number = 0
-    while step := list(islice(records, STEP)):
+    while some := list(islice(records, step)):
         made: list[Row] = []
-        for row, has_places in step:
+        for row, has_places in some:
             number += 1
             made.append(_fill(row, number) if has_places else row)
         yield made

@@ -16,7 +16,7 @@ from kcli.errors import BrokerError, KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from kcli.cli.commands.produce.plan import Plan
     from kcli.cli.commands.produce.prompt import Prompt
@@ -42,11 +42,11 @@ class Sending:
         self.read = 0
         self.skipped = 0
         self.error: KcliError | None = None
-        self.prompt: Prompt | None = None
-        """Where someone types the records."""
-        self.named = False
-        """Where each record was stored is told."""
+        self.prompt: Prompt | None = None  # where someone types the records
+        self.named = False  # whether a terminal reads where each record was stored
         self._make = Rows(plan)
+        self._tick: Callable[[], None] = lambda: None  # shows the progress
+        self._unsent = 0  # bytes of a block that wait for --rate
         producer.on_batch = self.settled
 
     def settled(self, outcome: BatchOutcome) -> None:
@@ -70,12 +70,17 @@ class Sending:
         sources = [Source(path, unpack=plan.unpack and not plan.whole) for path in plan.paths or ["-"]]
         sizes = [source.size for source in sources]
         total = None if None in sizes else sum(size or 0 for size in sizes)
-        progress = Progress(f"produce {plan.topic}", total, bytes_=True, hidden=plan.connection.quiet)
+        hidden = plan.connection.quiet or self.prompt is not None
+        progress = Progress(f"produce {plan.topic}", total, unit="records" if total is None else "bytes", hidden=hidden)
+        self._tick = lambda: progress.at(
+            self.read if total is None else max(sum(source.taken for source in sources) - self._unsent, 0)
+        )
         try:
             read = self._whole if plan.whole else self._json_values if plan.input == "json-values" else self._blocks
             for source in sources:
                 async for _ in read(source):
-                    progress.at(sum(source.taken for source in sources))
+                    self._unsent = 0
+                    self._tick()
                     if self.error is not None and not plan.skip:
                         return
         finally:
@@ -89,11 +94,11 @@ class Sending:
         if not plan.fill:
             await self._rows(rows)
             return
-        from kcli.cli.commands.produce.filling import filled
+        from kcli.cli.commands.produce.filling import STEP, filled
 
         progress = Progress(f"produce {plan.topic}", plan.repeat * len(rows), hidden=plan.connection.quiet)
         try:
-            for step in filled(rows, plan.repeat):
+            for step in filled(rows, plan.repeat, STEP if plan.pace is None else plan.pace.step):
                 await self._rows(step)
                 progress.at(self.read)
                 if self.error is not None and not plan.skip:
@@ -120,7 +125,7 @@ class Sending:
                 prompt.end()
 
     async def _settle_typed(self) -> None:
-        """What was typed is stored before the next prompt says where."""
+        """Show where what was typed is stored, before the next prompt."""
         await self.producer.flush()
 
     async def _json_values(self, source: Source) -> AsyncIterator[None]:
@@ -161,6 +166,8 @@ class Sending:
                 if plan.pace is not None:
                     stop = after_lines(buffer, start, end, plan.delimiter, plan.pace.step)
                     await plan.pace.wait(buffer.count(plan.delimiter, start, stop))
+                    self._unsent = end - start
+                    self._tick()
                 await self._lines(buffer, start, stop)
                 start = stop
         except BaseException:
@@ -227,6 +234,7 @@ class Sending:
             part = rows[start : start + step]
             if pace is not None:
                 await pace.wait(len(part))
+                self._tick()
             await self.producer.send_records(self.plan.topic, part)
 
     def summary(self) -> str:

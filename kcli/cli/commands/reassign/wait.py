@@ -113,7 +113,7 @@ class Watch:
                     whole = max(left, whole)
                     if bar is not None:
                         bar.close()
-                    bar = Progress("moving", whole or 1, bytes_=True, hidden=self._options.quiet)
+                    bar = Progress("moving", whole or 1, unit="bytes", hidden=self._options.quiet)
                 bar.at(whole - left)
                 if loop.time() - reported >= SAID_EVERY and not sys.stderr.isatty():
                     reported = loop.time()

@@ -96,7 +96,7 @@ class PayloadTime:
 
         await recognise(cluster, self.field, ranges, quiet=quiet)
         work = sum((high - low).bit_length() for low, high in ranges.values())
-        progress = Progress("search", work, hidden=quiet)
+        progress = Progress("search", work, unit="steps", hidden=quiet)
         try:
             answers = await spans(
                 cluster, self.field, ranges, self.start, self.end, self.jitter,

@@ -44,7 +44,7 @@ class ShareReading:
         """Print until the bound, the stop, or the reader of the output is gone."""
         plan, consumer = self.plan, self.consumer
         total = plan.limit if plan.limit >= 0 else None
-        progress = Progress("consume", total, hidden=plan.connection.quiet or self.sink.terminal)
+        progress = Progress("consume", total, hidden=plan.connection.quiet or self.sink.watched)
         try:
             while self.left != 0 and self.sink.open and not stop.asked:
                 most = min(self.left, 2000) if self.left > 0 else None

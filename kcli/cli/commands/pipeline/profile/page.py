@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 
 from kcli.cli.commands.pipeline.profile.rows import field_rows, partition_row, size_row, step_row, topic_row
-from kcli.cli.commands.pipeline.session.progress import human_size
+from kcli.cli.output.progress import human_size
 from kcli.cli.output.tables.cells import human_time
 from kcli.cli.output.tables.rows import Row
 from kcli.pipeline.jobs.profile import Profile

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kcli.cli.commands.pipeline.profile.rows import SHAPE, FieldRow, field_rows, step_row, topic_row
-from kcli.cli.commands.pipeline.session.progress import human_size
+from kcli.cli.output.progress import human_size
 from kcli.cli.output.tables.cells import human_time
 from kcli.cli.output.tables.rich_tables import table_of
 from kcli.text.escape import visible

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
-from kcli.cli.commands.pipeline.session.progress import ProgressRow, Watch, human_size, rows_of
+from kcli.cli.commands.pipeline.session.progress import ProgressRow, Watch, rows_of
 from kcli.cli.commands.pipeline.session.signals import Signals
 from kcli.cli.output.messages import complain
+from kcli.cli.output.progress import human_size
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.runtime.signals import INTERRUPTED, ended_by
 from kcli.errors import KcliError, UsageError

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 
+from kcli.cli.output.progress import human_size
 from kcli.cli.output.tables.rows import Row, column, duration
 from kcli.model import TopicPartition
 from kcli.pipeline.jobs.work import Look
@@ -127,15 +128,6 @@ def sentence(figures: Figures) -> str:
     if figures.eta > 0:
         parts.append(f"{human_time(figures.eta)} left")
     return ", ".join(parts)
-
-
-def human_size(size: float) -> str:
-    """`512 B`, `1.4 kB`, `120.0 MB`."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.0f} B" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} TB"
 
 
 def rows_of(progress: Progress, look: Look | None, state: str) -> list[ProgressRow]:

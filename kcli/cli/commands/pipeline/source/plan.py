@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from kcli.cli.commands.pipeline.session.frame import Frame
-from kcli.cli.commands.pipeline.session.progress import human_size
 from kcli.cli.commands.pipeline.source.samples import Span
 from kcli.cli.output.messages import complain
+from kcli.cli.output.progress import human_size
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
 from kcli.cli.output.tables.rows import Row, column, shape
