@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 
 DEFAULT = "localhost:9092"
 """Where the cluster is when nothing names one."""
-UNNAMED = (
-    "no cluster is named: use -b HOST:PORT, KCLI_BOOTSTRAP or `kcli config add`; "
-    "`kcli sandbox` starts a broker on this machine"
-)
+UNNAMED = "no cluster is named: use -b HOST:PORT, KCLI_BOOTSTRAP or `kcli config add`, or start one with `kcli sandbox`"
 
 
 class Connection:
@@ -81,7 +78,7 @@ class Connection:
             from kcli.secret import without_logins
 
             raise UsageError(f"{where} {without_logins(text)}: {problem}") from None
-        hint = f"{UNNAMED}, `kcli doctor` checks the connection" if where == "default" else ""
+        hint = f"{UNNAMED}; `kcli doctor` explains" if where == "default" else ""
         made = ClientSettings(bootstrap=addresses, trace=self.trace, hint=hint).replace(**self.properties.client)
         security = self.properties.security()
         if security is not None:

@@ -88,7 +88,7 @@ def test_first_contact_names_the_ways_to_a_cluster(home: Path, kcli: Shell, monk
         assert done.returncode == 5
         for way in ("-b HOST:PORT", "KCLI_BOOTSTRAP", "kcli config add", "kcli sandbox"):
             assert way in said, words
-        assert ("`kcli doctor` checks" in said) == (words != ["doctor"])
+        assert ("`kcli doctor` explains" in said) == (words != ["doctor"])
     assert b"no cluster is named" not in kcli("topics", "list", "-b", "127.0.0.1:1").stderr
     assert b"no cluster is named" not in kcli("doctor", "-b", "127.0.0.1:1").stderr
 
