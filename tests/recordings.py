@@ -103,7 +103,7 @@ class OnTerminal(Lines):
             patch.chdir(self.folder)
             for name, value in {**self.environment, **stage.variables}.items():
                 patch.setenv(name, value)
-            files = (given.fileno() if "<" in stage.files else slave, out.fileno() if ">" in stage.files else slave)
+            files = (given.fileno() if data or "<" in stage.files else slave, out.fileno() if ">" in stage.files else slave)
             with redirected(*files, slave):
                 code = main(stage.words[1:])
             os.close(slave)
