@@ -57,7 +57,7 @@ RECORDINGS = {
             "kcli tail orders -n 4 --no-follow",
             "kcli consume orders -e --where 'value.total > 140' -f '%p %o %k %s\\n'",
             "kcli consume orders -g billing --from-beginning -n 45 > seen.txt",
-            "kcli lag billing",
+            "kcli groups why billing",
         ),
     ),
     "rewind": Recording(
@@ -103,8 +103,9 @@ class OnTerminal(Lines):
             patch.chdir(self.folder)
             for name, value in {**self.environment, **stage.variables}.items():
                 patch.setenv(name, value)
-            files = (given.fileno() if data or "<" in stage.files else slave, out.fileno() if ">" in stage.files else slave)
-            with redirected(*files, slave):
+            stdin = given.fileno() if data or "<" in stage.files else slave
+            stdout = out.fileno() if ">" in stage.files else slave
+            with redirected(stdin, stdout, slave):
                 code = main(stage.words[1:])
             os.close(slave)
             reader.join()
