@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from tests.kafka.cluster import Kafka
+from tests.kafka.tools import run_tool
 from tests.programs import Result, kcli
+
+TOOLS = "org.apache.kafka.tools."
 
 
 @pytest.fixture
@@ -66,3 +69,21 @@ def test_why_a_group_lags_and_the_records_it_stops_at(kafka: Kafka, prefix: str)
         (4, "next", "4"),
         (5, "waiting", "5"),
     ]
+
+
+def test_states_of_topics_are_those_of_kafkas_own_tool(kafka: Kafka, prefix: str) -> None:
+    run(kafka, "topics", "alter", f"{prefix}-1", "--config", "min.insync.replicas=2", "--execute", "--no-undo")
+    flags = {
+        "--under-replicated": "--under-replicated-partitions",
+        "--unavailable": "--unavailable-partitions",
+        "--at-min-isr": "--at-min-isr-partitions",
+        "--under-min-isr": "--under-min-isr-partitions",
+    }
+    for ours, kafkas in flags.items():
+        said = run_tool(f"{TOOLS}TopicCommand", "--bootstrap-server", kafka.bootstrap, "--describe", kafkas)
+        told = {line.split()[1] for line in said.splitlines() if line.strip().startswith("Topic:")}
+        listed = {row["topic"] for row in rows(kafka, "topics", "topics", "list", ours, "--internal")}
+        assert listed == told, ours
+    assert f"{prefix}-1" in {row["topic"] for row in rows(kafka, "topics", "topics", "list", "--under-min-isr")}
+    unused = {row["topic"] for row in rows(kafka, "topics", "topics", "list", f"*{prefix}*", "--unused", "1ms")}
+    assert unused == {f"{prefix}-2", f"x-{prefix}"}, "groups have read the first"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.fan_out import bad, good
+from kcli.cli.commands.topics.state_options import StateOptions
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics, OutputOptions, PatternOptions, internal
@@ -14,6 +15,7 @@ from kcli.cli.runtime.names import names_of, topic_names
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.admin.topics.topics import Topic
+    from kcli.cli.commands.topics.states import States
     from kcli.cli.output.tables.document import Document
     from kcli.model import Cluster
 
@@ -26,12 +28,14 @@ class TopicRow(Row, section="topics"):
     leaderless: int = column("Partitions that nobody leads.")
     internal: bool = column("True for Kafka's own topics.", table=False)
     topic_id: str | None = column("Topic id; null from brokers before 2.8.", table=False)
+    at_min_isr: int | None = column("Partitions with min.insync.replicas in sync; null unless asked for.", sparse=True)
+    under_min_isr: int | None = column("Partitions with fewer in sync than that; null unless asked for.", sparse=True)
 
 
 SHAPE = shape("topics.list", "Topics, one a row.", TopicRow)
 
 
-class ListOptions(NamedTopics, PatternOptions, OutputOptions):
+class ListOptions(NamedTopics, PatternOptions, StateOptions, OutputOptions):
     match = text("--match", metavar="REGEX", help="The same as '^REGEX$' for a TOPIC.", hidden=True)
     internal = internal()
 
@@ -43,10 +47,14 @@ class ListOptions(NamedTopics, PatternOptions, OutputOptions):
     examples="""
 kcli topics list
 kcli topics list 'orders*' --format plain | cut -f1
-kcli topics list '^orders-[0-9]+$'""",
+kcli topics list '^orders-[0-9]+$'
+kcli topics list --under-replicated --unavailable
+kcli topics list --unused 30d            # no group reads it, no record for 30 days""",
 )
 def list_topics(options: ListOptions) -> int:
-    """List topics, all or those named. Kafka's own are hidden unless --internal."""
+    """List topics, all or those named. Kafka's own are hidden unless --internal. A state restricts the list:
+    under-replicated, unavailable, at or under min.insync.replicas (as kafka-topics means them), or unused.
+    """
     names = names_of(options, [*options.words, *(f"^(?:{regex})$" for regex in filter(None, [options.match]))])
     if options.match is not None:
         from shlex import quote
@@ -58,12 +66,20 @@ def list_topics(options: ListOptions) -> int:
         topics = await describe_topics(cluster, chosen if names.words else None, internal=options.internal)
         for name, error in bad(topics).items():
             document.fail(error, name)
-        document.of(TopicRow).extend(_row(topic) for topic in good(topics).values())
+        found = good(topics)
+        if options.any:
+            from kcli.cli.commands.topics.states import listed, states_of
+
+            states = await states_of(cluster, found, options)
+            chosen = [name for name in found if listed(states[name], options)]
+            document.of(TopicRow).extend(_row(found[name], states[name]) for name in chosen)
+        else:
+            document.of(TopicRow).extend(map(_row, found.values()))
 
     return answer(options, SHAPE, work)
 
 
-def _row(topic: Topic) -> TopicRow:
+def _row(topic: Topic, state: States | None = None) -> TopicRow:
     return TopicRow(
         topic=topic.topic,
         partitions=len(topic.partitions),
@@ -72,4 +88,6 @@ def _row(topic: Topic) -> TopicRow:
         leaderless=topic.leaderless,
         internal=topic.internal,
         topic_id=topic.topic_id or None,
+        at_min_isr=None if state is None else state.at_min_isr,
+        under_min_isr=None if state is None else state.under_min_isr,
     )

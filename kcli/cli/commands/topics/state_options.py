@@ -1,0 +1,20 @@
+"""The options of `topics list` that name states of topics."""
+
+from __future__ import annotations
+
+from kcli.cli.parsing.option import Options, flag, span
+
+
+class StateOptions(Options):
+    """Which topics are listed by their state; with several, those in any of the states."""
+
+    under_replicated = flag("--under-replicated", help="Only topics with fewer in-sync replicas than replicas.")
+    unavailable = flag("--unavailable", help="Only topics with a partition that has no live leader.")
+    at_min_isr = flag("--at-min-isr", help="Only topics with exactly min.insync.replicas in sync somewhere.")
+    under_min_isr = flag("--under-min-isr", help="Only topics with fewer in sync: acks=all is refused there.")
+    unused = span("--unused", help="Only topics that no group reads and that got no record for this long.")
+
+    @property
+    def any(self) -> bool:
+        flags = (self.under_replicated, self.unavailable, self.at_min_isr, self.under_min_isr)
+        return any(flags) or self.unused is not None
