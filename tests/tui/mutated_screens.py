@@ -83,10 +83,13 @@ class Stage:
         self._sandbox.start()
         asyncio.run(seed(self._sandbox.bootstrap))
 
-    def close(self) -> None:
-        with contextlib.suppress(Exception):  # the sandbox may have met what it asked for itself
+    def __enter__(self) -> Stage:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Without this the clock of every later event loop in this process would leap."""
+        with self._while, contextlib.suppress(Exception):  # the sandbox may have met what it asked for itself
             self._sandbox.close()
-        self._while.close()
 
     def tour(self, names: Iterable[str], number: int, end: float = math.inf) -> str:
         """One screen after the other in one dashboard, each against wrong answers of its own, until `end`
@@ -171,14 +174,12 @@ def _named(text: str) -> str:
 def loop(names: list[str], tours: int, first: int) -> int:
     """So many tours of the screens; how many had a fault."""
     faults, begin = 0, time.perf_counter()
-    with tempfile.TemporaryDirectory() as folder:
-        stage = Stage(Folder(folder))
+    with tempfile.TemporaryDirectory() as folder, Stage(Folder(folder)) as stage:
         for number in range(first, first + tours):
             fault = stage.tour(names, number)
             if fault:
                 faults += 1
                 print(f"--- {fault}", flush=True)
-        stage.close()
     print(f"{tours} tours of {len(names)} screens, {faults} faults, {time.perf_counter() - begin:.0f} s")
     return faults
 

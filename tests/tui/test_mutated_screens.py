@@ -19,11 +19,11 @@ SECONDS = float(os.environ.get("MUTATED_SCREENS_SECONDS", tries(10)))
 
 @pytest.mark.violates
 def test_no_answer_breaks_a_screen(tmp_path: Path) -> None:
-    stage, number = Stage(tmp_path), 0
-    end = time.perf_counter() + SECONDS
-    while time.perf_counter() < end:
-        fault = stage.tour(SCREENS, number, end)
-        assert not fault, fault
-        assert stage.visited
-        number += 1
-    stage.close()
+    visited, number, end = 0, 0, time.perf_counter() + SECONDS
+    with Stage(tmp_path) as stage:
+        while time.perf_counter() < end:
+            fault = stage.tour(SCREENS, number, end)
+            assert not fault, fault
+            visited += stage.visited  # the last tour may have none: its time is over
+            number += 1
+    assert visited
