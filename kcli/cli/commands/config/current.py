@@ -19,7 +19,7 @@ class SourceRow(Row, section="sources"):
     source: str = column("Option, variable or file that may name a cluster, the strongest first.")
     value: str | None = column("What it names: servers or a profile.")
     applies: bool = column("True if it is what applies.")
-    servers: str | None = column("The servers that it leads to, if they apply.")
+    bootstrap: str | None = column("The servers that it leads to, if they apply.")
     config_file: str | None = column("The file that has this default_profile, or would have it.")
 
 
@@ -51,7 +51,7 @@ def current(options: OutputOptions) -> int:
                 source=source,
                 value=None if value is None else without_logins(value),
                 applies=leads or named,
-                servers=without_logins(servers) if leads else None,
+                bootstrap=without_logins(servers) if leads else None,
                 config_file=path,
             )
         )

@@ -77,7 +77,7 @@ def sources(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, dict[s
 
 def applying(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, str | None]:
     """What applies: source → servers."""
-    return {name: row["servers"] for name, row in sources(capsys, *words).items() if row["applies"]}
+    return {name: row["bootstrap"] for name, row in sources(capsys, *words).items() if row["applies"]}
 
 
 def test_a_profile_is_checked_and_written_for_its_user_alone(
