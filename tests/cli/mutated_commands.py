@@ -99,6 +99,8 @@ COMMANDS: dict[str, str] = {
     "groups list": "groups list",
     "groups describe": "groups describe billing",
     "groups members": "groups members billing",
+    "groups why": "groups why billing",
+    "groups peek": "groups peek billing",
     "groups delete": "groups delete readers --execute",
     "groups reset": "groups reset billing -t orders --to-earliest --execute",
     "groups reset by time": "groups reset billing -t orders --to-datetime 2020-01-01T00:00:00Z --execute",
