@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import select
 import signal
 import sys
 
@@ -21,12 +23,48 @@ def asked(question: str) -> str:
             raise KeyboardInterrupt
         sys.stderr.write(question)
         sys.stderr.flush()
+        _wait_for_a_line()
         return sys.stdin.readline().strip()
     except KeyboardInterrupt:
         sys.stderr.write("\n")
         raise Interrupted("interrupted: nothing was changed") from None
     finally:
         signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+
+
+def _wait_for_a_line() -> None:
+    """Until there is a line to read, or a signal's handler raises.
+
+    A signal that arrives after Python last looked for one and before `read` waits would be heard only after the next
+    key. The wakeup descriptor ends `select` in that case too. Windows has neither; its console ends the reading.
+    """
+    if os.name != "posix":
+        return
+    source, sink = os.pipe()
+    os.set_blocking(source, False)
+    os.set_blocking(sink, False)
+    before = signal.set_wakeup_fd(sink, warn_on_full_buffer=False)
+    try:
+        while True:
+            ready, _, _ = select.select([sys.stdin, source], [], [])
+            if sys.stdin in ready:
+                return
+            _pass_on(source, before)  # another signal than SIGINT: its handler ran, and the question stays
+    finally:
+        signal.set_wakeup_fd(before, warn_on_full_buffer=False)
+        _pass_on(source, before)
+        os.close(source)
+        os.close(sink)
+
+
+def _pass_on(source: int, sink: int) -> None:
+    """The signals that came go to their former reader too, the watchdog, which counts them."""
+    try:
+        heard = os.read(source, 64)
+    except BlockingIOError:
+        return
+    if sink >= 0:
+        os.write(sink, heard)
 
 
 def _noted() -> bool:

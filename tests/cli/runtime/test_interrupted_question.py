@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import signal
+import sys
+import threading
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from kcli.cli.main import main
+from kcli.cli.runtime.question import asked
+from kcli.cli.runtime.signals import Interrupted
 from kcli.sandbox.thread import SandboxThread
 from tests.programs import KCLI
 from tests.tui.terminal import Terminal
@@ -59,3 +67,49 @@ def test_ctrl_c_at_the_question_ends_the_command_and_changes_nothing(
     capsys.readouterr()
     assert main(list(look)) == 0
     assert still in capsys.readouterr().out
+
+
+def test_a_ctrl_c_that_does_not_interrupt_the_read_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that comes just before `read` waits does not: no EINTR. Another thread's signal is the same, at any time."""
+    keyboard, line = pty.openpty()
+    done = threading.Event()
+
+    def press() -> None:
+        time.sleep(0.2)
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        if not done.wait(10):
+            os.write(keyboard, b"\n")
+
+    with open(line) as terminal:
+        monkeypatch.setattr(sys, "stdin", terminal)
+        thread = threading.Thread(target=press)
+        thread.start()
+        try:
+            with pytest.raises(Interrupted):
+                asked("? ")
+            assert thread.is_alive(), "it was heard before the next key"
+        finally:
+            done.set()
+            thread.join()
+            os.close(keyboard)
+
+
+def test_another_signal_leaves_the_question_and_the_watchdog_hears_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    keyboard, line = pty.openpty()
+    source, sink = os.pipe()
+    os.set_blocking(sink, False)
+    before = signal.getsignal(signal.SIGUSR1)
+    signal.signal(signal.SIGUSR1, lambda *_: os.write(keyboard, b" yes \n"))
+    watchdogs = signal.set_wakeup_fd(sink)
+    try:
+        with open(line) as terminal:
+            monkeypatch.setattr(sys, "stdin", terminal)
+            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+            assert asked("? ") == "yes"
+            assert os.read(source, 8) == bytes([signal.SIGUSR1])
+            assert signal.set_wakeup_fd(sink) == sink
+    finally:
+        signal.set_wakeup_fd(watchdogs)
+        signal.signal(signal.SIGUSR1, before)
+        for opened in (keyboard, source, sink):
+            os.close(opened)
