@@ -147,7 +147,7 @@ def test_an_export_adds_to_files_with_the_same_columns_only(
 ) -> None:  # fmt: skip
     topic = topics.make(1)
     topics.values(topic, 3)
-    line = ["export", topic, "an [out] %20", "--to", form, "--partition-by", "partition", "--select"]
+    line = ["export", topic, "an [out] %20", "--file-format", form, "--partition-by", "partition", "--select"]
     out = tmp_path / "an [out] %20"
     assert kcli(*line, f"{select}, partition") == 0
     before = sorted(out.rglob("*"))
