@@ -6,21 +6,21 @@ Each subject names its schema (`kcli.quotas.undo/1`) and its rows; the file, its
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from contextlib import contextmanager
 
 from kcli.admin import undo
 from kcli.admin.cluster.cluster import describe_cluster
+from kcli.cli.documents.json_object import read_object
 from kcli.cli.runtime.answer import say
 from kcli.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+    from collections.abc import Iterator, Mapping
 
+    from kcli.cli.documents.json_object import JsonObject
     from kcli.cli.parsing.groups import UndoOptions
     from kcli.model import Cluster
 
@@ -41,7 +41,7 @@ class UndoFile:
         if not self._options.dry_run and os.path.lexists(self._named):
             raise UsageError(f"--undo-file {self._named}: there is a file already; name a new one")
 
-    async def keep(self, cluster: Cluster, name: str, document: dict[str, Any], back: str) -> None:
+    async def keep(self, cluster: Cluster, name: str, document: Mapping[str, object], back: str) -> None:
         """Write it, and say the command that takes the change back: `back`, with {} for the file. Raises NoUndo."""
         if self._options.no_undo:
             return
@@ -58,20 +58,22 @@ class UndoFile:
 
 
 @contextmanager
-def undo_document(path: str, noun: str, *schemas: str) -> Iterator[dict[str, Any]]:
+def undo_document(path: str, noun: str, *schemas: str) -> Iterator[JsonObject]:
     """The document of an undo file of one of these schemas, for the body to take apart; `-` is stdin. Raises UsageError
-    for a file that cannot be read and is none; errors of the body that come of wrong keys and values too."""
+    for a file that cannot be read or is no undo file, and for a ValueError of the body."""
     try:
         if path == "-":
             text = sys.stdin.read()
         else:
             with open(path, encoding="utf-8") as source:
                 text = source.read()
-        whole = json.loads(text)
-        if whole["schema"] not in schemas:
-            raise ValueError(f"its schema is {whole['schema']}, expected {' or '.join(schemas)}")
+        whole = read_object(text)
+        if whole.text("schema") not in schemas:
+            raise ValueError(f"its schema is {whole.text('schema')}, expected {' or '.join(schemas)}")
         yield whole
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except RecursionError:
+        raise UsageError(f"{path}: not an undo file of {noun} (nested too deeply)") from None
+    except ValueError as error:
         raise UsageError(f"{path}: not an undo file of {noun} ({error})") from None

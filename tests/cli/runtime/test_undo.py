@@ -27,13 +27,13 @@ ACL = dict(zip(Acl._fields, ("topic", "orders", "literal", "User:a", "*", "read"
     ("text", "says"),
     [
         ("{", "Expecting property name"),
-        ("[" * 100_000, "recursion"),
-        ("[]", "list indices"),
-        ("{}", "'schema'"),
+        ("[" * 100_000, "nested too deeply"),
+        ("[]", "expected a JSON object"),
+        ("{}", "schema is missing"),
         ('{"schema": "kcli.other/1"}', "its schema is kcli.other/1, expected kcli."),
-        ('{"schema": "kcli.SUBJECT.undo/1"}', "'"),
-        ('{"schema": "kcli.SUBJECT.undo/1", "added": [{}], "configs": [{}], "quotas": [{}]}', "'"),
-        ('{"schema": "kcli.SUBJECT.undo/1", "added": 3, "configs": 3, "quotas": 3}', "not iterable"),
+        ('{"schema": "kcli.SUBJECT.undo/1"}', " is missing"),
+        ('{"schema": "kcli.SUBJECT.undo/1", "added": [{}], "configs": [{}], "quotas": [{}]}', "[0]."),
+        ('{"schema": "kcli.SUBJECT.undo/1", "added": 3, "configs": 3, "quotas": 3}', ": expected a list"),
         (b"\xff", "utf-8"),
     ],
     ids=str,
@@ -67,5 +67,14 @@ def test_ACLs_are_read_from_stdin_and_from_a_list(monkeypatch: pytest.MonkeyPatc
 def test_a_row_of_ACLs_has_texts(tmp_path: Path) -> None:
     path = tmp_path / "list.json"
     path.write_text(json.dumps({"schema": "kcli.acls.list/1", "acls": [{**ACL, "host": 1}]}))
-    with pytest.raises(UsageError, match="a row of acls has kind, name, "):
+    with pytest.raises(UsageError, match=r"acls\[0\]\.host: expected a text"):
         acls_undo.listed(str(path))
+
+
+@pytest.mark.parametrize("value", ['"5"', "true", "[]"])
+def test_the_value_of_a_quota_is_a_number(value: str, tmp_path: Path) -> None:
+    path = tmp_path / "undo.json"
+    row = f'{{"entity": {{"user": "a"}}, "quota": "producer_byte_rate", "value": {value}}}'
+    path.write_text(f'{{"schema": "kcli.quotas.undo/1", "quotas": [{row}]}}')
+    with pytest.raises(UsageError, match=r"quotas\[0\]\.value: expected a number or null"):
+        quotas_undo.read(str(path))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from kcli.acls import Acl
 from kcli.cli.commands.acls.parse import checked
+from kcli.cli.documents.json_object import JsonObject
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.runtime.undo import UndoFile, undo_document
 from kcli.model import Cluster
@@ -33,11 +32,9 @@ def read(path: str) -> tuple[list[Acl], list[Acl]]:
 def listed(path: str) -> list[Acl]:
     """The ACLs that `kcli acls list` printed, or that an undo file says were removed. Raises UsageError."""
     with undo_document(path, "ACLs", LIST, SCHEMA) as whole:
-        return _acls(whole, "acls" if whole["schema"] == LIST else "removed")
+        return _acls(whole, "acls" if whole.text("schema") == LIST else "removed")
 
 
-def _acls(whole: dict[str, Any], section: str) -> list[Acl]:
-    acls = [Acl(*(row[name] for name in Acl._fields)) for row in whole[section]]
-    if not all(isinstance(text, str) for acl in acls for text in acl):
-        raise ValueError(f"a row of {section} has {', '.join(Acl._fields)}, each a text")
+def _acls(whole: JsonObject, section: str) -> list[Acl]:
+    acls = [Acl(*map(row.text, Acl._fields)) for row in whole.objects(section)]
     return list(dict.fromkeys(checked(acl, known=True) for acl in acls))

@@ -54,10 +54,8 @@ def read(path: str) -> dict[Resource, list[Operation]]:
     """An undo file as changes. Raises UsageError for a file that is none."""
     changes: dict[Resource, list[Operation]] = {}
     with undo_document(path, "configs", SCHEMA) as whole:
-        for row in whole["configs"]:
-            kind, called, name, value = row["kind"], row["name"], row["config"], row["value"]
-            if not all(isinstance(text, str) for text in (kind, called, name, "" if value is None else value)):
-                raise ValueError(f"{name}: a name and a value are strings")
-            how = DELETE if value is None else SET
-            changes.setdefault(resource(kind, called), []).append(Operation(name=name, how=how, value=value))
+        for row in whole.objects("configs"):
+            value = row.text_or_null("value")
+            operation = Operation(name=row.text("config"), how=DELETE if value is None else SET, value=value)
+            changes.setdefault(resource(row.text("kind"), row.text("name")), []).append(operation)
     return changes

@@ -24,9 +24,9 @@ def read(path: str) -> dict[Entity, dict[str, float | None]]:
     """An undo file as changes. Raises UsageError for a file that is none."""
     changes: dict[Entity, dict[str, float | None]] = {}
     with undo_document(path, "quotas", SCHEMA) as whole:
-        for row in whole["quotas"]:
-            value, key = row["value"], row["quota"]
+        for row in whole.objects("quotas"):
+            key = row.text("quota")
             if key not in KEYS:
-                raise ValueError(f"no quota {key}")
-            changes.setdefault(entity(row["entity"]), {})[key] = None if value is None else float(value)
+                raise ValueError(f"unknown quota {key}; quotas are {', '.join(KEYS)}")
+            changes.setdefault(entity(row.texts_or_nulls("entity")), {})[key] = row.number_or_null("value")
     return changes
