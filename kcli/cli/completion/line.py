@@ -150,8 +150,10 @@ def _take(line: Line, option: Option | None, given: str | None) -> Option | None
 def _put(line: Line, option: Option, text: str) -> None:
     if option.kind == "flag":
         line.values[option.name] = True
-    elif option.multiple:
-        line.values[option.name].append(text)
+        return
+    several = line.values.get(option.name)
+    if option.multiple and isinstance(several, list):
+        several.append(text)
     else:
         line.values[option.name] = text
 

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, ClassVar, TypeVar
 
-    Values = dict[str, Any]
+    Values = dict[str, object]
     """The values of a line by the names of their options, on the way from a parser to a class of options."""
     Self = TypeVar("Self", bound="Options")
 
@@ -125,7 +125,7 @@ def _arguments(option: Option, given: Values) -> list[str]:
     """The arguments that an option of names says, which is taken out of `given`."""
     if not option.word:
         return []
-    value = given.pop(option.name, None)
+    value: Any = given.pop(option.name, None)
     if option.kind == "flag":
         return [option.metavar] if value else []
     return value or []

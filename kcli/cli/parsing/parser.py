@@ -113,8 +113,9 @@ def _take(option: Option, flag: str, given: str | None, rest: Iterator[str], val
     if option.choices and text not in option.choices:
         raise UsageError(f"{flag} {text}: expected {', '.join(option.choices)}")
     value: object = _number(option, flag, text) if option.kind == "int" else text
-    if option.multiple:
-        values[option.name].append(value)
+    several = values.get(option.name)
+    if option.multiple and isinstance(several, list):
+        several.append(value)
     else:
         values[option.name] = value
 

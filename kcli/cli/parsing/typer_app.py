@@ -22,14 +22,22 @@ if TYPE_CHECKING:
     from kcli.cli.parsing.registry import Verbs
 
 HELP = {"help_option_names": ["-h", "--help"]}
-SETTINGS: dict[str, Any] = {
-    "add_completion": False,
-    "no_args_is_help": True,
-    "rich_markup_mode": None,
-    "pretty_exceptions_enable": False,
-    "context_settings": HELP,
-}
-"""How every Typer app of ours is made: `typer.Typer(cls=Group, help=..., **SETTINGS)`."""
+
+
+def typer_of(
+    kind: type[TyperGroup] | None = None, name: str = "", *, help: str = "", help_alone: bool = True
+) -> typer.Typer:
+    """A Typer app as all of kcli's are made. `help_alone`: without arguments it prints its help."""
+    return typer.Typer(
+        name=name or None,
+        cls=kind,
+        help=help or None,
+        add_completion=False,
+        no_args_is_help=help_alone,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings=HELP,
+    )
 
 
 class Group(TyperGroup):
@@ -82,7 +90,7 @@ def load(name: str) -> Any:
 
 def root() -> Any:
     """The whole command line."""
-    app = typer.Typer(cls=Root, name="kcli", **SETTINGS)
+    app = typer_of(Root, "kcli")
 
     @app.callback(invoke_without_command=True)
     def top(
@@ -104,12 +112,12 @@ def command_of(command: Command, act: Callable[[Command, Line], int] = run_comma
         given = {name: value for name, value in values.items() if value is not None}
         return act(command, Line(words=words, values=command.line().values | given))
 
-    app = typer.Typer(**{**SETTINGS, "no_args_is_help": False})
+    app = typer_of(help_alone=False)
     parameters = [] if command.own_words else [_parameter(option) for option in command.options]
     if command.words:
         parameters.insert(0, _words(command.words))
     _sign(call, parameters)
-    settings: dict[str, Any] = HELP
+    settings: dict[str, object] = {**HELP}
     if command.own_words:
         settings = {"help_option_names": [], "ignore_unknown_options": True, "allow_interspersed_args": False}
     app.command(name=command.name, help=command.description, short_help=command.help, context_settings=settings)(call)
@@ -136,7 +144,7 @@ def _add_with(parameter: Any, also: tuple[str, ...], parser: Any, context: Any) 
 
 def _group_of(name: str, commands: Verbs) -> Any:
     """The group of a subject with many commands."""
-    app = typer.Typer(cls=Group, help=SUBJECTS[name][1], **SETTINGS)
+    app = typer_of(Group, help=SUBJECTS[name][1])
 
     @app.callback()
     def nothing() -> None:

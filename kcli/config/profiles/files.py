@@ -28,9 +28,17 @@ from kcli.paths import config_folder
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
+    from typing import TypedDict
 
     from kcli.config.profiles.profile import Profile
+
+    class ProfilesFile(TypedDict, total=False):
+        """A file of profiles."""
+
+        default_profile: str
+        profiles: dict[str, dict[str, object]]
+        trusted_projects: list[str]
+
 
 PROJECT = ".kcli.toml"
 TOP = ("default_profile", "profiles", "trusted_projects")
@@ -98,7 +106,7 @@ def profile_names() -> list[str]:
     return list(dict.fromkeys(name for path in paths for name in document(path).get("profiles", {})))
 
 
-def _find(name: str, documents: list[tuple[str, dict[str, Any]]], about: str) -> Profile:
+def _find(name: str, documents: list[tuple[str, ProfilesFile]], about: str) -> Profile:
     for path, read in documents:
         found = read.get("profiles", {}).get(name)
         if found is not None:
@@ -117,7 +125,7 @@ def _bytes(path: str) -> bytes:
         raise UsageError(f"{path}: {problem.strerror}") from None
 
 
-def document(path: str) -> dict[str, Any]:
+def document(path: str) -> ProfilesFile:
     """A file's contents, checked as far as every profile needs it."""
     import tomllib
 
@@ -136,7 +144,7 @@ def document(path: str) -> dict[str, Any]:
             raise UsageError(f"{path}: profiles are tables: [profiles.NAME]")
         if key == "trusted_projects" and not (isinstance(value, list) and all(isinstance(v, str) for v in value)):
             raise UsageError(f"{path}: trusted_projects is a list of folders")
-    return read
+    return read  # type: ignore[return-value]  # checked above
 
 
 def check_trust(profile: Profile) -> Profile:

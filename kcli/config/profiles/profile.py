@@ -9,7 +9,7 @@ from kcli.values import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
     from kcli.config.secrets.sources import Source
@@ -51,7 +51,7 @@ class Profile(Frozen):
     path: str = ""
 
 
-def profile_of(name: str, table: dict[str, Any], path: str) -> Profile:
+def profile_of(name: str, table: Mapping[str, object], path: str) -> Profile:
     """A table of a file as a profile. Raises UsageError."""
     where = f"{path}: profile {name}"
     guard, servers = "", None

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.counting import Counted
+from kcli.pipeline.jobs.trigger import Trigger
 from kcli.pipeline.jobs.work import Action, Stream
 
 if TYPE_CHECKING:
@@ -63,10 +64,10 @@ class Sink:
         with _newer(frame.sparkSession, self._form):
             frame.write.format(self._form).mode("append").options(**self._options).save()
 
-    def stream(self, checkpoint: Path | str, trigger: dict[str, Any], stop_file: Path | None) -> Stream:
+    def stream(self, checkpoint: Path | str, trigger: Trigger, stop_file: Path | None) -> Stream:
         """As it comes."""
         writer = self._counted.frame.writeStream.format(self._form).options(**self._options)
-        writer = writer.option("checkpointLocation", str(checkpoint)).trigger(**trigger)
+        writer = trigger.on(writer.option("checkpointLocation", str(checkpoint)))
         return Stream(writer.start, stop_file)
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from kcli.cli.commands.config.options import RemarkOptions
 from kcli.cli.commands.config.profiles import files, print_rows, remark_none
@@ -68,7 +67,7 @@ def check(options: CheckOptions) -> int:
     return 1 if any(row.result == "failed" for row in rows) else code
 
 
-def _checked(name: str, table: dict[str, Any], where: str, *, secrets: bool) -> tuple[str, list[str]]:
+def _checked(name: str, table: dict[str, object], where: str, *, secrets: bool) -> tuple[str, list[str]]:
     try:
         profile = check_trust(profile_of(name, table, where))
         properties = read_properties(None, [], profile, looking=secrets)

@@ -8,7 +8,7 @@ from kcli.cli.commands.config.rows import PropertyRow
 from kcli.config.properties.known import KNOWN
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
 
-SETTINGS: dict[str, Any] = {
+SETTINGS: dict[str, object] = {
     "client": ClientSettings(),
     "producer": ProducerSettings(),
     "consumer": ConsumerSettings(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kcli.cli.output.messages import complain
 from kcli.cli.output.tables.document import Document
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
     from kcli.cli.output.tables.rows import Row
     from kcli.cli.output.tables.shape import Shape
+    from kcli.config.profiles.files import ProfilesFile
 
 
-def files() -> list[tuple[str, dict[str, Any]]]:
+def files() -> list[tuple[str, ProfilesFile]]:
     """(path, contents) of the project's file and the user's, as far as they are there. Raises UsageError."""
     paths = [path for path in (project_file(), user_file()) if path and os.path.isfile(path)]
     return [(path, document(path)) for path in dict.fromkeys(paths)]

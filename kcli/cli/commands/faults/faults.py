@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
@@ -14,6 +12,11 @@ from kcli.cli.runtime.connection import Connection
 from kcli.errors import UsageError
 from kcli.model import Cluster
 from kcli.sandbox.faults.control_client import find, tell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 
 class FaultRow(Row, section="faults"):
@@ -88,7 +91,7 @@ def run(options: FaultsOptions) -> int:
     return answer(options, SHAPE, work)
 
 
-def _wish(words: list[str]) -> tuple[str, dict[str, Any]]:
+def _wish(words: list[str]) -> tuple[str, dict[str, object]]:
     """What to do, and with what. Raises UsageError."""
     if not words:
         return "look", {}
@@ -106,7 +109,7 @@ def _wish(words: list[str]) -> tuple[str, dict[str, Any]]:
     return "fault", {"name": first, "given": {name: value for name, _, value in pairs}}
 
 
-def _row(fault: dict[str, Any]) -> FaultRow:
+def _row(fault: Mapping[str, Any]) -> FaultRow:
     """A fault of the catalogue, as the table has it."""
     parameters = fault["parameters"]
     return FaultRow(
@@ -117,7 +120,7 @@ def _row(fault: dict[str, Any]) -> FaultRow:
     )
 
 
-def _pending(fault: dict[str, Any]) -> PendingRow:
+def _pending(fault: Mapping[str, Any]) -> PendingRow:
     """A fault that is still to happen, as the sandbox reports it; another release may leave values out."""
     return PendingRow(
         fault=fault["fault"],

@@ -110,19 +110,19 @@ def _partition(look: Look, standing: Standing, when: str) -> PartitionOverTimeRo
     rewound = f"committed went back from {standing.rewound[0]} to {standing.rewound[1]}" if standing.rewound else None
     row.note = "; ".join(filter(None, (row.note, why, rewound))) or None
     row.status = standing.status
-    return PartitionOverTimeRow(**row.as_json(), **_over_time(standing), time=when)
+    return row.widened(PartitionOverTimeRow, **_over_time(standing), time=when)
 
 
 def _topic(group: GroupStanding, when: str) -> TopicOverTimeRow:
     row = topic_row(group.total)
     row.status = group.status
-    return TopicOverTimeRow(**row.as_json(), **_over_time(group), time=when, stuck_partitions=group.stuck)
+    return row.widened(TopicOverTimeRow, **_over_time(group), time=when, stuck_partitions=group.stuck)
 
 
 def _group(group: GroupStanding, when: str) -> GroupOverTimeRow:
     row = group_row(group.described, group.total)
     row.status = group.status
-    return GroupOverTimeRow(**row.as_json(), **_over_time(group), time=when, stuck_partitions=group.stuck)
+    return row.widened(GroupOverTimeRow, **_over_time(group), time=when, stuck_partitions=group.stuck)
 
 
 def _over_time(row: Standing | GroupStanding) -> OverTime:

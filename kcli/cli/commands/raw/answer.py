@@ -33,7 +33,7 @@ def explained(thing: Any, failed: list[str], *, path: str = "", put: bool = Fals
         return [explained(item, failed, path=f"{path}[{n}]", put=put) for n, item in enumerate(thing)]
     if not isinstance(thing, dict):
         return thing
-    explained_: dict[str, Any] = {}
+    explained_: dict[str, object] = {}
     for name, value in thing.items():
         at = f"{path}.{name}" if path else name
         explained_[name] = explained(value, failed, path=at, put=put)

@@ -63,7 +63,7 @@ def _no_number(text: str) -> Any:
     raise UsageError(f"{text} is not JSON")
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, object]:
     whole = dict(pairs)
     if len(whole) < len(pairs):
         twice = next(name for n, (name, _) in enumerate(pairs) if name in dict(pairs[:n]))

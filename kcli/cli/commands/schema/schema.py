@@ -11,13 +11,13 @@ from kcli.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    pass
 
 SAME = {"rollback": "groups.reset", "cluster.describe": "cluster.list", "configs.unset": "configs.delete"}
 """Commands that print what another one prints, or that had another name when it was published."""
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
-KINDS: dict[str, dict[str, Any]] = {
+KINDS: dict[str, dict[str, object]] = {
     "string": {"type": "string"},
     "integer": {"type": "integer"},
     "number": {"type": "number"},
@@ -74,14 +74,14 @@ def find(words: list[str]) -> Shape:
     raise UsageError(f"schema: no command {name.replace('.', ' ')!r} has one{did_you_mean(' '.join(words), names)}")
 
 
-def schema_of(shape: Shape) -> dict[str, Any]:
+def schema_of(shape: Shape) -> dict[str, object]:
     """JSON schema (2020-12) of the document of a command."""
     error = {
         "type": "object",
         "properties": {name: {"type": "string"} for name in ("about", "error", "message")},
         "required": ["about", "error", "message"],
     }
-    properties: dict[str, Any] = {
+    properties: dict[str, object] = {
         "schema": {"const": shape.id},
         "ok": {"type": "boolean", "description": "True when errors is empty."},
         **{section.name: {"type": "array", "items": _row(section)} for section in shape.sections},
@@ -98,7 +98,7 @@ def schema_of(shape: Shape) -> dict[str, Any]:
     }
 
 
-def _row(section: Section) -> dict[str, Any]:
+def _row(section: Section) -> dict[str, object]:
     return {
         "type": "object",
         "properties": {column.name: _column(column) for column in section.columns},
@@ -107,7 +107,7 @@ def _row(section: Section) -> dict[str, Any]:
     }
 
 
-def _column(column: Column) -> dict[str, Any]:
+def _column(column: Column) -> dict[str, object]:
     kind = dict(KINDS[column.kind])
     if column.null:
         kind["type"] = [kind["type"], "null"]

@@ -75,7 +75,7 @@ def create(options: CreateOptions) -> int:
             if out is not None:
                 os.write(out, f"{token.hmac.reveal()}\n".encode())
         hmac = None if path is not None else token.hmac.reveal()
-        document.of(NewTokenRow).append(NewTokenRow(**token_row(token).as_json(), hmac=hmac))
+        document.of(NewTokenRow).append(token_row(token).widened(NewTokenRow, hmac=hmac))
         say(
             options,
             "log in with it: -X sasl.mechanism=SCRAM-SHA-512 -X sasl.delegation.token=true "

@@ -58,7 +58,7 @@ def read_line(line: bytes, number: int, kcat: bool | None = None) -> Row:
         raise BadLine(number, str(problem)) from None
 
 
-def _row(found: dict[str, Any], known: frozenset[str], value: str, timestamp: str) -> Row:
+def _row(found: dict[str, object], known: frozenset[str], value: str, timestamp: str) -> Row:
     if not known.issuperset(found):
         stranger = next(name for name in found if name not in known)
         raise ValueError(f'"{stranger}" is no field of a record')
@@ -89,7 +89,7 @@ def _bytes(thing: Any, name: str) -> bytes | None:
     raise ValueError(f'"{name}" is text, null or {{"base64": "…"}}')
 
 
-def _number(found: dict[str, Any], name: str, largest: int) -> int | None:
+def _number(found: dict[str, object], name: str, largest: int) -> int | None:
     number = found.get(name)
     if number is None or number == -1:
         return None

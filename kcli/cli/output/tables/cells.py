@@ -29,16 +29,17 @@ def shown(column: Column, row: Row) -> str:
     """A row's value as a table shows it: durations, moments and rates are for people there, how a duration is known is
     a sign, and a status says of how many partitions it is one."""
     value = row.get(column.name)
-    if column.name == "status" and row.get("status_partitions"):
+    of, whole = row.get("status_partitions"), row.get("partitions")
+    if column.name == "status" and of and isinstance(of, int) and isinstance(whole, int):
         from kcli.lag.status import share
 
-        return share(str(value), row["status_partitions"], row["partitions"])
-    if value is None or column.kind not in ("duration", "moment", "number"):
+        return share(str(value), of, whole)
+    if not isinstance(value, int | float) or column.kind not in ("duration", "moment", "number"):
         return cell(value)
     if column.kind == "moment":
-        return utc(value)
+        return utc(int(value))
     if column.kind == "duration":
-        return SIGNS.get(row.get(f"{column.name}_kind") or "", "") + human_time(value)
+        return SIGNS.get(str(row.get(f"{column.name}_kind")), "") + human_time(value)
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 

@@ -20,7 +20,7 @@ class Document(Value):
 
     shape: Shape = None  # type: ignore[assignment]  # always given
     rows: dict[str, list[Any]] = field(factory=dict)
-    errors: list[Row] = field(factory=list)
+    errors: list[dict[str, str]] = field(factory=list)
     exit_codes: set[int] = field(factory=set)  # what each error by itself would end with
     read_only: str = ""  # the profile under which nothing may be changed
     protected: str = ""  # the profile under which nothing may be deleted or altered

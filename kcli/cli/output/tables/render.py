@@ -79,7 +79,7 @@ def _one_table(section: Section, rows: list[Row]) -> str:
     )
 
 
-def whole(document: Document) -> dict[str, Any]:
+def whole(document: Document) -> dict[str, object]:
     """The JSON document: schema, ok, each section, errors."""
     return {
         "schema": document.shape.id,

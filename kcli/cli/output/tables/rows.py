@@ -18,7 +18,9 @@ from kcli.values import Field, Value, ValueType, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, dataclass_transform
+    from typing import Any, TypeVar, dataclass_transform
+
+    Wider = TypeVar("Wider", bound="Row")
 else:
 
     def dataclass_transform(**_):
@@ -67,7 +69,7 @@ class RowType(ValueType):
         cls,
         name: str,
         bases: tuple[type, ...],
-        body: dict[str, Any],
+        body: dict[str, object],
         *,
         section: str = "",
         table: bool = True,
@@ -99,9 +101,13 @@ class RowType(ValueType):
 class Row(Value, metaclass=RowType):
     """One row."""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """The values by the names of their columns."""
         return {column.name: getattr(self, name) for name, column in type(self).fields}
+
+    def widened(self, kind: type[Wider], **more: Any) -> Wider:
+        """The same row with the columns that `kind` has besides, from `more`."""
+        return kind(**{name: getattr(self, name) for name, _ in type(self).fields}, **more)
 
 
 def _column(declared: Field) -> Column:

@@ -9,9 +9,7 @@ from kcli.values import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    Row = dict[str, Any]
+    Row = dict[str, object]
 
 
 class Column(Frozen):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.counting import Counted
 from kcli.pipeline.jobs.files.delta import Table
+from kcli.pipeline.jobs.trigger import Trigger
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.values import Frozen
 
@@ -81,17 +82,15 @@ class Export:
             check_columns(self._frame, target, self._form.form, self._form.partition_by)
         self._set(self._frame.write.format(self._form.form).mode(mode)).save(target)
 
-    def stream(self, target: str, checkpoint: Path | str, trigger: dict[str, Any], stop_file: Path | None) -> Stream:
+    def stream(self, target: str, checkpoint: Path | str, trigger: Trigger, stop_file: Path | None) -> Stream:
         """As it comes."""
         if self._form.plain_delta:
             return self._delta_stream(target, checkpoint, trigger, stop_file)
         writer = self._set(self._frame.writeStream.format(self._form.form).outputMode("append"))
-        writer = writer.option("checkpointLocation", str(checkpoint)).option("path", target).trigger(**trigger)
+        writer = trigger.on(writer.option("checkpointLocation", str(checkpoint)).option("path", target))
         return Stream(writer.start, stop_file)
 
-    def _delta_stream(
-        self, target: str, checkpoint: Path | str, trigger: dict[str, Any], stop_file: Path | None
-    ) -> Stream:
+    def _delta_stream(self, target: str, checkpoint: Path | str, trigger: Trigger, stop_file: Path | None) -> Stream:
         """Each batch is a version of the table, once."""
         table, options, micros = self._table(target), self._compressed(), self._micros
         if isinstance(checkpoint, str):
@@ -102,7 +101,7 @@ class Export:
             table.write(micros(rows), "append", options, query=query, batch=batch)
 
         writer = self._frame.writeStream.foreachBatch(put).option("checkpointLocation", str(checkpoint))
-        return Stream(writer.trigger(**trigger).start, stop_file)
+        return Stream(trigger.on(writer).start, stop_file)
 
     def _table(self, target: str) -> Table:
         from kcli.pipeline.jobs.files.delta import Table

@@ -18,6 +18,7 @@ from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, pa
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any, Protocol
 
     from kcli.settings import GroupSettings
@@ -161,7 +162,7 @@ class Settings:
             raise Fatal(str(problem)) from None
 
     @staticmethod
-    def _weaker(settings: dict[str, Any]) -> dict[str, Any]:
+    def _weaker(settings: Mapping[str, Any]) -> dict[str, bool]:
         """Idempotence is for who asks for it, or for nothing that it does not go with. Raises Fatal."""
         wanted = settings.get("idempotence") or (settings.get("transactional_id") and settings.get("idempotence", True))
         wrong = ""
@@ -176,7 +177,7 @@ class Settings:
         return {"idempotence": False} if wrong else {}
 
 
-def _timeouts(settings: dict[str, Any]) -> dict[str, Any]:
+def _timeouts(settings: Mapping[str, Any]) -> dict[str, float]:
     """message.timeout.ms is the whole time of a record, whatever the other times are; 0 is no end. Raises Fatal."""
     defaults = ProducerSettings()
     whole = settings.get("delivery_timeout", defaults.delivery_timeout) or FOREVER

@@ -45,7 +45,7 @@ def _mechanism(cluster: ForeignCluster, text: Any, default: str) -> str:
     return mechanism
 
 
-def _tls(cluster: ForeignCluster, tls: dict[str, Any], ca: str, certificate: str, key: str, insecure: str) -> None:
+def _tls(cluster: ForeignCluster, tls: dict[str, object], ca: str, certificate: str, key: str, insecure: str) -> None:
     cluster.put("ssl.ca.location", tls.get(ca))
     cluster.put("ssl.certificate.location", tls.get(certificate))
     cluster.put("ssl.key.location", tls.get(key))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
 
 from kcli.cli.commands.config.writing.toml import NewProfile, quoted, text_of
 from kcli.cli.documents.toml_reader import header
 from kcli.errors import UsageError
 from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.config.profiles.files import ProfilesFile
 
 DEFAULT = "default_profile"
 
@@ -35,9 +38,9 @@ def write(path: str, profiles: Sequence[NewProfile], *, force: bool, default: st
     after = _changed(before, {name: texts[name] for name in there})
     for name in [name for name in texts if name not in there]:
         after += ("\n" if after and not after.endswith("\n\n") else "") + texts[name]
-    wanted = {**old, "profiles": {**old.get("profiles", {}), **_tables(texts)}}
+    wanted: ProfilesFile = {**old, "profiles": {**old.get("profiles", {}), **_tables(texts)}}
     if default:
-        after, wanted[DEFAULT] = _with_default(after, default), default
+        after, wanted["default_profile"] = _with_default(after, default), default
     _save(path, before if there else None, after, wanted)
     return there
 
@@ -47,16 +50,16 @@ def remove(path: str, names: Sequence[str]) -> bool:
     Returns whether the default went too. Raises UsageError with nothing written."""
     path = os.path.realpath(path)
     before, old = _read(path)
-    wanted: dict[str, Any] = {**old, "profiles": {n: v for n, v in old["profiles"].items() if n not in names}}
-    default = wanted.get(DEFAULT) in names
+    wanted: ProfilesFile = {**old, "profiles": {n: v for n, v in old["profiles"].items() if n not in names}}
+    default = wanted.get("default_profile") in names
     if default:
-        del wanted[DEFAULT]
+        del wanted["default_profile"]
     after = _changed(_with_default(before, "") if default else before, dict.fromkeys(names, ""))
     _save(path, before, after, wanted)
     return default
 
 
-def _read(path: str) -> tuple[str, dict[str, Any]]:
+def _read(path: str) -> tuple[str, ProfilesFile]:
     """The text of a file and what it says; nothing where there is none."""
     from kcli.config.profiles.files import document
 
@@ -67,7 +70,7 @@ def _read(path: str) -> tuple[str, dict[str, Any]]:
         return file.read(), old
 
 
-def _tables(texts: dict[str, str]) -> dict[str, Any]:
+def _tables(texts: dict[str, str]) -> dict[str, dict[str, object]]:
     import tomllib
 
     return {name: tomllib.loads(text)["profiles"][name] for name, text in texts.items()}
@@ -121,7 +124,7 @@ def _with_default(text: str, name: str) -> str:
     return changed if name else changed.lstrip("\n")
 
 
-def _save(path: str, before: str | None, after: str, wanted: dict[str, Any]) -> None:
+def _save(path: str, before: str | None, after: str, wanted: ProfilesFile) -> None:
     """Write the file, and `before` beside it. Raises UsageError if it would not say what is wanted."""
     import tomllib
 

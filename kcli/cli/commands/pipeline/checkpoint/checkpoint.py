@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kcli.cli.commands.pipeline.checkpoint.reset import ResetOptions, reset
 from kcli.cli.commands.pipeline.jobs.entries import named
@@ -117,7 +117,7 @@ def _offsets(state: Checkpoint) -> list[OffsetRow]:
     ]
 
 
-def _cluster(notes: dict[str, Any]) -> str | None:
+def _cluster(notes: dict[str, object]) -> str | None:
     noted = notes.get("cluster")
     return str(noted) if noted else None
 

@@ -7,17 +7,15 @@ import re
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from kcli.cli.commands.pipeline.session.frame import Frame, cluster_options
 from kcli.model import TopicPartition
+from kcli.pipeline.jobs.trigger import Trigger
 
 
-def trigger_of(frame: Frame) -> dict[str, Any]:
-    """Spark's word for --once and --continuous."""
-    if frame.mode == "once":
-        return {"availableNow": True}
-    return {"processingTime": f"{round(frame.every * 1000)} milliseconds"}
+def trigger_of(frame: Frame) -> Trigger:
+    """What --once and --continuous mean."""
+    return Trigger(every=None if frame.mode == "once" else frame.every)
 
 
 def stop_file_of(checkpoint: Path | str) -> Path | None:

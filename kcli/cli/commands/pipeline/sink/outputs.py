@@ -132,7 +132,7 @@ class Printed(Output):
 
         assert self.checkpoint is not None
         writer = frame.writeStream.foreachBatch(lambda rows, _: self._results.show(rows))
-        writer = writer.option("checkpointLocation", str(self.checkpoint)).trigger(**trigger_of(self.frame))
+        writer = trigger_of(self.frame).on(writer.option("checkpointLocation", str(self.checkpoint)))
         mode = self.options.output_mode
         return Stream(lambda: started(writer, mode), self.stop_file)
 
@@ -187,7 +187,7 @@ class IntoTopic(Output):
 
         form, options = self._options()
         writer = records_of(frame).writeStream.format(form).options(**options)
-        writer = writer.option("checkpointLocation", str(self.checkpoint)).trigger(**trigger_of(self.frame))
+        writer = trigger_of(self.frame).on(writer.option("checkpointLocation", str(self.checkpoint)))
         mode = self.options.output_mode
         return Stream(lambda: started(writer, mode), self.stop_file)
 
