@@ -89,9 +89,12 @@ class _Anyone:
 
 
 async def find(cluster: Cluster, keys: list[str], kind: int) -> tuple[dict[str, Node], dict[str, KcliError]]:
-    """The coordinators of keys of a kind, and why some have none now. Asks once; C15's retries are the caller's."""
+    """The coordinators of keys of a kind, and why some have none now. Asks once; C15's retries are the caller's.
+
+    A cluster that was never reached raises at once: no coordinator can be awaited there."""
     if not keys:
         return {}, {}
+    await cluster.nodes()
     try:
         rows = await find_coordinators(await cluster.anyone(), keys, kind)
     except KcliError as error:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from kcli import codes
-from kcli.asking.coordinators import GROUP, coordinators_of
-from kcli.errors import BrokerError
+from kcli.asking.coordinators import GROUP, Coordinators, coordinators_of
+from kcli.client import Client
+from kcli.errors import BrokerError, KcliError
 from kcli.model import Group, Node
 from kcli.proto.messages.find_coordinator import Coordinator, FindCoordinatorResponse
 from tests.fakes.fleet import Fleet
 from tests.fakes.scripted import SPOKEN
+from tests.ports import free_port
 
 OLD = {**SPOKEN, 10: (0, 3)}
 
@@ -60,3 +63,14 @@ async def test_C15_the_cluster_looks_up_one_key_in_both_shapes(spoken: dict[int,
         )
         with pytest.raises(BrokerError, match=r"group h: .*COORDINATOR_NOT_AVAILABLE"):
             await cluster.coordinator(Group("h"))
+
+
+async def test_a_cluster_that_was_never_reached_fails_at_once() -> None:
+    """Commands of named groups once asked for their coordinator for as long as one may move."""
+
+    async def ask(*_: object) -> dict[str, str | KcliError]:
+        raise AssertionError
+
+    async with Client(f"127.0.0.1:{free_port()}") as client:
+        with pytest.raises(KcliError, match="connection refused"):
+            await asyncio.wait_for(Coordinators(client.cluster).ask(["g"], ask), 5)
