@@ -73,7 +73,8 @@ VERBS = {
     },
     "groups": {
         "seek": "reset", "reset-offsets": "reset", "commit": "reset", "offset-delete": "delete-offsets",
-        "lag": "kcli lag GROUP",
+        "lag": "kcli lag GROUP", "copy": "clone",
+        "rename": "kcli groups clone GROUP NEW`, then `kcli groups delete GROUP",
     },
     "cluster": {
         "info": "describe", "health": "kcli topics list` and `kcli leaders list", "metadata": "kcli meta",
@@ -145,6 +146,11 @@ OPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
     "--null-value": (("--null", "-Z"),),
     "--input-mode": (("--input", "--input json"),),
     "--time": (("--at", "--at TIME"),),
+    "--filter": (("--grep", "--grep RE` (anywhere) or `--where 'value.FIELD == X'"), ("--match", "--match PATTERN")),
+    "--since": (("--start", "--start TIME"), ("--to-datetime", "--to-datetime TIME")),
+    "--until": (("--end", "--end TIME"),),
+    "--file": (("--whole", "kcli produce TOPIC FILE"),),
+    "--principal": (("--allow-principal", "--allow USER` or `--deny USER"),),
     "--follow": (
         ("--from-beginning", "the default, unless -e ends it"),
         ("--no-follow", "the default, unless -e ends it"),
