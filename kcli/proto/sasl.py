@@ -8,8 +8,7 @@ AuthError, final, when the other side is not who it should be or refuses us.
 from __future__ import annotations
 
 from kcli.errors import AuthError
-from kcli.redact import redacted
-from kcli.text.escape import visible
+from kcli.text.escape import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
         def step(self, challenge: bytes) -> bytes | None: ...
 
 
-LONGEST_REASON = 300
 SEPARATOR = "\x01"
 
 
@@ -93,9 +91,3 @@ class Announced:
 
     def step(self, challenge: bytes) -> bytes | None:
         return None
-
-
-def printable(text: str) -> str:
-    """What a stranger said, fit to be shown: no secret of ours, nothing a terminal obeys, and not for ever."""
-    shown = visible(redacted(text.strip()))
-    return shown if len(shown) <= LONGEST_REASON else f"{shown[:LONGEST_REASON]}…"

@@ -13,7 +13,7 @@ from hashlib import pbkdf2_hmac
 from os import urandom
 
 from kcli.errors import AuthError
-from kcli.proto.sasl import printable
+from kcli.text.escape import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import sys
 
+from kcli.redact import redacted
+
+LONGEST_REASON = 300
 _HIDDEN = (
     (0x00, 0x20),  # C0, ESC among them
     (0x7F, 0xA0),  # DEL and C1
@@ -31,6 +34,12 @@ def visible(text: str, keep: str = "") -> str:
         _fill()
     table = _TABLE if not keep else {code: shown for code, shown in _TABLE.items() if chr(code) not in keep}
     return text.translate(table)
+
+
+def printable(text: str) -> str:
+    """What a stranger said, fit to be shown: no secret of ours, nothing a terminal obeys, and not for ever."""
+    shown = visible(redacted(text.strip()))
+    return shown if len(shown) <= LONGEST_REASON else f"{shown[:LONGEST_REASON]}…"
 
 
 def put(text: str) -> None:

@@ -17,7 +17,6 @@ from kcli.broker.security.access import Access
 from kcli.broker.security.aws import announce, region_of
 from kcli.broker.security.renewal import Renewal
 from kcli.broker.security.secured import SecuredConnection
-from kcli.broker.security.tokens import Tokens, expiry
 from kcli.client import Client
 from kcli.errors import AuthError, ConnectError, KcliError, UsageError
 from kcli.grammar.bound import Bound
@@ -27,6 +26,7 @@ from kcli.proto.session import ServerSession
 from kcli.sandbox.sandbox import Sandbox
 from kcli.secret import Secret
 from kcli.security import Aws, OAuth, Sasl, Security, Tls
+from kcli.security.tokens import Tokens, expiry
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
 from tests.idp import Idp, unsecured
 

@@ -13,16 +13,15 @@ from typing import Any
 import pytest
 
 from kcli.broker.broker import NetworkBroker
-from kcli.broker.security import keystores
-from kcli.broker.security.tls import client_context
-from kcli.broker.security.tls_faults import explain
 from kcli.client import Client
 from kcli.errors import ConnectError, TlsError, UsageError
 from kcli.grammar.bound import Bound
 from kcli.model import Address, TopicPartition
 from kcli.sandbox.sandbox import Sandbox
 from kcli.secret import Secret
-from kcli.security import Security, Tls
+from kcli.security import Security, Tls, keystores
+from kcli.security.tls import client_context
+from kcli.security.tls_faults import explain
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
 from tests.certificates import PASSWORD, Authority, Issued
 
@@ -337,7 +336,7 @@ def test_tls_costs_nobody_who_does_not_want_it() -> None:
         "from kcli.settings import ClientSettings\n"
         "kcli.client.Client(ClientSettings()) if False else None\n"
         "assert 'ssl' not in sys.modules and 'kcli.security' not in sys.modules, 'too early'\n"
-        "import kcli.broker.security.tls, ssl\n"
+        "import kcli.security.tls, ssl\n"
         "assert asyncio.base_events.ssl.SSLContext is ssl.SSLContext\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=30)

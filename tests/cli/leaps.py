@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from kcli.broker import daemon_thread as aside
+from kcli import tasks as aside
 from kcli.sync.loop_thread import LoopThread
 
 T = TypeVar("T")

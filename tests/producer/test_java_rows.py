@@ -266,7 +266,7 @@ def test_A4_24_a_produce_may_take_the_brokers_time_and_other_requests_have_their
 IN_A_THREAD = {"tokens.py"}
 BLOCKING = {("time", "sleep"), ("socket", "create_connection"), ("select", "select"), ("subprocess", "run")}
 SOCKETS = {"recv", "sendall", "recv_into", "accept"}
-ENGINES = ("broker", "cluster", "producer", "consumer")
+ENGINES = ("broker", "cluster", "producer", "consumer", "security")
 
 
 def test_A4_26_no_engine_makes_a_blocking_call() -> None:

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from kcli.errors import AuthError
 from kcli.proto.msk_iam import payload, presign
-from kcli.proto.sasl import OAuthBearer, Plain, printable
+from kcli.proto.sasl import OAuthBearer, Plain
 from kcli.proto.saslprep import saslprep
 from kcli.proto.scram import FEWEST, Credential, ScramClient, ScramServer, derive
+from kcli.text.escape import printable
 
 NONCE = "rOprNGfwEbeRWgbNEkqO"  # RFC 7677, section 3
 CHALLENGE = b"r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096"

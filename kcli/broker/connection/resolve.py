@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from kcli.broker.daemon_thread import in_daemon_thread
+from kcli.tasks import in_daemon_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

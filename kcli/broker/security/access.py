@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from ssl import SSLContext
 
     from kcli.broker.security.secured import SecuredConnection
-    from kcli.broker.security.tokens import Tokens
     from kcli.errors import ConnectError
     from kcli.proto.sasl import Mechanism
     from kcli.security import Sasl, Security
+    from kcli.security.tokens import Tokens
 
 READABLE = ("PLAIN", "OAUTHBEARER")
 """Mechanisms that send what would let others in."""
@@ -30,7 +30,7 @@ class Access:
         self._tokens: Tokens | None = None
         self._prepared = False
         if self.tls is not None:
-            from kcli.broker.security.tls import client_context
+            from kcli.security.tls import client_context
 
             self.context = client_context(self.tls)
         if self.sasl is not None:
@@ -44,7 +44,7 @@ class Access:
             if missing:
                 raise UsageError(f"sasl.mechanism={sasl.mechanism} wants {missing}")
         if sasl.mechanism == "OAUTHBEARER":
-            from kcli.broker.security.tokens import Tokens
+            from kcli.security.tokens import Tokens
 
             self._tokens = Tokens(sasl.oauth)
         if sasl.mechanism == "AWS_MSK_IAM" and self.tls is None:
@@ -58,7 +58,7 @@ class Access:
         """TLS on a new TCP connection, if we speak it. Raises ConnectError, TlsError."""
         if self.context is None:
             return
-        from kcli.broker.security.tls import secure
+        from kcli.security.tls import secure
 
         server, name = self.server_name(host), connection.name
         connection.secured(await secure(connection.wire, connection, self.context, server, seconds, name))
@@ -68,7 +68,7 @@ class Access:
         is well."""
         if self.context is None or connection.cause is None or not connection.hung_up:
             return None
-        from kcli.broker.security.tls_faults import explain
+        from kcli.security.tls_faults import explain
 
         error = explain(connection.cause, connection.name, self.server_name(host))
         return error if isinstance(error, TlsError) else None
@@ -93,13 +93,13 @@ class Access:
 
             return OAuthBearer(await self._tokens.token(), sasl.oauth.extensions if sasl.oauth is not None else ())
         if sasl.mechanism == "AWS_MSK_IAM":
-            from kcli.broker.daemon_thread import in_daemon_thread
             from kcli.broker.security.aws import announce
+            from kcli.tasks import in_daemon_thread
 
             return await in_daemon_thread("aws", announce, sasl.aws, host)
         if sasl.mechanism == "GSSAPI":
-            from kcli.broker.daemon_thread import in_daemon_thread
             from kcli.broker.security.kerberos import Gssapi
+            from kcli.tasks import in_daemon_thread
 
             return await in_daemon_thread("kerberos", Gssapi, sasl.kerberos, host)
         return self._with_password(sasl)

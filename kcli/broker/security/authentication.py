@@ -11,7 +11,7 @@ from kcli.broker.security.renewal import Renewal
 from kcli.errors import AuthError, ConnectError
 from kcli.proto.messages.sasl_authenticate import SaslAuthenticateRequest
 from kcli.proto.messages.sasl_handshake import SaslHandshakeRequest
-from kcli.proto.sasl import printable
+from kcli.text.escape import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ async def _exchange(
 async def _step(mechanism: Mechanism, challenge: bytes | None) -> bytes | None:
     if not mechanism.blocking:
         return mechanism.first() if challenge is None else mechanism.step(bytes(challenge))
-    from kcli.broker.daemon_thread import in_daemon_thread
+    from kcli.tasks import in_daemon_thread
 
     if challenge is None:
         return await in_daemon_thread("sasl", mechanism.first)

@@ -8,8 +8,9 @@ from time import gmtime, strftime
 
 from kcli.errors import AuthError
 from kcli.proto.msk_iam import payload
-from kcli.proto.sasl import Announced, printable
+from kcli.proto.sasl import Announced
 from kcli.security import Aws
+from kcli.text.escape import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ python-gssapi is imported when it is wanted (the extra `kerberos`), and asked in
 from __future__ import annotations
 
 from kcli.errors import AuthError, UsageError
-from kcli.proto.sasl import printable
 from kcli.security import Kerberos
+from kcli.text.escape import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,11 @@ import asyncio
 import ssl
 from datetime import UTC, datetime
 
-from kcli.broker.security.tls_faults import (
+from kcli.cli.commands.doctor.certificate import Certificate, read
+from kcli.cli.commands.doctor.diagnose import quick, speaks_plaintext, trimmed
+from kcli.cli.commands.doctor.endpoint import Endpoint
+from kcli.cli.commands.doctor.steps import Fault
+from kcli.security.tls_faults import (
     EXPIRED,
     NO_FIRST,
     NO_ISSUER,
@@ -16,10 +20,6 @@ from kcli.broker.security.tls_faults import (
     WRONG_ADDRESS,
     WRONG_NAME,
 )
-from kcli.cli.commands.doctor.certificate import Certificate, read
-from kcli.cli.commands.doctor.diagnose import quick, speaks_plaintext, trimmed
-from kcli.cli.commands.doctor.endpoint import Endpoint
-from kcli.cli.commands.doctor.steps import Fault
 
 SOON = 14  # days
 MANY = 5

@@ -10,9 +10,9 @@ import os
 import ssl
 from contextlib import contextmanager
 
-from kcli.broker.security import keystores
-from kcli.broker.security.tls_faults import explain
 from kcli.errors import ConnectError, UsageError
+from kcli.security import keystores
+from kcli.security.tls_faults import explain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,10 +9,9 @@ from __future__ import annotations
 import asyncio
 import time
 
-from kcli.broker.daemon_thread import in_daemon_thread
 from kcli.errors import AuthError, UsageError
 from kcli.redact import remember
-from kcli.tasks import retrieve, share
+from kcli.tasks import in_daemon_thread, retrieve, share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ class Tokens:
             what = "wants one of" if not named else "wants one, and not several, of"
             raise UsageError(f"sasl.mechanism=OAUTHBEARER {what} a token, a token file, a token command, a token URL")
         if oauth.token_endpoint:
-            from kcli.broker.security.oidc import check_endpoint
+            from kcli.security.oidc import check_endpoint
 
             check_endpoint(oauth)
         self._oauth = oauth
@@ -87,7 +86,7 @@ def obtain(oauth: OAuth) -> tuple[str, float | None]:
             raise AuthError(f"the token file {oauth.token_file}: {reason}") from None
     if oauth.token_command:
         return _printed(oauth.token_command, oauth.timeout), None
-    from kcli.broker.security.oidc import ask
+    from kcli.security.oidc import ask
 
     return ask(oauth)
 

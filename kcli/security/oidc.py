@@ -11,9 +11,9 @@ from urllib.parse import urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, Request, build_opener
 
 from kcli.errors import AuthError, ConnectError, UsageError
-from kcli.proto.sasl import printable
 from kcli.redact import remember
 from kcli.secret import without_login
+from kcli.text.escape import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,0 +1,85 @@
+"""Schemas of records, and the interface through which `serde` and commands ask for them.
+
+`serde` knows no HTTP and `registry` no bytes of records: they meet here. Cheap to import, and imported only by what
+was told of a registry or a schema.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+from kcli.errors import KcliError
+from kcli.values import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NamedTuple, Protocol
+
+    class Reference(NamedTuple):
+        """What a schema imports: by `name` in its text, kept under `subject` as `version`."""
+
+        name: str
+        subject: str
+        version: int
+else:
+    Protocol = object
+    Reference = namedtuple("Reference", "name subject version")
+
+AVRO, PROTOBUF, JSON = "AVRO", "PROTOBUF", "JSON"
+KINDS = (AVRO, PROTOBUF, JSON)
+
+
+class Schema(Frozen):
+    """One schema as its registry has it. `metadata`, `rule_set` and `extra` (fields of the answer that kcli does not
+    know) are JSON texts, kept for another registry; "" where there is none."""
+
+    kind: str = AVRO
+    text: str = ""
+    references: tuple[Reference, ...] = ()
+    id: int = -1  # -1: the registry did not say
+    guid: str = ""
+    subject: str = ""  # as the registry names it, its context in front
+    version: int = -1
+    context: str = ""  # "" is the default one; ids are unique within a context only
+    metadata: str = ""
+    rule_set: str = ""
+    extra: str = ""
+
+    @property
+    def name(self) -> str:
+        """For messages: `orders-value version 3`, else `schema 7`."""
+        if self.subject:
+            return f"{self.subject} version {self.version}" if self.version >= 0 else self.subject
+        return f"schema {self.guid or self.id}"
+
+
+class SchemaNotFound(KcliError):
+    """The registry answers, and it has no such schema, subject or version. Final until somebody registers it."""
+
+
+class SchemaRefused(KcliError):
+    """A schema, or what it refers to, that is not used: it breaks a limit, or its references run in a circle."""
+
+
+class Schemas(Protocol):
+    """Where schemas come from: a registry, or a folder in its place. Answers are kept, and concurrent callers share one
+    request. Raises SchemaNotFound, SchemaRefused; of a registry also ConnectError, AuthError, DeadlineExceeded."""
+
+    async def by_id(self, id: int, *, context: str = "", subject: str | None = None) -> Schema:
+        """The schema of an id, which is immutable. `subject` is one that the caller was told, never a guess: a registry
+        with several contexts looks the id up in its context."""
+
+    async def by_guid(self, guid: str) -> Schema:
+        """The schema of a GUID, in its text form with hyphens."""
+
+    async def latest(self, subject: str) -> Schema:
+        """The latest version of a subject; it may be up to a minute old."""
+
+    async def version(self, subject: str, version: int) -> Schema: ...
+    async def references(self, schema: Schema) -> list[tuple[str, Schema]]:
+        """All that the schema needs, its references' references too, by the name that the importing text uses. Each
+        name once, and what is needed stands in front of what needs it. Raises SchemaRefused for a circle, for more than
+        64 levels and more than 1,000 schemas."""
+
+    async def register(self, subject: str, schema: Schema, normalize: bool = False) -> int:
+        """The id of the schema under the subject: a new one, or the one it already has there."""
