@@ -6,12 +6,9 @@ A wrong type is one sentence that names the field (`configs[2].value: expected a
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from kcli.values import Frozen
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class JsonObject(Frozen):

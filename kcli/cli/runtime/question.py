@@ -40,14 +40,18 @@ def _wait_for_a_line() -> None:
     """
     if os.name != "posix":
         return
+    try:
+        keyboard = sys.stdin.fileno()
+    except OSError:  # a text in memory, which a program gave in place of stdin: reading it never waits
+        return
     source, sink = os.pipe()
     os.set_blocking(source, False)
     os.set_blocking(sink, False)
     before = signal.set_wakeup_fd(sink, warn_on_full_buffer=False)
     try:
         while True:
-            ready, _, _ = select.select([sys.stdin, source], [], [])
-            if sys.stdin in ready:
+            ready, _, _ = select.select([keyboard, source], [], [])
+            if keyboard in ready:
                 return
             _pass_on(source, before)  # another signal than SIGINT: its handler ran, and the question stays
     finally:

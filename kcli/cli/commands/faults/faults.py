@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
@@ -12,11 +15,6 @@ from kcli.cli.runtime.connection import Connection
 from kcli.errors import UsageError
 from kcli.model import Cluster
 from kcli.sandbox.faults.control_client import find, tell
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
 
 
 class FaultRow(Row, section="faults"):

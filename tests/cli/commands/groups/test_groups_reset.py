@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import time
@@ -107,15 +108,9 @@ def test_E43_the_plan_comes_first_and_nothing_is_done_without_a_word(shell: Shel
 
 
 def test_E43_a_person_types_the_name_of_the_group(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal:
-        def __init__(self, line: str) -> None:
-            self.line = line
-
+    class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
-
-        def readline(self) -> str:
-            return self.line
 
     monkeypatch.setattr(admin.sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(admin.sys, "stdin", Terminal("biling\n"))

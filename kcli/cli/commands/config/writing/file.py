@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from kcli.cli.commands.config.writing.toml import NewProfile, quoted, text_of
 from kcli.cli.documents.toml_reader import header
 from kcli.errors import UsageError
 from kcli.values import Value, field
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.config.profiles.files import ProfilesFile
 
