@@ -17,7 +17,7 @@ RECORDS := $(addprefix tests/,proto producer consumer serde interop sandbox kafk
 	$(addprefix cli/commands/,cat consume copy produce redrive))
 LATE := admin broker cluster consumer lag producer sandbox seeking cli kafka/broker/test_security.py
 
-.PHONY: demo tables quick test test-spark test-pure test-pictures test-dist dist deb onefile alone nightly asan check schedules late chaos storm soak soak-tui screenshots recordings bench bench-pipeline clean format
+.PHONY: demo tables reference quick test test-spark test-pure test-pictures test-dist dist deb onefile alone nightly asan check schedules late chaos storm soak soak-tui screenshots recordings bench bench-pipeline clean format
 
 $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/*.c kcli/proto/*.pyx kcli/proto/compiled/*.pxi)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -97,8 +97,11 @@ format: $(VENV)/.made-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-tables: $(VENV)/.made-dev  ## what the fast parser and completion read, from the declarations of the commands
+tables: $(VENV)/.made-dev  ## what is made of the commands' declarations: what the fast parser and completion read, docs/reference
 	$(BIN)/python -m kcli.cli.parsing.make_tables
+
+reference: $(VENV)/.made-dev  ## docs/reference: a page for each command, from its declaration
+	$(BIN)/python -m kcli.cli.parsing.help.reference
 
 schedules: $(VENV)/.made-dev  ## KCLI_SCHEDULES (10000) random schedules against the producer, and interleavings of the consumer, from KCLI_SEED (0) on
 	$(BIN)/python -m tests.producer.schedules $${KCLI_SEED:-0} $${KCLI_SCHEDULES:-10000}

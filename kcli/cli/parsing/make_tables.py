@@ -1,4 +1,7 @@
-"""`make tables`: the tables that the fast parser and completion read, a module a subject, from the declarations."""
+"""`make tables`: what is made of the declarations of the commands.
+
+The tables that the fast parser and completion read, a module a subject, and the pages of docs/reference.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from pathlib import Path
 
 from kcli.cli.output.tables.shape import every
 from kcli.cli.parsing.command import DECLARED, Command
+from kcli.cli.parsing.help import reference
 from kcli.cli.parsing.option import Option
 from kcli.cli.parsing.registry import SUBJECTS, modules
 
@@ -84,3 +88,4 @@ def _fields(value: Option | Command) -> dict[str, object]:
 
 if __name__ == "__main__":
     write()
+    reference.write()

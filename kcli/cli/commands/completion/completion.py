@@ -28,8 +28,8 @@ class CompletionOptions(Options):
     "completion",
     words="bash|zsh|fish",
     examples="""
-eval "$(kcli completion bash)"                        in ~/.bashrc
-eval "$(kcli completion zsh)"                         in ~/.zshrc
+eval "$(kcli completion bash)"                        # in ~/.bashrc
+eval "$(kcli completion zsh)"                         # in ~/.zshrc
 kcli completion fish > ~/.config/fish/completions/kcli.fish""",
 )
 def completion(options: CompletionOptions) -> int:

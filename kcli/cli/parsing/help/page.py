@@ -36,7 +36,7 @@ def page(path: str, command: Command, width: int, everything: bool = False) -> s
         lines += ["", *examples.split("\n")]
     if command.details and everything:
         lines += ["", *_paragraphs(command.details, width)]
-    panels = _panels(command.options)
+    panels = by_panel(command.options)
     for title, options in panels.items():
         lines += _panel(title, [option for option in options if everything or not option.folded], width, everything)
     if not everything:
@@ -73,7 +73,7 @@ def columns() -> int:
     return min(max(get_terminal_size((80, 24)).columns, 60), 100)
 
 
-def _panels(options: tuple[Option, ...]) -> dict[str, list[Option]]:
+def by_panel(options: tuple[Option, ...]) -> dict[str, list[Option]]:
     """Options by the titles of their panels: the command's own first, the connection last."""
     panels: dict[str, list[Option]] = {OWN: []}
     for option in options:
@@ -90,7 +90,7 @@ def _panel(title: str, options: list[Option], width: int, everything: bool) -> l
     column = min(max(map(len, left)), LEFT)
     lines = ["", f"{title}:"]
     for spelling, option in zip(left, options):
-        text = _text(option)
+        text = explained(option)
         if len(spelling) > column:
             lines.append(f"  {spelling}")
             lines += _row(" " * (column + 4), text, width)
@@ -103,7 +103,7 @@ def _folded(panels: dict[str, list[Option]], width: int) -> list[str]:
     """The folded options of each panel, in as few lines as their shortest spellings take."""
     lines = []
     for title, options in panels.items():
-        folded = [f"{option.flags[0]} {_value(option)}".rstrip() for option in options if option.folded]
+        folded = [f"{option.flags[0]} {value_of(option)}".rstrip() for option in options if option.folded]
         if folded:
             names = ", ".join(name.replace(" ", "\0") for name in folded)
             heading = "More" if title == OWN else title
@@ -116,18 +116,19 @@ def _spelling(option: Option, everything: bool) -> str:
     short = [flag for flag in option.flags if not flag.startswith("--")]
     long = [flag for flag in option.flags if flag.startswith("--")]
     flags = [*option.flags, *option.also] if everything else [*short[:1], *long[:1]]
-    return f"{', '.join(flags)} {_value(option)}".rstrip()
+    return f"{', '.join(flags)} {value_of(option)}".rstrip()
 
 
-def _value(option: Option) -> str:
+def value_of(option: Option) -> str:
+    """What stands for the value of an option: its metavar or its choices; "" for a switch."""
     choices = "|".join(option.choices)
     return option.metavar or (choices if len(choices) <= NAMED else option.name.upper() if choices else "")
 
 
-def _text(option: Option) -> str:
+def explained(option: Option) -> str:
     """The help of an option, with those of its choices that are named neither before it nor in it."""
     unnamed = [choice for choice in option.choices if choice not in option.help]
-    if not unnamed or _value(option) == "|".join(option.choices):
+    if not unnamed or value_of(option) == "|".join(option.choices):
         return option.help
     return f"{option.help.rstrip('.')} ({', '.join(option.choices)})."
 

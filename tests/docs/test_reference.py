@@ -1,0 +1,57 @@
+"""docs/reference is what the declarations of the commands make of it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from kcli.cli.parsing.help.reference import FOLDER, pages, shared_connection, write
+from kcli.cli.parsing.registry import every
+from tests.each import each
+
+PAGES = pages()
+
+
+def test_the_pages_are_what_the_declarations_make() -> None:
+    there = {str(path.relative_to(FOLDER)): path.read_text() for path in FOLDER.rglob("*.md")}
+    assert there.keys() == PAGES.keys(), "run `make reference`"
+    assert [name for name, text in PAGES.items() if there[name] != text] == [], "run `make reference`"
+
+
+def test_a_page_of_what_is_gone_goes(tmp_path: Path) -> None:
+    (tmp_path / "gone.md").write_text("old")
+    write(tmp_path)
+    assert {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.md")} == PAGES.keys()
+
+
+@each("path", [path for path, command in every() if not command.own_words])
+def test_a_page_explains_every_option_of_its_command(path: str) -> None:
+    subject, _, verb = path.partition(" ")
+    command = dict(every())[path]
+    page = PAGES[f"{subject}.md"]
+    part = re.split(r"^## kcli ", page, flags=re.MULTILINE)
+    text = next(one for one in part if one.startswith(f"{path}\n")) if verb else page
+    text += PAGES["connection.md"]
+    spellings = [flag for option in command.options if not option.hidden for flag in (*option.flags, *option.also)]
+    assert [flag for flag in spellings if f"`{flag}`" not in text and f"`{flag} " not in text] == []
+    assert "`0` done; `1` failure; `2` usage" in text
+
+
+def test_the_connection_is_explained_once() -> None:
+    options = {option.name: option for option in shared_connection()}
+    assert {"bootstrap", "profile"} <= options.keys()
+    flag = f"- `{options['bootstrap'].flags[0]}`, "
+    assert flag in PAGES["connection.md"]
+    assert flag not in PAGES["consume.md"]
+
+
+def test_fields_of_json_and_codes_of_options_are_there() -> None:
+    assert "| `coordinator` | integer |" in PAGES["groups.md"]
+    assert re.search(r"^- `--timeout`: .*4", PAGES["consume.md"], re.MULTILINE)
+    assert "5` could not connect" not in PAGES["completion.md"]
+
+
+def test_what_markdown_would_read_as_a_sign_stays() -> None:
+    assert "('orders-\\*')" in PAGES["consume.md"]
+    assert "header \\_\\_control" in PAGES["consume.md"]
+    assert "`--share-ack` release" in PAGES["consume.md"]
