@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 HIDDEN = redact.HIDDEN
 WORDS = ("password", "secret", "token", "jaas", "credential", "assertion", "passphrase", "private", "key.pem")
-OPEN = ("endpoint.url", "token.file", "token.command", "client.credentials.client.id", "delegation.token")
-PRIVATE = ("ssl.keystore.key", "sasl.oauthbearer.config", "sasl.oauthbearer.extensions")
+OPEN = tuple(
+    "endpoint.url token.file token.command client.credentials.client.id delegation.token credentials.source".split()
+)
+PRIVATE = ("ssl.keystore.key", "sasl.oauthbearer.config", "sasl.oauthbearer.extensions", "basic.auth.user.info")
 
 
 class Secret:
@@ -53,12 +55,17 @@ class Secret:
 
 def secretive(key: str) -> bool:
     """Whether the value of a property of this name must be hidden; if in doubt, it must."""
-    name = key.lower().replace("_", ".")
+    name = key.lower().replace("_", ".").removeprefix("kcli.").removeprefix("schema.registry.")
     return name in PRIVATE or (not name.endswith(OPEN) and any(word in name for word in WORDS))
 
 
 def without_login(url: str) -> str:
-    """An address without user name, password and values of its query; any other text is returned unchanged."""
+    """An address without user name, password and values of its query, or several with commas between; any other text
+    is returned unchanged."""
+    begins = [at for at in (url.find(",http://"), url.find(",https://")) if at >= 0]
+    if begins:
+        first = min(begins)
+        return f"{without_login(url[:first])},{without_login(url[first + 1 :])}"
     url, mark, query = url.partition("?")
     if mark:
         url += f"?{HIDDEN}" if "=" in query else mark + query

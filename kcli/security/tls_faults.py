@@ -37,49 +37,54 @@ REASONS = {
 PLAINTEXT = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "HTTPS_PROXY_REQUEST", "UNKNOWN_PROTOCOL")
 
 
-def explain(problem: BaseException, name: str, host: str) -> ConnectError:
-    """The error to raise for one of the TLS layer; `name` is the broker's, `host` what the certificate should say."""
+WITHOUT_TLS = {
+    "broker": ("security.protocol=PLAINTEXT or SASL_PLAINTEXT", "security.protocol=PLAINTEXT or SASL_PLAINTEXT"),
+    "registry": ("http:// in schema.registry.url", "http://"),
+}
+
+
+def explain(problem: BaseException, name: str, host: str, peer: str = "broker") -> ConnectError:
+    """The error to raise for one of the TLS layer; `name` is the peer's, `host` what the certificate should say. `peer`
+    is "broker" or "registry"."""
     if isinstance(problem, ssl.SSLCertVerificationError):
-        return TlsError(f"{name}: {_certificate(problem, host)}")
+        return TlsError(f"{name}: {_certificate(problem, host, peer)}")
     if isinstance(problem, ssl.SSLError):
         reason = str(getattr(problem, "reason", None) or "")
         if any(word in reason for word in PLAINTEXT):
-            return TlsError(
-                f"{name} does not speak TLS on this port: use security.protocol=PLAINTEXT or SASL_PLAINTEXT"
-            )
+            return TlsError(f"{name} does not speak TLS on this port: use {WITHOUT_TLS[peer][0]}")
         for word, means in REASONS.items():
             if reason.endswith(word):
                 return TlsError(f"{name} {means}")
         if isinstance(problem, ssl.SSLEOFError | ssl.SSLZeroReturnError):
-            return hung_up(name)
+            return hung_up(name, peer)
         return ConnectError(f"{name}: the TLS connection failed ({reason or problem})")
     if isinstance(problem, ConnectionResetError):
-        return hung_up(name)
+        return hung_up(name, peer)
     return ConnectError(f"{name}: the TLS connection failed ({problem})")
 
 
-def hung_up(name: str) -> ConnectError:
+def hung_up(name: str, peer: str = "broker") -> ConnectError:
     """Not final: a proxy does the same while the broker is away."""
     return ConnectError(
         f"{name} closed the connection during the TLS handshake: the port may speak plaintext "
-        "(security.protocol=PLAINTEXT or SASL_PLAINTEXT), or want another client certificate (ssl.keystore.location)"
+        f"({WITHOUT_TLS[peer][1]}), or want another client certificate (ssl.keystore.location)"
     )
 
 
-def _certificate(problem: ssl.SSLCertVerificationError, host: str) -> str:
+def _certificate(problem: ssl.SSLCertVerificationError, host: str, peer: str) -> str:
     code = problem.verify_code
     if code == EXPIRED:
-        return "the broker's certificate has expired: it has to be renewed (or this machine's clock is wrong)"
+        return f"the {peer}'s certificate has expired: it has to be renewed (or this machine's clock is wrong)"
     if code == NOT_YET:
-        return "the broker's certificate is not valid yet: check this machine's clock"
+        return f"the {peer}'s certificate is not valid yet: check this machine's clock"
     if code in (WRONG_NAME, WRONG_ADDRESS):
         return (
-            f"the broker's certificate is not for {host}: connect by a name that is in it, have the name added, or "
+            f"the {peer}'s certificate is not for {host}: connect by a name that is in it, have the name added, or "
             "turn the check off with ssl.endpoint.identification.algorithm= (empty)"
         )
     if code in (SELF_SIGNED, SELF_SIGNED_IN_CHAIN, NO_ISSUER, NO_FIRST):
         kind = "signed by itself" if code == SELF_SIGNED else "signed by an authority that is not trusted here"
-        return f"the broker's certificate is {kind}: name its authority with ssl.ca.location (a PEM file)"
+        return f"the {peer}'s certificate is {kind}: name its authority with ssl.ca.location (a PEM file)"
     if code == PURPOSE:
-        return "the broker's certificate is not made for servers (extended key usage serverAuth)"
-    return f"the broker's certificate is not accepted: {problem.verify_message or problem.reason}"
+        return f"the {peer}'s certificate is not made for servers (extended key usage serverAuth)"
+    return f"the {peer}'s certificate is not accepted: {problem.verify_message or problem.reason}"

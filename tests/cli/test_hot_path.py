@@ -74,6 +74,12 @@ def test_no_line_of_the_hot_path_imports_a_folder_with_plain_imports(imported: d
     assert {name for name in loaded if not name.endswith(OPTIONS)} == set()
 
 
+@pytest.mark.process
+def test_who_names_no_registry_imports_nothing_of_it(imported: dict[str, set[str]]) -> None:
+    theirs = ("kcli.registry", "kcli.schemas", "kcli.security", "http", "urllib")
+    assert {name for modules in imported.values() for name in modules if name.startswith(theirs)} == set()
+
+
 @pytest.mark.parametrize("folder", PLAIN)
 def test_a_folder_beside_the_hot_path_has_plain_imports(folder: str) -> None:
     modules = sorted((ROOT / folder).rglob("*.py"))

@@ -12,17 +12,17 @@ from contextlib import contextmanager
 
 from kcli.admin import undo
 from kcli.admin.cluster.cluster import describe_cluster
-from kcli.cli.documents.json_object import read_object
 from kcli.cli.runtime.answer import say
 from kcli.errors import UsageError
+from kcli.text.json_object import read_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kcli.cli.documents.json_object import JsonObject
     from kcli.cli.parsing.groups import UndoOptions
     from kcli.model import Cluster
+    from kcli.text.json_object import JsonObject
 
 
 class UndoFile:

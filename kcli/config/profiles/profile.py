@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 FLAGS = ("read_only", "protected")
 SERVERS = ("bootstrap", "bootstrap_servers", "bootstrap.servers", "metadata.broker.list")
 MAP = "broker_map"
-TAKING = ("sasl.oauthbearer.token.file", "sasl.oauthbearer.token.command", "sasl.kerberos.keytab")
+REGISTRY = "registry"
+"""The short name a profile has for schema.registry.url; a folder (`file:schemas`) is meant from the file's."""
+TAKING = tuple(
+    "sasl.oauthbearer.token.file sasl.oauthbearer.token.command sasl.kerberos.keytab bearer.auth.token.file "
+    "bearer.auth.token.command".split()
+)
 KEYS = ("ssl.key.location", "ssl.keystore.location")
 """Files of private keys: a project may have its own."""
 MECHANISM = ("sasl.mechanism", "sasl.mechanisms")
@@ -66,10 +71,13 @@ def profile_of(name: str, table: Mapping[str, object], path: str) -> Profile:
                 guard = key
         elif key in SERVERS:
             servers = _text(value)
+        elif key == REGISTRY:
+            url = value if _is_source(value) else _registry(_text(value), os.path.dirname(path))
+            properties.append(("schema.registry.url", url))
         else:
             properties.append((key, value if _is_source(value) else _text(value)))
     taken = [key for key, value in properties if _takes(key, value, os.path.dirname(os.path.realpath(path)))]
-    switches = [key for key, value in properties if str(value).strip().lower() in SWITCHES.get(key, ())]
+    switches = [key for key, value in properties if str(value).strip().lower() in SWITCHES.get(_bare(key), ())]
     return Profile(
         name=name,
         where=where,
@@ -84,8 +92,21 @@ def profile_of(name: str, table: Mapping[str, object], path: str) -> Profile:
     )
 
 
+def _bare(key: str) -> str:
+    """The name of a property, also where it is a schema registry's."""
+    return key.removeprefix("schema.registry.")
+
+
+def _registry(url: str, folder: str) -> str:
+    """The registry's address; a folder of schemas with its whole path."""
+    if not url.startswith("file:") or url.startswith("file:///"):
+        return url
+    return f"file:{os.path.join(folder, os.path.expanduser(url.removeprefix('file:')))}"
+
+
 def _takes(key: str, value: str | Source, folder: str) -> bool:
     """Whether a property takes something that is not in its file or beside it."""
+    key = _bare(key)
     if not isinstance(value, str) or key in TAKING or "${" in value:
         return True
     if key in KEYS:
@@ -103,9 +124,12 @@ def gives_secret(key: str, value: str) -> bool:
     """Whether a property is a secret, or says where one is."""
     from kcli.secret import secretive
 
+    key = _bare(key)
     if key in MECHANISM:
         return value.strip().upper() in AMBIENT
-    return secretive(key) or key in TAKING or key in KEYS or key.startswith("sasl.aws.") or value.startswith("file:")
+    if secretive(key) or key in TAKING or key in KEYS or key.startswith("sasl.aws."):
+        return True
+    return value.startswith("file:") and key != "url"
 
 
 def _mapped(table: Any, where: str) -> tuple[str, ...]:
@@ -136,7 +160,7 @@ def flat(prefix: str, table: dict[str, Any], where: str, folder: str) -> Iterabl
         if isinstance(value, dict):
             from kcli.config.secrets.sources import from_table, is_source
 
-            if is_source(value) and not any(f"{name}.{kind}" in TAKING for kind in value):
+            if is_source(value) and not any(_bare(f"{name}.{kind}") in TAKING for kind in value):
                 yield name, from_table(value, f"{where}: {name}", folder)
             else:
                 yield from flat(f"{name}.", value, where, folder)

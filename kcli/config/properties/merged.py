@@ -63,18 +63,31 @@ class Properties:
 
     def _withhold(self, project: Profile) -> None:
         """Raises UsageError where a secret is wanted that the project's profile does not get."""
-        from kcli.config.profiles.files import trusting
-        from kcli.config.properties.names import TLS
+        from kcli.config.properties.names import TLS, of_a_registry
 
         protocol, _ = self.given.get("security.protocol", ("", ""))
         wanted = str(protocol).strip().upper().split("_")
         for key, where in self.withheld:
-            if ("SSL" if key in TLS else "SASL") in wanted:
-                raise UsageError(
-                    f"{where}: {project.where} gets no secret from outside of it: a project's file may "
-                    f"{trusting(project)}"
-                )
+            if not of_a_registry(key) and ("SSL" if key in TLS else "SASL") in wanted:
+                raise _withheld(where, project)
             self.notes.append(f"{where}: is not given to {project.where}")
+
+    def registry(self) -> dict[str, tuple[Given, str]]:
+        """What is said of a schema registry, without the prefix of its names, in the order it was said. Raises
+        UsageError where it wants a secret that the project's profile does not get."""
+        from kcli.config.properties.names import of_a_registry
+
+        found: dict[str, tuple[Given, str]] = {}
+        for key, given in self.given.items():
+            name = of_a_registry(key)
+            if name:
+                found.pop(name, None)
+                found[name] = given
+        if self.project is not None and self._looking and "url" in found:
+            for key, where in self.withheld:
+                if of_a_registry(key):
+                    raise _withheld(where, self.project)
+        return found
 
     def put_from_outside(self, key: str, value: str, where: str) -> None:
         """`put`, of a variable or a file of the user's. Withholds secrets from a project that nobody trusts."""
@@ -111,10 +124,12 @@ class Properties:
 
     def _beside(self, key: str, where: str) -> None:
         """A name that is about security, about nothing here, or nobody's."""
-        from kcli.config.properties.names import REGISTRY, SECURITY, elsewhere, refusal
+        from kcli.config.properties.names import REGISTRY, SECURITY, elsewhere, of_a_registry, refusal
 
         if key in SECURITY:
             self._secured = True
+        elif key != REGISTRY and of_a_registry(key):
+            return
         elif (why := refusal(key)) is not None:
             raise UsageError(f"{where}: {why}" if key in where else f"{where}: {key}: {why}")
         elif key == REGISTRY:
@@ -170,6 +185,14 @@ def read_properties(
 def _environment(properties: Properties, environment: list[tuple[str, str, str]]) -> None:
     for name, key, text in environment:
         properties.put_from_outside(key, text, name)
+
+
+def _withheld(where: str, project: Profile) -> UsageError:
+    from kcli.config.profiles.files import trusting
+
+    return UsageError(
+        f"{where}: {project.where} gets no secret from outside of it: a project's file may {trusting(project)}"
+    )
 
 
 def _nearest(key: str) -> str:

@@ -132,10 +132,31 @@ _ELSEWHERE = """
     value.deserializer value.serializer
 """
 ELSEWHERE = frozenset(_ELSEWHERE.split())
-OPEN_ENDED = ("config.providers.", "schema.registry.", "basic.auth.", "confluent.", "specific.avro.", "auto.register.")
+OPEN_ENDED = (
+    *("config.providers.", "schema.registry.", "basic.auth.", "bearer.auth.", "confluent.", "specific.avro."),
+    "auto.register.",
+)
 """Beginnings of names that other tools put into the same files."""
 REGISTRY = "schema.registry.url"
 """Whoever names it waits for decoded values, and is told that there are none."""
+REGISTRY_PREFIX = "schema.registry."
+_OF_A_REGISTRY = """
+    url kind allow.insecure.auth basic.auth.credentials.source basic.auth.user.info bearer.auth.client.id
+    bearer.auth.client.secret bearer.auth.credentials.source bearer.auth.identity.pool.id
+    bearer.auth.issuer.endpoint.url bearer.auth.logical.cluster bearer.auth.scope bearer.auth.token
+    bearer.auth.token.command bearer.auth.token.file http.connect.timeout.ms http.read.timeout.ms
+"""
+OF_A_REGISTRY = (*_OF_A_REGISTRY.split(), *TLS)
+"""What is said of a schema registry, without its prefix."""
+
+
+def of_a_registry(key: str) -> str:
+    """The name of a registry's property without its prefix, which these names may do without: basic.auth.*,
+    bearer.auth.* and the time limits of HTTP. "" for all others: ssl.* is a broker's."""
+    bare = key.removeprefix(REGISTRY_PREFIX)
+    if bare not in OF_A_REGISTRY:
+        return ""
+    return bare if bare != key or bare.startswith(("basic.auth.", "bearer.auth.", "http.")) else ""
 
 
 def refusal(key: str) -> str | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from kcli.acls import Acl
 from kcli.cli.commands.acls.parse import checked
-from kcli.cli.documents.json_object import JsonObject
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.runtime.undo import UndoFile, undo_document
 from kcli.model import Cluster
+from kcli.text.json_object import JsonObject
 
 SCHEMA = "kcli.acls.undo/1"
 LIST = "kcli.acls.list/1"

@@ -1,4 +1,4 @@
-"""Fields of a JSON object from a file, read by the type that the reader expects.
+"""Fields of a JSON object from a file or a server, read by the type that the reader expects.
 
 A wrong type is one sentence that names the field (`configs[2].value: expected a text`), never Python's own.
 """
@@ -34,6 +34,23 @@ class JsonObject(Frozen):
             return float(value)
         raise ValueError(f"{self._path(name)}: expected a number or null")
 
+    def number(self, name: str) -> int:
+        """A whole number."""
+        return whole(self._value(name), self._path(name))
+
+    def flag(self, name: str) -> bool:
+        value = self._value(name)
+        if not isinstance(value, bool):
+            raise ValueError(f"{self._path(name)}: expected true or false")
+        return value
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a field, and it is not null."""
+        return self.fields.get(name) is not None
+
+    def texts(self, name: str) -> list[str]:
+        return texts(self._value(name), self._path(name))
+
     def texts_or_nulls(self, name: str) -> dict[str, str | None]:
         """The object of this name, whose values are texts or null."""
         inner = self.nested(name)
@@ -43,11 +60,7 @@ class JsonObject(Frozen):
         return json_object(self._value(name), self._path(name))
 
     def objects(self, name: str) -> list[JsonObject]:
-        value = self._value(name)
-        if not isinstance(value, list):
-            raise ValueError(f"{self._path(name)}: expected a list")
-        rows: list[object] = value
-        return [json_object(row, f"{self._path(name)}[{index}]") for index, row in enumerate(rows)]
+        return objects(self._value(name), self._path(name))
 
     def _value(self, name: str) -> object:
         if name not in self.fields:
@@ -61,6 +74,37 @@ class JsonObject(Frozen):
 def read_object(text: str) -> JsonObject:
     """The object that a JSON text is. Raises ValueError for other texts, RecursionError for one nested too deeply."""
     return json_object(json.loads(text), "")
+
+
+def rows(value: object, place: str) -> list[tuple[object, str]]:
+    """The items of a list, each with its place. Raises ValueError if the value is none."""
+    if not isinstance(value, list):
+        raise ValueError(f"{place}: expected a list" if place else "expected a list")
+    items: list[object] = value
+    return [(item, f"{place}[{index}]") for index, item in enumerate(items)]
+
+
+def objects(value: object, place: str = "") -> list[JsonObject]:
+    return [json_object(item, where) for item, where in rows(value, place)]
+
+
+def texts(value: object, place: str = "") -> list[str]:
+    items = []
+    for item, where in rows(value, place):
+        if not isinstance(item, str):
+            raise ValueError(f"{where}: expected a text")
+        items.append(item)
+    return items
+
+
+def whole_numbers(value: object, place: str = "") -> list[int]:
+    return [whole(item, where) for item, where in rows(value, place)]
+
+
+def whole(value: object, place: str = "") -> int:
+    if type(value) is not int:  # and no bool, which is an int
+        raise ValueError(f"{place}: expected a whole number" if place else "expected a whole number")
+    return value
 
 
 def json_object(value: object, place: str) -> JsonObject:

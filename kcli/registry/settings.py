@@ -1,0 +1,266 @@
+"""From properties to how a registry is reached: `schema.registry.url`, `basic.auth.*`, `bearer.auth.*` and
+`schema.registry.ssl.*`. Values, checked; nothing is connected here. Secrets are looked up now.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from kcli.config.properties.known import convert
+from kcli.config.secrets.secured import Asked
+from kcli.errors import UsageError
+from kcli.secret import HIDDEN, Secret
+from kcli.security import OAuth, Tls
+from kcli.values import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from kcli.config.properties.merged import Properties
+    from kcli.config.secrets.secured import Given
+    from kcli.security import Security
+
+KINDS = ("confluent", "apicurio", "karapace", "redpanda", "file")
+FOLDER = "file:"
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+BASIC = ("USER_INFO", "URL", "SASL_INHERIT")
+BEARER = ("STATIC_TOKEN", "OAUTHBEARER", "SASL_OAUTHBEARER_INHERIT")
+TOKENS = {
+    "bearer.auth.token": "token",
+    "bearer.auth.token.file": "token_file",
+    "bearer.auth.token.command": "token_command",
+    "bearer.auth.issuer.endpoint.url": "token_endpoint",
+}
+CLIENT = {"bearer.auth.client.id": "client_id", "bearer.auth.scope": "scope"}
+HEADERS = {
+    "bearer.auth.logical.cluster": "Target-Sr-Cluster",
+    "bearer.auth.identity.pool.id": "Confluent-Identity-Pool-Id",
+}
+
+
+class Origin(Frozen):
+    """One address of the registry: `url` without a login and without a slash at its end, `user` and `password` are for
+    this address only."""
+
+    url: str = ""
+    user: str = ""
+    password: Secret | None = None
+
+    @property
+    def loopback(self) -> bool:
+        return urlsplit(self.url).hostname in LOOPBACK
+
+    @property
+    def secure(self) -> bool:
+        return self.url.startswith("https:")
+
+
+class RegistrySettings(Frozen):
+    """A registry: its addresses, which are tried in turn, or a folder in its place. `credentials` names the properties
+    that the user and password, or the token, come from. `disk`: whether schemas are kept in the cache folder. Times are
+    seconds."""
+
+    origins: tuple[Origin, ...] = ()
+    folder: str = ""
+    kind: str = ""  # "": guessed
+    credentials: str = ""
+    oauth: OAuth | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    tls: Tls | None = None
+    disk: bool = True
+    connect_timeout: float = 5.0
+    read_timeout: float = 30.0
+    retries: int = 3
+    retry_backoff: float = 0.2
+    retry_backoff_max: float = 5.0
+
+    @property
+    def name(self) -> str:
+        """For messages, and for what is kept: no login is in it."""
+        return self.folder or ",".join(origin.url for origin in self.origins)
+
+
+def registry_of(
+    properties: Properties, security: Security | None = None, *, looking: bool = True
+) -> RegistrySettings | None:
+    """The registry that the properties name, None without `schema.registry.url`. `security` is the brokers', for
+    credentials that are inherited. Raises UsageError."""
+    given = properties.registry()
+    if "url" not in given:
+        return None
+    return _Reader(given, properties.warnings, security, looking).settings()
+
+
+class _Reader:
+    def __init__(
+        self,
+        given: Mapping[str, tuple[Given, str]],
+        warnings: list[str],
+        security: Security | None,
+        looking: bool,
+    ) -> None:
+        self._given = given
+        self._warnings = warnings
+        self._security = security
+        self._looking = looking
+
+    def settings(self) -> RegistrySettings:
+        where = self._where("url")
+        url = self._text("url").strip()
+        kind = self._text("kind").strip().lower()
+        if kind and kind not in KINDS:
+            raise UsageError(f"{self._where('kind')}: schema.registry.kind is one of {', '.join(KINDS)}")
+        if url.startswith(FOLDER):
+            path = url.removeprefix(FOLDER)
+            return RegistrySettings(folder=path.removeprefix("//") or ".", kind="file")
+        origins = tuple(origin_of(part.strip(), where) for part in url.split(",") if part.strip())
+        if not origins:
+            raise UsageError(f"{where}: schema.registry.url is empty; write https://HOST:PORT")
+        fields: dict[str, Any] = {"origins": origins, "kind": kind, "tls": self._tls(origins)}
+        self._basic(fields)
+        self._bearer(fields)
+        self._readable(fields)
+        for key, field in (("http.connect.timeout.ms", "connect_timeout"), ("http.read.timeout.ms", "read_timeout")):
+            if key in self._given:
+                seconds = convert(key, self._text(key), "ms", self._where(key))
+                if not isinstance(seconds, float) or seconds <= 0:
+                    raise UsageError(f"{self._where(key)}: {key} must be more than 0")
+                fields[field] = seconds
+        return RegistrySettings(**fields)
+
+    def _text(self, key: str) -> str:
+        if key not in self._given:
+            return ""
+        value, where = self._given[key]
+        if isinstance(value, str):
+            return value
+        return value.resolve(f"{where}: {key}", self._warnings.append) if self._looking else HIDDEN
+
+    def _where(self, key: str) -> str:
+        return self._given[key][1]
+
+    def _tls(self, origins: tuple[Origin, ...]) -> Tls | None:
+        """The settings of https, None where no address is one."""
+        ours = {key: given for key, given in self._given.items() if "ssl." in key}
+        if not any(origin.secure for origin in origins):
+            if ours:
+                self._warnings.append("schema.registry.ssl.* is not used: schema.registry.url is not https")
+            return None
+        try:
+            return Asked(ours, self._warnings.append, self._looking).tls()
+        except UsageError as problem:
+            raise UsageError(of_registry(str(problem))) from None
+
+    def _basic(self, fields: dict[str, Any]) -> None:
+        """The logins of the addresses."""
+        source = self._source("basic.auth.credentials.source", BASIC)
+        user_info = self._text("basic.auth.user.info")
+        if not source:
+            source = "USER_INFO" if user_info else "URL"
+        origins: tuple[Origin, ...] = fields["origins"]
+        if source == "USER_INFO":
+            user, colon, password = user_info.partition(":")
+            if not colon or not user:
+                if user_info == HIDDEN and not self._looking:
+                    return
+                raise UsageError("basic.auth.user.info is USER:PASSWORD")
+            fields["credentials"] = "basic.auth.user.info"
+        elif source == "SASL_INHERIT":
+            sasl = self._security.sasl if self._security is not None else None
+            if sasl is None or not sasl.username or sasl.password is None:
+                raise UsageError(
+                    "basic.auth.credentials.source=SASL_INHERIT takes sasl.username and sasl.password, or "
+                    "sasl.jaas.config, of the brokers"
+                )
+            user, password = sasl.username, sasl.password.reveal()
+            fields["credentials"] = "sasl.username"
+        else:
+            fields["credentials"] = "schema.registry.url" if any(origin.user for origin in origins) else ""
+            return
+        secret = Secret(password)
+        fields["origins"] = tuple(origin.replace(user=user, password=secret) for origin in origins)
+
+    def _bearer(self, fields: dict[str, Any]) -> None:
+        """Where tokens come from."""
+        source = self._source("bearer.auth.credentials.source", BEARER)
+        named = [key for key in TOKENS if key in self._given]
+        if not named and not source:
+            return
+        if fields["credentials"]:
+            other = "bearer.auth.credentials.source" if source else named[0]
+            raise UsageError(f"{fields['credentials']} and {other} exclude each other: name one of them")
+        if source == "SASL_OAUTHBEARER_INHERIT":
+            sasl = self._security.sasl if self._security is not None else None
+            if sasl is None or sasl.oauth is None:
+                raise UsageError(f"bearer.auth.credentials.source={source} takes sasl.mechanism=OAUTHBEARER")
+            fields["oauth"], fields["credentials"] = sasl.oauth, "sasl.oauthbearer.*"
+        else:
+            fields["oauth"], fields["credentials"] = self._oauth(named, source), named[0] if named else ""
+        fields["headers"] = tuple((HEADERS[key], self._text(key)) for key in HEADERS if self._text(key))
+
+    def _oauth(self, named: list[str], source: str) -> OAuth:
+        fields: dict[str, Any] = {field: self._text(key) for key, field in CLIENT.items() if key in self._given}
+        if source == "OAUTHBEARER":
+            named[:] = [key for key in named if key != "bearer.auth.token"]
+        if len(named) != 1:
+            wants = "name one of" if len(named) > 1 else f"bearer.auth.credentials.source={source} takes one of"
+            raise UsageError(f"{wants} {', '.join(TOKENS)}")
+        text = self._text(named[0])
+        field = TOKENS[named[0]]
+        if field == "token_command":
+            from kcli.config.secrets.sources import words_of
+
+            fields[field] = words_of(text, f"{self._where(named[0])}: {named[0]}")
+        else:
+            fields[field] = Secret(text) if field == "token" else text
+        if "bearer.auth.client.secret" in self._given:
+            fields["client_secret"] = Secret(self._text("bearer.auth.client.secret"))
+        oauth = OAuth(**fields)
+        if oauth.token_endpoint:
+            from kcli.security.oidc import check_endpoint
+
+            check_endpoint(oauth)
+        return oauth
+
+    def _source(self, key: str, known: tuple[str, ...]) -> str:
+        source = self._text(key).strip().upper()
+        if source and source not in known:
+            raise UsageError(f"{self._where(key)}: {key} is one of {', '.join(known)}")
+        return source
+
+    def _readable(self, fields: dict[str, Any]) -> None:
+        """Raises UsageError where the network could read what lets us in."""
+        if not fields["credentials"] or self._text("allow.insecure.auth").strip().lower() == "true":
+            return
+        for origin in fields["origins"]:
+            if not origin.secure and not origin.loopback and (origin.user or fields.get("oauth") is not None):
+                raise UsageError(
+                    f"{origin.url} would get the credentials where others can read them: use https, or say "
+                    "schema.registry.allow.insecure.auth=true"
+                )
+
+
+def origin_of(url: str, where: str = "schema.registry.url") -> Origin:
+    """An address. Raises UsageError, which has no password in it."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        parts, host, port = urlsplit(""), None, None
+    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment or not url.isprintable():
+        hint = "; %-encode what is not a letter or a digit in the password" if "@" in url else ""
+        raise UsageError(f"{where}: schema.registry.url is http://HOST:PORT, https://HOST:PORT or file:FOLDER{hint}")
+    place = f"[{host}]" if ":" in host else host
+    plain = urlunsplit((parts.scheme, place if port is None else f"{place}:{port}", parts.path.rstrip("/"), "", ""))
+    if not parts.username:
+        return Origin(url=plain)
+    return Origin(url=plain, user=unquote(parts.username), password=Secret(unquote(parts.password or "")))
+
+
+def of_registry(text: str) -> str:
+    """A sentence about a broker's ssl.* properties, with the names that the registry's have."""
+    import re
+
+    return re.sub(r"(?<![\w./-])ssl\.(?=[a-z])", "schema.registry.ssl.", text)

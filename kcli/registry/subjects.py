@@ -1,0 +1,62 @@
+"""Subjects: under which one a topic's schemas are, contexts, and how a subject is written in a URL.
+
+A context is a space of ids of its own in one registry: `:.staging:orders-value` is the subject `orders-value` in the
+context `.staging`. `:*:` stands for all contexts, `:.__GLOBAL:` for what holds in all of them.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from kcli.errors import UsageError
+
+ALL_CONTEXTS = ":*:"
+GLOBAL = ":.__GLOBAL:"
+TOPIC, RECORD, TOPIC_RECORD, ASSOCIATED = "topic", "record", "topic-record", "associated"
+STRATEGIES = (TOPIC, RECORD, TOPIC_RECORD, ASSOCIATED)
+
+
+def subject_of(strategy: str, topic: str, part: str, record: str = "") -> str:
+    """The subject of a topic's keys or values (`part` is "key" or "value") by a strategy; `record` is the full name of
+    the schema's record. Of `associated` it is the one that holds where the registry knows no association. Raises
+    UsageError where the strategy wants a name of a record and there is none."""
+    if strategy not in STRATEGIES:
+        raise UsageError(f"no strategy of subjects is named {strategy}; there are {', '.join(STRATEGIES)}")
+    if strategy in (TOPIC, ASSOCIATED):
+        return f"{topic}-{part}"
+    if not record:
+        raise UsageError(f"the strategy {strategy} takes a schema with a name: a record or a message")
+    return record if strategy == RECORD else f"{topic}-{record}"
+
+
+def split(subject: str) -> tuple[str, str]:
+    """(context, name): the context is "" for the default one."""
+    if subject.startswith(":"):
+        context, colon, name = subject[1:].partition(":")
+        if colon and (context.startswith(".") or context == "*"):
+            return ("" if context == "." else context), name
+    return "", subject
+
+
+def within(context: str, subject: str) -> str:
+    """The subject with its context in front; one that names a context keeps its own."""
+    own, name = split(subject)
+    if own or not context or name != subject:
+        return subject
+    return f"{prefix(context)}{subject}"
+
+
+def prefix(context: str) -> str:
+    """What stands in front of the subjects of a context, and means the context itself: `:.staging:`. A context may be
+    named without its dot."""
+    if not context or context == ".":
+        return ""
+    return f":{context}:" if context == "*" or context.startswith(".") else f":.{context}:"
+
+
+def quoted(name: str) -> str:
+    """A name as one part of a path, its slashes and colons too: `a/b` is the subject `a/b`. Dots alone would be a step
+    in the path."""
+    if name.strip(".") == "":
+        return name.replace(".", "%2E")
+    return quote(name, safe="")
