@@ -1,4 +1,5 @@
-"""What is compiled: the record core, and the thread that ends a process. Optional: else Python does the same.
+"""What is compiled: the record core, and the thread that ends a process. Optional: else Python does the same. And the
+man pages, which are made here of the declarations of the commands (`share/man` of a wheel).
 
 `KCLI_BUILD=pure` makes a wheel for every Python and system (`py3-none-any`); `KCLI_BUILD=compiled` fails where nothing
 can be compiled, so that no wheel of a release is pure by accident.
@@ -6,7 +7,9 @@ can be compiled, so that no wheel of a release is pure by accident.
 
 import os
 import sys
+from collections import defaultdict
 from glob import glob
+from pathlib import Path
 
 from setuptools import Extension, setup
 
@@ -27,4 +30,21 @@ RECORDS = Extension(
 )
 WATCHDOG = Extension("kcli._watchdog", ["kcli/_watchdog.c"], extra_compile_args=FLAGS, optional=BUILD != "compiled")
 
-setup(ext_modules=[] if BUILD == "pure" else [RECORDS] if WINDOWS else [RECORDS, WATCHDOG])
+
+def man_pages() -> list[tuple[str, list[str]]]:
+    """Where an installation puts the man pages, with their files. SOURCE_DATE_EPOCH dates them."""
+    root = Path(__file__).parent
+    sys.path.insert(0, str(root))
+    from kcli.cli.parsing.help import manual
+
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    sections = defaultdict(list)
+    for page in manual.write(root / "build/man", int(epoch) if epoch else None):
+        sections[f"share/man/man{page.suffix[1:]}"].append(str(page.relative_to(root)))
+    return sorted(sections.items())
+
+
+setup(
+    ext_modules=[] if BUILD == "pure" else [RECORDS] if WINDOWS else [RECORDS, WATCHDOG],
+    data_files=man_pages(),
+)

@@ -2,6 +2,7 @@
 
 A virtual environment under /opt/kcli-kafka holds kcli and all it depends on, so the system's Python is not
 changed. The command is `kcli-kafka`; `kcli` points to it by update-alternatives, since a tool of libvirt has that name.
+`man kcli-kafka`, `man kcli-consume` and, by the alternative, `man kcli`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ COMPLETIONS = {
 POSTINST = """#!/bin/sh
 set -e
 if [ "$1" = configure ]; then
-    update-alternatives --install /usr/bin/kcli kcli /opt/kcli-kafka/bin/kcli 50
+    update-alternatives --install /usr/bin/kcli kcli /opt/kcli-kafka/bin/kcli 50 \\
+        --slave /usr/share/man/man1/kcli.1.gz kcli.1.gz /usr/share/man/man1/kcli-kafka.1.gz
 fi
 """
 PRERM = """#!/bin/sh
@@ -57,6 +59,7 @@ def package(wheel: Path, folder: Path) -> Path:
         version = _environment(root, wheel)
         _commands(root)
         _completions(root)
+        _manual(root)
         _documents(root)
         _control(root, version)
         target = folder / f"kcli-kafka_{version}_{_architecture()}.deb"
@@ -97,12 +100,25 @@ def _completions(root: Path) -> None:
             shutil.copy(ROOT / "completions" / source, folder / name)
 
 
+def _manual(root: Path) -> None:
+    """The man pages that the wheel brought, compressed, where man looks; `kcli.1` comes by update-alternatives."""
+    for page in sorted((root / HOME.relative_to("/") / "share/man").rglob("kcli*.[17]")):
+        folder = root / "usr/share/man" / page.parent.name
+        folder.mkdir(parents=True, exist_ok=True)
+        name = "kcli-kafka.1" if page.name == "kcli.1" else page.name
+        _pack(page.read_bytes(), folder / f"{name}.gz")
+
+
 def _documents(root: Path) -> None:
     folder = root / "usr/share/doc/kcli-kafka"
     folder.mkdir(parents=True)
     shutil.copy(ROOT / "LICENSE", folder / "copyright")
-    with (folder / "changelog.gz").open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
-        packed.write((ROOT / "CHANGELOG.md").read_bytes())
+    _pack((ROOT / "CHANGELOG.md").read_bytes(), folder / "changelog.gz")
+
+
+def _pack(content: bytes, target: Path) -> None:
+    with target.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
+        packed.write(content)
 
 
 def _control(root: Path, version: str) -> None:

@@ -1,7 +1,7 @@
 """`python -m release.homebrew SOURCE URL`: the Homebrew formula of a release whose source distribution lies at URL.
 
 Untried: `brew install --build-from-source ./kcli-kafka.rb` on a Mac is the test. `brew update-python-resources
-kcli-kafka` writes the `resource` blocks of the dependencies.
+kcli-kafka` writes the `resource` blocks of the dependencies. `virtualenv_install_with_resources` links the man pages.
 """
 
 from __future__ import annotations

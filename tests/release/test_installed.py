@@ -100,6 +100,27 @@ def test_a_strangers_types_are_checked_against_ours(installed: Installed) -> Non
     assert installed.run("python", "-c", code) == "True\n"
 
 
+def test_the_man_pages_are_where_man_looks(installed: Installed) -> None:
+    """Beside the commands: `man kcli` finds them by the PATH, and pipx and Homebrew link them."""
+    manual = installed.bin.parent / "share/man"
+    assert (manual / "man1/kcli-consume.1").read_text().startswith('.\\" Made of the declarations')
+    assert {"kcli.1", "kcli-groups.1"} <= {path.name for path in (manual / "man1").iterdir()}
+    assert (manual / "man7/kcli-offsets.7").exists()
+
+
+@pytest.mark.skipif(not [*DIST.glob("*.deb")], reason="no Debian package: make deb")
+def test_man_finds_the_pages_of_the_debian_package(tmp_path: Path) -> None:
+    (package,) = DIST.glob("*.deb")
+    subprocess.run(["dpkg-deb", "--extract", package, tmp_path], check=True, timeout=300)
+    for page in ("kcli-kafka", "kcli-consume", "kcli-offsets"):
+        done = subprocess.run(
+            ["man", "-M", str(tmp_path / "usr/share/man"), "-w", page], capture_output=True, text=True, timeout=60
+        )
+        assert done.stdout.rstrip().endswith(".gz"), (page, done.stderr)
+    control = subprocess.run(["dpkg-deb", "--info", package, "postinst"], capture_output=True, text=True, check=True)
+    assert "--slave /usr/share/man/man1/kcli.1.gz kcli.1.gz /usr/share/man/man1/kcli-kafka.1.gz" in control.stdout
+
+
 def test_the_sums_are_those_of_the_files() -> None:
     listed = [line.split("  ") for line in (DIST / "SHA256SUMS").read_text().splitlines()]
     assert len(listed) >= 4
