@@ -17,7 +17,7 @@ RECORDS := $(addprefix tests/,proto producer consumer serde interop sandbox kafk
 	$(addprefix cli/commands/,cat consume copy produce redrive))
 LATE := admin broker cluster consumer lag producer sandbox seeking cli kafka/broker/test_security.py
 
-.PHONY: demo tables reference quick test test-spark test-pure test-pictures test-dist dist deb onefile alone nightly asan check schedules late chaos storm soak soak-tui screenshots recordings bench bench-pipeline clean format
+.PHONY: demo tables reference docs quick test test-spark test-pure test-pictures test-dist dist deb onefile alone nightly asan check schedules late chaos storm soak soak-tui screenshots recordings bench bench-pipeline clean format
 
 $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/*.c kcli/proto/*.pyx kcli/proto/compiled/*.pxi)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -102,6 +102,17 @@ tables: $(VENV)/.made-dev  ## what is made of the commands' declarations: what t
 
 reference: $(VENV)/.made-dev  ## docs/reference: a page for each command, from its declaration
 	$(BIN)/python -m kcli.cli.parsing.help.reference
+
+SITE := build/docs
+
+$(SITE)/.made: pyproject.toml
+	$(PYTHON) -m venv $(SITE)
+	sed -n '/^docs = \[/,/^]/p' pyproject.toml | grep -o '"[^"]*"' | tr -d '"' > $(SITE)/requirements.txt
+	$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check -r $(SITE)/requirements.txt
+	@touch $@
+
+docs: $(SITE)/.made  ## the documentation site, in build/site; fails at a link that leads nowhere
+	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --strict --quiet
 
 schedules: $(VENV)/.made-dev  ## KCLI_SCHEDULES (10000) random schedules against the producer, and interleavings of the consumer, from KCLI_SEED (0) on
 	$(BIN)/python -m tests.producer.schedules $${KCLI_SEED:-0} $${KCLI_SCHEDULES:-10000}
