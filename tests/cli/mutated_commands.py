@@ -179,7 +179,7 @@ COMMANDS: dict[str, str] = {
 ELSEWHERE = {"sandbox", "faults", "demo", "pipeline", "tui", "config", "schema", "completion"}
 """No broker's answers; or, not run here, those of the dashboard and of Spark."""
 FOLLOWING = (
-    "consume", "tail", "cat -C", "cat -G", "count", "copy", "redrive", "pipeline replay", "lag of a group",
+    "consume", "tail", "cat -C", "cat -G", "count", "copy", "redrive", "pipeline replay",
 )  # fmt: skip
 """Wait for records and partitions as long as nobody interrupts: that is no hang when a Ctrl-C ends it."""
 SEEDING = (

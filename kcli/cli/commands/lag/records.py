@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from kcli.cli.commands.consume.bounded import to_the_end
 from kcli.cli.commands.consume.selection import finished
 from kcli.cli.commands.lag.measured import GroupRow, PartitionRow, TopicRow
 from kcli.consumer.consumer import Consumer
@@ -55,10 +56,9 @@ async def _count(
     async with Consumer(cluster, ConsumerSettings(isolation=isolation, decompress=False)) as consumer:
         consumer.assign({at: Bound("offset", spans[at][0]) for at in ends})
         consumer.stop_at(ends)
-        while not consumer.finished:
-            for fetched in await consumer.poll(None):
-                at = TopicPartition(fetched.topic, fetched.partition)
-                counts[at] += sum(batch.visible for batch in fetched.batches)
-                if fetched.error is not None:
-                    raise finished(fetched.error, at, fetched.next_offset, "counted")
+        async for fetched in to_the_end(consumer):
+            at = TopicPartition(fetched.topic, fetched.partition)
+            counts[at] += sum(batch.visible for batch in fetched.batches)
+            if fetched.error is not None:
+                raise finished(fetched.error, at, fetched.next_offset, "counted")
     return counts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kcli.cli.commands.consume.bounded import to_the_end
 from kcli.cli.commands.consume.selection import finished
 from kcli.consumer.consumer import Consumer
 from kcli.grammar.bound import Bound
@@ -78,17 +79,20 @@ async def _read(cluster: Cluster, ranges: dict[TopicPartition, tuple[int, int]],
         consumer.assign({at: Bound("offset", start) for at, (start, _) in wanted.items()})
         consumer.stop_at({at: end for at, (_, end) in wanted.items()})
         left = set(wanted)
-        while left and not consumer.finished:
-            for fetched in await consumer.poll(None):
-                at = TopicPartition(fetched.topic, fetched.partition)
-                some = rows.setdefault(at, [])
-                for batch in fetched.batches:
-                    some += _records(batch)
-                if fetched.error is not None:
-                    raise finished(fetched.error, at, fetched.next_offset, "read")
-                if at in left and (fetched.next_offset >= wanted[at][1] or (most is not None and len(some) >= most)):
-                    left.discard(at)
-                    consumer.pause(at)
+        if not left:
+            return rows
+        async for fetched in to_the_end(consumer):
+            at = TopicPartition(fetched.topic, fetched.partition)
+            some = rows.setdefault(at, [])
+            for batch in fetched.batches:
+                some += _records(batch)
+            if fetched.error is not None:
+                raise finished(fetched.error, at, fetched.next_offset, "read")
+            if at in left and (fetched.next_offset >= wanted[at][1] or (most is not None and len(some) >= most)):
+                left.discard(at)
+                consumer.pause(at)
+                if not left:
+                    break
     return rows
 
 
