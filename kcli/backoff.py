@@ -28,9 +28,14 @@ def spread(part: float = 0.2) -> float:
     return 1 + part * (urandom(1)[0] / 127.5 - 1)
 
 
+def full() -> float:
+    """A factor between almost nothing and 1 (full jitter): for a server that many clients ask again at once."""
+    return (urandom(1)[0] + 1) / 256
+
+
 def after(failures: int, base: float, maximum: float, factor: float | None = None) -> float:
     """How long to wait after one more failure, when there were so many in a row before it. All in seconds. `factor` is
-    one `spread()` for several that shall come back together."""
+    one `spread()` for several that shall come back together, or `full()`."""
     pause = min(max(base, LEAST) * 2.0 ** min(failures, 32), max(maximum, LEAST))
     return pause * (spread() if factor is None else factor)
 

@@ -1,0 +1,52 @@
+"""How kcli shows itself to a registry: a login or a token, and how that is called in messages."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+
+from kcli.errors import AuthError
+from kcli.redact import remember
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.registry.settings import Origin, RegistrySettings
+    from kcli.security.tokens import Tokens
+
+
+class Credentials:
+    """Of one registry. A token is kept as `kcli/security/tokens.py` keeps it."""
+
+    def __init__(self, settings: RegistrySettings) -> None:
+        self._from = settings.credentials
+        self._extra = dict(settings.headers)
+        self._tokens: Tokens | None = None
+        if settings.oauth is not None:
+            from kcli.security.tokens import Tokens
+
+            self._tokens = Tokens(settings.oauth)
+
+    async def headers(self, origin: Origin) -> dict[str, str]:
+        """The headers for one of the configured addresses. Raises AuthError, ConnectError where no token comes."""
+        if self._tokens is not None:
+            token = await self._tokens.token()
+            if not token or any(not "!" <= letter <= "~" for letter in token):
+                raise AuthError(f"{self._from}: the token is empty, or has spaces, line ends or other odd characters")
+            return {"Authorization": f"Bearer {token}", **self._extra}
+        if not origin.user or origin.password is None:
+            return {}
+        pair = b64encode(f"{origin.user}:{origin.password.reveal()}".encode()).decode()
+        remember(pair)
+        return {"Authorization": f"Basic {pair}"}
+
+    def name(self, origin: Origin) -> str:
+        """For messages, "" where we show nothing."""
+        if self._tokens is not None:
+            return f"the token of {self._from}"
+        return f"the user {origin.user} of {self._from}" if origin.user else ""
+
+    def refused(self) -> bool:
+        """After a refusal: whether another token can be had."""
+        if self._tokens is None:
+            return False
+        self._tokens.forget()
+        return True

@@ -1,0 +1,184 @@
+"""What a registry's refusals mean, by the code in its answer, as sentences with a remedy.
+
+The codes are those of Confluent's registry (`rest/exceptions/Errors.java`); other registries use some of them, with
+other HTTP statuses, and 0 or none where they have no such request.
+"""
+
+from __future__ import annotations
+
+from kcli.errors import AuthError, ConnectError, KcliError
+from kcli.redact import redacted
+from kcli.schemas import SchemaNotFound
+from kcli.text.escape import visible
+from kcli.text.json_object import read_object
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.registry.answers import Answer
+
+SHOWN = 200  # characters of what a registry says
+LONGEST_REASON = 2000
+INCOMPATIBLE = (40901, 409)
+NOT_FOUND = (40401, 40402, 40403)
+UNAVAILABLE = (408, 429, 500, 502, 503, 504)
+"""Statuses after which the same request may succeed."""
+
+TEXTS = {
+    40401: "the registry has no such subject",
+    40402: "the subject has no such version",
+    40403: "the registry has no such schema",
+    40404: "the subject is soft-deleted: --deleted shows it, --permanent deletes it for good",
+    40405: "the subject is not soft-deleted yet: delete it without --permanent first",
+    40406: "the version is soft-deleted: --deleted shows it, --permanent deletes it for good",
+    40407: "the version is not soft-deleted yet: delete it without --permanent first",
+    40408: "the subject has no compatibility level of its own: the inherited one applies",
+    40409: "the subject has no mode of its own: the inherited one applies",
+    42201: "the schema is not valid",
+    42202: "the version is not valid: a version is a number from 1 on, or latest",
+    42203: "the compatibility level is not valid: it is NONE, BACKWARD, FORWARD or FULL, each also with _TRANSITIVE",
+    42204: "the mode is not valid: it is READWRITE, READONLY, READONLY_OVERRIDE or IMPORT",
+    42205: "the registry's mode forbids it",
+    42206: "other schemas refer to it: delete them first",
+    42207: "the schema has another id there",
+    42208: "the name of the subject is not valid",
+    42209: "the schema is too large",
+    42210: "the rule set is not valid",
+    42211: "the context is not empty: delete its subjects first",
+    42212: "the association is not valid",
+    50001: "the registry's store failed",
+    50002: "the registry's store did not answer in time",
+    50003: "the registry could not forward the request to its leader",
+    50004: "the registry has no leader now",
+}
+EXPLAINED = (42201, 42205, 42206, 42207, 42208, 42209, 42210, 42212, 50001, 50003)
+"""Codes after which the registry's own words say more."""
+
+
+class RegistryError(KcliError):
+    """The registry refused. `status` is HTTP's, `code` the registry's own, 0 where it gave none."""
+
+    def __init__(self, message: str, status: int = 0, code: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+
+
+class NotFound(RegistryError, SchemaNotFound):
+    """It has no such subject, version or schema."""
+
+
+class Unsupported(RegistryError):
+    """It has no such request: registries differ."""
+
+
+class Incompatible(RegistryError):
+    """The schema does not go with the subject's versions; `reasons` are the registry's, one a line."""
+
+    def __init__(self, about: str, reasons: tuple[str, ...], status: int, code: int) -> None:
+        what = f"{about}: the schema is incompatible with the versions that the subject has"
+        super().__init__("\n  ".join((f"{what}:" if reasons else what, *reasons)), status, code)
+        self.reasons = reasons
+
+
+class Unavailable(ConnectError):
+    """The registry is there and does not do its work now. `wait` is what it asks for, in seconds."""
+
+    def __init__(self, message: str, *, status: int = 0, wait: float = 0.0) -> None:
+        super().__init__(message, sent=True)
+        self.status = status
+        self.wait = wait
+
+
+class NoRegistry(ConnectError):
+    """What answers at the address is not a registry, or is one elsewhere: the address has to change first."""
+
+    retriable = False
+
+
+class TooLarge(NoRegistry):
+    """An answer larger than kcli reads."""
+
+
+class NotInTime(ConnectError):
+    """A time-out. Retriable as every ConnectError, and not tried again here: a dead registry costs one time-out."""
+
+
+def error_of(answer: Answer, about: str, origin: str, credentials: str) -> KcliError:
+    """The error of an answer that is none of success. `about` is what was asked for (`orders-value version 3`),
+    `credentials` how we showed ourselves, "" for not at all."""
+    code, words = _said(answer)
+    status = answer.status
+    if 300 <= status < 400:
+        return NoRegistry(
+            f"{origin} sends us to {harmless(answer.headers.get('location', 'elsewhere'))} (HTTP {status}); redirects "
+            "are not followed, because credentials go to configured addresses only: name the right address"
+        )
+    if status in (401, 403):
+        return _refused(status, words, about, origin, credentials)
+    if code in INCOMPATIBLE or (status == 409 and code not in TEXTS):
+        return Incompatible(about, reasons_of(words), status, code)
+    text = TEXTS.get(code, "")
+    if text and code in EXPLAINED and words:
+        text = f"{text}: {words}"
+    if status in UNAVAILABLE or 50001 <= code <= 50004:
+        reason = f"{text} ({code})" if text else f"HTTP {status}{f': {words}' if words else ''}"
+        return Unavailable(f"{origin}: {reason}", status=status, wait=_wait(answer))
+    if text:
+        kind = NotFound if code in NOT_FOUND else RegistryError
+        return kind(f"{about}: {text} ({code})", status, code)
+    if status in (404, 405, 501):
+        return Unsupported(
+            f"{about}: {origin} has no such request (HTTP {status}); is the path of schema.registry.url complete? "
+            "Apicurio's ends with /apis/ccompat/v7",
+            status,
+            code,
+        )
+    return RegistryError(f"{about}: {origin} answered HTTP {status}{f': {words}' if words else ''}", status, code)
+
+
+def _said(answer: Answer) -> tuple[int, str]:
+    """The code and the words of an answer, whatever it is."""
+    text = answer.body[: 64 * 1024].decode("utf-8", "replace")
+    try:
+        document = read_object(text)
+        code = document.number("error_code") if document.has("error_code") else 0
+        words = document.text("message") if document.has("message") else ""
+    except (ValueError, RecursionError):
+        return 0, "" if "<html" in text[:1000].lower() else harmless(text)
+    limit = LONGEST_REASON if code in INCOMPATIBLE or answer.status == 409 else SHOWN
+    return code, harmless(words, limit)
+
+
+def harmless(text: str, limit: int = SHOWN) -> str:
+    """What the registry says, fit to be shown: no secret of ours, nothing a terminal obeys, and not for ever."""
+    text = " ".join(redacted(text).split())
+    return visible(text if len(text) <= limit else f"{text[:limit]}…")
+
+
+def reasons_of(words: str) -> tuple[str, ...]:
+    """The reasons for an incompatibility in a registry's message, one each; without the old schema, which is long."""
+    _, details, rest = words.partition("details: [")
+    if details:
+        parts = rest.removesuffix("]").removesuffix("}").removeprefix("{").split("}, {")
+        return tuple(part for part in (part.strip() for part in parts) if part and not part.startswith("oldSchema:"))
+    _, causes, rest = words.partition(" Causes: ")
+    if causes:
+        return tuple(part for part in (part.strip() for part in rest.split(", ")) if part)
+    return (words,) if words else ()
+
+
+def _refused(status: int, words: str, about: str, origin: str, credentials: str) -> AuthError:
+    said = f": {words}" if words else ""
+    if status == 403:
+        return AuthError(f"{about}: {origin} does not allow it{f' to {credentials}' if credentials else ''}{said}")
+    if credentials:
+        return AuthError(f"{origin} refused {credentials} (HTTP 401){said}")
+    return AuthError(
+        f"{origin} wants credentials (HTTP 401): set basic.auth.user.info, or bearer.auth.token and its kin{said}"
+    )
+
+
+def _wait(answer: Answer) -> float:
+    """Retry-After, where it is a number of seconds."""
+    text = answer.headers.get("retry-after", "").strip()
+    return float(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0.0
