@@ -15,7 +15,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parent.parent
-SUITES = ("tests/proto/test_records_bounds.py", "tests/proto/test_records_cores.py", "tests/proto/test_batch.py")
+SUITES = (
+    "tests/proto/test_records_bounds.py",
+    "tests/proto/test_records_cores.py",
+    "tests/proto/test_batch.py",
+    "tests/proto/test_replace_fields.py",
+    "tests/serde/avro",
+)
 FLAGS = "-shared -fPIC -fwrapv -O1 -g -fno-omit-frame-pointer -fsanitize=address"
 
 

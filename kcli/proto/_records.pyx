@@ -13,7 +13,9 @@ from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from cpython cimport array
+from libc.math cimport fabs, isfinite, isnan, rint, signbit
 from libc.stdint cimport INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memchr, memcpy, memmove, memset
 
 import array as arrays
@@ -24,6 +26,11 @@ from kcli.proto.columns import Columns, Lines, Record
 cdef extern from "_crc32c.h" nogil:
     uint32_t kcli_crc32c(uint32_t crc, const uint8_t* data, size_t size)
     int kcli_first(uint64_t marks)
+
+cdef extern from "Python.h":
+    char* PyOS_double_to_string(double number, char code, int digits, int flags, int* kind) except NULL
+    double PyOS_string_to_double(const char* text, char** end, object overflow) except? -1.0
+    void PyMem_Free(void* memory)
 
 cdef extern from *:
     ctypedef struct AllocType "PyTypeObject":
@@ -53,3 +60,6 @@ include "compiled/format.pxi"
 include "compiled/json.pxi"
 include "compiled/builder.pxi"
 include "compiled/lines.pxi"
+include "compiled/avro_texts.pxi"
+include "compiled/avro.pxi"
+include "compiled/replace.pxi"

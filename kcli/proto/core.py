@@ -15,12 +15,15 @@ else:
         from kcli.proto import records as _core
 
 NAME: str = _core.NAME
+AvroReader = _core.AvroReader
 Builder = _core.Builder
 Gather = _core.Gather
 Header = _core.Header
+avro_json = _core.avro_json
 count_visible = _core.count_visible
 crc32c = _core.crc32c
 ends = _core.ends
+frame_ids = _core.frame_ids
 murmur2 = _core.murmur2
 partition_keys = _core.partition_keys
 partition_of = _core.partition_of
@@ -28,6 +31,7 @@ pick = _core.pick
 read_columns = _core.read_columns
 read_headers = _core.read_headers
 read_records = _core.read_records
+replace_fields = _core.replace_fields
 scan = _core.scan
 show = _core.show
 split_lines = _core.split_lines

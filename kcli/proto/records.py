@@ -6,6 +6,7 @@ Every broken byte is a DecodeError, and then nothing was written.
 from __future__ import annotations
 
 from kcli.proto.murmur2 import murmur2, partition_of
+from kcli.proto.plain.avro import AvroReader, avro_json, frame_ids
 from kcli.proto.plain.builder import Builder
 from kcli.proto.plain.format import write_format
 from kcli.proto.plain.gather import Gather
@@ -13,19 +14,23 @@ from kcli.proto.plain.headers import encode_headers
 from kcli.proto.plain.json import write_json
 from kcli.proto.plain.lines import partition_keys, split_lines
 from kcli.proto.plain.records import count_visible, pick, read_columns, read_records
+from kcli.proto.plain.replace import replace_fields
 from kcli.proto.plain.scan import crc32c, ends, scan, show
 from kcli.proto.plain.values import write_many, write_values
 from kcli.proto.plain.walk import Header, read_headers
 
 __all__ = [
     "NAME",
+    "AvroReader",
     "Builder",
     "Gather",
     "Header",
+    "avro_json",
     "count_visible",
     "crc32c",
     "encode_headers",
     "ends",
+    "frame_ids",
     "murmur2",
     "partition_keys",
     "partition_of",
@@ -33,6 +38,7 @@ __all__ = [
     "read_columns",
     "read_headers",
     "read_records",
+    "replace_fields",
     "scan",
     "show",
     "split_lines",

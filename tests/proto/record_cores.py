@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from types import ModuleType
+from typing import Any
 
 from kcli.proto import records
 from kcli.proto.batch import seal
@@ -18,22 +20,22 @@ else:
     CORES.append(_records)
 
 
-def sealed(builder, **options):
+def sealed(builder: Any, **options: Any) -> bytes:
     """What `builder` holds as the bytes of a batch."""
     count, base, latest = builder.count, builder.base_timestamp, builder.max_timestamp
     return bytes(seal(builder.take(), count, base, latest, **options).data)
 
 
-def opened(core, data, check_crcs=True):
+def opened(core: Any, data: bytes, check_crcs: bool = True) -> Any:
     """The one batch in `data`, as `core` sees it."""
-    found = []
+    found: list[Any] = []
     at, wrong = core.scan(data, 0, check_crcs, core.Header, found)
     assert wrong is None
     assert at == len(data)
     return found[0]
 
 
-def built(core, rows):
+def built(core: Any, rows: Iterable[Any]) -> bytes:
     """A batch of (timestamp, key, value, headers)."""
     builder = core.Builder()
     for row in rows:

@@ -73,11 +73,11 @@ class Gather:
             _little(self._offsets),
             _little(self._timestamps),
             _little(self._kinds),
-            _spans(self._keys) if keys else None,
-            _spans(self._values) if values else None,
+            spans(self._keys) if keys else None,
+            spans(self._values) if values else None,
             _offsets([len(row) for row in self._headers]) if headers else None,
-            _spans([name for name, _ in flat]) if headers else None,
-            _spans([content for _, content in flat]) if headers else None,
+            spans([name for name, _ in flat]) if headers else None,
+            spans([content for _, content in flat]) if headers else None,
         )
         self._reset()
         return gathered
@@ -97,7 +97,8 @@ def _headers(data: bytes, at: int, count: int) -> list[tuple[bytes, bytes | None
     return found
 
 
-def _spans(cells: list[bytes] | list[bytes | None]) -> Spans:
+def spans(cells: list[bytes] | list[bytes | None]) -> Spans:
+    """Cells as a binary column of Arrow."""
     from kcli.proto.spans import Spans
 
     nulls = sum(1 for cell in cells if cell is None)

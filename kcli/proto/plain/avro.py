@@ -1,0 +1,70 @@
+"""Avro values as JSON, in plain Python: a program of `avro_code` run over a payload. The twin of `compiled/avro.pxi`.
+
+A payload that ends early, goes on after its value or breaks a bound has a fault, and its row stays as it was.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+from kcli.proto.avro_code import Fault
+from kcli.proto.plain.avro_payload import Payload
+from kcli.proto.plain.avro_values import read_payload
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kcli.proto.buffer import Buffer
+    from kcli.proto.spans import Spans
+
+
+class AvroReader:
+    """A compiled schema: the instructions (int32) and the texts that they name."""
+
+    def __init__(self, code: array[int], texts: Sequence[bytes]) -> None:
+        self._code = code
+        self._texts = texts
+
+    def json(self, data: bytes) -> bytes:
+        """A payload's JSON. Raises Fault."""
+        return read_payload(Payload(self._code, self._texts, data))
+
+
+def avro_json(
+    data: Buffer,
+    starts: array[int],
+    lengths: array[int],
+    skips: array[int],
+    which: array[int],
+    readers: Sequence[AvroReader],
+) -> tuple[Spans, list[tuple[int, int]]]:
+    """The column with each row read by its reader (`which`; -1 leaves a row as it is), after `skips` bytes of framing.
+    Returns the new column, and (row, fault) of the rows that could not be read and stay as they were."""
+    from kcli.proto.plain.gather import spans
+
+    cells: list[bytes | None] = []
+    faults: list[tuple[int, int]] = []
+    for row, (start, length, skip, reader) in enumerate(zip(starts, lengths, skips, which, strict=True)):
+        if length < 0:
+            cells.append(None)
+            continue
+        cell = bytes(data[start : start + length])
+        if reader >= 0:
+            try:
+                cell = readers[reader].json(cell[skip:])
+            except Fault as fault:
+                faults.append((row, fault.number))
+        cells.append(cell)
+    return spans(cells), faults
+
+
+def frame_ids(data: Buffer, starts: array[int], lengths: array[int]) -> array[int]:
+    """The schema id of each row that begins as Confluent's frames do (0, then four bytes, big-endian); else -1."""
+    return array(
+        "q",
+        [
+            int.from_bytes(data[start + 1 : start + 5], "big") if length >= 5 and not data[start] else -1
+            for start, length in zip(starts, lengths, strict=True)
+        ],
+    )

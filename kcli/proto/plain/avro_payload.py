@@ -1,0 +1,78 @@
+"""An Avro payload being read: its bytes, and the JSON of what was read so far."""
+
+from __future__ import annotations
+
+from kcli.proto import avro_code as op
+from kcli.proto.avro_code import Fault
+from kcli.proto.plain.avro_texts import text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Sequence
+
+
+class Payload:
+    """One payload being read."""
+
+    def __init__(self, code: array[int], texts: Sequence[bytes], data: bytes) -> None:
+        self.code, self.texts, self.data = code, texts, data
+        self.at = 0
+        self.out: list[bytes] = []
+        self.size = 0
+        self.most = op.ROOM + op.RATIO * len(data)
+        self.nothing = 0
+
+    def put(self, written: bytes) -> None:
+        self.size += len(written)
+        if self.size > self.most:
+            raise Fault(op.LARGE)
+        self.out.append(written)
+
+    def take(self, size: int) -> bytes:
+        start, self.at = self.at, self.at + size
+        if self.at > len(self.data):
+            raise Fault(op.CUT)
+        return self.data[start : self.at]
+
+    def number(self, bits: int = 64) -> int:
+        """A zigzag varint."""
+        value = 0
+        for shift in range(0, bits, 7):
+            if self.at >= len(self.data):
+                raise Fault(op.CUT)
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 127) << shift
+            if byte < 128:
+                if value >> bits:
+                    break
+                return (value >> 1) ^ -(value & 1)
+        raise Fault(op.VARINT)
+
+    def length(self) -> int:
+        length = self.number()
+        if length < 0:
+            raise Fault(op.NEGATIVE)
+        if length > len(self.data) - self.at:
+            raise Fault(op.CUT)
+        return length
+
+    def index(self, count: int) -> int:
+        index = self.number()
+        if not 0 <= index < count:
+            raise Fault(op.INDEX)
+        return index
+
+    def string(self) -> None:
+        data = self.take(self.length())
+        try:
+            self.put(text(data))
+        except UnicodeDecodeError:
+            raise Fault(op.TEXT) from None
+
+    def empty(self) -> None:
+        """A value that took no bytes: counted, because a block may claim any number of them."""
+        self.nothing += 1
+        if self.nothing > op.MOST_NOTHING:
+            raise Fault(op.NOTHING)

@@ -1,0 +1,205 @@
+"""A schema's JSON into types (Avro 1.12 specification). What breaks a bound or the specification is SchemaRefused.
+
+Unknown properties are ignored, `avro.java.string` among them, and so are logical types that do not fit their type: the
+specification says to read the type below. Names are not checked beyond being text: registries keep names that Java's
+strict mode refuses, and their records must be readable.
+"""
+
+from __future__ import annotations
+
+import json
+
+from kcli.schemas import SchemaRefused
+from kcli.serde.avro.types import PRIMITIVES, Array, Enum, Field, Fixed, Logical, Map, Record, Type, Union
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LONGEST = 4 << 20  # bytes of a schema's text
+DEEPEST = 256  # types within one another
+MOST_NAMES = 10_000
+LARGEST_SCALE = 1024  # digits behind the point of a decimal
+LARGEST_FIXED = 2**31 - 1
+
+LOGICAL = {
+    "date": "int",
+    "time-millis": "int",
+    "time-micros": "long",
+    "timestamp-millis": "long",
+    "timestamp-micros": "long",
+    "timestamp-nanos": "long",
+    "local-timestamp-millis": "long",
+    "local-timestamp-micros": "long",
+    "local-timestamp-nanos": "long",
+    "uuid": "string",
+}
+"""Logical types that stand on one primitive type."""
+
+
+def parse(text: str, references: Iterable[str] = ()) -> Type:
+    """The type of a schema. `references` are the texts of schemas whose names it uses, each after what it needs itself.
+    Raises SchemaRefused."""
+    parser = _Parser()
+    for referred in references:
+        parser.read(referred)
+    return parser.read(text)
+
+
+def _refuse(problem: str) -> SchemaRefused:
+    return SchemaRefused(f"the Avro schema is not used: {problem}")
+
+
+class _Parser:
+    """The named types so far; one schema may be read after another that it refers to."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Type] = {}
+
+    def read(self, text: str) -> Type:
+        if len(text) > LONGEST:
+            raise _refuse(f"its text is longer than {LONGEST >> 20} MiB")
+        try:
+            found = json.loads(text)
+        except ValueError as problem:
+            if text.strip() in PRIMITIVES:  # older registries keep "string" without its quotes
+                return Type(text.strip())
+            raise _refuse(f"its text is not JSON: {problem}") from None
+        except RecursionError:
+            raise _refuse(f"types are nested more than {DEEPEST} deep") from None
+        return self.type(found, "", 0)
+
+    def type(self, found: object, space: str, depth: int) -> Type:
+        """`space` is the namespace around it."""
+        if depth > DEEPEST:
+            raise _refuse(f"types are nested more than {DEEPEST} deep")
+        if isinstance(found, str):
+            return self.named(found, space)
+        if isinstance(found, list):
+            return self.union(found, space, depth)
+        if not isinstance(found, dict):
+            raise _refuse(f"a type is a name, a list or an object, not {json.dumps(found)[:80]}")
+        kind = found.get("type")
+        if isinstance(kind, dict | list):  # {"type": {…}}: a type in an object of its own
+            return self.type(kind, space, depth + 1)
+        if kind == "array":
+            return Array(self.type(self.given(found, "items", "an array"), space, depth + 1))
+        if kind == "map":
+            return Map(self.type(self.given(found, "values", "a map"), space, depth + 1))
+        if kind in ("record", "error"):
+            return self.record(found, space, depth)
+        if kind == "enum":
+            return self.enum(found, space)
+        if kind == "fixed":
+            return self.fixed(found, space)
+        if not isinstance(kind, str):
+            raise _refuse("a type has no name")
+        if kind in PRIMITIVES:
+            return Type(kind, logical=_logical(found, kind, None))
+        return self.named(kind, space)
+
+    def given(self, found: dict[str, object], name: str, of: str) -> object:
+        if name not in found:
+            raise _refuse(f"{of} has no {name}")
+        return found[name]
+
+    def named(self, name: str, space: str) -> Type:
+        if name in PRIMITIVES:
+            return Type(name)
+        for full in (f"{space}.{name}" if space and "." not in name else name, name):
+            if full in self.names:
+                return self.names[full]
+        raise _refuse(f"there is no type {name}")
+
+    def union(self, found: list[object], space: str, depth: int) -> Union:
+        branches = [self.type(branch, space, depth + 1) for branch in found]
+        names = [branch.name for branch in branches]
+        twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
+        if twice is not None:
+            raise _refuse(f"a union has two branches {twice}")
+        if "union" in names:
+            raise _refuse("a union is a branch of a union")
+        return Union(branches)
+
+    def name_of(self, found: dict[str, object], space: str, kind: str) -> tuple[str, list[str]]:
+        """Full name and aliases of a named type."""
+        name, given = found.get("name"), found.get("namespace")
+        if not isinstance(name, str) or not name:
+            raise _refuse(f"a type {kind} has no name")
+        if "." not in name:
+            around = given if isinstance(given, str) else space
+            name = f"{around}.{name}" if around else name
+        if name in self.names:
+            raise _refuse(f"there are two types {name}")
+        if len(self.names) >= MOST_NAMES:
+            raise _refuse(f"it has more than {MOST_NAMES} named types")
+        own = _space(name)
+        return name, [alias if "." in alias or not own else f"{own}.{alias}" for alias in _texts(found.get("aliases"))]
+
+    def record(self, found: dict[str, object], space: str, depth: int) -> Record:
+        name, aliases = self.name_of(found, space, "record")
+        record = Record(name, aliases)
+        self.names[name] = record
+        fields = found.get("fields")
+        if not isinstance(fields, list):
+            raise _refuse(f"the record {name} has no list of fields")
+        for field in fields:
+            if not isinstance(field, dict) or not isinstance(own := field.get("name"), str):
+                raise _refuse(f"a field of {name} has no name")
+            if "type" not in field:
+                raise _refuse(f"the field {own} of {name} has no type")
+            type = field["type"]
+            if isinstance(type, str) and "logicalType" in field and type in PRIMITIVES:
+                type = {**field}  # {"name": …, "type": "int", "logicalType": "date"}, as some generators write it
+            record.fields.append(
+                Field(
+                    own,
+                    self.type(type, _space(name), depth + 1),
+                    _texts(field.get("aliases")),
+                    has_default="default" in field,
+                    default=field.get("default"),
+                )
+            )
+        if len({field.name for field in record.fields}) < len(record.fields):
+            raise _refuse(f"the record {name} has two fields of one name")
+        return record
+
+    def enum(self, found: dict[str, object], space: str) -> Enum:
+        name, aliases = self.name_of(found, space, "enum")
+        symbols = found.get("symbols")
+        if not isinstance(symbols, list) or not all(isinstance(symbol, str) for symbol in symbols):
+            raise _refuse(f"the enum {name} has no list of symbols")
+        default = found.get("default")
+        enum = Enum(name, aliases, _texts(symbols), default if isinstance(default, str) else None)
+        self.names[name] = enum
+        return enum
+
+    def fixed(self, found: dict[str, object], space: str) -> Fixed:
+        name, aliases = self.name_of(found, space, "fixed")
+        size = found.get("size")
+        if not isinstance(size, int) or isinstance(size, bool) or not 0 <= size <= LARGEST_FIXED:
+            raise _refuse(f"the fixed {name} has no size")
+        fixed = Fixed(name, aliases, size)
+        fixed.logical = _logical(found, "fixed", size)
+        self.names[name] = fixed
+        return fixed
+
+
+def _space(name: str) -> str:
+    return name.rpartition(".")[0]
+
+
+def _texts(found: object) -> list[str]:
+    return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
+
+
+def _logical(found: dict[str, object], kind: str, size: int | None) -> Logical | None:
+    name = found.get("logicalType")
+    if name == "decimal" and kind in ("bytes", "fixed"):
+        precision, scale = found.get("precision"), found.get("scale", 0)
+        if not isinstance(precision, int) or not isinstance(scale, int) or not 0 <= scale <= LARGEST_SCALE:
+            return None
+        return Logical("decimal", precision, scale) if precision > 0 and scale <= precision else None
+    if (name, kind, size) in (("uuid", "fixed", 16), ("duration", "fixed", 12)):
+        return Logical(str(name))
+    return Logical(name) if isinstance(name, str) and LOGICAL.get(name) == kind else None
