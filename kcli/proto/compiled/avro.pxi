@@ -438,7 +438,7 @@ def avro_json(data, starts, lengths, skips, which, readers):
     cdef Avro a
     cdef AvroReader reader
     cdef list faults = [], held = list(readers)
-    cdef int fault
+    cdef int fault, kept
     from kcli.proto.spans import Spans
     for row in range(rows):
         if sizes[row] >= 0:
@@ -460,9 +460,11 @@ def avro_json(data, starts, lengths, skips, which, readers):
                 if fault:
                     faults.append((row, fault))
                     o.to = PyByteArray_AS_STRING(out) + a.begin
-            if (fault or reader_of[row] < 0) and sizes[row]:
-                o.room(sizes[row])
-                o.to = put(o.to, &view[0] + at[row], sizes[row])
+            if fault or reader_of[row] < 0:
+                kept = min(skip[row], sizes[row]) if reader_of[row] < -1 else 0
+                if sizes[row] > kept:
+                    o.room(sizes[row] - kept)
+                    o.to = put(o.to, &view[0] + at[row] + kept, sizes[row] - kept)
         else:
             nulls += 1
         if o.to - PyByteArray_AS_STRING(out) > 2147483647:

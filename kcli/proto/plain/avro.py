@@ -39,7 +39,8 @@ def avro_json(
     which: array[int],
     readers: Sequence[AvroReader],
 ) -> tuple[Spans, list[tuple[int, int]]]:
-    """The column with each row read by its reader (`which`; -1 leaves a row as it is), after `skips` bytes of framing.
+    """The column with each row read by its reader, after `skips` bytes of framing. `which` is the number of the reader;
+    -1 leaves a row as it is, -2 takes the framing away.
     Returns the new column, and (row, fault) of the rows that could not be read and stay as they were."""
     from kcli.proto.plain.gather import spans
 
@@ -50,7 +51,9 @@ def avro_json(
             cells.append(None)
             continue
         cell = bytes(data[start : start + length])
-        if reader >= 0:
+        if reader < -1:
+            cell = cell[skip:]
+        elif reader >= 0:
             try:
                 cell = readers[reader].json(cell[skip:])
             except Fault as fault:

@@ -1,0 +1,49 @@
+"""A batch whose keys or values were decoded, and what it was made of: filters, templates and lines see what was
+decoded; JSON envelopes are written from what is stored, byte for byte."""
+
+from __future__ import annotations
+
+from kcli.proto import core
+from kcli.proto.batch import Batch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from array import array
+
+    from kcli.proto.spans import Spans
+
+_FIELDS = tuple(name for name in dir(core.Header) if not name.startswith("_"))
+
+
+class DecodedBatch(Batch):
+    """As the batch `stored`, with other keys or values. Its window is its own."""
+
+    __slots__ = ("stored",)
+
+    stored: Batch
+
+    def picked(self, offsets: array[int]) -> DecodedBatch:
+        return _with(super().picked(offsets), self.stored.picked(offsets))
+
+    def window(self, first: int, stop: int) -> DecodedBatch:
+        return _with(super().window(first, stop), self.stored)
+
+    def write_json(self, out: bytearray, topic: str, partition: int, limit: int = -1) -> tuple[int, int]:
+        return self.stored.window(self.first, self.stop).write_json(out, topic, partition, limit)
+
+
+def replaced(batch: Batch, keys: Spans | None, values: Spans | None) -> DecodedBatch:
+    """The window's records with the keys and values of these columns; None leaves them as they are."""
+    section, count = core.replace_fields(batch, keys, values)
+    made = _with(batch, batch)
+    made.data, made.body_start, made.body_end = section, 0, len(section)
+    made.count, made.packed = count, False
+    return made
+
+
+def _with(batch: Batch, stored: Batch) -> DecodedBatch:
+    made = DecodedBatch()
+    for name in _FIELDS:
+        setattr(made, name, getattr(batch, name))
+    made.stored = stored
+    return made

@@ -1,0 +1,143 @@
+"""Keys and values as JSON by the schemas that their frames name: batches in, batches out.
+
+A frame is believed only where its schema is found and the payload is consumed to its last byte. Anything else stays as
+it is stored, with the reason counted, and never ends a run: a topic may hold keys that begin like a frame by chance.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+
+from kcli.errors import DecodeError, KcliError
+from kcli.proto import core
+from kcli.proto.avro_code import FAULTS
+from kcli.schemas import AVRO, JSON, SchemaNotFound, SchemaRefused
+from kcli.serde.decoded_batch import replaced
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kcli.proto.batch import Batch
+    from kcli.proto.columns import Columns
+    from kcli.proto.spans import Spans
+    from kcli.schemas import Schema, Schemas
+
+FRAME = 5  # bytes of Confluent's: 0, and the id of the schema
+AS_IT_IS, WITHOUT_FRAME = -1, -2
+"""What is done with a payload that no reader of Avro reads."""
+GUESSES = 32
+"""Ids that are looked up in vain before those that follow are no longer looked up: they are no ids."""
+
+
+class Undecoded:
+    """What was not decoded: how many by reason, and where the first of them is."""
+
+    def __init__(self) -> None:
+        self.reasons: Counter[str] = Counter()
+        self.first: tuple[str, int, int] | None = None
+
+    def add(self, reason: str, place: tuple[str, int, int], count: int = 1) -> None:
+        self.reasons[reason] += count
+        if self.first is None:
+            self.first = place
+
+    @property
+    def total(self) -> int:
+        return self.reasons.total()
+
+
+class FieldDecoder:
+    """The keys, or the values, of records. `reader_of` makes a reader of a schema."""
+
+    def __init__(self, kind: str, schemas: Schemas, reader_of: Callable[[Schema, list[str]], core.AvroReader]) -> None:
+        self.kind = kind
+        self.undecoded = Undecoded()
+        self.schemas = schemas
+        self._reader_of = reader_of
+        self._readers: list[core.AvroReader] = []
+        self._known = {AS_IT_IS: AS_IT_IS}  # the number of a reader by the id of its schema
+        self._reasons: dict[int, str] = {}  # why an id has none
+        self._missing: set[int] = set()
+
+    async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:
+        """The field as a new column; None where nothing of it was decoded."""
+        starts, lengths = self._column(columns)
+        ids = core.frame_ids(columns.data, starts, lengths)
+        named = set(ids)
+        readers = {id: self._known[id] if id in self._known else await self._look_up(id) for id in sorted(named)}
+        which = array("i", map(readers.__getitem__, ids))
+        for id in named & self._reasons.keys():
+            row = ids.index(id)
+            self.undecoded.add(self._reasons[id], (topic, partition, columns.offsets[row]), ids.count(id))
+        if max(which, default=AS_IT_IS) == AS_IT_IS and WITHOUT_FRAME not in which:
+            return None
+        skips = array("i", [FRAME]) * len(which)
+        spans, faults = core.avro_json(columns.data, starts, lengths, skips, which, self._readers)
+        for row, fault in faults:
+            self.undecoded.add(FAULTS[fault], (topic, partition, columns.offsets[row]))
+        return spans
+
+    def _column(self, columns: Columns) -> tuple[array[int], array[int]]:
+        if self.kind == "key":
+            return columns.key_starts, columns.key_lengths
+        return columns.value_starts, columns.value_lengths
+
+    async def _look_up(self, id: int) -> int:
+        """The number of the reader for an id, or what is done without one. What the registry may answer otherwise later
+        is asked again with the next batch: `Schemas` keeps answers, bad ones too, for as long as they hold."""
+        if len(self._missing) >= max(GUESSES, 4 * len(self._readers)) and id not in self._missing:
+            self._reasons[id] = "more ids of schemas than the registry has"
+            return AS_IT_IS
+        try:
+            reader = self._known[id] = await self._reader(await self.schemas.by_id(id))
+        except KcliError as problem:
+            self._reasons[id] = str(problem)
+            if isinstance(problem, SchemaNotFound):
+                self._missing.add(id)
+            elif isinstance(problem, DecodeError | SchemaRefused):
+                self._known[id] = AS_IT_IS
+            return AS_IT_IS
+        self._reasons.pop(id, None)
+        return reader
+
+    async def _reader(self, schema: Schema) -> int:
+        if schema.kind == JSON:
+            return WITHOUT_FRAME
+        if schema.kind != AVRO:
+            raise DecodeError(f"{schema.name} is of the kind {schema.kind}, which is not decoded yet")
+        needed = await self.schemas.references(schema) if schema.references else []
+        self._readers.append(self._reader_of(schema, [referred.text for _, referred in needed]))
+        return len(self._readers) - 1
+
+
+class SchemaDecoder:
+    """Decodes batches. `fields` are those that are decoded: of keys, of values, or both."""
+
+    def __init__(self, fields: list[FieldDecoder]) -> None:
+        self.fields = fields
+
+    async def batch(self, batch: Batch, topic: str, partition: int) -> Batch:
+        """The batch with its keys and values decoded; the same one where nothing was, and where it is broken: then its
+        reader says so."""
+        try:
+            columns = batch.columns()
+        except DecodeError:
+            return batch
+        made = {field.kind: await field.decode(columns, topic, partition) for field in self.fields}
+        keys, values = made.get("key"), made.get("value")
+        return batch if keys is None and values is None else replaced(batch, keys, values)
+
+
+def avro_reader_of(*, logical: bool = True, wrapped: bool = False) -> Callable[[Schema, list[str]], core.AvroReader]:
+    """Makes readers that show logical types as texts or numbers, and unions plain or `wrapped`. What it returns raises
+    SchemaRefused."""
+
+    def made(schema: Schema, referred: list[str]) -> core.AvroReader:
+        from kcli.serde.avro.parse import parse
+        from kcli.serde.avro.program import avro_reader
+
+        return avro_reader(parse(schema.text, referred), logical=logical, wrapped=wrapped)
+
+    return made

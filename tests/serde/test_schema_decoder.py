@@ -1,0 +1,154 @@
+"""Batches decoded by the schemas that their frames name."""
+
+from __future__ import annotations
+
+from array import array
+from typing import Any
+
+import pytest
+
+from kcli.errors import ConnectError, KcliError
+from kcli.proto.batch import Batch, read_batches
+from kcli.schemas import Reference, Schema, SchemaNotFound
+from kcli.serde.filters import Filter
+from kcli.serde.schema_decoder import GUESSES, FieldDecoder, SchemaDecoder, avro_reader_of
+from kcli.serde.where import Where
+from tests.proto.record_cores import CORES, built
+
+NOTE = '{"type":"record","name":"N","fields":[{"name":"id","type":"int"},{"name":"text","type":"string"}]}'
+PAYLOAD = b"\x0e\x04hi"  # 7, "hi"
+SHOWN = b'{"id":7,"text":"hi"}'
+
+
+class Shelf:
+    """Schemas by their id; asked for one that it does not have, it says so."""
+
+    def __init__(self, schemas: dict[int, Schema], error: KcliError | None = None) -> None:
+        self.held, self.error = schemas, error
+        self.asked: list[int] = []
+
+    async def by_id(self, id: int, *, context: str = "", subject: str | None = None) -> Schema:
+        self.asked.append(id)
+        if self.error is not None:
+            raise self.error
+        if id not in self.held:
+            raise SchemaNotFound(f"there is no schema {id}")
+        return self.held[id]
+
+    async def references(self, schema: Schema) -> list[tuple[str, Schema]]:
+        return [(reference.name, self.held[reference.version]) for reference in schema.references]
+
+
+def framed(id: int, payload: bytes = PAYLOAD) -> bytes:
+    return b"\0" + id.to_bytes(4, "big") + payload
+
+
+def batch_of(*values: bytes | None, keys: list[bytes | None] | None = None) -> Batch:
+    rows = [(1000 + n, None if keys is None else keys[n], value, (("h", b"x"),)) for n, value in enumerate(values)]
+    return read_batches(built(CORES[-1], rows))[0]
+
+
+def decoder(shelf: Any, *kinds: str) -> SchemaDecoder:
+    return SchemaDecoder([FieldDecoder(kind, shelf, avro_reader_of()) for kind in kinds or ("value",)])
+
+
+SHELF = {7: Schema(text=NOTE, id=7), 8: Schema(kind="JSON", text="{}", id=8), 9: Schema(kind="PROTOBUF", text="", id=9)}
+
+
+async def test_framed_values_are_decoded_and_all_else_stays() -> None:
+    shelf = Shelf(SHELF)
+    broken = framed(7, b"\x0e\x04h")
+    values = [framed(7), None, b"plain", framed(8, b'{"a":1}'), framed(5), broken, framed(9), b""]
+    decoding = decoder(shelf)
+    made = await decoding.batch(batch_of(*values), "t", 3)
+    assert [record.value for record in made] == [
+        SHOWN,
+        None,
+        b"plain",
+        b'{"a":1}',
+        values[4],
+        values[5],
+        values[6],
+        b"",
+    ]
+    assert [record[:2] + record[4:] for record in made] == [record[:2] + record[4:] for record in batch_of(*values)]
+    undecoded = decoding.fields[0].undecoded
+    assert undecoded.reasons == {
+        "there is no schema 5": 1,
+        "the payload ends in the middle of a value": 1,
+        "schema 9 is of the kind PROTOBUF, which is not decoded yet": 1,
+    }
+    assert undecoded.first in {("t", 3, 4), ("t", 3, 5), ("t", 3, 6)}
+    await decoding.batch(batch_of(framed(7), framed(5)), "t", 3)
+    assert sorted(shelf.asked) == [5, 5, 7, 8, 9], "what may come to be is asked for again"
+
+
+async def test_keys_are_decoded_by_themselves() -> None:
+    batch = batch_of(framed(7), framed(7), keys=[framed(7), b"k"])
+    (first, second) = await decoder(Shelf(SHELF), "key").batch(batch, "t", 0)
+    assert (first.key, first.value, second.key) == (SHOWN, framed(7), b"k")
+    (first, second) = await decoder(Shelf(SHELF), "key", "value").batch(batch, "t", 0)
+    assert (first.key, first.value, second.key) == (SHOWN, SHOWN, b"k")
+
+
+async def test_envelopes_are_written_from_what_is_stored_also_behind_a_filter() -> None:
+    batch = batch_of(framed(7), framed(7, b"\2\2x"), framed(7))
+    made = await decoder(Shelf(SHELF)).batch(batch, "t", 0)
+    kept = Filter(where=[Where("value.id == 7")]).batch(made, "t", 0)
+    assert kept is not None
+    lines, envelopes, wanted = bytearray(), bytearray(), bytearray()
+    assert kept.write_values(lines, b"\n") == (2, 3)
+    assert lines == SHOWN + b"\n" + SHOWN + b"\n"
+    assert kept.write_json(envelopes, "t", 0) == (2, 3)
+    batch.picked(array("q", [0, 2])).write_json(wanted, "t", 0)
+    assert envelopes == wanted
+    kept.first = 1
+    envelopes.clear()
+    assert kept.write_json(envelopes, "t", 0) == (1, 3)
+
+
+async def test_a_schema_may_use_others() -> None:
+    using = Schema(
+        text='{"type":"record","name":"U","fields":[{"name":"n","type":"N"}]}', references=(Reference("N", "n", 7),)
+    )
+    made = await decoder(Shelf({**SHELF, 2: using})).batch(batch_of(framed(2)), "t", 0)
+    assert [record.value for record in made] == [b'{"n":' + SHOWN + b"}"]
+
+
+async def test_a_batch_without_frames_is_the_same_batch() -> None:
+    batch = batch_of(b"a", None, b"\x01\0\0\0\7")
+    assert await decoder(Shelf(SHELF)).batch(batch, "t", 0) is batch
+
+
+async def test_whole_numbers_as_keys_are_never_taken_for_frames() -> None:
+    numbers: list[bytes | None] = [number.to_bytes(8, "big") for number in range(0, 2**40, 2**33)]
+    decoding = decoder(Shelf(SHELF), "key")
+    made = await decoding.batch(batch_of(*numbers, keys=numbers), "t", 0)
+    assert [record.key for record in made] == numbers
+
+
+async def test_random_bytes_do_not_ask_the_registry_for_ever() -> None:
+    shelf = Shelf(SHELF)
+    decoding = decoder(shelf)
+    for begin in range(100, 10_000, 100):
+        await decoding.batch(batch_of(*(framed(id) for id in range(begin, begin + 100))), "t", 0)
+    assert len(shelf.asked) == GUESSES
+    assert decoding.fields[0].undecoded.total == 9900
+
+
+async def test_a_dead_registry_ends_no_run() -> None:
+    shelf = Shelf(SHELF, ConnectError("the registry cannot be reached"))
+    decoding = decoder(shelf)
+    batch = batch_of(framed(7))
+    assert await decoding.batch(batch, "t", 0) is batch
+    assert decoding.fields[0].undecoded.reasons == {"the registry cannot be reached": 1}
+    shelf.error = None
+    assert [record.value for record in await decoding.batch(batch, "t", 0)] == [SHOWN], "and it may come back"
+
+
+@pytest.mark.parametrize("text", ["", "{", '"x"'])
+async def test_a_schema_that_is_none_is_a_reason(text: str) -> None:
+    decoding = decoder(Shelf({7: Schema(text=text, id=7)}))
+    batch = batch_of(framed(7))
+    assert await decoding.batch(batch, "t", 0) is batch
+    assert "the Avro schema is not used" in next(iter(decoding.fields[0].undecoded.reasons))
