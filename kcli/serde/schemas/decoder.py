@@ -13,7 +13,7 @@ from kcli.errors import DecodeError, KcliError
 from kcli.proto import core
 from kcli.proto.avro_code import FAULTS
 from kcli.schemas import AVRO, JSON, SchemaNotFound, SchemaRefused
-from kcli.serde.decoded_batch import replaced
+from kcli.serde.schemas.decoded_batch import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from kcli.errors import ConnectError, KcliError
 from kcli.proto.batch import Batch, read_batches
 from kcli.schemas import Reference, Schema, SchemaNotFound
 from kcli.serde.filters import Filter
-from kcli.serde.schema_decoder import GUESSES, FieldDecoder, SchemaDecoder, avro_reader_of
+from kcli.serde.schemas.decoder import GUESSES, FieldDecoder, SchemaDecoder, avro_reader_of
 from kcli.serde.where import Where
 from tests.proto.record_cores import CORES, built
 
