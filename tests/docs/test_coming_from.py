@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import inspect
 import re
+from importlib import import_module
 from pathlib import Path
 
-import aiokafka
 import confluent_kafka
 import confluent_kafka.admin
-import kafka
 import pytest
 
 from kcli.settings import ConsumerSettings, ProducerSettings
+
+aiokafka, kafka = import_module("aiokafka"), import_module("kafka")  # without types
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/library/coming-from.md").read_text()
 CLASSES = {
