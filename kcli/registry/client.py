@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from kcli.errors import UsageError
 from kcli.registry import answers
-from kcli.registry.errors import NoRegistry, RegistryError, TooLarge, Unsupported, harmless
+from kcli.registry.errors import BadAnswer, NoRegistry, RegistryError, TooLarge, Unsupported, harmless
 from kcli.registry.http import Http
 from kcli.registry.subjects import quoted
 from kcli.tasks import in_daemon_thread
@@ -123,7 +123,7 @@ class RegistryClient:
     async def by_guid(self, guid: str, *, format: str = "") -> Schema:
         path = f"/schemas/guids/{quoted(guid)}"
         found = await self._get(answers.schema_of, path, f"schema {guid}", {"format": format})
-        if found.guid not in ("", guid):
+        if found.guid.lower() not in ("", guid.lower()):
             raise self._wrong(path, f"it has GUID {harmless(found.guid)}")
         return found.replace(guid=guid)
 
@@ -202,7 +202,7 @@ class RegistryClient:
         try:
             cluster = await self._get(answers.id_of, "/v1/metadata/id", "the registry's id")
             version = await self._get(answers.version_of, "/v1/metadata/version", "the registry's version")
-        except (Unsupported, NoRegistry):
+        except (Unsupported, BadAnswer, NoRegistry):
             return "", ""
         return cluster, version
 
@@ -241,7 +241,7 @@ class RegistryClient:
         try:
             return read(value)
         except ValueError as problem:
-            raise NoRegistry(
+            raise BadAnswer(
                 f"{answer.origin.url}: the answer to {method} {path} is not what was asked for: "
                 f"{harmless(str(problem))}"
             ) from None
@@ -278,8 +278,8 @@ class RegistryClient:
                 return found
         raise RegistryError(f"{about}: there are more than {MOST:,}; name a part of them by how they begin")
 
-    def _wrong(self, path: str, what: str) -> NoRegistry:
-        return NoRegistry(f"{self.settings.name} answered another schema than {path} asks for: {what}")
+    def _wrong(self, path: str, what: str) -> BadAnswer:
+        return BadAnswer(f"{self.settings.name} answered another schema than {path} asks for: {what}")
 
 
 def allow(method: str, path: str, guard: str, profile: str) -> None:

@@ -71,6 +71,10 @@ class Unsupported(RegistryError):
     """It has no such request: registries differ."""
 
 
+class BadAnswer(RegistryError):
+    """An answer that is not to what was asked: another schema, another shape."""
+
+
 class Incompatible(RegistryError):
     """The schema does not go with the subject's versions; `reasons` are the registry's, one a line."""
 

@@ -49,8 +49,12 @@ class Origin(Frozen):
     password: Secret | None = None
 
     @property
+    def host(self) -> str:
+        return urlsplit(self.url).hostname or ""
+
+    @property
     def loopback(self) -> bool:
-        return urlsplit(self.url).hostname in LOOPBACK
+        return self.host in LOOPBACK
 
     @property
     def secure(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import ssl
@@ -83,6 +84,11 @@ class Scripted:
 
     def paths(self) -> list[str]:
         return [asked.path for asked in self.asked]
+
+    async def heard(self) -> None:
+        """A request has come."""
+        while not self.asked:  # noqa: ASYNC110 a thread hears it
+            await asyncio.sleep(0.01)
 
     def _start(self, work: Callable[..., None], *words: Any) -> None:
         thread = threading.Thread(target=work, args=words, daemon=True)

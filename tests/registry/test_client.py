@@ -12,7 +12,7 @@ from kcli.errors import KcliError, UsageError
 from kcli.registry import client as module
 from kcli.registry.answers import ContextId, SubjectVersion, Verdict
 from kcli.registry.client import RegistryClient
-from kcli.registry.errors import NoRegistry, RegistryError, Unsupported
+from kcli.registry.errors import BadAnswer, RegistryError, Unsupported
 from kcli.registry.settings import Origin, RegistrySettings
 from kcli.schemas import Reference, Schema
 from tests.each import each
@@ -223,7 +223,7 @@ async def test_an_answer_to_another_question_is_refused(what: Call, said: object
 
 async def test_a_schema_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     with Scripted(raw(json.dumps({"schema": "x" * (4 * 1024 * 1024 + 1)}).encode())) as server:
-        with pytest.raises(NoRegistry, match="schema: it is longer than 4 MiB"):
+        with pytest.raises(BadAnswer, match="schema: it is longer than 4 MiB"):
             await call(server.url, lambda registry: registry.by_id(1))
 
 

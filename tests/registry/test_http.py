@@ -227,8 +227,7 @@ async def test_a_request_that_is_given_up_leaves_nothing() -> None:
     with Scripted(Hang(10)) as server:
         async with client(server.url) as registry:
             task = asyncio.create_task(registry.subjects())
-            while not server.asked:  # noqa: ASYNC110  # another thread fills it
-                await asyncio.sleep(0.01)
+            await server.heard()
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
@@ -238,8 +237,7 @@ async def test_closing_ends_what_is_under_way() -> None:
     with Scripted(Hang(10)) as server:
         async with client(server.url, retries=0) as registry:
             task = asyncio.create_task(registry.subjects())
-            while not server.asked:  # noqa: ASYNC110  # another thread fills it
-                await asyncio.sleep(0.01)
+            await server.heard()
             await registry.close()
             with pytest.raises(ConnectError):
                 await task

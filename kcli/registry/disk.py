@@ -1,0 +1,87 @@
+"""Schemas in the cache folder: what an id or a GUID stands for does not change, so the next run need not ask.
+
+A file is named by the hash of registry and key, says both again, and begins with the hash of its contents: a file that
+was cut short, or that stands for something else, is not used. The folder is the user's own (mode 700), else it is left
+alone. Whatever goes wrong here costs a request, and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from hashlib import sha256
+
+from kcli.paths import cache_folder, private
+from kcli.registry.answers import document, schema_of
+from kcli.text.json_object import JsonObject, read_object
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kcli.schemas import Schema
+
+    Named = Sequence[tuple[str, Schema]]
+
+LARGEST = 32 * 1024 * 1024
+
+
+class Disk:
+    """The files of one registry, which `name` names."""
+
+    def __init__(self, name: str, folder: str | None = None) -> None:
+        self._name = name
+        self._folder = folder or os.path.join(cache_folder(), "schemas")
+
+    def read(self, key: str) -> list[tuple[str, Schema]] | None:
+        """What was written under the key, None without a file that can be believed."""
+        try:
+            status = os.stat(self._folder)
+            if status.st_uid != os.geteuid() or status.st_mode & 0o022:
+                return None
+            with open(self._path(key), "rb") as file:
+                data = file.read(LARGEST + 1)
+        except OSError:
+            return None
+        digest, _, body = data.partition(b"\n")
+        if len(data) > LARGEST or digest != sha256(body).hexdigest().encode():
+            return None
+        try:
+            read = read_object(body.decode())
+            if (read.text("registry"), read.text("key")) != (self._name, key):
+                return None
+            return [_schema(row) for row in read.objects("schemas")]
+        except (ValueError, RecursionError):
+            return None
+
+    def write(self, key: str, schemas: Named) -> None:
+        """Keep schemas, each with its name, under the key."""
+        written = {"registry": self._name, "key": key, "schemas": [_row(name, schema) for name, schema in schemas]}
+        body = json.dumps(written, ensure_ascii=False).encode()
+        if len(body) >= LARGEST:
+            return
+        path = self._path(key)
+        fresh = f"{path}.{os.getpid()}"
+        try:
+            os.makedirs(self._folder, mode=0o700, exist_ok=True)
+            with open(fresh, "wb", opener=private) as file:
+                file.write(sha256(body).hexdigest().encode() + b"\n" + body)
+            os.replace(fresh, path)
+        except OSError:  # a full disk, a folder that cannot be written: the next run asks again
+            return
+
+    def _path(self, key: str) -> str:
+        return os.path.join(self._folder, sha256(f"{self._name}\n{key}".encode()).hexdigest()[:40])
+
+
+def _row(name: str, schema: Schema) -> dict[str, object]:
+    """A schema as a registry would answer it, its context and the name it was asked for by."""
+    fields = document(schema)
+    given = {"id": schema.id, "version": schema.version}
+    fields |= {name: value for name, value in given.items() if value >= 0}
+    fields |= {name: value for name, value in (("guid", schema.guid), ("subject", schema.subject)) if value}
+    return {"name": name, "context": schema.context, "schema": fields}
+
+
+def _schema(row: JsonObject) -> tuple[str, Schema]:
+    return row.text("name"), schema_of(row.nested("schema").fields).replace(context=row.text("context"))

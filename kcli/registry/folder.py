@@ -1,0 +1,178 @@
+"""A folder of schemas in place of a registry: `schema.registry.url=file:./schemas`. No network, and nothing is written.
+
+    ids/7.avsc                          the schema of id 7; .avsc is Avro, .proto Protobuf, .json JSON Schema
+    subjects/orders-value/3.avsc        version 3 of a subject; the highest number is the latest
+    subjects/orders-value/3.meta.json   what else a registry says of it: id, guid, references, metadata, ruleSet
+    contexts/.staging/ids/7.avsc        ids of a context
+
+The name of a folder of `subjects` is the subject, percent-encoded whole, as in a URL. `save` writes such files.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from kcli.errors import UsageError
+from kcli.registry.answers import LARGEST_SCHEMA, document, schema_of
+from kcli.registry.references import resolve
+from kcli.registry.subjects import quoted, split, within
+from kcli.schemas import AVRO, JSON, PROTOBUF, SchemaNotFound, SchemaRefused
+from kcli.text.json_object import read_object
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.schemas import Schema
+
+ENDS = {".avsc": AVRO, ".proto": PROTOBUF, ".json": JSON}
+META = ".meta.json"
+
+
+class FolderSchemas:
+    """`Schemas` of a folder. Raises UsageError where there is no such folder."""
+
+    def __init__(self, folder: str) -> None:
+        if not os.path.isdir(folder):
+            raise UsageError(f"schema.registry.url=file:{folder}: there is no such folder")
+        self._folder = folder
+        self._guids: dict[str, Schema] | None = None
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+    async def by_id(self, id: int, *, context: str = "", subject: str | None = None) -> Schema:
+        context = context or split(subject or "")[0]
+        found = self._read(self._ids(context), str(id))
+        if found is None:
+            path = os.path.join(self._ids(context), str(id))
+            raise SchemaNotFound(f"schema {id}: there is no file {path} with {', '.join(ENDS)}")
+        return found.replace(id=id, context=context)
+
+    async def by_guid(self, guid: str) -> Schema:
+        if self._guids is None:
+            self._guids = {schema.guid.lower(): schema for schema in self._all() if schema.guid}
+        found = self._guids.get(guid.lower())
+        if found is None:
+            raise SchemaNotFound(f"schema {guid}: no {META} file in {self._folder} has this guid")
+        return found
+
+    async def latest(self, subject: str) -> Schema:
+        versions = _numbers(self._subject(subject))
+        if not versions:
+            raise SchemaNotFound(f"{subject}: {self._folder} has no such subject")
+        return await self.version(subject, versions[-1])
+
+    async def version(self, subject: str, version: int) -> Schema:
+        found = self._read(self._subject(subject), str(version))
+        if found is None:
+            raise SchemaNotFound(f"{subject} version {version}: {self._folder} has no such version")
+        return self._placed(found, subject, version)
+
+    async def references(self, schema: Schema) -> list[tuple[str, Schema]]:
+        async def ask(subject: str, version: int) -> Schema:
+            return await (self.version(subject, version) if version > 0 else self.latest(subject))
+
+        return await resolve(schema, ask)
+
+    async def register(self, subject: str, schema: Schema, normalize: bool = False) -> int:
+        """The id that the schema has here: nothing is registered in a folder."""
+        for version in reversed(_numbers(self._subject(subject))):
+            known = await self.version(subject, version)
+            if (known.kind, known.text.strip()) == (schema.kind, schema.text.strip()) and known.id >= 0:
+                return known.id
+        raise UsageError(
+            f"{subject}: the schema is not in {self._folder}, and a folder registers nothing; name a registry with "
+            "schema.registry.url"
+        )
+
+    def _placed(self, schema: Schema, subject: str, version: int) -> Schema:
+        """A version with its id, which may be that of the file in `ids` with the same text."""
+        context = split(subject)[0]
+        number = schema.id
+        for other in _numbers(self._ids(context)) if number < 0 else ():
+            same = self._read(self._ids(context), str(other))
+            if same is not None and (same.kind, same.text) == (schema.kind, schema.text):
+                number = other
+                break
+        return schema.replace(subject=subject, version=version, context=context, id=number)
+
+    def _ids(self, context: str) -> str:
+        return os.path.join(self._folder, *(("contexts", quoted(context)) if context else ()), "ids")
+
+    def _subject(self, subject: str) -> str:
+        return os.path.join(self._folder, "subjects", quoted(subject))
+
+    def _all(self) -> list[Schema]:
+        """Every schema that has a file of its own."""
+        found = []
+        for place, _, names in os.walk(self._folder):
+            for name in sorted(names):
+                stem, end = os.path.splitext(name)
+                schema = self._read(place, stem) if end in ENDS and not name.endswith(META) else None
+                if schema is not None:
+                    found.append(schema)
+        return found
+
+    def _read(self, folder: str, stem: str) -> Schema | None:
+        """A schema and what is said beside it, None without a file. Raises SchemaRefused."""
+        for end, kind in ENDS.items():
+            path = os.path.join(folder, f"{stem}{end}")
+            text = _text(path)
+            if text is None:
+                continue
+            said = _text(os.path.join(folder, f"{stem}{META}"))
+            try:
+                fields = dict(read_object(said).fields) if said is not None else {}
+                return schema_of({**fields, "schema": text, "schemaType": kind})
+            except (ValueError, RecursionError) as problem:
+                raise SchemaRefused(f"{path}: what stands beside it ({stem}{META}): {problem}") from None
+        return None
+
+
+def save(folder: str, schema: Schema) -> list[str]:
+    """Write the files of a schema; returns their paths. One without an id or without a subject has fewer."""
+    end = next(end for end, kind in ENDS.items() if kind == schema.kind)
+    fields = {name: value for name, value in document(schema).items() if name not in ("schema", "schemaType")}
+    for name, number in (("id", schema.id), ("version", schema.version)):
+        if number >= 0:
+            fields[name] = number
+    fields |= {name: value for name, value in (("guid", schema.guid), ("subject", schema.subject)) if value}
+    context = ("contexts", quoted(schema.context)) if schema.context else ()
+    places = [] if schema.id < 0 else [os.path.join(folder, *context, "ids", str(schema.id))]
+    if schema.subject and schema.version >= 0:
+        subject = within(schema.context, schema.subject)
+        places.append(os.path.join(folder, "subjects", quoted(subject), str(schema.version)))
+    written = []
+    for place in places:
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        for path, text in ((f"{place}{end}", schema.text), (f"{place}{META}", json.dumps(fields, indent=2) + "\n")):
+            with open(path, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
+            written.append(path)
+    return written
+
+
+def _numbers(folder: str) -> list[int]:
+    """The numbers that files of schemas are named by, in order."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return []
+    stems = (os.path.splitext(name) for name in names if not name.endswith(META))
+    return sorted({int(stem) for stem, end in stems if end in ENDS and stem.isascii() and stem.isdigit()})
+
+
+def _text(path: str) -> str | None:
+    """A file's text, None where there is no file. Raises SchemaRefused."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            text = file.read(LARGEST_SCHEMA + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as problem:
+        raise SchemaRefused(f"{path}: {problem.strerror}") from None
+    except UnicodeDecodeError:
+        raise SchemaRefused(f"{path}: is not UTF-8 text") from None
+    if len(text) > LARGEST_SCHEMA:
+        raise SchemaRefused(f"{path}: it is longer than {LARGEST_SCHEMA // 1024**2} MiB")
+    return text

@@ -1,0 +1,111 @@
+"""Schemas by id, GUID or subject, of a registry with its caches or of a folder: what `kcli/schemas.py` promises."""
+
+from __future__ import annotations
+
+from kcli.registry.cache import Cache
+from kcli.registry.client import RegistryClient
+from kcli.registry.disk import Disk
+from kcli.registry.references import resolve
+from kcli.registry.subjects import prefix, split
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from kcli.registry.folder import FolderSchemas
+    from kcli.registry.settings import RegistrySettings
+    from kcli.schemas import Schema
+
+LATEST = 60.0  # seconds that the latest version of a subject is kept
+
+
+def open_schemas(settings: RegistrySettings, *, guard: str = "", profile: str = "") -> RegistrySchemas | FolderSchemas:
+    """The schemas of a registry, or of a folder. `guard` is what the profile of that name forbids."""
+    if settings.folder:
+        from kcli.registry.folder import FolderSchemas
+
+        return FolderSchemas(settings.folder)
+    client = RegistryClient(settings, guard=guard, profile=profile)
+    return RegistrySchemas(client, Disk(settings.name) if settings.disk and lasting(settings) else None)
+
+
+def lasting(settings: RegistrySettings) -> bool:
+    """Whether the ids of a registry outlive this day: one on this machine, or under a name without a dot, as in a
+    container's network, may begin again from 1 at any time, and costs little to ask."""
+    return not any(origin.loopback or "." not in origin.host.rstrip(".") for origin in settings.origins)
+
+
+class RegistrySchemas:
+    """`Schemas` of a registry. `client` is for what is not looked up."""
+
+    def __init__(self, client: RegistryClient, disk: Disk | None = None) -> None:
+        self.client = client
+        self._disk = disk
+        self._cache = Cache()
+
+    async def close(self) -> None:
+        await self._cache.close()
+        await self.client.close()
+
+    async def by_id(self, id: int, *, context: str = "", subject: str | None = None) -> Schema:
+        context = context or split(subject or "")[0]
+
+        async def ask() -> Schema:
+            found = await self.client.by_id(id, subject=subject or prefix(context))
+            return found.replace(context=context) if context else found
+
+        return await self._immutable(f"id {id} of {context or 'the default context'}", ask)
+
+    async def by_guid(self, guid: str) -> Schema:
+        guid = guid.lower()
+        return await self._immutable(f"guid {guid}", lambda: self.client.by_guid(guid))
+
+    async def latest(self, subject: str) -> Schema:
+        return await self._cache.get(("latest", subject), lambda: self.client.version(subject), LATEST)
+
+    async def version(self, subject: str, version: int) -> Schema:
+        return await self._cache.get(("version", subject, version), lambda: self.client.version(subject, version))
+
+    async def references(self, schema: Schema) -> list[tuple[str, Schema]]:
+        if not schema.references:
+            return []
+        ask = self._referenced
+        if schema.guid or schema.id < 0:
+            key = f"references of guid {schema.guid.lower()}" if schema.guid else ""
+        else:
+            key = f"references of id {schema.id} of {schema.context or 'the default context'}"
+        if not key:
+            return await resolve(schema, ask)
+        kept = await self._cache.get(key, lambda: self._from_disk(key, lambda: resolve(schema, ask)))
+        return list(kept)
+
+    async def _referenced(self, subject: str, version: int) -> Schema:
+        """A version that another schema refers to; it may be soft-deleted."""
+        if version < 1:
+            return await self.latest(subject)
+        key = ("referenced", subject, version)
+        return await self._cache.get(key, lambda: self.client.version(subject, version, deleted=True))
+
+    async def register(self, subject: str, schema: Schema, normalize: bool = False) -> int:
+        registered = await self.client.register(subject, schema, normalize=normalize)
+        self._cache.forget(("latest", subject))
+        return registered.id
+
+    async def _immutable(self, key: str, ask: Callable[[], Awaitable[Schema]]) -> Schema:
+        async def one() -> list[tuple[str, Schema]]:
+            return [("", await ask())]
+
+        kept = await self._cache.get(key, lambda: self._from_disk(key, one))
+        return kept[0][1]
+
+    async def _from_disk(
+        self, key: str, ask: Callable[[], Awaitable[list[tuple[str, Schema]]]]
+    ) -> list[tuple[str, Schema]]:
+        """What the disk has under a key, else the answer, which it then has."""
+        kept = self._disk.read(key) if self._disk is not None else None
+        if kept:
+            return kept
+        found = await ask()
+        if self._disk is not None:
+            self._disk.write(key, found)
+        return found

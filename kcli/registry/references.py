@@ -1,0 +1,58 @@
+"""What a schema imports, and what that imports in turn."""
+
+from __future__ import annotations
+
+from kcli.registry.subjects import within
+from kcli.schemas import SchemaRefused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from kcli.schemas import Schema
+
+    Ask = Callable[[str, int], Awaitable[Schema]]
+
+DEEPEST = 64
+MOST = 1000
+
+
+async def resolve(schema: Schema, ask: Ask) -> list[tuple[str, Schema]]:
+    """All that the schema needs, by the names in the importing texts: each name once, the first that a walk meets
+    counts, and what is needed stands in front of what needs it (as Confluent's clients do it). `ask` returns a version
+    of a subject. A subject without a context belongs to the context of the schema that names it. Raises
+    SchemaRefused."""
+    found: dict[str, Schema] = {}
+    under_way = 0
+
+    async def visit(importing: Schema, chain: tuple[str, ...]) -> None:
+        nonlocal under_way
+        for reference in importing.references:
+            if reference.name in found:
+                continue
+            subject = within(importing.context, reference.subject)
+            place = f"{subject} version {reference.version}"
+            if place in chain:
+                raise SchemaRefused(f"{schema.name}: its references run in a circle: {_shown((*chain, place))}")
+            if len(chain) > DEEPEST:
+                raise SchemaRefused(
+                    f"{schema.name}: its references are deeper than {DEEPEST}: {_shown((*chain, place))}"
+                )
+            if len(found) + under_way >= MOST:
+                raise SchemaRefused(f"{schema.name}: it needs more than {MOST:,} schemas, the last of {place}")
+            under_way += 1
+            needed = await ask(subject, reference.version)
+            await visit(needed, (*chain, place))
+            under_way -= 1
+            found.setdefault(reference.name, needed)
+
+    await visit(schema, (schema.name,))
+    return list(found.items())
+
+
+def _shown(chain: tuple[str, ...]) -> str:
+    """A chain in one line, its middle left out where it is long."""
+    from kcli.text.escape import visible
+
+    shown = chain if len(chain) <= 8 else (*chain[:4], "…", *chain[-4:])
+    return visible(" → ".join(shown))
