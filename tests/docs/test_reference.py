@@ -7,6 +7,8 @@ from pathlib import Path
 
 from kcli.cli.parsing.help.reference import FOLDER, pages, shared_connection, write
 from kcli.cli.parsing.registry import every
+from kcli.config.properties.known import KNOWN
+from kcli.config.properties.names import REFUSED, SECURITY
 from tests.each import each
 
 PAGES = pages()
@@ -55,3 +57,11 @@ def test_what_markdown_would_read_as_a_sign_stays() -> None:
     assert "('orders-\\*')" in PAGES["consume.md"]
     assert "header \\_\\_control" in PAGES["consume.md"]
     assert "`--share-ack` release" in PAGES["consume.md"]
+
+
+def test_each_property_has_a_row_with_its_default() -> None:
+    page = PAGES["properties.md"]
+    assert [name for name in (*KNOWN, *SECURITY, *REFUSED) if f"`{name}" not in page] == []
+    assert "| `linger.ms`, `queue.buffering.max.ms` | `linger` | 5 | milliseconds |" in page
+    assert "| `ssl.endpoint.identification.algorithm` | `verify_host` | https |" in page
+    assert "| `sasl.login.read.timeout.ms` | `timeout` | 10000 |" in page

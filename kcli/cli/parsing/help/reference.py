@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
+from kcli.cli.parsing.help import properties
 from kcli.cli.parsing.help.blocks import Block, codes, description, panels, usage
 from kcli.cli.parsing.help.page import LAST, explained, value_of
 from kcli.cli.parsing.help.topics import EXIT_CODES, TOPICS, see_also
@@ -25,7 +26,8 @@ NOTE = "<!-- Made by `make reference`; do not edit. -->\n\n"
 INDEX = """# Commands
 
 A page for each command, made of what `kcli COMMAND --help-all` prints. The same as JSON: `kcli help --json`.
-Options that most commands share are on the page [connection](connection.md).
+Options that most commands share are on the page [connection](connection.md), what `-X` takes is on the page
+[properties](properties.md).
 
 """
 CONNECTION = """# Connection
@@ -44,7 +46,7 @@ def pages() -> dict[str, str]:
     """The text of each page by its name in `docs/reference`."""
     made = {f"{name}.md": _subject(name) for name in SUBJECTS}
     made |= {f"help/{name}.md": _topic(name) for name in TOPICS}
-    made |= {"README.md": _index(), "connection.md": _connection()}
+    made |= {"README.md": _index(), "connection.md": _connection(), "properties.md": properties.page()}
     return {name: NOTE + text for name, text in made.items()}
 
 

@@ -1,0 +1,93 @@
+"""The reference page of properties: Kafka's and librdkafka's names, what they set, and their defaults."""
+
+from __future__ import annotations
+
+from kcli.config.properties.known import CLIENT, CONSUMER, GROUP, KNOWN, PRODUCER, SERVERS
+from kcli.config.properties.names import AWS, KERBEROS, OAUTH, REFUSED, SASL, TLS
+from kcli.security import Aws, Kerberos, OAuth, Sasl, Tls
+from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.values import Frozen
+
+HEAD = """# Properties
+
+Names of Java's clients and of librdkafka, for `-X NAME=VALUE`, `-F FILE`, profiles, and `KCLI_*` in the environment
+(`KCLI_LINGER_MS=50`). Names in one row mean the same. *Setting* is the field in [the library](../library/names.md),
+where times are seconds and sizes bytes. `kcli config show` prints what is in effect, and where each value comes from.
+
+"""
+PARTS: dict[str, tuple[str, type[Frozen]]] = {
+    CLIENT: ("Connections and metadata", ClientSettings),
+    PRODUCER: ("Producing", ProducerSettings),
+    CONSUMER: ("Consuming", ConsumerSettings),
+    GROUP: ("Groups", GroupSettings),
+}
+SECURITY: dict[str, tuple[dict[str, str], type[Frozen]]] = {
+    "TLS": (TLS, Tls),
+    "SASL": (SASL, Sasl),
+    "OAUTHBEARER": (OAUTH, OAuth),
+    "GSSAPI": (KERBEROS, Kerberos),
+    "AWS_MSK_IAM": (AWS, Aws),
+}
+PROTOCOL = "`security.protocol`: PLAINTEXT (default), SSL, SASL_PLAINTEXT or SASL_SSL.\n\n"
+SETTINGS = "| property | setting | default | values |\n|---|---|---|---|\n"
+VALUES = {"ms": "milliseconds", "KiB": "KiB", "int": "number", "bool": "true, false", "text": "text", "names": "names"}
+WORDS = {"ssl.endpoint.identification.algorithm": "https"}
+"""Defaults that the property says by another word than the setting."""
+
+
+def page() -> str:
+    """The text of the page."""
+    servers = " or ".join(f"`{name}`" for name in SERVERS)
+    parts = [f"{HEAD}The servers: {servers}, or the option `-b`.\n"]
+    parts += [f"## {title}\n\n{SETTINGS}{_settings(part, kind)}" for part, (title, kind) in PARTS.items()]
+    for title, (names, kind) in SECURITY.items():
+        rows = _merged({name: (field or "(several)", _default(kind, name, field)) for name, field in names.items()})
+        first = PROTOCOL if title == "TLS" else ""
+        parts.append(f"## {title}\n\n{first}| property | setting | default |\n|---|---|---|\n{rows}")
+    refused = "".join(f"- `{name}{'…' if name.endswith('.') else ''}`: {why}\n" for name, why in REFUSED.items())
+    parts.append(f"## Refused\n\nPassing them over would make a connection less safe, or another one.\n\n{refused}")
+    last = "Other names of Java's and librdkafka's clients are passed over with a note; unknown names are refused."
+    return "\n".join([*parts, last]) + "\n"
+
+
+def _settings(part: str, kind: type[Frozen]) -> str:
+    rows: dict[str, tuple[str, ...]] = {}
+    for name, (parts, field, unit) in KNOWN.items():
+        if part in parts:
+            values = ", ".join(unit) if isinstance(unit, dict) else VALUES[str(unit)]
+            rows[name] = (field, _text(getattr(kind(), field), unit), values)
+    return _merged(rows)
+
+
+def _merged(rows: dict[str, tuple[str, ...]]) -> str:
+    """Rows that differ in their names only are one."""
+    names: dict[tuple[str, ...], list[str]] = {}
+    for name, row in rows.items():
+        names.setdefault(row, []).append(f"`{name}`")
+    return "".join(
+        f"| {', '.join(same)} | `{row[0]}` | {' | '.join(row[1:])} |\n" for row, same in names.items()
+    ).replace("`(several)`", "several")
+
+
+def _default(kind: type[Frozen], name: str, field: str) -> str:
+    if name in WORDS:
+        return WORDS[name]
+    return _text(getattr(kind(), field), "ms" if name.endswith(".ms") else "text") if field else ""
+
+
+def _text(value: object, unit: object) -> str:
+    """A default as the property says it."""
+    if isinstance(unit, dict):
+        return next((word for word, meant in unit.items() if meant == value), "")
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    if isinstance(value, float) and unit == "ms":
+        return f"{value * 1000:.0f}"
+    if isinstance(value, int) and unit == "KiB":
+        return str(value // 1024)
+    return "" if value is None else str(value)
