@@ -31,6 +31,8 @@ SECURITY: dict[str, tuple[dict[str, str], type[Frozen]]] = {
     "GSSAPI": (KERBEROS, Kerberos),
     "AWS_MSK_IAM": (AWS, Aws),
 }
+LAST = """Other names of Java's and librdkafka's clients mean nothing to kcli: they are passed over, and `-v` names
+them. Unknown names are refused."""
 PROTOCOL = "`security.protocol`: PLAINTEXT (default), SSL, SASL_PLAINTEXT or SASL_SSL.\n\n"
 SETTINGS = "| property | setting | default | values |\n|---|---|---|---|\n"
 VALUES = {"ms": "milliseconds", "KiB": "KiB", "int": "number", "bool": "true, false", "text": "text", "names": "names"}
@@ -49,8 +51,7 @@ def page() -> str:
         parts.append(f"## {title}\n\n{first}| property | setting | default |\n|---|---|---|\n{rows}")
     refused = "".join(f"- `{name}{'…' if name.endswith('.') else ''}`: {why}\n" for name, why in REFUSED.items())
     parts.append(f"## Refused\n\nPassing them over would make a connection less safe, or another one.\n\n{refused}")
-    last = "Other names of Java's and librdkafka's clients are passed over with a note; unknown names are refused."
-    return "\n".join([*parts, last]) + "\n"
+    return "\n".join([*parts, LAST]) + "\n"
 
 
 def _settings(part: str, kind: type[Frozen]) -> str:

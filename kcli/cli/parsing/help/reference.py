@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from kcli.cli.parsing.option import Option
 
 FOLDER = Path(__file__).parents[4] / "docs/reference"
-NOTE = "<!-- Made by `make reference`; do not edit. -->\n\n"
+NOTE = "\n<!-- Made by `make reference`; do not edit. -->\n"
+"""Below the text: a page begins with its title, which the site's menu shows."""
 INDEX = """# Commands
 
 A page for each command, made of what `kcli COMMAND --help-all` prints. The same as JSON: `kcli help --json`.
@@ -47,7 +48,7 @@ def pages() -> dict[str, str]:
     made = {f"{name}.md": _subject(name) for name in SUBJECTS}
     made |= {f"help/{name}.md": _topic(name) for name in TOPICS}
     made |= {"README.md": _index(), "connection.md": _connection(), "properties.md": properties.page()}
-    return {name: NOTE + text for name, text in made.items()}
+    return {name: text + NOTE for name, text in made.items()}
 
 
 def write(folder: Path = FOLDER) -> None:
