@@ -22,9 +22,14 @@ if TYPE_CHECKING:
     from kcli.model import Address, BrokerConnection, Cluster
     from kcli.producer.intake.interceptors import Interceptor
     from kcli.producer.producer import Producer
+    from kcli.registry.folder import FolderSchemas
+    from kcli.registry.lookup import RegistrySchemas
+    from kcli.registry.settings import RegistrySettings
+    from kcli.schemas import Schemas
     from kcli.settings import GroupSettings
 
     Connect = Callable[[Address, int], BrokerConnection]
+    OpenSchemas = RegistrySchemas | FolderSchemas
 
 _kept = False
 LARGEST_KEPT = 31 * 1024 * 1024  # just below the most that glibc's threshold can become
@@ -39,15 +44,23 @@ class Client:
 
     `settings` may be the bootstrap addresses alone. `connect` makes the connections to brokers instead of kcli's own:
     it is called with an address and a broker's id (-1 for a bootstrap address) and returns what speaks to that broker,
-    such as a `NetworkBroker` that counts what it sends (examples/own_broker.py). Raises ValueError for addresses that
-    are none."""
+    such as a `NetworkBroker` that counts what it sends (examples/own_broker.py). `registry` is where `schemas` are
+    looked up. Raises ValueError for addresses that are none."""
 
-    def __init__(self, settings: ClientSettings | str, *, connect: Connect | None = None) -> None:
+    def __init__(
+        self,
+        settings: ClientSettings | str,
+        *,
+        connect: Connect | None = None,
+        registry: RegistrySettings | None = None,
+    ) -> None:
         if isinstance(settings, str):
             settings = ClientSettings(bootstrap=parse_bootstrap(settings))
         self.settings = settings
         keep_large_blocks()
         self.cluster: Cluster = NetworkCluster(connect or self._connect(), settings)
+        self._registry = registry
+        self._schemas: OpenSchemas | None = None
 
     def _connect(self) -> Connect:
         """How brokers are connected to by these settings."""
@@ -76,13 +89,31 @@ class Client:
 
         return Admin(self.cluster)
 
+    @property
+    def schemas(self) -> Schemas:
+        """The schemas of the registry, looked up when they are asked for. Raises UsageError without a registry."""
+        if self._schemas is None:
+            if self._registry is None:
+                from kcli.errors import UsageError
+
+                raise UsageError("no schema registry is named: schema.registry.url says where it is")
+            from kcli.registry.lookup import open_schemas
+
+            own = self.settings
+            self._schemas = open_schemas(self._registry, guard=own.guard, profile=own.profile)
+        return self._schemas
+
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self.cluster.close()
+        try:
+            if self._schemas is not None:
+                await self._schemas.close()
+        finally:
+            await self.cluster.close()
 
     def producer(self, settings: ProducerSettings | None = None, interceptors: Sequence[Interceptor] = ()) -> Producer:
         """A producer, to be used in an `async with` inside the client's. Raises UsageError with a read-only profile."""

@@ -17,19 +17,22 @@ from kcli.model import GroupMetadata, OffsetAndMetadata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 
     from kcli.consumer.fetch.cursor import Cursor
     from kcli.consumer.fetch.lateness import Lateness
     from kcli.consumer.group.group_bridge import Told
     from kcli.consumer.group.session import Session
     from kcli.model import Cluster, TopicPartition
+    from kcli.proto.batch import Batch
     from kcli.settings import ConsumerSettings, GroupSettings
+
+    Decode = Callable[[Batch, str, int], Awaitable[Batch]]
 
 
 class Consumer:
     """Reads until closed. `on_notice`, if set, is called with sentences about resets, truncations and
-    an event loop that was held."""
+    an event loop that was held; `decode` with each batch, its topic and partition, for the batch to hand out instead."""
 
     def __init__(
         self,
@@ -53,6 +56,7 @@ class Consumer:
         self._ends: dict[TopicPartition, int] = {}
         self._bounded = False
         self._closed = False
+        self.decode: Decode | None = None  # what poll hands out of a batch instead of it
         self._leaving = False  # closing, and the group's callbacks may still commit (E39)
 
     async def __aenter__(self) -> Consumer:
@@ -241,7 +245,7 @@ class Consumer:
             self._reader.arrived.clear()
             got = self._delivery.hand_out(most, None if self._session is None else self._session.assignment)
             if got or self.finished:
-                return got
+                return got if self.decode is None else await self._decoded(got, self.decode)
             left = None if deadline is None else deadline - loop.time()
             if left is not None and left <= 0:
                 return []
@@ -267,6 +271,11 @@ class Consumer:
                 yield fetched
             if not got and self.finished:
                 return
+
+    async def _decoded(self, got: list[Fetched], decode: Decode) -> list[Fetched]:
+        for fetched in got:
+            fetched.batches = [await decode(batch, fetched.topic, fetched.partition) for batch in fetched.batches]
+        return got
 
     # -- the group --------------------------------------------------------------------------------------------------
 

@@ -83,6 +83,21 @@ class FilterOptions(Options):
     )
 
 
+class SchemaOptions(Options):
+    """How keys and values are decoded by the schemas of a registry."""
+
+    panel = "Schemas"
+    folded = EVERY
+
+    schema_registry = text(
+        "--schema-registry", metavar="URL", help="Decode keys and values by the schemas of this registry."
+    )
+    raw_value = flag("--raw-value", help="Do not decode, also where the profile names a registry.")
+    logical = choice("--logical", of=("text", "raw"), help="Dates, times and decimals as text (default), or as stored.")
+    avro_json = flag("--avro-json", help="Avro's own JSON: unions name their branch, bytes are strings.")
+    fail_on_undecoded = flag("--fail-on-undecoded", help="Exit 1 if a key or value could not be decoded.")
+
+
 class DelimiterOptions(Options):
     """What parts records, and keys from values, in a text that is read or printed."""
 

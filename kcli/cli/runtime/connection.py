@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.config.profiles.profile import Profile
     from kcli.config.properties.merged import Properties
+    from kcli.registry.settings import RegistrySettings
 
 
 DEFAULT = "localhost:9092"
@@ -94,6 +95,18 @@ class Connection:
         if guard == "read_only":
             made = made.replace(auto_create_topics=False)
         return made.replace(guard=guard, profile=name)
+
+    def registry(self, url: str | None = None) -> RegistrySettings | None:
+        """The schema registry: `url`, else what a property names; None without either. Raises UsageError."""
+        if url is not None:
+            if not url:
+                raise UsageError("--schema-registry is empty; write --schema-registry https://HOST:PORT")
+            self.properties.put("schema.registry.url", url, "--schema-registry")
+        elif not self.properties.names_registry:
+            return None
+        from kcli.registry.settings import registry_of
+
+        return registry_of(self.properties, self.properties.security())
 
     @property
     def profile_from(self) -> str:

@@ -72,6 +72,11 @@ class Properties:
                 raise _withheld(where, project)
             self.notes.append(f"{where}: is not given to {project.where}")
 
+    @property
+    def names_registry(self) -> bool:
+        """Whether a schema registry is named. Imports nothing: every command that reads records asks."""
+        return "schema.registry.url" in self.given
+
     def registry(self) -> dict[str, tuple[Given, str]]:
         """What is said of a schema registry, without the prefix of its names, in the order it was said. Raises
         UsageError where it wants a secret that the project's profile does not get."""

@@ -67,11 +67,9 @@ def consume(options: ConsumeOptions) -> int:
 
 
 async def _consume(plan: Plan, stop: Stop) -> int:
-    from kcli.client import Client
-
     sink = Sink(stop=stop)
     try:
-        async with Client(plan.connection.client()) as client:
+        async with plan.client() as client:
             tell_outages(client.cluster, quiet=plan.connection.quiet)
             if plan.order is not None:
                 await _make_room(plan, client)
@@ -206,4 +204,4 @@ def _verdict(plan: Plan, reading: Reading, stop: Stop) -> int:
     if plan.fail_if_none and not reading.written:
         complain("no record was written, and --fail-if-none is given")
         return FAILED_ASSERTION
-    return 0
+    return plan.undecoded

@@ -13,7 +13,14 @@ from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ConnectionOptions, PatternOptions, TimeFieldOptions
 from kcli.cli.parsing.option import choice, flag
-from kcli.cli.parsing.record_groups import FilterOptions, SelectionOptions, TimeOptions, TopicOptions, offset_range
+from kcli.cli.parsing.record_groups import (
+    FilterOptions,
+    SchemaOptions,
+    SelectionOptions,
+    TimeOptions,
+    TopicOptions,
+    offset_range,
+)
 from kcli.cli.runtime.signals import INTERRUPTED, Stop, tell_outages
 from kcli.cli.runtime.signals import run as run_loop
 from kcli.errors import DecodeError, UsageError
@@ -35,7 +42,14 @@ SHAPE = shape("count", "Records there are, exactly.", CountRow)
 
 
 class CountOptions(
-    TopicOptions, PatternOptions, SelectionOptions, TimeOptions, TimeFieldOptions, FilterOptions, ConnectionOptions
+    TopicOptions,
+    PatternOptions,
+    SelectionOptions,
+    TimeOptions,
+    TimeFieldOptions,
+    FilterOptions,
+    SchemaOptions,
+    ConnectionOptions,
 ):
     offset = offset_range("Only of this range, such as @-1h:now.")
     format = choice(
@@ -51,11 +65,14 @@ class Plan(Selection):
 
     def __init__(self, options: CountOptions) -> None:
         topics, literal = named_topics(options), options.literal
-        super().__init__(options, "count", topics, times=options, field=options, filters=options, literal=literal)
+        super().__init__(
+            options, "count", topics, times=options, field=options, filters=options, schemas=options, literal=literal
+        )
         if self.range.stored:
             raise UsageError("-o stored: count reads no group's offsets")
         if self.keep is None:  # headers say how many records there are
             self.settings = self.settings.replace(decompress=False)
+            self.decoding = None
         if options.json and options.format not in (None, "json"):
             raise UsageError("-J is --format json")
         self.format: str | None = "json" if options.json else options.format
@@ -79,16 +96,14 @@ def count(options: CountOptions) -> int:
 
 
 async def _count(plan: Plan, stop: Stop) -> int:
-    from kcli.client import Client
-
-    async with Client(plan.connection.client()) as client:
+    async with plan.client() as client:
         tell_outages(client.cluster, quiet=plan.connection.quiet)
         counts = await stop.unless(_tally(plan, client))
     if counts is None:
         return INTERRUPTED
     _show(plan, counts)
     plan.say_skipped()
-    return 0
+    return plan.undecoded
 
 
 async def _tally(plan: Plan, client: Client) -> dict[TopicPartition, int]:

@@ -8,6 +8,7 @@ from kcli.cli.parsing.option import choice, flag, integer, span, text, these
 from kcli.cli.parsing.record_groups import (
     FilterOptions,
     PrintOptions,
+    SchemaOptions,
     SelectionOptions,
     TimeOptions,
     TopicOptions,
@@ -28,6 +29,7 @@ class ConsumeOptions(
     TimeOptions,
     TimeFieldOptions,
     FilterOptions,
+    SchemaOptions,
     PrintOptions,
     ConnectionOptions,
 ):
@@ -73,8 +75,11 @@ class Plan(Selection):
 
     def __init__(self, options: ConsumeOptions) -> None:
         topics, literal = named_topics(options), options.literal
-        super().__init__(options, "consume", topics, times=options, field=options, filters=options, literal=literal)
+        super().__init__(
+            options, "consume", topics, times=options, field=options, filters=options, schemas=options, literal=literal
+        )
         self.options = options
+        self.print_stored(json=options.json)
         if options.control:
             self.settings = self.settings.replace(include_control=True)
         self.limit: int = -1 if options.count is None else options.count

@@ -19,9 +19,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from kcli.cli.commands.consume.decoding import Decoding
     from kcli.cli.commands.consume.payload_time.filter import PayloadTime
     from kcli.cli.parsing.groups import TimeFieldOptions
-    from kcli.cli.parsing.record_groups import FilterOptions, SelectionOptions, TimeOptions, TopicOptions
+    from kcli.cli.parsing.record_groups import FilterOptions, SchemaOptions, SelectionOptions, TimeOptions, TopicOptions
     from kcli.cli.runtime.topic_pattern import TopicPattern
     from kcli.client import Client
     from kcli.consumer.consumer import Consumer
@@ -53,6 +54,7 @@ class Selection:
         times: TimeOptions | None = None,
         field: TimeFieldOptions | None = None,
         filters: FilterOptions | None = None,
+        schemas: SchemaOptions | None = None,
         literal: bool = False,
     ) -> None:
         from time import time
@@ -83,6 +85,17 @@ class Selection:
             from kcli.cli.commands.consume.filtering import filter_of
 
             self.keep = filter_of(filters, field is not None, None if self.payload is None else self.payload.within)
+        self.decoding: Decoding | None = None
+        if schemas is not None and not schemas.raw_value:
+            self._decode(schemas)
+
+    def _decode(self, schemas: SchemaOptions) -> None:
+        """Decode what is read where a registry is named: by --schema-registry, or by a property."""
+        registry = self.connection.registry(schemas.schema_registry)
+        if registry is not None:
+            from kcli.cli.commands.consume.decoding import Decoding
+
+            self.decoding = Decoding(schemas, registry)
 
     def _choose_by_starts(self) -> None:
         """Partitions that have a start of their own are those that are read, unless the line says more."""
@@ -105,9 +118,28 @@ class Selection:
         from kcli.cli.output.messages import complain
 
         consumer = client.consumer(self.settings, group)
+        if self.decoding is not None:
+            self.decoding.attach(consumer, client)
         if not self.connection.quiet:
             consumer.on_notice = complain
         return consumer
+
+    def print_stored(self, *, json: bool) -> None:
+        """Envelopes hold what is stored: nothing is decoded for them alone."""
+        if json and self.keep is None and self.decoding is not None and not self.decoding.strict:
+            self.decoding = None
+
+    @property
+    def undecoded(self) -> int:
+        """The exit code: 1 where --fail-on-undecoded is given and something could not be decoded."""
+        return 1 if self.decoding is not None and self.decoding.failed else 0
+
+    def client(self) -> Client:
+        """The cluster that the line names, and its registry. Raises UsageError."""
+        from kcli.client import Client
+
+        registry = None if self.decoding is None else self.decoding.registry
+        return Client(self.connection.client(), registry=registry)
 
     @property
     def patience(self) -> float:
@@ -136,6 +168,9 @@ class Selection:
 
         if self.payload is not None and not self.connection.quiet:
             for sentence in self.payload.said():
+                complain(sentence)
+        if self.decoding is not None and not self.connection.quiet:
+            for sentence in self.decoding.said():
                 complain(sentence)
         if self.skipped:
             complain(f"skipped {self.skipped} corrupt batch{'' if self.skipped == 1 else 'es'}")

@@ -15,7 +15,14 @@ from kcli.cli.output.records.printer import Printer
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ConnectionOptions, PatternOptions
 from kcli.cli.parsing.option import flag, integer
-from kcli.cli.parsing.record_groups import FilterOptions, PrintOptions, SelectionOptions, TopicOptions, offset_range
+from kcli.cli.parsing.record_groups import (
+    FilterOptions,
+    PrintOptions,
+    SchemaOptions,
+    SelectionOptions,
+    TopicOptions,
+    offset_range,
+)
 from kcli.cli.runtime.signals import Stop, tell_outages
 from kcli.cli.runtime.signals import run as run_loop
 from kcli.errors import DecodeError, UsageError
@@ -37,7 +44,9 @@ LARGE = 256 * 1024  # plain bytes of a batch that is not held for a few of its r
 WIDEN = 8  # how much further to look back where gaps and markers hid records
 
 
-class TailOptions(TopicOptions, PatternOptions, SelectionOptions, FilterOptions, PrintOptions, ConnectionOptions):
+class TailOptions(
+    TopicOptions, PatternOptions, SelectionOptions, FilterOptions, SchemaOptions, PrintOptions, ConnectionOptions
+):
     last = integer("-n", "-c", "--lines", least=0, help="How many (default 10).")
     offset = offset_range("Only of this range, such as @-1h.")
     no_follow = flag("--no-follow", "-e", help="Stop after the last N.")
@@ -47,7 +56,9 @@ class Plan(Selection):
     """What a command line says, understood. Raises UsageError."""
 
     def __init__(self, options: TailOptions) -> None:
-        super().__init__(options, "tail", named_topics(options), filters=options, literal=options.literal)
+        topics, literal = named_topics(options), options.literal
+        super().__init__(options, "tail", topics, filters=options, schemas=options, literal=literal)
+        self.print_stored(json=options.json)
         self.options = options
         self.last: int = DEFAULT if options.last is None else options.last
         self.follow: bool = not options.no_follow and self.range.stop is None
@@ -74,12 +85,10 @@ def tail(options: TailOptions) -> int:
 
 
 async def _tail(plan: Plan, stop: Stop) -> int:
-    from kcli.client import Client
-
     sink = Sink(stop=stop)
     printer = Printer(plan.options, terminal=sink.terminal, view=True)
     try:
-        async with Client(plan.connection.client()) as client:
+        async with plan.client() as client:
             tell_outages(client.cluster, quiet=plan.connection.quiet)
             ends = await stop.unless(_print_last(plan, client, printer, sink))
             if ends is not None and plan.follow and sink.open:
@@ -91,7 +100,7 @@ async def _tail(plan: Plan, stop: Stop) -> int:
         from kcli.cli.runtime.signals import INTERRUPTED
 
         return INTERRUPTED
-    return 0
+    return plan.undecoded
 
 
 async def _print_last(plan: Plan, client: Client, printer: Printer, sink: Sink) -> dict[TopicPartition, int]:

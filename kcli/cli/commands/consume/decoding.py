@@ -1,0 +1,55 @@
+"""Keys and values decoded by a schema registry: what the options say, and what is said at the end."""
+
+from __future__ import annotations
+
+from kcli.serde.schemas.decoder import FieldDecoder, SchemaDecoder, avro_reader_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.parsing.record_groups import SchemaOptions
+    from kcli.client import Client
+    from kcli.consumer.consumer import Consumer
+    from kcli.registry.settings import RegistrySettings
+
+KINDS = ("key", "value")
+REASONS = 5
+"""How many reasons are named."""
+
+
+class Decoding:
+    """The decoding of one command line. `registry` is where the schemas are."""
+
+    def __init__(self, options: SchemaOptions, registry: RegistrySettings) -> None:
+        self.registry = registry
+        self.strict: bool = options.fail_on_undecoded
+        self._reader_of = avro_reader_of(logical=options.logical != "raw", wrapped=options.avro_json)
+        self._fields: list[FieldDecoder] = []
+
+    def attach(self, consumer: Consumer, client: Client) -> None:
+        """Have the consumer hand out decoded batches. The consumers of a command share what they found."""
+        if not self._fields:
+            self._fields = [FieldDecoder(kind, client.schemas, self._reader_of) for kind in KINDS]
+        consumer.decode = SchemaDecoder(self._fields).batch
+
+    @property
+    def failed(self) -> bool:
+        """Whether --fail-on-undecoded holds against what was read."""
+        return self.strict and any(field.undecoded.total for field in self._fields)
+
+    def said(self) -> list[str]:
+        """A sentence for the keys, and one for the values, that are shown as stored."""
+        return [_sentence(field) for field in self._fields if field.undecoded.total]
+
+
+def _sentence(field: FieldDecoder) -> str:
+    undecoded = field.undecoded
+    total = undecoded.total
+    some = [f"{count:,} × {reason}" for reason, count in undecoded.reasons.most_common(REASONS)]
+    if len(undecoded.reasons) > REASONS:
+        some.append(f"{len(undecoded.reasons) - REASONS} more reasons")
+    assert undecoded.first is not None
+    topic, partition, offset = undecoded.first
+    return (
+        f"{total:,} {field.kind}{'' if total == 1 else 's'} could not be decoded and {'is' if total == 1 else 'are'} "
+        f"shown as stored: {'; '.join(some)} (the first: {topic}[{partition}] offset {offset})"
+    )
