@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 class Consumer:
     """Reads until closed. `on_notice`, if set, is called with sentences about resets, truncations and
-    an event loop that was held; `decode` with each batch, its topic and partition, for the batch to hand out instead."""
+    an event loop that was held; `decode` with each batch, its topic and partition, for the one to hand out instead."""
 
     def __init__(
         self,

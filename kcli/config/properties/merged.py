@@ -129,17 +129,14 @@ class Properties:
 
     def _beside(self, key: str, where: str) -> None:
         """A name that is about security, about nothing here, or nobody's."""
-        from kcli.config.properties.names import REGISTRY, SECURITY, elsewhere, of_a_registry, refusal
+        from kcli.config.properties.names import SECURITY, elsewhere, of_a_registry, refusal
 
         if key in SECURITY:
             self._secured = True
-        elif key != REGISTRY and of_a_registry(key):
+        elif of_a_registry(key):
             return
         elif (why := refusal(key)) is not None:
             raise UsageError(f"{where}: {why}" if key in where else f"{where}: {key}: {why}")
-        elif key == REGISTRY:
-            about = where if key in where else f"{where}: {key}"
-            self.warnings.append(f"{about}: this version of kcli decodes no schemas; keys and values stay bytes")
         elif elsewhere(key):
             self.notes.append(f"{where}: {key} means nothing to kcli and is passed over")
         else:

@@ -137,7 +137,6 @@ OPEN_ENDED = (
     "auto.register.",
 )
 """Beginnings of names that other tools put into the same files."""
-REGISTRY = "schema.registry.url"
 """Whoever names it waits for decoded values, and is told that there are none."""
 REGISTRY_PREFIX = "schema.registry."
 _OF_A_REGISTRY = """

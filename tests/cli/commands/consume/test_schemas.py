@@ -1,0 +1,110 @@
+"""`consume`, `tail` and `count` of topics with schemas: by a folder in place of a registry, and by one over HTTP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from tests.cli.conftest import Shell
+
+NOTE = '{"type":"record","name":"N","fields":[{"name":"id","type":"int"},{"name":"text","type":"string"}]}'
+VALUES = [b"\0\0\0\0\7\x0e\4hi", b"\0\0\0\0\7\2\2x", b"\0\0\0\0\5\2\2x", b"plain"]
+SHOWN = b'{"id":7,"text":"hi"}\n{"id":1,"text":"x"}\n\0\0\0\0\5\2\2x\nplain\n'
+SAID = b"1 value could not be decoded and is shown as stored: 1 \xc3\x97 "
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    (tmp_path / "ids").mkdir()
+    (tmp_path / "ids" / "7.avsc").write_text(NOTE)
+    return f"file:{tmp_path}"
+
+
+@pytest.fixture
+def topic(kcli: Shell) -> str:
+    name = kcli.topic(1)
+    for value in VALUES:
+        kcli.ok("produce", name, "--whole", stdin=value)
+    return name
+
+
+class Registry(BaseHTTPRequestHandler):
+    """Schema 7, and no other."""
+
+    def do_GET(self) -> None:
+        known = self.path.startswith("/schemas/ids/7")
+        body = json.dumps({"schema": NOTE} if known else {"error_code": 40403, "message": "Schema not found"}).encode()
+        self.send_response(200 if known else 404)
+        self.send_header("Content-Type", "application/vnd.schemaregistry.v1+json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Registry) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_values_are_decoded_and_what_is_not_is_shown_and_said(kcli: Shell, topic: str, folder: str) -> None:
+    done = kcli("consume", topic, "-e", "--schema-registry", folder)
+    assert (done.returncode, done.stdout) == (0, SHOWN)
+    assert SAID in done.stderr
+    assert f"(the first: {topic}[0] offset 2)".encode() in done.stderr
+    assert kcli("consume", topic, "-e", "-q", "--schema-registry", folder).stderr == b""
+
+
+def test_a_registry_over_http(kcli: Shell, topic: str, url: str) -> None:
+    done = kcli("consume", topic, "-e", "--schema-registry", url)
+    assert (done.returncode, done.stdout) == (0, SHOWN)
+    assert SAID in done.stderr
+
+
+def test_a_property_names_the_registry_and_raw_value_leaves_it_alone(kcli: Shell, topic: str, folder: str) -> None:
+    named = ["-X", f"schema.registry.url={folder}"]
+    assert kcli.ok("consume", topic, "-e", "-q", *named) == SHOWN
+    assert kcli.ok("consume", topic, "-e", *named, "--raw-value") == b"".join(value + b"\n" for value in VALUES)
+
+
+def test_filters_see_what_is_decoded_and_envelopes_hold_what_is_stored(kcli: Shell, topic: str, folder: str) -> None:
+    decoded = ["--schema-registry", folder, "-q"]
+    where = ["--where", "value.id == 7"]
+    assert kcli.ok("consume", topic, "-e", *decoded, *where) == SHOWN.splitlines(keepends=True)[0]
+    assert kcli.ok("count", topic, *decoded, *where) == b"1\n"
+    assert kcli.ok("count", topic, *decoded) == b"4\n"
+    (envelope,) = kcli.ok("consume", topic, "-e", "-J", *decoded, *where).splitlines()
+    assert json.loads(envelope)["value"] == VALUES[0].decode()
+    assert kcli.ok("tail", topic, "-n", "3", "-e", *decoded, *where) == SHOWN.splitlines(keepends=True)[0]
+    assert kcli.ok("consume", topic, "-e", "-f", "%o %s;", "--grep", "hi", *decoded) == b'0 {"id":7,"text":"hi"};'
+
+
+@pytest.mark.parametrize("line", ["consume T -e", "consume T -e -J", "tail T -e", "count T --grep x"])
+def test_fail_on_undecoded(kcli: Shell, topic: str, folder: str, line: str) -> None:
+    words = line.replace("T", topic, 1).split()
+    assert kcli(*words, "--schema-registry", folder, "--fail-on-undecoded").returncode == 1
+    assert kcli(*words, "--schema-registry", folder).returncode == 0
+
+
+def test_a_registry_that_is_gone_ends_nothing(kcli: Shell, topic: str) -> None:
+    done = kcli("consume", topic, "-e", "--schema-registry", "http://127.0.0.1:1")
+    assert (done.returncode, done.stdout) == (0, b"".join(value + b"\n" for value in VALUES))
+    assert b"3 values could not be decoded and are shown as stored" in done.stderr
+
+
+@pytest.mark.parametrize("url", ["", "localhost:8081", "ftp://host"])
+def test_an_address_that_is_none(kcli: Shell, url: str) -> None:
+    done = kcli("consume", "t", "-e", "--schema-registry", url)
+    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
