@@ -137,7 +137,6 @@ OPEN_ENDED = (
     "auto.register.",
 )
 """Beginnings of names that other tools put into the same files."""
-"""Whoever names it waits for decoded values, and is told that there are none."""
 REGISTRY_PREFIX = "schema.registry."
 _OF_A_REGISTRY = """
     url kind allow.insecure.auth basic.auth.credentials.source basic.auth.user.info bearer.auth.client.id

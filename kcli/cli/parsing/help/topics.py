@@ -158,12 +158,31 @@ Without a terminal there are no questions: a plan that is not confirmed by
 --execute is printed, and nothing is changed.
 """
 
+SCHEMAS = """\
+Keys and values whose first bytes name a schema (Confluent's frame) are decoded
+by consume, tail and count: Avro as JSON, JSON Schema as the JSON it is.
+
+  --schema-registry URL  https://HOST:PORT, or file:FOLDER with ids/7.avsc.
+  schema.registry.url    The same as a property, in a profile, -X or -F.
+  --raw-value            Decode nothing.
+  --logical raw          Dates, times and decimals as they are stored.
+  --avro-json            Avro's own JSON: {"int": 1}, bytes as strings.
+  --fail-on-undecoded    Exit 1 if a key or value could not be decoded.
+
+Filters and templates see what is decoded; -J holds what is stored. A value that
+cannot be decoded is shown as stored, and counted in a note at the end.
+
+  kcli consume orders -e --schema-registry http://localhost:8081
+  kcli consume orders -e --schema-registry file:schemas --where 'value.id == 7'
+"""
+
 TOPICS = {
     "offsets": ("Where to start and stop reading: -o.", OFFSETS),
     "times": ("Times and durations, also inside of values.", TIMES),
     "where": ("Filter records by a condition: --where.", WHERE),
     "format": ("Print records by a template: -f.", FORMAT.lstrip("\n")),
     "patterns": ("Match many topics or groups: globs and ^RE.", PATTERNS),
+    "schemas": ("Keys and values decoded by a schema registry.", SCHEMAS),
     "clusters": ("Which cluster, profiles, properties, environment.", CLUSTERS),
     "exit-codes": ("What an exit code means.", EXIT_CODES),
     "scripts": ("Formats, time limits and assertions for scripts and CI.", SCRIPTS),
@@ -175,6 +194,7 @@ EXPLAINED = {
     "where": "where",
     "template": "format",
     "literal": "patterns",
+    "schema_registry": "schemas",
     "bootstrap": "clusters",
 }
 """Which topic explains an option, by the option's name."""

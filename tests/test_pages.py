@@ -1,4 +1,4 @@
-"""docs/records.md is true: every command line in its code blocks runs, in order, against a sandbox, and ends with 0."""
+"""Pages of docs that are true: each command line in their code blocks runs, in order, on a sandbox, and ends with 0."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from kcli.sandbox.thread import SandboxThread
 from tests.programs import KCLI
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = (ROOT / "docs/records.md").read_text()
-LINES = [
-    re.sub(r"\s+#\s.*$", "", line)
-    for block in re.findall(r"^```sh\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
-    for line in block.splitlines()
-]
+PAGES = ("records", "schemas")
+
+
+def lines(page: str) -> list[str]:
+    """The command lines of a page, without their comments."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", (ROOT / f"docs/{page}.md").read_text(), re.DOTALL | re.MULTILINE)
+    return [re.sub(r"\s+#\s.*$", "", line) for block in blocks for line in block.splitlines()]
 
 
 @pytest.mark.process
-def test_every_line_of_the_page_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", PAGES)
+def test_every_line_of_a_page_runs(page: str, tmp_path: Path) -> None:
     (tmp_path / "kcli").write_text(f'#!/bin/sh\nexec {" ".join(KCLI)} "$@"\n')
     (tmp_path / "kcli").chmod(0o755)
     with SandboxThread() as sandbox:
@@ -33,7 +35,7 @@ def test_every_line_of_the_page_runs(tmp_path: Path) -> None:
             "PYTHONPATH": str(ROOT),
             "KCLI_BOOTSTRAP": sandbox.bootstrap,
         }
-        for line in LINES:
+        for line in lines(page):
             done = subprocess.run(
                 line, shell=True, executable=shutil.which("bash"), cwd=tmp_path, env=environment,
                 stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
