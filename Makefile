@@ -37,7 +37,7 @@ demo: $(VENV)/.made  ## the main job on the embedded sandbox: a real file in, th
 
 quick: $(VENV)/.made-dev  ## no Kafka, Spark, dashboard and processes: a minute or so. ARGS=--lf runs what failed last
 	KCLI_QUICK=1 $(BIN)/python -m tests.suite -p tests.forks --forks $(FORKS) tests \
-		-m 'not kafka and not spark and not terminal and not process and not dist' \
+		-m 'not kafka and not spark and not terminal and not process and not registry and not dist' \
 		$(addprefix --ignore=tests/,kafka tui interop) $(ARGS)
 
 test: $(VENV)/.made-dev  ## every test but Spark's and pictures, against a real Apache Kafka where Java and Maven are

@@ -1,5 +1,5 @@
 """Which real components a test uses, as markers: `make quick` leaves these tests out, and in CI a test of a component
-that is not ours (Kafka, Spark, a terminal) may fail once (see `suite.py`).
+that is not ours (Kafka, Spark, a terminal, a registry) may fail once (see `suite.py`).
 
 A test is marked by its folder or by a fixture it asks for; a test that starts a process by itself says so with
 `@pytest.mark.process`, and an audit hook holds every other test to it.
@@ -25,9 +25,9 @@ SPARK = tuple(
 """Files whose tests start Spark by themselves."""
 FIXTURES = {
     "kafka": "kafka", "kafka3": "kafka", "_three_nodes": "kafka", "spark": "spark", "cluster": "process",
-    "terminal": "terminal", "ask": "process",
+    "terminal": "terminal", "ask": "process", "apicurio": "registry", "srfake": "registry", "registry": "registry",
 }  # fmt: skip
-NAMES = ("kafka", "spark", "terminal", "process")
+NAMES = ("kafka", "spark", "terminal", "process", "registry")
 STARTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn")
 
 

@@ -81,7 +81,7 @@ def leaping_clock(pytestconfig: pytest.Config) -> Iterator[None]:
         yield
 
 
-TOGETHER = ("kafka3", "kafka", "spark")
+TOGETHER = ("kafka3", "kafka", "spark", "registry")
 """Fixtures that are dear to start, the slowest first: with several workers (-n) one of them has all tests of each, and
 begins with them. Every other file is a group of its own."""
 

@@ -1,0 +1,62 @@
+"""Registries of others, one process of each a session, started when a test asks for it."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterator
+
+import pytest
+
+from kcli.registry.client import RegistryClient
+from kcli.registry.settings import Origin, RegistrySettings
+from tests.registry.oracles import Apicurio, Oracle, Srfake, apicurio_missing, srfake_missing
+
+
+def require(reason: str | None) -> None:
+    """Skip with the reason; in CI that is a failure."""
+    if reason is not None:
+        if os.environ.get("CI"):
+            pytest.fail(f"in CI registries of others are a must: {reason}")
+        pytest.skip(f"no registry: {reason}")
+
+
+@pytest.fixture(scope="session")
+def apicurio() -> Iterator[Apicurio]:
+    require(apicurio_missing())
+    started = Apicurio()
+    yield started.start()
+    started.stop()
+
+
+@pytest.fixture(scope="session")
+def srfake() -> Iterator[Srfake]:
+    require(srfake_missing())
+    started = Srfake()
+    yield started.start()
+    started.stop()
+
+
+@pytest.fixture(params=["apicurio", "srfake"])
+def oracle(request: pytest.FixtureRequest, registry: None) -> Oracle:
+    """Each of them."""
+    found: Oracle = request.getfixturevalue(request.param)
+    return found
+
+
+@pytest.fixture
+def registry() -> None:
+    """What a test asks for that needs a registry of others: it is marked by this name."""
+
+
+@pytest.fixture
+async def client(oracle: Oracle) -> AsyncIterator[RegistryClient]:
+    made = RegistryClient(RegistrySettings(origins=(Origin(url=oracle.url),)))
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+def subject() -> Callable[[str], str]:
+    """Names nobody has used."""
+    return lambda name: f"{name}-{uuid.uuid4().hex[:12]}"

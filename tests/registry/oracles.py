@@ -1,0 +1,174 @@
+"""Registries of other people, each a process of its own: Apicurio's, by Maven, and srfake of franz-go, by Go.
+
+Both are fetched once into a cache outside the tree. Apicurio is a registry in earnest, with a dialect; srfake has what
+Apicurio has not: GUIDs, modes, `/schemas`. It finds every schema compatible.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Self
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from tests.ports import free_port
+
+VERSION = "2.6.13.Final"
+ARTIFACT = f"io.apicurio:apicurio-registry-app:{VERSION}:tar.gz:all"
+COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
+JVM = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx384m", "-Xshare:auto"]
+SOURCE = Path(__file__).with_name("srfake")
+START_LIMIT = 60.0
+OLDEST_GO = (1, 21)
+
+
+def root() -> Path:
+    base = os.environ.get("KCLI_TEST_CACHE") or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "kcli-tests"
+
+
+def jars() -> Path:
+    return root() / f"apicurio-{VERSION}"
+
+
+def binary() -> Path:
+    """Another source is another file."""
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(SOURCE.iterdir()))).hexdigest()
+    return root() / f"srfake-{digest[:12]}"
+
+
+def apicurio_missing() -> str | None:
+    """Why Apicurio's registry cannot run here, or None."""
+    if shutil.which("java") is None:
+        return "java is not on the PATH (Apicurio's registry wants Java 17 or newer)"
+    if not jars().exists() and shutil.which("mvn") is None:
+        return "mvn is not on the PATH (Maven fetches Apicurio's registry once)"
+    return None
+
+
+def srfake_missing() -> str | None:
+    """Why srfake cannot run here, or None."""
+    if binary().exists():
+        return None
+    if shutil.which("go") is None:
+        return "go is not on the PATH (it builds srfake of franz-go once)"
+    said = subprocess.run(["go", "env", "GOVERSION"], capture_output=True, text=True, check=False).stdout
+    version = tuple(int(part) for part in said.strip().removeprefix("go").split(".")[:2] if part.isdigit())
+    return None if version >= OLDEST_GO else f"go {said.strip() or 'of no version'} is older than 1.21"
+
+
+def fetch_apicurio() -> Path:
+    """The folder with the jars. Raises CalledProcessError when Maven fails."""
+    folder = jars()
+    if folder.exists():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    fresh = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
+    subprocess.run(
+        ["mvn", "-B", "-q", COPY, f"-Dartifact={ARTIFACT}", f"-DoutputDirectory={fresh}"],
+        check=True, timeout=600, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=fresh,
+    )  # fmt: skip
+    (archive,) = fresh.glob("*.tar.gz")
+    shutil.unpack_archive(archive, fresh, filter="data")
+    archive.unlink()
+    return _moved(fresh, folder)
+
+
+def build_srfake() -> Path:
+    path = binary()
+    if path.exists():
+        return path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        fresh = Path(folder, "srfake")
+        subprocess.run(
+            ["go", "build", "-o", str(fresh), "."],
+            check=True, timeout=600, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=SOURCE,
+        )  # fmt: skip
+        return _moved(fresh, path)
+
+
+def _moved(fresh: Path, place: Path) -> Path:
+    try:
+        fresh.rename(place)
+    except OSError:  # another session was quicker; what it made is as good
+        shutil.rmtree(fresh)
+    return place
+
+
+class Oracle:
+    """A registry at `url`, from `start` to `stop`. Raises RuntimeError with the end of its log when it does not come
+    up."""
+
+    name = ""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self._folder = Path(tempfile.mkdtemp(prefix="kcli-registry-"))
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def command(self) -> list[str]:
+        raise NotImplementedError
+
+    def start(self) -> Self:
+        words = self.command()
+        with (self._folder / "log").open("wb") as log:
+            self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._folder)
+        until = time.monotonic() + START_LIMIT
+        while not self._answers():
+            if self._process.poll() is not None or time.monotonic() > until:
+                said = self.log()[-3000:]
+                self.stop()
+                raise RuntimeError(f"{words[0]} did not come up:\n{said}")
+            time.sleep(0.05)
+        return self
+
+    def _answers(self) -> bool:
+        self.url = self.url or self.log().partition("\n")[0]
+        if not self.url:
+            return False
+        try:
+            with urlopen(f"{self.url}/subjects", timeout=5):
+                return True
+        except URLError as problem:
+            return getattr(problem, "code", 0) == 401  # it wants credentials, so it is there
+
+    def log(self) -> str:
+        return (self._folder / "log").read_text(errors="replace")
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(30)
+        shutil.rmtree(self._folder)
+
+
+class Apicurio(Oracle):
+    """Its compatibility API, in memory."""
+
+    name = "apicurio"
+
+    def command(self) -> list[str]:
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}/apis/ccompat/v7"
+        (jar,) = fetch_apicurio().glob("*-runner.jar")
+        return ["java", *JVM, "-Dquarkus.http.host=127.0.0.1", f"-Dquarkus.http.port={port}", "-jar", str(jar)]
+
+
+class Srfake(Oracle):
+    """`authorization` is the header that it wants."""
+
+    name = "srfake"
+
+    def __init__(self, authorization: str = "") -> None:
+        super().__init__()
+        self._words = [authorization] if authorization else []
+
+    def command(self) -> list[str]:
+        return [str(build_srfake()), *self._words]
