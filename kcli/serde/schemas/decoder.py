@@ -17,18 +17,39 @@ from kcli.serde.schemas.decoded_batch import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from typing import Protocol
 
     from kcli.proto.batch import Batch
     from kcli.proto.columns import Columns
     from kcli.proto.spans import Spans
     from kcli.schemas import Schema, Schemas
 
+    References = list[str]
+    """The texts of schemas that one refers to, each after what it needs itself."""
+    ReaderOf = Callable[[Schema, References], core.AvroReader]
+
+    class Field(Protocol):
+        """A decoder of the keys, or of the values."""
+
+        kind: str
+        undecoded: Undecoded
+
+        async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None: ...
+
+
 FRAME = 5  # bytes of Confluent's: 0, and the id of the schema
 AS_IT_IS, WITHOUT_FRAME = -1, -2
 """What is done with a payload that no reader of Avro reads."""
 GUESSES = 32
 """Ids that are looked up in vain before those that follow are no longer looked up: they are no ids."""
+
+
+def column_of(columns: Columns, kind: str) -> tuple[array[int], array[int]]:
+    """Starts and lengths of the keys, or of the values."""
+    if kind == "key":
+        return columns.key_starts, columns.key_lengths
+    return columns.value_starts, columns.value_lengths
 
 
 class Undecoded:
@@ -51,7 +72,7 @@ class Undecoded:
 class FieldDecoder:
     """The keys, or the values, of records. `reader_of` makes a reader of a schema."""
 
-    def __init__(self, kind: str, schemas: Schemas, reader_of: Callable[[Schema, list[str]], core.AvroReader]) -> None:
+    def __init__(self, kind: str, schemas: Schemas, reader_of: ReaderOf) -> None:
         self.kind = kind
         self.undecoded = Undecoded()
         self.schemas = schemas
@@ -63,7 +84,7 @@ class FieldDecoder:
 
     async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:
         """The field as a new column; None where nothing of it was decoded."""
-        starts, lengths = self._column(columns)
+        starts, lengths = column_of(columns, self.kind)
         ids = core.frame_ids(columns.data, starts, lengths)
         named = set(ids)
         readers = {id: self._known[id] if id in self._known else await self._look_up(id) for id in sorted(named)}
@@ -78,11 +99,6 @@ class FieldDecoder:
         for row, fault in faults:
             self.undecoded.add(FAULTS[fault], (topic, partition, columns.offsets[row]))
         return spans
-
-    def _column(self, columns: Columns) -> tuple[array[int], array[int]]:
-        if self.kind == "key":
-            return columns.key_starts, columns.key_lengths
-        return columns.value_starts, columns.value_lengths
 
     async def _look_up(self, id: int) -> int:
         """The number of the reader for an id, or what is done without one. What the registry may answer otherwise later
@@ -115,7 +131,7 @@ class FieldDecoder:
 class SchemaDecoder:
     """Decodes batches. `fields` are those that are decoded: of keys, of values, or both."""
 
-    def __init__(self, fields: list[FieldDecoder]) -> None:
+    def __init__(self, fields: Sequence[Field]) -> None:
         self.fields = fields
 
     async def batch(self, batch: Batch, topic: str, partition: int) -> Batch:
@@ -130,11 +146,11 @@ class SchemaDecoder:
         return batch if keys is None and values is None else replaced(batch, keys, values)
 
 
-def avro_reader_of(*, logical: bool = True, wrapped: bool = False) -> Callable[[Schema, list[str]], core.AvroReader]:
+def avro_reader_of(*, logical: bool = True, wrapped: bool = False) -> ReaderOf:
     """Makes readers that show logical types as texts or numbers, and unions plain or `wrapped`. What it returns raises
     SchemaRefused."""
 
-    def made(schema: Schema, referred: list[str]) -> core.AvroReader:
+    def made(schema: Schema, referred: References) -> core.AvroReader:
         from kcli.serde.avro.parse import parse
         from kcli.serde.avro.program import avro_reader
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from kcli.errors import UsageError
+from kcli.schemas import Schema
+from kcli.serde.schemas.bare import BareDecoder
 from kcli.serde.schemas.decoder import FieldDecoder, SchemaDecoder, avro_reader_of
 
 TYPE_CHECKING = False
@@ -10,6 +13,7 @@ if TYPE_CHECKING:
     from kcli.client import Client
     from kcli.consumer.consumer import Consumer
     from kcli.registry.settings import RegistrySettings
+    from kcli.serde.schemas.decoder import Field
 
 KINDS = ("key", "value")
 REASONS = 5
@@ -17,19 +21,30 @@ REASONS = 5
 
 
 class Decoding:
-    """The decoding of one command line. `registry` is where the schemas are."""
+    """The decoding of one command line. `registry` is where the schemas are. Raises UsageError."""
 
-    def __init__(self, options: SchemaOptions, registry: RegistrySettings) -> None:
+    def __init__(self, options: SchemaOptions, registry: RegistrySettings | None) -> None:
         self.registry = registry
         self.strict: bool = options.fail_on_undecoded
         self._reader_of = avro_reader_of(logical=options.logical != "raw", wrapped=options.avro_json)
-        self._fields: list[FieldDecoder] = []
+        self._specs = {
+            kind: SchemaSpec(spec, kind, registered=registry is not None)
+            for kind, spec in (("key", options.key_schema), ("value", options.value_schema))
+            if spec is not None
+        }
+        self._fields: list[Field] = []
 
     def attach(self, consumer: Consumer, client: Client) -> None:
         """Have the consumer hand out decoded batches. The consumers of a command share what they found."""
         if not self._fields:
-            self._fields = [FieldDecoder(kind, client.schemas, self._reader_of) for kind in KINDS]
+            self._fields = [field for kind in KINDS if (field := self._field(kind, client)) is not None]
         consumer.decode = SchemaDecoder(self._fields).batch
+
+    def _field(self, kind: str, client: Client) -> Field | None:
+        spec = self._specs.get(kind)
+        if spec is not None:
+            return BareDecoder(kind, lambda topic: spec.schema(topic, client), self._reader_of)
+        return None if self.registry is None else FieldDecoder(kind, client.schemas, self._reader_of)
 
     @property
     def failed(self) -> bool:
@@ -41,7 +56,49 @@ class Decoding:
         return [_sentence(field) for field in self._fields if field.undecoded.total]
 
 
-def _sentence(field: FieldDecoder) -> str:
+class SchemaSpec:
+    """Which schema a user names: `file:PATH`, `id:N`, `SUBJECT[@VERSION]`, or `topic[@VERSION]`, the subject of the
+    topic. Raises UsageError."""
+
+    def __init__(self, spec: str, kind: str, *, registered: bool) -> None:
+        self._flag, self._kind = f"--{kind}-schema", kind
+        self._file = spec.removeprefix("file:") if spec.startswith("file:") else None
+        self._id = spec.removeprefix("id:") if spec.startswith("id:") else None
+        self._subject, _, version = spec.rpartition("@") if "@" in spec else (spec, "", "latest")
+        if self._file is None and not registered:
+            raise UsageError(f"{self._flag} {spec}: no registry is named; add --schema-registry URL, or take file:PATH")
+        if self._file == "" or not self._subject or (self._id is not None and not self._id.isdecimal()):
+            raise UsageError(f"{self._flag} {spec!r}: write file:PATH, id:N, SUBJECT[@VERSION] or topic[@VERSION]")
+        if version != "latest" and not version.isdecimal() and self._file is None:
+            raise UsageError(f"{self._flag} {spec}: {version} is no version: write a number or latest")
+        self._version = version
+        self._text = None if self._file is None else self._read(self._file)
+
+    def _read(self, path: str) -> str:
+        try:
+            with open(path, encoding="utf-8") as file:
+                return file.read()
+        except (OSError, UnicodeDecodeError) as problem:
+            reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8"
+            raise UsageError(f"{self._flag} {path}: {reason}") from None
+
+    async def schema(self, topic: str, client: Client) -> tuple[Schema, list[str]]:
+        """The schema for a topic, and the texts of those that it refers to. Raises KcliError."""
+        if self._text is not None:
+            return Schema(text=self._text, subject=str(self._file)), []
+        if self._id is not None:
+            found = await client.schemas.by_id(int(self._id))
+        else:
+            subject = f"{topic}-{self._kind}" if self._subject == "topic" else self._subject
+            if self._version == "latest":
+                found = await client.schemas.latest(subject)
+            else:
+                found = await client.schemas.version(subject, int(self._version))
+        needed = await client.schemas.references(found) if found.references else []
+        return found, [schema.text for _, schema in needed]
+
+
+def _sentence(field: Field) -> str:
     undecoded = field.undecoded
     total = undecoded.total
     some = [f"{count:,} × {reason}" for reason, count in undecoded.reasons.most_common(REASONS)]

@@ -90,9 +90,9 @@ class Selection:
             self._decode(schemas)
 
     def _decode(self, schemas: SchemaOptions) -> None:
-        """Decode what is read where a registry is named: by --schema-registry, or by a property."""
+        """Decode what is read where a schema is named, or a registry: by --schema-registry, or by a property."""
         registry = self.connection.registry(schemas.schema_registry)
-        if registry is not None:
+        if registry is not None or schemas.value_schema is not None or schemas.key_schema is not None:
             from kcli.cli.commands.consume.decoding import Decoding
 
             self.decoding = Decoding(schemas, registry)

@@ -108,3 +108,51 @@ def test_a_registry_that_is_gone_ends_nothing(kcli: Shell, topic: str) -> None:
 def test_an_address_that_is_none(kcli: Shell, url: str) -> None:
     done = kcli("consume", "t", "-e", "--schema-registry", url)
     assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+
+
+BARE = b"\x0e\4hi"
+
+
+def test_a_schema_from_a_file_reads_bare_values_and_framed_ones(kcli: Shell, folder: str) -> None:
+    spec = f"{folder}/ids/7.avsc"
+    for payload, undecoded in ((BARE, b""), (VALUES[0], b""), (b"nonsense", b"1 value could not be decoded")):
+        name = kcli.topic(1)
+        kcli.ok("produce", name, "--whole", stdin=payload)
+        done = kcli("consume", name, "-e", "--value-schema", spec)
+        assert (done.returncode, undecoded in done.stderr) == (0, True)
+        assert done.stdout == (payload + b"\n" if undecoded else SHOWN.splitlines(keepends=True)[0])
+
+
+def test_a_schema_by_its_id_or_subject(kcli: Shell, folder: str) -> None:
+    subject = Path(folder.removeprefix("file:"), "subjects", "notes-value")
+    subject.mkdir(parents=True)
+    (subject / "1.avsc").write_text(NOTE)
+    name = kcli.topic(1)
+    kcli.ok("produce", name, "-k", "k", "--whole", stdin=BARE)
+    for spec in ("id:7", "notes-value", "notes-value@1", "notes-value@latest"):
+        line = ["consume", name, "-e", "--schema-registry", folder, "--value-schema", spec]
+        assert kcli.ok(*line) == SHOWN.splitlines(keepends=True)[0]
+    missing = kcli("consume", name, "-e", "--schema-registry", folder, "--value-schema", "topic")
+    assert (missing.returncode, missing.stdout) == (1, b"")
+    assert f"{name}-value".encode() in missing.stderr
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("file:", "write file:PATH"),
+        ("file:/nowhere.avsc", "No such file"),
+        ("id:x", "no registry is named"),
+        ("orders-value", "no registry is named"),
+    ],
+)
+def test_a_schema_that_is_not_to_be_had(kcli: Shell, spec: str, says: str) -> None:
+    done = kcli("consume", "t", "-e", "--value-schema", spec)
+    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+    assert says.encode() in done.stderr
+
+
+@pytest.mark.parametrize("spec", ["id:x", "s@x", "@1"])
+def test_a_spec_that_is_none(kcli: Shell, folder: str, spec: str) -> None:
+    done = kcli("consume", "t", "-e", "--schema-registry", folder, "--value-schema", spec)
+    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
