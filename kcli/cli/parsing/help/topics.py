@@ -164,6 +164,9 @@ by consume, tail and count: Avro as JSON, JSON Schema as the JSON it is.
 
   --schema-registry URL  https://HOST:PORT, or file:FOLDER with ids/7.avsc.
   schema.registry.url    The same as a property, in a profile, -X or -F.
+  --value-schema SPEC    The schema itself, for payloads without a frame:
+                         file:PATH, id:N, SUBJECT[@VERSION], topic[@VERSION].
+  --key-schema SPEC      The same for keys.
   --raw-value            Decode nothing.
   --logical raw          Dates, times and decimals as they are stored.
   --avro-json            Avro's own JSON: {"int": 1}, bytes as strings.
