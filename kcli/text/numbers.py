@@ -26,6 +26,17 @@ def rate(value: float | None) -> str:
     return f"{value:.1f}" if 0 < abs(value) < 10 else count(round(value))
 
 
+def size(value: float | None) -> str:
+    """Bytes in powers of 1024: `512 B`, `1.5 KiB`, `20 GiB`."""
+    if value is None:
+        return DASH
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if abs(value) < 1024 or unit == "TiB":
+            return f"{value:.0f} {unit}" if unit == "B" or abs(value) >= 10 else f"{value:.1f} {unit}"
+        value /= 1024
+    return DASH
+
+
 def duration(seconds: float | None) -> str:
     """`0s`, `4.2s`, `3m12s`, `5h07m`, `2d04h`."""
     if seconds is None:

@@ -96,7 +96,16 @@ class EveryGroup(Options):
     every_group = every_name("--all-groups", help="All groups, as the pattern '*'.")
 
 
-class FormatOptions(Options):
+class TableOptions(Options):
+    """How tables are drawn."""
+
+    panel = "Output"
+
+    wide = flag("--wide", help="Show all columns, uncut, with exact numbers, on a terminal too.")
+    no_headers = flag("--no-headers", help="No line of titles in tables, CSV and TSV.")
+
+
+class FormatOptions(TableOptions):
     """How rows are printed."""
 
     panel = "Output"

@@ -15,6 +15,7 @@ from kcli.cli.output.tables.render import write
 from kcli.cli.runtime.connection import Connection
 from kcli.cli.runtime.question import asked
 from kcli.cli.runtime.signals import Interrupted
+from kcli.cli.runtime.views import view_of
 from kcli.errors import ConnectError, KcliError, UsageError
 
 TYPE_CHECKING = False
@@ -38,7 +39,7 @@ SENTENCES = 10
 def answer(options: OutputOptions, shape: Shape, work: Work, printed: Print = write) -> int:
     """Run `work` and print its document; the exit code, which `work` may raise to 3 for an assertion. `printed` is for
     a command with a format of its own."""
-    document = Document(shape=shape)
+    document = Document(shape=shape, view=view_of(options))
     code: int | None = None
     try:
         settings = Connection(options).client()
@@ -82,7 +83,7 @@ def _verdict(document: Document) -> int:
 
 def _results(document: Document) -> Iterator[Row]:
     """The rows that say what became of something."""
-    return (row for section in document.shape.sections for row in document.section(section) if "result" in row)
+    return (row for section in document.shape.sections for row in document.all(section) if "result" in row)
 
 
 def format_of(options: FormatOptions) -> str:

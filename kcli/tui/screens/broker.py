@@ -11,10 +11,10 @@ from textual.widgets import TabPane
 
 from kcli.admin.storage.log_dirs import log_dirs
 from kcli.admin.topics.topics import Topic, describe_topics
-from kcli.text.numbers import DASH, count
+from kcli.text.numbers import DASH, count, size
 from kcli.tui import routes
 from kcli.tui.screens.page import Page
-from kcli.tui.text.formatting import bar, size
+from kcli.tui.text.formatting import bar
 from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.configs import ask_configs, configs_table, put_configs

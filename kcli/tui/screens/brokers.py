@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 from textual.app import ComposeResult
 
 from kcli.admin.cluster.brokers import BrokerRow, look_at_brokers
-from kcli.text.numbers import DASH, count
+from kcli.text.numbers import DASH, count, size
 from kcli.tui import routes
 from kcli.tui.screens.page import Page
-from kcli.tui.text.formatting import size
 from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kcli.errors import KcliError
 from kcli.lag.status import SEVERITY
 from kcli.model import TopicPartition
-from kcli.text.numbers import count, rate
+from kcli.text.numbers import count, rate, size
 from kcli.tui.screens.groups import until
-from kcli.tui.text.formatting import bar, exact, size, status_of
+from kcli.tui.text.formatting import bar, exact, status_of
 from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
 

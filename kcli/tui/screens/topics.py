@@ -10,10 +10,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from kcli.admin.topics.stats import TopicLooks, TopicRow, last_writes
-from kcli.text.numbers import DASH, count, duration, rate
+from kcli.text.numbers import DASH, count, duration, rate, size
 from kcli.tui import routes
 from kcli.tui.screens.page import Page
-from kcli.tui.text.formatting import size
 from kcli.tui.text.printable import printable
 from kcli.tui.text.retention import Kept, how_kept
 from kcli.tui.widgets.columns import Cell, Column

@@ -69,17 +69,6 @@ def exact(value: int | None) -> str:
     return DASH if value is None else f"{value:,}"
 
 
-def size(value: float | None) -> str:
-    """Bytes in powers of 1024: `512 B`, `1.5 KiB`, `20 GiB`."""
-    if value is None:
-        return DASH
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if abs(value) < 1024 or unit == "TiB":
-            return f"{value:.0f} {unit}" if unit == "B" or abs(value) >= 10 else f"{value:.1f} {unit}"
-        value /= 1024
-    return DASH
-
-
 def elapsed(seconds: float) -> str:
     """The same in whole seconds, of what is drawn once a second."""
     return f"{max(round(seconds), 0)}s" if seconds < 60 else duration(seconds)

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kcli.admin.configs.resources import Resource, describe_configs
 from kcli.errors import KcliError
-from kcli.text.numbers import duration
-from kcli.tui.text.formatting import size
+from kcli.text.numbers import duration, size
 from kcli.tui.text.printable import printable
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.widgets import Static
 
-from kcli.text.numbers import count
-from kcli.tui.text.formatting import size
+from kcli.text.numbers import count, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,6 +16,7 @@ from kcli.cli.commands.schema.schema import schema_of
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import _defused, render, write
 from kcli.cli.output.tables.shape import every, shape
+from kcli.cli.output.terminal import Terminal
 from kcli.cli.parsing.groups import FORMATS
 from kcli.errors import ConnectError
 
@@ -74,7 +75,7 @@ def test_piped_tables_have_no_colour_and_no_box() -> None:
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_R3_4_a_terminal_gets_no_control_byte_that_data_brought(format: str) -> None:
-    text = render(members(EVIL), format, terminal=True)
+    text = render(members(EVIL), format, terminal=Terminal(width=200))
     assert not {"\x1b", "\x07", "\u202e"} & set(text)
 
 
@@ -87,7 +88,7 @@ def test_json_ndjson_and_yaml_keep_every_value() -> None:
     document = members(EVIL)
     (row,) = document.rows["members"]
     assert json.loads(render(document, "json"))["members"] == [row]
-    assert json.loads(render(document, "json", terminal=True))["members"][0]["client_id"] != ""
+    assert json.loads(render(document, "json", terminal=Terminal(width=200)))["members"][0]["client_id"] != ""
     assert json.loads(render(document, "ndjson")) == row
 
 
@@ -113,14 +114,14 @@ def test_an_empty_answer_is_a_document_and_no_table() -> None:
     assert render(document, "csv").count("\n") == 1
 
 
-class Terminal(io.StringIO):
+class Screen(io.StringIO):
     def isatty(self) -> bool:
         return True
 
 
 def test_a_table_on_a_terminal_is_drawn_without_markup_or_escapes_of_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    out = Terminal()
+    out = Screen()
     write(members("[bold]" + EVIL), "table", out)
     text = out.getvalue()
     assert "[bold]a\\x1b]0;x\\x07\\u202eb" in text
@@ -130,7 +131,7 @@ def test_a_table_on_a_terminal_is_drawn_without_markup_or_escapes_of_the_data(mo
 
 def test_NO_COLOR_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    out = Terminal()
+    out = Screen()
     write(Document(shape=shape("groups.delete"), rows={"groups": [{"group": "g", "result": "failed"}]}), "table", out)
     assert "\x1b[3" not in out.getvalue()
 

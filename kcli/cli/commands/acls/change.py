@@ -26,8 +26,8 @@ THERE = {ADD: "exists", REMOVE: "absent"}
 
 
 class ChangeRow(AclRow):
-    result: str = column("would add, added, exists, would remove, removed, absent or failed.")
-    error: str | None = column("Why it was not done; null when it was, or will be.", table=False)
+    result: str = column("would add, added, exists, would remove, removed, absent or failed.", unit="word", rank=1)
+    error: str | None = column("Why it was not done; null when it was, or will be.", table=False, unit="sentence")
 
 
 def run_change(options: UndoOptions, shape: Shape, work: Work) -> int:

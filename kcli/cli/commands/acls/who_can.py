@@ -19,10 +19,10 @@ MAY_NOT = 3
 
 
 class VerdictRow(Row, section="verdicts"):
-    principal: str = column("Who; User:* is everybody who has no row of their own.")
+    principal: str = column("Who; User:* is everybody who has no row of their own.", rank=1)
     host: str = column("From which address; * is any that has no row of its own.")
-    allowed: bool = column("Whether it may.")
-    because: str = column("The ACL that decides, or what else does.")
+    allowed: bool = column("Whether it may.", rank=1)
+    because: str = column("The ACL that decides, or what else does.", unit="sentence")
 
 
 SHAPE = shape("acls.who-can", "Who may and who may not, one a row.", VerdictRow)

@@ -6,12 +6,14 @@ from kcli.cli.output.tables.rows import Row, column
 
 
 class ChangeRow(Row, section="changes"):
-    change: str = column("+ is made, ~ is changed, - goes.")
-    kind: str = column("topic, broker, group, client-metrics, user, quota or acl.")
-    name: str = column("What it is called; of a quota or an ACL, who it is for.")
-    config: str = column("What changes of it: a config, partitions, replication, records, a mechanism, an ACL.")
-    old: str | None = column("Its value before; null when there is none, *** for a secret.")
-    new: str | None = column("Its value after.")
-    result: str = column("would create, would change, would delete; created, changed, deleted; refused, failed.")
+    change: str = column("+ is made, ~ is changed, - goes.", unit="word", rank=1)
+    kind: str = column("topic, broker, group, client-metrics, user, quota or acl.", unit="word")
+    name: str = column("What it is called; of a quota or an ACL, who it is for.", rank=1)
+    config: str = column("What changes of it: a config, partitions, replication, records, a mechanism, an ACL.", rank=1)
+    old: str | None = column("Its value before; null when there is none, *** for a secret.", rank=1, width=10)
+    new: str | None = column("Its value after.", rank=1, width=10)
+    result: str = column(
+        "would create, would change, would delete; created, changed, deleted; refused, failed.", unit="word", rank=1
+    )
     file: str | None = column("Where it is declared, with the line; null when it is in no file.", table=False)
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")

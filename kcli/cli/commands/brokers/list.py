@@ -13,19 +13,21 @@ from kcli.model import Cluster
 
 
 class StateRow(Row, section="brokers"):
-    broker: int = column("Id of the broker.")
+    broker: int = column("Id of the broker.", rank=1)
     host: str = column("Where it listens.")
-    port: int = column("Its port.")
-    rack: str | None = column("Its rack.", sparse=True)
-    state: str = column("up, controller, fenced or silent.")
-    took_ms: float | None = column("How long an answer takes, in milliseconds.")
-    release: str | None = column("Its Kafka, by metadata.version; with ≥ the oldest that speaks its APIs.")
-    leads: int = column("Partitions it leads.")
-    replicas: int = column("Replicas it has.")
-    behind: int = column("Replicas of it that are not in sync.")
-    size: int | None = column("Bytes of its replicas.")
-    free: int | None = column("Bytes left on its volumes.", sparse=True)
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    port: int = column("Its port.", rank=3)
+    rack: str | None = column("Its rack.", sparse=True, rank=3)
+    state: str = column("up, controller, fenced or silent.", unit="word", rank=1)
+    took_ms: float | None = column("How long an answer takes, in milliseconds.", rank=3)
+    release: str | None = column(
+        "Its Kafka, by metadata.version; with ≥ the oldest that speaks its APIs.", unit="word", rank=3
+    )
+    leads: int = column("Partitions it leads.", unit="count")
+    replicas: int = column("Replicas it has.", unit="count")
+    behind: int = column("Replicas of it that are not in sync.", unit="count")
+    size: int | None = column("Bytes of its replicas.", unit="bytes")
+    free: int | None = column("Bytes left on its volumes.", sparse=True, unit="bytes")
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 SHAPE = shape("brokers.list", "Brokers, one a row.", StateRow)

@@ -15,9 +15,9 @@ from kcli.proto.messages import REQUESTS, api_name, request_type
 
 
 class ApiRow(Row, section="apis"):
-    broker: int = column("Id of the broker.")
-    key: int = column("Number of the API.")
-    api: str = column("Its name.")
+    broker: int = column("Id of the broker.", rank=1)
+    key: int = column("Number of the API.", rank=1)
+    api: str = column("Its name.", rank=1)
     lowest: int = column("Lowest version the broker speaks.")
     highest: int = column("Highest version the broker speaks.")
     kcli: int | None = column("The version that kcli speaks with it; null: none.")

@@ -18,12 +18,14 @@ from kcli.model import Cluster
 
 
 class ClusterRow(Row, section="cluster"):
-    cluster_id: str | None = column("Its id.")
+    cluster_id: str | None = column("Its id.", unit="word", rank=1)
     controller: int | None = column("Id of the controller.")
-    brokers: int = column("How many serve.")
-    release: str | None = column("Its Kafka, by metadata.version; with ≥ the oldest that speaks its APIs.")
-    topics: int = column("How many topics, Kafka's own among them.")
-    groups: int = column("How many groups.")
+    brokers: int = column("How many serve.", unit="count")
+    release: str | None = column(
+        "Its Kafka, by metadata.version; with ≥ the oldest that speaks its APIs.", unit="word", rank=3
+    )
+    topics: int = column("How many topics, Kafka's own among them.", unit="count")
+    groups: int = column("How many groups.", unit="count")
 
 
 SHAPE = shape("cluster.list", "What the cluster is, in one row.", ClusterRow)

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 class LevelRow(Row, section="features"):
-    feature: str = column("Name of the feature.")
-    old: int | None = column("Its level before; 0 is off.")
-    new: int | None = column("Its level after.")
-    how: str | None = column("upgrade, downgrade or unsafe downgrade.")
-    result: str = column("would change, unchanged, done or failed.")
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    feature: str = column("Name of the feature.", rank=1)
+    old: int | None = column("Its level before; 0 is off.", rank=1)
+    new: int | None = column("Its level after.", rank=1)
+    how: str | None = column("upgrade, downgrade or unsafe downgrade.", unit="word")
+    result: str = column("would change, unchanged, done or failed.", unit="word", rank=1)
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 ABOUT = "Levels of features that were changed, or would be."

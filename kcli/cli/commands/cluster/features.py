@@ -12,8 +12,8 @@ from kcli.model import Cluster
 
 
 class FeatureRow(Row, section="features"):
-    feature: str = column("Name of the feature.")
-    level: int | None = column("Level in force; null when it is off.")
+    feature: str = column("Name of the feature.", rank=1)
+    level: int | None = column("Level in force; null when it is off.", rank=1)
     lowest: int = column("Lowest level a broker supports.")
     highest: int = column("Highest level a broker supports.")
 

@@ -13,18 +13,18 @@ from kcli.model import Cluster
 
 
 class QuorumRow(Row, section="quorum"):
-    leader: int = column("Node that leads.")
+    leader: int = column("Node that leads.", rank=1)
     epoch: int = column("Its epoch.")
     high_watermark: int = column("High watermark of the metadata log.")
 
 
 class NodeRow(Row, section="nodes"):
-    node: int = column("Id of the node.")
-    role: str = column("leader, voter or observer.")
+    node: int = column("Id of the node.", rank=1)
+    role: str = column("leader, voter or observer.", unit="word")
     end: int = column("Where its metadata log ends.")
-    lag: int = column("How many records it is behind the leader.")
-    fetched: str | None = column("When it fetched last, UTC.")
-    caught_up: str | None = column("When it had caught up last, UTC.")
+    lag: int = column("How many records it is behind the leader.", unit="count", rank=1)
+    fetched: str | None = column("When it fetched last, UTC.", unit="word")
+    caught_up: str | None = column("When it had caught up last, UTC.", unit="word")
 
 
 SHAPE = shape("cluster.quorum", "The KRaft quorum: one row for it, one for each node.", QuorumRow, NodeRow)

@@ -16,13 +16,13 @@ from kcli.model import Cluster
 
 
 class BrokerRow(Row, section="brokers"):
-    broker: int = column("Id of the broker.")
-    host: str | None = column("Where it said that it listens.")
-    port: int | None = column("Its port.")
-    state: str | None = column("fenced or up; null for one that is not registered.")
-    replicas: int = column("Replicas that are still assigned to it: reassign them.")
-    result: str = column("would unregister, done or failed.")
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    broker: int = column("Id of the broker.", rank=1)
+    host: str | None = column("Where it said that it listens.", rank=3)
+    port: int | None = column("Its port.", rank=3)
+    state: str | None = column("fenced or up; null for one that is not registered.", unit="word", rank=1)
+    replicas: int = column("Replicas that are still assigned to it: reassign them.", unit="count")
+    result: str = column("would unregister, done or failed.", unit="word", rank=1)
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 SHAPE = shape("cluster.unregister", "Brokers that the cluster has forgotten, or would.", BrokerRow)

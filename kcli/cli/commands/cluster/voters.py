@@ -24,20 +24,20 @@ LISTENER = "CONTROLLER"
 
 
 class ControllerRow(Row, section="voters"):
-    node: int = column("Id of the controller.")
-    directory_id: str | None = column("Id of its metadata directory; null before 3.9.")
+    node: int = column("Id of the controller.", rank=1)
+    directory_id: str | None = column("Id of its metadata directory; null before 3.9.", rank=3, unit="word")
     listeners: list[str] = column("Where it can be reached; told of voters only.")
 
 
 class VoterRow(ControllerRow):
-    role: str = column("leader, voter or observer; brokers are observers too.", before="directory_id")
+    role: str = column("leader, voter or observer; brokers are observers too.", before="directory_id", unit="word")
 
 
 class ChangeRow(ControllerRow):
-    old: str = column("Its role before.")
-    new: str = column("Its role after.")
-    result: str = column("would change, done or failed.")
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    old: str = column("Its role before.", rank=1)
+    new: str = column("Its role after.", rank=1)
+    result: str = column("would change, done or failed.", unit="word", rank=1)
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 VOTERS = shape("cluster.voters", "Controllers, one a row.", VoterRow)

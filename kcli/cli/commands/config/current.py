@@ -16,11 +16,11 @@ SERVERS = "--bootstrap-server"
 
 
 class SourceRow(Row, section="sources"):
-    source: str = column("Option, variable or file that may name a cluster, the strongest first.")
-    value: str | None = column("What it names: servers or a profile.")
+    source: str = column("Option, variable or file that may name a cluster, the strongest first.", rank=1)
+    value: str | None = column("What it names: servers or a profile.", rank=1)
     applies: bool = column("True if it is what applies.")
     bootstrap: str | None = column("The servers that it leads to, if they apply.")
-    config_file: str | None = column("The file that has this default_profile, or would have it.")
+    config_file: str | None = column("The file that has this default_profile, or would have it.", rank=3)
 
 
 SHAPE = shape("config.current", "Which cluster applies, and why.", SourceRow)

@@ -15,13 +15,13 @@ from kcli.secret import without_logins
 
 
 class ProfileRow(Row, section="profiles"):
-    profile: str = column("Name of the profile.")
+    profile: str = column("Name of the profile.", rank=1)
     bootstrap: str | None = column("Where the cluster listens.")
-    protocol: str = column("security.protocol.")
-    protected: str | None = column("read_only, protected, or null.")
+    protocol: str = column("security.protocol.", unit="word", rank=3)
+    protected: str | None = column("read_only, protected, or null.", unit="word")
     default: bool = column("True when it is used without --profile.")
-    config_file: str = column("File it stands in.")
-    note: str | None = column("What the figures do not say by themselves.")
+    config_file: str = column("File it stands in.", rank=3)
+    note: str | None = column("What the figures do not say by themselves.", unit="sentence")
 
 
 SHAPE = shape("config.list", "Profiles, of the project and of the user.", ProfileRow)

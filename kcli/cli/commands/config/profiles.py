@@ -10,6 +10,7 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
 from kcli.cli.parsing.groups import FormatOptions, QuietOptions
 from kcli.cli.runtime.answer import format_of
+from kcli.cli.runtime.views import view_of
 from kcli.config.profiles.files import document, project_file, user_file
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def remark_none(options: QuietOptions, rows: Sequence[Row]) -> None:
 
 def print_rows(options: FormatOptions, shape: Shape, rows: Sequence[Row]) -> int:
     """Print rows of one kind, the main one of the shape; a table without rows is not printed."""
-    document = Document(shape=shape, rows={shape.main.name: list(rows)})
+    document = Document(shape=shape, rows={shape.main.name: list(rows)}, view=view_of(options))
     if rows or format_of(options) != "table":
         write(document, format_of(options))
     return 0

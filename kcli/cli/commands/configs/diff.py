@@ -18,9 +18,9 @@ DIFFERS = 3  # the exit code
 
 
 class DifferenceRow(Row, section="configs"):
-    config: str = column("Name of the config.")
-    value: str | None = column("Its value.")
-    other: str | None = column("The inherited value, or that of the other resource.")
+    config: str = column("Name of the config.", rank=1)
+    value: str | None = column("Its value.", rank=1)
+    other: str | None = column("The inherited value, or that of the other resource.", rank=1)
 
 
 SHAPE = shape("configs.diff", "Configs that differ, one a row.", DifferenceRow)

@@ -16,15 +16,15 @@ from kcli.model import Cluster
 
 
 class ConfigRow(NamedRow, section="configs"):
-    kind: str = column("topic, broker, logger, group or client-metrics.", table=False)
-    config: str = column("Name of the config.")
-    value: str | None = column("Its value; null for a secret.")
+    kind: str = column("topic, broker, logger, group or client-metrics.", table=False, unit="word")
+    config: str = column("Name of the config.", rank=1)
+    value: str | None = column("Its value; null for a secret.", rank=1)
     source: str = column("Who set it: topic, broker, all brokers, server.properties, default, …")
-    inherited: str | None = column("What would hold otherwise.")
-    type: str | None = column("boolean, int, long, list, …", table=False)
+    inherited: str | None = column("What would hold otherwise.", rank=3)
+    type: str | None = column("boolean, int, long, list, …", table=False, unit="word")
     secret: bool = column("Whether its value is never told.", table=False)
     read_only: bool = column("Whether it can only be changed in a file.", table=False)
-    documentation: str | None = column("Kafka's explanation.", sparse=True)
+    documentation: str | None = column("Kafka's explanation.", sparse=True, unit="sentence")
 
 
 SHAPE = shape("configs.get", "Configs, one a row.", ConfigRow)

@@ -15,7 +15,7 @@ from kcli.model import Cluster
 
 
 class ResourceRow(NamedRow, section="resources"):
-    configs: int = column("How many configs somebody set.")
+    configs: int = column("How many configs somebody set.", unit="count")
 
 
 SHAPE = shape("configs.list", "What has configs, one a row.", ResourceRow)

@@ -24,8 +24,8 @@ class EntityOptions(Options):
 class NamedRow(Row):
     """The columns that name a resource."""
 
-    kind: str = column("topic, broker, logger, group or client-metrics.")
-    name: str = column("Name of what has the configs; `default` is all brokers.")
+    kind: str = column("topic, broker, logger, group or client-metrics.", unit="word")
+    name: str = column("Name of what has the configs; `default` is all brokers.", rank=1)
 
 
 def named(words: list[str], least: int) -> tuple[Resource, list[str]]:

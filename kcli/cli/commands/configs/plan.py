@@ -38,11 +38,11 @@ WOULD = "would change"
 
 
 class ChangeRow(NamedRow, section="configs"):
-    config: str = column("Name of the config.")
-    old: str | None = column("Its value before; null when it has none, *** for a secret.")
-    new: str | None = column("Its value after.")
-    result: str = column("would change, unchanged, done or failed.")
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    config: str = column("Name of the config.", rank=1)
+    old: str | None = column("Its value before; null when it has none, *** for a secret.", rank=1, width=10)
+    new: str | None = column("Its value after.", rank=1, width=10)
+    result: str = column("would change, unchanged, done or failed.", unit="word", rank=1)
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 def assign(options: UndoOptions, shape: Shape, how: int) -> int:

@@ -11,7 +11,7 @@ from kcli.cli.output.failure import with_document
 from kcli.cli.output.progress import Progress
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ConnectionOptions, PatternOptions, TimeFieldOptions
+from kcli.cli.parsing.groups import ConnectionOptions, PatternOptions, TableOptions, TimeFieldOptions
 from kcli.cli.parsing.option import choice, flag
 from kcli.cli.parsing.record_groups import (
     FilterOptions,
@@ -23,6 +23,7 @@ from kcli.cli.parsing.record_groups import (
 )
 from kcli.cli.runtime.signals import INTERRUPTED, Stop, tell_outages
 from kcli.cli.runtime.signals import run as run_loop
+from kcli.cli.runtime.views import view_of
 from kcli.errors import DecodeError, UsageError
 from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
 
 
 class CountRow(Row, section="partitions"):
-    topic: str = column("Name of the topic.")
-    partition: int = column("Number of the partition.")
-    count: int = column("Records a consumer would see.")
+    topic: str = column("Name of the topic.", rank=1)
+    partition: int = column("Number of the partition.", rank=1)
+    count: int = column("Records a consumer would see.", unit="count")
 
 
 SHAPE = shape("count", "Records there are, exactly.", CountRow)
@@ -49,6 +50,7 @@ class CountOptions(
     TimeFieldOptions,
     FilterOptions,
     SchemaOptions,
+    TableOptions,
     ConnectionOptions,
 ):
     offset = offset_range("Only of this range, such as @-1h:now.")
@@ -76,6 +78,7 @@ class Plan(Selection):
         if options.json and options.format not in (None, "json"):
             raise UsageError("-J is --format json")
         self.format: str | None = "json" if options.json else options.format
+        self.view = view_of(options)
 
 
 @command(
@@ -155,7 +158,7 @@ def _show(plan: Plan, counts: dict[TopicPartition, int]) -> None:
         from kcli.cli.output.tables.document import Document
         from kcli.cli.output.tables.render import write
 
-        document = Document(shape=SHAPE)
+        document = Document(shape=SHAPE, view=plan.view)
         rows = document.of(CountRow)
         rows += [CountRow(topic=at.topic, partition=at.partition, count=n) for at, n in counts.items()]
         write(document, plan.format)

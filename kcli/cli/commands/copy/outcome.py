@@ -12,22 +12,23 @@ from kcli.cli.output.tables.render import write
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.output.text import records
 from kcli.cli.runtime.signals import INTERRUPTED, Stop
+from kcli.cli.runtime.views import view_of
 from kcli.copying.tally import Tally
 from kcli.errors import BrokerError, KcliError, UnknownOutcome
 
 
 class CopyRow(Row, section="copies"):
-    source: str = column("Topic the records came from.")
-    destination: str = column("Topic they went to.")
-    read: int = column("Records read.")
-    copied: int = column("Records acknowledged (with --exactly-once: committed).")
-    filtered: int = column("Records that the filters left out.")
-    failed: int = column("Records that were not published.")
-    unknown: int = column("Records that may be published; no answer says whether.")
-    untouched: int = column("Records whose batch went on as it was.")
-    bytes: int = column("Bytes of batches as they were fetched.")
+    source: str = column("Topic the records came from.", rank=1)
+    destination: str = column("Topic they went to.", rank=1)
+    read: int = column("Records read.", unit="count")
+    copied: int = column("Records acknowledged (with --exactly-once: committed).", unit="count")
+    filtered: int = column("Records that the filters left out.", unit="count")
+    failed: int = column("Records that were not published.", unit="count", rank=1)
+    unknown: int = column("Records that may be published; no answer says whether.", unit="count", rank=1)
+    untouched: int = column("Records whose batch went on as it was.", unit="count", rank=3)
+    bytes: int = column("Bytes of batches as they were fetched.", unit="bytes")
     seconds: float = column("How long it took.")
-    group: str | None = column("Under which name the positions are kept; null with --no-resume.")
+    group: str | None = column("Under which name the positions are kept; null with --no-resume.", rank=3)
 
 
 SHAPE = shape("copy", "What became of the records of a copy.", CopyRow)
@@ -83,7 +84,7 @@ def verdict(plan: Plan, tally: Tally, problem: KcliError | None, stop: Stop, sec
 
 
 def _show(plan: Plan, format: str, tally: Tally, problem: KcliError | None, seconds: float) -> None:
-    document = plan.document or Document(shape=SHAPE)
+    document = plan.document or Document(shape=SHAPE, view=view_of(plan.options))
     document.of(CopyRow).append(
         CopyRow(
             source=plan.source,

@@ -12,6 +12,7 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
 from kcli.cli.runtime.names import names_of, topic_names
 from kcli.cli.runtime.signals import INTERRUPTED, Stop
+from kcli.cli.runtime.views import view_of
 from kcli.client import Client
 from kcli.errors import KcliError, UsageError
 from kcli.text.names import is_pattern
@@ -33,7 +34,7 @@ async def copy_several(options: CopyOptions, copy: Copy, stop: Stop) -> int:
     plans = await _plans(options, stop)
     if not plans:
         return INTERRUPTED
-    document = Document(shape=PLAN_SHAPE if options.dry_run else SHAPE)
+    document = Document(shape=PLAN_SHAPE if options.dry_run else SHAPE, view=view_of(options))
     code = 0
     for plan in plans:
         plan.document = document

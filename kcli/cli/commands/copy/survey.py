@@ -9,6 +9,7 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.runtime.signals import INTERRUPTED, Stop
+from kcli.cli.runtime.views import view_of
 from kcli.client import Client
 from kcli.copying.survey import Part, Survey
 from kcli.grammar.bound import Bound
@@ -18,22 +19,22 @@ BAR = 40  # characters
 
 
 class TimeRow(Row, section="times"):
-    from_: str | None = column("Begin of the time, UTC; null for records without one.", name="from")
-    copied: int = column("Records that would be copied; a batch counts where it begins.")
-    bytes: int = column("Bytes of batches as they were fetched.")
-    bar: str = column("The same to look at.")
+    from_: str | None = column("Begin of the time, UTC; null for records without one.", name="from", unit="word")
+    copied: int = column("Records that would be copied; a batch counts where it begins.", unit="count")
+    bytes: int = column("Bytes of batches as they were fetched.", unit="bytes")
+    bar: str = column("The same to look at.", unit="word", rank=3)
 
 
 class PartitionRow(Row, section="partitions"):
-    topic: str = column("Name of the topic.")
-    partition: int = column("Number of the partition.")
+    topic: str = column("Name of the topic.", rank=1)
+    partition: int = column("Number of the partition.", rank=1)
     start: int = column("First offset of the range.")
     end: int = column("Offset at which it ends.")
-    records: int = column("Records in it.")
-    copied: int = column("Records that would be copied.")
-    bytes: int = column("Bytes of batches as they were fetched.")
-    first: str | None = column("Earliest timestamp, by batch headers, UTC.")
-    last: str | None = column("Latest timestamp, by batch headers, UTC.")
+    records: int = column("Records in it.", unit="count")
+    copied: int = column("Records that would be copied.", unit="count")
+    bytes: int = column("Bytes of batches as they were fetched.", unit="bytes")
+    first: str | None = column("Earliest timestamp, by batch headers, UTC.", unit="word")
+    last: str | None = column("Latest timestamp, by batch headers, UTC.", unit="word")
 
 
 PLAN_SHAPE = shape("copy.plan", "What a copy would do, by partition and over time.", TimeRow, PartitionRow)
@@ -62,7 +63,7 @@ async def survey(plan: Plan, source: Client, span: Span, stop: Stop) -> int:
             progress.close()
     if stop.asked:
         return INTERRUPTED
-    document = plan.document or Document(shape=PLAN_SHAPE)
+    document = plan.document or Document(shape=PLAN_SHAPE, view=view_of(plan.options))
     document.of(PartitionRow).extend(_row(plan, at, contents.parts.get(at, Part()), span[at]) for at in sorted(span))
     if plan.document is None:  # times of several topics would be told apart by nothing
         document.of(TimeRow)[:] = _times(contents)

@@ -31,6 +31,7 @@ from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import integer, span, texts
 from kcli.cli.runtime.answer import format_of
 from kcli.cli.runtime.connection import UNNAMED, Connection
+from kcli.cli.runtime.views import view_of
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.durations import seconds
 from kcli.model import Address
@@ -66,7 +67,7 @@ def run(options: DoctorOptions) -> int:
     Exit codes: 0 all is well, 1 something behind a connection (rights, a topic,
     a broker too old), 2 the configuration, 5 a connection.
     """
-    document = Document(shape=SHAPE)
+    document = Document(shape=SHAPE, view=view_of(options))
     steps: list[Step] = []
     settings, access = _configuration(lambda: Connection(options), steps)
     if settings is not None:

@@ -54,14 +54,14 @@ NOT_CONNECTING = ("not-authorized", "no-topic", "too-old", "metadata", "no-broke
 
 
 class StepRow(Row, section="steps"):
-    step: str = column("config, DNS, TCP, TLS, ApiVersions, SASL, metadata, advertised, rights.")
+    step: str = column("config, DNS, TCP, TLS, ApiVersions, SASL, metadata, advertised, rights.", rank=1)
     address: str | None = column("Address it is about.")
     broker: int | None = column("Broker that advertises the address.", sparse=True)
-    status: str = column("ok, warning, failed, or skipped behind a failed one.")
-    time_ms: float | None = column("How long it took, in milliseconds.")
-    result: str = column("What was found, or what is wrong.")
-    fault: str | None = column("Name of what is wrong, for programs.", table=False)
-    mend: str | None = column("What mends it.", table=False)
+    status: str = column("ok, warning, failed, or skipped behind a failed one.", unit="word", rank=1)
+    time_ms: float | None = column("How long it took, in milliseconds.", rank=3)
+    result: str = column("What was found, or what is wrong.", rank=1, unit="sentence")
+    fault: str | None = column("Name of what is wrong, for programs.", table=False, rank=1)
+    mend: str | None = column("What mends it.", table=False, unit="sentence")
 
 
 class Step(Value):

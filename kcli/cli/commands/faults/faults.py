@@ -18,17 +18,17 @@ from kcli.sandbox.faults.control_client import find, tell
 
 
 class FaultRow(Row, section="faults"):
-    fault: str = column("Name of the fault.")
+    fault: str = column("Name of the fault.", rank=1)
     needs: list[str] = column("What it has to be told.")
     takes: list[str] = column("What it may be told.", table=False)
-    about: str = column("What happens.")
+    about: str = column("What happens.", unit="sentence")
 
 
 class PendingRow(Row, section="pending"):
-    fault: str = column("Kind of the fault.")
-    api: str | None = column("The request it is about; null for connections.")
-    what: str = column("Which error, how long, how much.")
-    broker: int | None = column("The broker that does it; null for any.", sparse=True)
+    fault: str = column("Kind of the fault.", rank=1)
+    api: str | None = column("The request it is about; null for connections.", rank=1)
+    what: str = column("Which error, how long, how much.", unit="sentence", rank=1)
+    broker: int | None = column("The broker that does it; null for any.", sparse=True, rank=1)
     topic: str | None = column("The topic it is about; null for any.", sparse=True)
     partition: int | None = column("The partition it is about; null for any.", sparse=True)
     times: int | None = column("How often it is to happen; null until it is taken back.")

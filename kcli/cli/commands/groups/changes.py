@@ -26,18 +26,22 @@ if TYPE_CHECKING:
 
 
 class ChangeRow(Row, section="partitions"):
-    group: str = column("Name of the group.")
-    topic: str = column("Name of the topic.")
-    partition: int = column("Number of the partition.")
-    old: int | None = column("Committed offset before; null when nothing was committed.")
-    new: int | None = column("Committed offset after; null for none.")
+    group: str = column("Name of the group.", rank=1)
+    topic: str = column("Name of the topic.", rank=1)
+    partition: int = column("Number of the partition.", rank=1)
+    old: int | None = column("Committed offset before; null when nothing was committed.", rank=1)
+    new: int | None = column("Committed offset after; null for none.", rank=1)
     delta: int | None = column("new minus old; null where one of them is none.")
-    lag: int | None = column("Offsets behind at the new offset; null without one.", table=False)
-    result: str = column("would reset, would delete, reset, deleted, unchanged, skipped, refused, failed or unknown.")
-    note: str | None = column("What the figures do not say by themselves.")
+    lag: int | None = column("Offsets behind at the new offset; null without one.", table=False, unit="count", rank=1)
+    result: str = column(
+        "would reset, would delete, reset, deleted, unchanged, skipped, refused, failed or unknown.",
+        unit="word",
+        rank=1,
+    )
+    note: str | None = column("What the figures do not say by themselves.", unit="sentence")
     start: int | None = column("Log start offset.", table=False)
     end: int | None = column("High watermark.", table=False)
-    error: str | None = column("Why it was not done; null when it was, or will be.", table=False)
+    error: str | None = column("Why it was not done; null when it was, or will be.", table=False, unit="sentence")
 
 
 def check(options: UndoOptions) -> None:

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 
 class GroupRow(Row, section="groups"):
-    group: str = column("Name of the group.")
-    result: str = column("would delete, deleted, refused, absent, or failed.")
-    state: str | None = column("State of the group; null when the broker is too old to say.")
-    members: int | None = column("Members it has.")
-    partitions: int | None = column("Partitions with a committed offset that goes with it.")
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    group: str = column("Name of the group.", rank=1)
+    result: str = column("would delete, deleted, refused, absent, or failed.", unit="word", rank=1)
+    state: str | None = column("State of the group; null when the broker is too old to say.", unit="word", rank=1)
+    members: int | None = column("Members it has.", unit="count")
+    partitions: int | None = column("Partitions with a committed offset that goes with it.", unit="count")
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 SHAPE = shape("groups.delete", "What was deleted, or would be.", GroupRow)

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 
 class GroupRow(Row, section="groups"):
-    group: str = column("Name of the group.")
-    type: str | None = column("classic, consumer (KIP-848), share or streams; null as for state.")
-    state: str | None = column("State of the group; null when the broker is too old to say.")
-    assignor: str | None = column("How partitions are assigned.")
-    coordinator: int = column("Id of the coordinating broker.")
-    epoch: int | None = column("Group epoch (KIP-848).", table=False)
-    members: int = column("Members.")
-    lag: int | None = column("Offsets behind: end minus committed; null without a commit.")
-    status: str = column("OK, UNKNOWN, NO COMMIT, BEHIND, ORPHANED or LOSING DATA.")
+    group: str = column("Name of the group.", rank=1)
+    type: str | None = column("classic, consumer (KIP-848), share or streams; null as for state.", unit="word")
+    state: str | None = column("State of the group; null when the broker is too old to say.", unit="word", rank=1)
+    assignor: str | None = column("How partitions are assigned.", rank=3)
+    coordinator: int = column("Id of the coordinating broker.", rank=3)
+    epoch: int | None = column("Group epoch (KIP-848).", table=False, rank=3)
+    members: int = column("Members.", unit="count")
+    lag: int | None = column("Offsets behind: end minus committed; null without a commit.", unit="count", rank=1)
+    status: str = column("OK, UNKNOWN, NO COMMIT, BEHIND, ORPHANED or LOSING DATA.", unit="word", rank=1)
 
 
 class MemberBesideRow(MemberRow, table=False):

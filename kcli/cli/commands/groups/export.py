@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 
 
 class TakenRow(Row, section="taken", table=False):
-    time: str = column("When they were read, UTC.")
-    cluster_id: str | None = column("Cluster they are of; null when it does not say.")
+    time: str = column("When they were read, UTC.", unit="word")
+    cluster_id: str | None = column("Cluster they are of; null when it does not say.", unit="word")
 
 
 class OffsetRow(Row, section="offsets"):
-    group: str = column("Name of the group.")
-    topic: str = column("Name of the topic.")
-    partition: int = column("Number of the partition.")
-    offset: int | None = column("Committed offset; null (undo files only): nothing committed.")
-    leader_epoch: int | None = column("Leader epoch committed with it.", sparse=True)
-    metadata: str | None = column("Text committed with it.", sparse=True)
+    group: str = column("Name of the group.", rank=1)
+    topic: str = column("Name of the topic.", rank=1)
+    partition: int = column("Number of the partition.", rank=1)
+    offset: int | None = column("Committed offset; null (undo files only): nothing committed.", rank=1)
+    leader_epoch: int | None = column("Leader epoch committed with it.", sparse=True, rank=3)
+    metadata: str | None = column("Text committed with it.", sparse=True, rank=3)
 
 
 SHAPE = shape(

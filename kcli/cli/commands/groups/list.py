@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class GroupRow(Row, section="groups"):
-    group: str = column("Name of the group.")
-    type: str | None = column("classic, consumer (KIP-848), share or streams; null as for state.")
-    state: str | None = column("State of the group; null when the broker is too old to say.")
-    protocol: str = column("Protocol type, such as consumer or connect.")
-    coordinator: int = column("Id of the coordinating broker.")
+    group: str = column("Name of the group.", rank=1)
+    type: str | None = column("classic, consumer (KIP-848), share or streams; null as for state.", unit="word")
+    state: str | None = column("State of the group; null when the broker is too old to say.", unit="word", rank=1)
+    protocol: str = column("Protocol type, such as consumer or connect.", unit="word", rank=3)
+    coordinator: int = column("Id of the coordinating broker.", rank=3)
 
 
 SHAPE = shape("groups.list", "Groups of all types, one a row.", GroupRow)

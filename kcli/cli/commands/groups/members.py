@@ -21,15 +21,17 @@ if TYPE_CHECKING:
 
 
 class MemberRow(Row, section="members"):
-    group: str = column("Name of the group.")
-    member_id: str = column("Member id.")
-    instance_id: str | None = column("Static member id (group.instance.id).", sparse=True)
+    group: str = column("Name of the group.", rank=1)
+    member_id: str = column("Member id.", rank=1, width=20)
+    instance_id: str | None = column("Static member id (group.instance.id).", sparse=True, rank=3)
     client_id: str = column("Client id.")
-    host: str = column("Where the member runs.")
-    partitions: int = column("Partitions it owns.")
+    host: str = column("Where the member runs.", rank=3)
+    partitions: int = column("Partitions it owns.", unit="count")
     assignment: list[str] = column("Those partitions, as topic:partition.")
-    epoch: int | None = column("Member epoch (KIP-848); null for classic members.", table=False, before="partitions")
-    rack: str | None = column("Rack.", table=False, before="partitions")
+    epoch: int | None = column(
+        "Member epoch (KIP-848); null for classic members.", table=False, before="partitions", rank=3
+    )
+    rack: str | None = column("Rack.", table=False, before="partitions", rank=3)
     subscribed: list[str] = column("Topics (or the pattern) it subscribed to.", table=False)
     tasks: list[str] | None = column("Tasks of a streams member: 0_3, 0_3 standby, 0_3 warm-up.", sparse=True)
 

@@ -38,25 +38,30 @@ Measured = tuple[GroupSnapshot, list[engine.Lag], engine.Total]
 
 
 class PartitionColumns(Row, mixin=True):
-    group: str = column("Name of the group.")
-    topic: str = column("Name of the topic.")
-    partition: int = column("Number of the partition.")
+    group: str = column("Name of the group.", rank=1)
+    topic: str = column("Name of the topic.", rank=1)
+    partition: int = column("Number of the partition.", rank=1)
     committed: int | None = column("Committed offset; null when nothing is committed.")
     end: int | None = column("End offset (high watermark, or last stable offset by isolation).")
-    lag: int | None = column("Offsets behind: end minus committed; null without a commit.")
-    status: str = column("OK, UNKNOWN, NO COMMIT, BEHIND, ORPHANED or LOSING DATA.")
-    member_id: str | None = column("Id of the member that owns the partition.")
-    host: str | None = column("Where that member runs.")
-    note: str | None = column("What the figures do not say by themselves.")
-    client_id: str | None = column("Client id of that member.", table=False, before="host")
+    lag: int | None = column("Offsets behind: end minus committed; null without a commit.", unit="count", rank=1)
+    status: str = column("OK, UNKNOWN, NO COMMIT, BEHIND, ORPHANED or LOSING DATA.", unit="word", rank=1)
+    member_id: str | None = column("Id of the member that owns the partition.", rank=4)
+    host: str | None = column("Where that member runs.", rank=4)
+    note: str | None = column("What the figures do not say by themselves.", unit="sentence", rank=3)
+    client_id: str | None = column("Client id of that member.", table=False, before="host", rank=3)
     start: int | None = column("Log start offset.", table=False)
-    unread: int | None = column("Offsets from log start where nothing is committed.", table=False)
-    lost: int = column("Offsets that retention took before they were read.", table=False)
-    beyond: int = column("How far committed is past the end; 0 unless the topic was recreated.", table=False)
-    records: int | None = column(
-        "Records behind, counted by reading them (--records); else null.", sparse=True, before="status"
+    unread: int | None = column("Offsets from log start where nothing is committed.", table=False, unit="count")
+    lost: int = column("Offsets that retention took before they were read.", table=False, unit="count")
+    beyond: int = column(
+        "How far committed is past the end; 0 unless the topic was recreated.", table=False, unit="count"
     )
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    records: int | None = column(
+        "Records behind, counted by reading them (--records); else null.",
+        sparse=True,
+        before="status",
+        unit="count",
+    )
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 class PartitionRow(PartitionColumns, section="partitions"):
@@ -66,33 +71,38 @@ class PartitionRow(PartitionColumns, section="partitions"):
 class FiguresColumns(Row, mixin=True):
     """The columns of sums of partitions."""
 
-    lag: int | None = column("Offsets behind: end minus committed; null without a commit.")
-    status: str = column("OK, UNKNOWN, NO COMMIT, BEHIND, ORPHANED or LOSING DATA.")
-    members: int = column("Members that own a partition counted here.")
-    hosts: list[str] = column("Where those members run.")
-    note: str | None = column("What the figures do not say by themselves.")
-    unread: int | None = column("Offsets from log start where nothing is committed.", table=False)
-    lost: int = column("Offsets that retention took before they were read.", table=False)
-    beyond: int = column("How far committed is past the end; 0 unless the topic was recreated.", table=False)
-    records: int | None = column(
-        "Records behind, counted by reading them (--records); else null.", sparse=True, before="status"
+    lag: int | None = column("Offsets behind: end minus committed; null without a commit.", unit="count", rank=1)
+    status: str = column("OK, UNKNOWN, NO COMMIT, BEHIND, ORPHANED or LOSING DATA.", unit="word", rank=1)
+    members: int = column("Members that own a partition counted here.", unit="count")
+    hosts: list[str] = column("Where those members run.", rank=4)
+    note: str | None = column("What the figures do not say by themselves.", unit="sentence", rank=3)
+    unread: int | None = column("Offsets from log start where nothing is committed.", table=False, unit="count")
+    lost: int = column("Offsets that retention took before they were read.", table=False, unit="count")
+    beyond: int = column(
+        "How far committed is past the end; 0 unless the topic was recreated.", table=False, unit="count"
     )
-    no_commit: int = column("Partitions without a commit.", table=False)
-    status_partitions: int = column("Partitions that have this status.", table=False)
+    records: int | None = column(
+        "Records behind, counted by reading them (--records); else null.",
+        sparse=True,
+        before="status",
+        unit="count",
+    )
+    no_commit: int = column("Partitions without a commit.", table=False, unit="count")
+    status_partitions: int = column("Partitions that have this status.", table=False, unit="count")
 
 
 class TopicHead(Row, mixin=True):
-    group: str = column("Name of the group.")
-    topic: str = column("Name of the topic.")
-    partitions: int = column("Partitions the group committed or owns.")
+    group: str = column("Name of the group.", rank=1)
+    topic: str = column("Name of the topic.", rank=1)
+    partitions: int = column("Partitions the group committed or owns.", unit="count")
 
 
 class GroupHead(Row, mixin=True):
-    group: str = column("Name of the group.")
-    type: str | None = column("classic, consumer (KIP-848), share or streams; null as for state.")
-    state: str | None = column("State of the group; null when the broker is too old to say.")
-    topics: int = column("Topics the group committed or owns.")
-    partitions: int = column("Partitions the group committed or owns.")
+    group: str = column("Name of the group.", rank=1)
+    type: str | None = column("classic, consumer (KIP-848), share or streams; null as for state.", unit="word", rank=3)
+    state: str | None = column("State of the group; null when the broker is too old to say.", unit="word", rank=3)
+    topics: int = column("Topics the group committed or owns.", unit="count")
+    partitions: int = column("Partitions the group committed or owns.", unit="count")
 
 
 class TopicRow(FiguresColumns, TopicHead, section="topics"):
@@ -100,7 +110,7 @@ class TopicRow(FiguresColumns, TopicHead, section="topics"):
 
 
 class GroupRow(FiguresColumns, GroupHead, section="groups"):
-    coordinator: int = column("Id of the coordinating broker.", table=False, before="status_partitions")
+    coordinator: int = column("Id of the coordinating broker.", table=False, before="status_partitions", rank=3)
 
 
 class GroupBesideRow(GroupRow, section="groups", table=False):

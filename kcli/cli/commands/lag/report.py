@@ -39,7 +39,7 @@ def complain_of(plan: Plan, look: Look, news: News) -> None:
 
 
 def document_of(plan: Plan, look: Look) -> Document:
-    document = Document(shape=SHAPES[plan.level])
+    document = Document(shape=SHAPES[plan.level], view=plan.view)
     fill(document, look, plan.level)
     for about, error in look.failed.items():
         document.fail(error, about)

@@ -39,41 +39,51 @@ class OverTimeColumns(Row, mixin=True):
     """What time adds to the rows of a snapshot. Ids and counts of less use leave the table."""
 
     status: str = column(
-        "IDLE, OK, UNKNOWN, NO COMMIT, BEHIND, REWOUND, TXN-BLOCKED, GROWING, STUCK, ORPHANED or LOSING DATA."
+        "IDLE, OK, UNKNOWN, NO COMMIT, BEHIND, REWOUND, TXN-BLOCKED, GROWING, STUCK, ORPHANED or LOSING DATA.",
+        unit="word",
+        rank=1,
     )
-    in_rate: float | None = column("Offsets written a second.", before="status")
-    out_rate: float | None = column("Offsets committed a second.", before="status")
+    in_rate: float | None = column("Offsets written a second.", before="status", unit="rate")
+    out_rate: float | None = column("Offsets committed a second.", before="status", unit="rate")
     eta: float | None = duration(
         "Seconds until the lag is worked off; null when it is not, or not known.", before="status"
     )
-    time_lag: float | None = duration("How long ago the first unread offset was written, in seconds.", before="status")
+    time_lag: float | None = duration(
+        "How long ago the first unread offset was written, in seconds.", before="status", rank=1
+    )
     time_lag_kind: str | None = column("interpolated, exact, or at least.", table=False)
-    falling: float | None = column("Offsets a second by which it falls further behind.", table=False)
+    falling: float | None = column("Offsets a second by which it falls further behind.", table=False, unit="rate")
     loss_in: float | None = duration("Seconds until retention takes unread records.", sparse=True)
-    peak: int = column("The largest lag seen.", table=False)
-    time: str = column("When it was looked at, UTC.", table=False, before="group")
+    peak: int = column("The largest lag seen.", table=False, unit="count")
+    time: str = column("When it was looked at, UTC.", table=False, before="group", unit="word")
 
 
 class PartitionOverTimeRow(OverTimeColumns, PartitionColumns, section="partitions"):
-    member_id: str | None = column("Id of the member that owns the partition.", table=False)
+    member_id: str | None = column("Id of the member that owns the partition.", table=False, rank=4)
 
 
 class TopicOverTimeRow(OverTimeColumns, FiguresColumns, TopicHead, section="topics"):
-    partitions: int = column("Partitions the group committed or owns.", table=False)
-    status_partitions: int = column("Partitions that have this status.", table=False, before="stuck_partitions")
-    stuck_partitions: int = column("Partitions that are stuck.", table=False)
+    partitions: int = column("Partitions the group committed or owns.", table=False, unit="count")
+    status_partitions: int = column(
+        "Partitions that have this status.", table=False, before="stuck_partitions", unit="count"
+    )
+    stuck_partitions: int = column("Partitions that are stuck.", table=False, unit="count")
 
 
 class CoordinatedHead(GroupHead, mixin=True):
-    type: str | None = column("classic, consumer (KIP-848), share or streams; null as for state.", table=False)
-    topics: int = column("Topics the group committed or owns.", table=False)
-    partitions: int = column("Partitions the group committed or owns.", table=False)
-    coordinator: int = column("Id of the coordinating broker.", table=False, before="time_lag_kind")
+    type: str | None = column(
+        "classic, consumer (KIP-848), share or streams; null as for state.", table=False, unit="word", rank=3
+    )
+    topics: int = column("Topics the group committed or owns.", table=False, unit="count")
+    partitions: int = column("Partitions the group committed or owns.", table=False, unit="count")
+    coordinator: int = column("Id of the coordinating broker.", table=False, before="time_lag_kind", rank=3)
 
 
 class GroupOverTimeRow(OverTimeColumns, FiguresColumns, CoordinatedHead, section="groups"):
-    status_partitions: int = column("Partitions that have this status.", table=False, before="stuck_partitions")
-    stuck_partitions: int = column("Partitions that are stuck.", table=False)
+    status_partitions: int = column(
+        "Partitions that have this status.", table=False, before="stuck_partitions", unit="count"
+    )
+    stuck_partitions: int = column("Partitions that are stuck.", table=False, unit="count")
 
 
 SHAPES = {

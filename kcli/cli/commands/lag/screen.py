@@ -6,40 +6,47 @@ import sys
 
 from kcli.cli.commands.lag.report import document_of, text_of
 from kcli.cli.commands.lag.rows import stamp
-from kcli.cli.output.tables.render import write
+from kcli.cli.output.screen import Screen
+from kcli.cli.output.tables.render import render, write
+from kcli.cli.output.terminal import painted, terminal_of
+from kcli.cli.runtime.answer import plural
 from kcli.text.escape import put
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rich.console import Group
-    from rich.live import Live
+    from types import TracebackType
+    from typing import Self
 
     from kcli.cli.commands.lag.plan import Plan
     from kcli.lag.watch import Look
 
 
-class Screen:
+class Looks:
     """Stdout is drawn on only when it is a terminal and a table is wanted."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._drawn = sys.stdout.isatty() and plan.format == "table" and plan.watch
-        self._live: Live | None = None
+        self._screen = Screen(sys.stdout) if sys.stdout.isatty() and plan.format == "table" and plan.watch else None
         self._first = True
+
+    def __enter__(self) -> Self:
+        if self._screen is not None:
+            self._screen.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._screen is not None:
+            self._screen.__exit__(kind, error, at)
 
     def show(self, look: Look) -> None:
         """The newest look."""
-        if not self._drawn:
+        terminal = terminal_of(sys.stdout)
+        if self._screen is None or terminal is None:
             self.print(look)
             return
-        from rich.console import Console
-        from rich.live import Live
-
-        if self._live is None:
-            console = Console(highlight=False, markup=False, emoji=False)
-            self._live = Live(console=console, auto_refresh=False, screen=False, vertical_overflow="crop")
-            self._live.start()
-        self._live.update(self._table(look), refresh=True)
+        head = f"{stamp(look.time)}  {plural(len(look.groups), 'group')}, refreshed in {look.took:.2f} s"
+        table = render(document_of(self._plan, look), "table", terminal)
+        self._screen.show(f"{painted(head, '2', terminal.color)}\n\n{table}")
 
     def print(self, look: Look) -> None:
         """One look as text."""
@@ -49,20 +56,3 @@ class Screen:
             put(text_of(self._plan, look, first=self._first))
             sys.stdout.flush()
         self._first = False
-
-    def close(self) -> None:
-        """Leave the terminal as it was, the last look standing."""
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
-
-    def _table(self, look: Look) -> Group:
-        from rich.console import Group as Rows
-        from rich.text import Text
-
-        from kcli.cli.output.tables.rich_tables import table_of
-
-        document = document_of(self._plan, look)
-        (section,) = document.shape.sections
-        head = Text(f"{stamp(look.time)}  {len(look.groups)} groups  looked for {look.took:.2f} s", style="dim")
-        return Rows(head, table_of(section, document.section(section)))

@@ -116,19 +116,19 @@ async def _record(plan: Plan, looks: AsyncIterator[Look]) -> int:
 
 async def _judge(plan: Plan, stop: Stop, looks: AsyncIterator[Look]) -> int:
     """Show each look of a watch, or the last of an assertion; the exit code."""
-    from kcli.cli.commands.lag.screen import Screen
+    from kcli.cli.commands.lag.screen import Looks
 
-    screen, news = Screen(plan), News()
+    shown, news = Looks(plan), News()
     began: float | None = None
     code = DONE
     last: Look | None = None
-    try:
+    with shown:
         async for look in looks:
             last = look
             began = look.time if began is None else began
             complain_of(plan, look, news)
             if plan.watch:
-                screen.show(look)
+                shown.show(look)
             if plan.promise is None:
                 code = FAILED if unread(look) else DONE
                 continue
@@ -143,12 +143,10 @@ async def _judge(plan: Plan, stop: Stop, looks: AsyncIterator[Look]) -> int:
         else:
             if plan.promise is not None and plan.replay is None and (last is None or plan.looks is None):
                 code = LATE  # the looks ended without an answer
-    finally:
-        screen.close()
     if last is None and plan.replay is not None and not stop.asked:
         raise KcliError(f"--replay {plan.replay}: there is no look in it")
     if last is not None and not plan.watch:
-        screen.print(last)
+        shown.print(last)
     if stop.asked and plan.promise is not None:
         return 130
     return DONE if stop.asked else code

@@ -25,15 +25,15 @@ Partitions = dict[TopicPartition, Partition]
 
 
 class ElectionRow(Row, section="partitions"):
-    topic: str = column("Name of the topic.")
-    partition: int = column("Number of the partition.")
-    old: int | None = column("The leader before; null for nobody.")
-    new: int | None = column("The leader after; null where nobody can lead.")
+    topic: str = column("Name of the topic.", rank=1)
+    partition: int = column("Number of the partition.", rank=1)
+    old: int | None = column("The leader before; null for nobody.", rank=1)
+    new: int | None = column("The leader after; null where nobody can lead.", rank=1)
     replicas: list[int] = column("Brokers with a replica.")
     isr: list[int] = column("Brokers whose replica was in sync before.")
-    result: str = column("would elect, not needed, elected or failed.")
-    note: str | None = column("What the figures do not say by themselves.", sparse=True)
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    result: str = column("would elect, not needed, elected or failed.", unit="word", rank=1)
+    note: str | None = column("What the figures do not say by themselves.", sparse=True, unit="sentence")
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 SHAPE = shape("leaders.elect", "Which leaders were elected, or would be.", ElectionRow)

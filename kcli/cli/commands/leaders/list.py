@@ -13,13 +13,13 @@ from kcli.model import Cluster
 
 
 class LeaderRow(Row, section="partitions"):
-    topic: str = column("Name of the topic.")
-    partition: int = column("Number of the partition.")
+    topic: str = column("Name of the topic.", rank=1)
+    partition: int = column("Number of the partition.", rank=1)
     leader: int | None = column("The broker that leads; null for nobody.")
     preferred: int | None = column("The broker that should: the first replica.")
     replicas: list[int] = column("Brokers with a replica.")
     isr: list[int] = column("Brokers whose replica is in sync.")
-    note: str | None = column("What the figures do not say by themselves.")
+    note: str | None = column("What the figures do not say by themselves.", unit="sentence")
 
 
 SHAPE = shape("leaders.list", "Partitions that their preferred replica does not lead, one a row.", LeaderRow)

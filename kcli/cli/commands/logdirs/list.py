@@ -13,14 +13,14 @@ from kcli.model import Cluster
 
 
 class DirectoryRow(Row, section="directories"):
-    broker: int = column("Id of the broker.")
-    directory: str = column("Log directory.")
-    replicas: int = column("Replicas in it.")
-    size: int = column("Bytes of its replicas.")
-    free: int | None = column("Bytes left on its volume.")
-    total: int | None = column("Bytes of its volume.")
+    broker: int = column("Id of the broker.", rank=1)
+    directory: str = column("Log directory.", rank=1)
+    replicas: int = column("Replicas in it.", unit="count")
+    size: int = column("Bytes of its replicas.", unit="bytes")
+    free: int | None = column("Bytes left on its volume.", unit="bytes")
+    total: int | None = column("Bytes of its volume.", unit="bytes")
     cordoned: bool = column("True when nothing new is put there.", table=False)
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 SHAPE = shape("logdirs.list", "Log directories of brokers, one a row.", DirectoryRow)

@@ -17,13 +17,13 @@ from kcli.model import Cluster
 
 
 class ReplicaRow(Row, section="replicas"):
-    broker: int | None = column("Id of the broker.", sparse=True)
-    directory: str | None = column("Log directory.", sparse=True)
-    topic: str | None = column("Name of the topic.", sparse=True)
-    partition: int | None = column("Number of the partition.", sparse=True)
-    replicas: int = column("How many are added up.")
-    size: int = column("Bytes.")
-    behind: int = column("Offsets it is behind the leader.")
+    broker: int | None = column("Id of the broker.", sparse=True, rank=1)
+    directory: str | None = column("Log directory.", sparse=True, rank=1)
+    topic: str | None = column("Name of the topic.", sparse=True, rank=1)
+    partition: int | None = column("Number of the partition.", sparse=True, rank=1)
+    replicas: int = column("How many are added up.", unit="count")
+    size: int = column("Bytes.", unit="bytes")
+    behind: int = column("Offsets it is behind the leader.", unit="count")
     moving: bool = column("True for one that is on its way to another directory.", table=False)
 
 

@@ -15,12 +15,12 @@ from kcli.model import Cluster, Node
 
 
 class CoordinatorRow(Row, section="coordinators"):
-    kind: str = column("group, transaction or share.")
-    name: str = column("Group, transactional id, or share partition GROUP:TOPIC:PARTITION.")
-    coordinator: int | None = column("Id of the broker.")
+    kind: str = column("group, transaction or share.", unit="word")
+    name: str = column("Group, transactional id, or share partition GROUP:TOPIC:PARTITION.", rank=1)
+    coordinator: int | None = column("Id of the broker.", rank=1)
     host: str | None = column("Where it listens.")
     port: int | None = column("Its port.")
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 SHAPE = shape("coord", "Who coordinates what, one a row.", CoordinatorRow)

@@ -16,35 +16,35 @@ from kcli.proto.messages.metadata import MetadataResponsePartition
 
 
 class ClusterRow(Row, section="cluster"):
-    cluster_id: str | None = column("Its id.")
+    cluster_id: str | None = column("Its id.", unit="word")
     controller: int | None = column("Id of the controller.")
     told_by: int = column("Id of the broker that told all this.")
 
 
 class BrokerRow(Row, section="brokers"):
-    broker: int = column("Id of the broker.")
-    host: str = column("Where it says that it listens.")
-    port: int = column("Its port.")
-    rack: str | None = column("Its rack.", sparse=True)
+    broker: int = column("Id of the broker.", rank=1)
+    host: str = column("Where it says that it listens.", rank=1)
+    port: int = column("Its port.", rank=1)
+    rack: str | None = column("Its rack.", sparse=True, rank=3)
 
 
 class TopicRow(Row, section="topics"):
-    topic: str = column("Name of the topic.")
-    topic_id: str | None = column("Its id; null from brokers before 2.8.")
-    internal: bool = column("Whether it is Kafka's own.")
-    partitions: int = column("Number of partitions.")
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    topic: str = column("Name of the topic.", rank=1)
+    topic_id: str | None = column("Its id; null from brokers before 2.8.", rank=3, unit="word")
+    internal: bool = column("Whether it is Kafka's own.", rank=3)
+    partitions: int = column("Number of partitions.", unit="count")
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 class PartitionRow(Row, section="partitions"):
-    topic: str = column("Name of the topic.")
-    partition: int = column("Number of the partition.")
+    topic: str = column("Name of the topic.", rank=1)
+    partition: int = column("Number of the partition.", rank=1)
     leader: int | None = column("Broker that leads; null for none.")
-    leader_epoch: int | None = column("Epoch of the leader; null from old brokers.")
+    leader_epoch: int | None = column("Epoch of the leader; null from old brokers.", rank=3)
     replicas: list[int] = column("Brokers with a copy; the first is the preferred leader.")
     isr: list[int] = column("Those in sync with the leader.")
     offline: list[int] = column("Those that are down.", table=False)
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 SHAPE = shape(

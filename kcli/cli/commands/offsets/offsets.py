@@ -35,18 +35,20 @@ if TYPE_CHECKING:
 
 
 class OffsetsRow(Row, section="partitions"):
-    topic: str = column("Name of the topic.")
-    partition: int = column("Number of the partition.")
+    topic: str = column("Name of the topic.", rank=1)
+    partition: int = column("Number of the partition.", rank=1)
     start: int | None = column("Log start offset.")
-    stable: int | None = column("Last stable offset: where read_committed ends.")
-    end: int | None = column("High watermark: where read_uncommitted ends.")
-    span: int | None = column("end minus start; records at most, not exactly.")
+    stable: int | None = column("Last stable offset: where read_committed ends.", rank=3)
+    end: int | None = column("High watermark: where read_uncommitted ends.", rank=1)
+    span: int | None = column("end minus start; records at most, not exactly.", unit="count")
     leader: int | None = column("Id of the leading broker; null when nobody leads.", table=False)
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
     at_offset: int | None = column("First offset at or after --at; the end when there is none.", sparse=True)
     at_timestamp: int | None = moment("Timestamp (ms) of the record there; null at the end.", sparse=True)
     committed: int | None = column("Committed offset of --group.", sparse=True)
-    lag: int | None = column("Offsets behind: end minus committed; null without a commit.", sparse=True)
+    lag: int | None = column(
+        "Offsets behind: end minus committed; null without a commit.", sparse=True, unit="count", rank=1
+    )
 
 
 SHAPE = shape("offsets", "Where logs start and end.", OffsetsRow)

@@ -15,6 +15,7 @@ from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import QuietOptions
 from kcli.cli.parsing.option import flag
+from kcli.cli.runtime.views import view_of
 from kcli.errors import KcliError
 
 Result = tuple[str, str, str | None]
@@ -26,10 +27,10 @@ OLDEST = {"pyarrow": 18, "numpy": 1}
 
 
 class StepRow(Row, section="steps"):
-    step: str = column("What was looked at.")
-    status: str = column("ok, warning or failed.")
-    result: str = column("What was found, or what is wrong.")
-    mend: str | None = column("What mends it.", table=False)
+    step: str = column("What was looked at.", rank=1)
+    status: str = column("ok, warning or failed.", unit="word", rank=1)
+    result: str = column("What was found, or what is wrong.", rank=1, unit="sentence")
+    mend: str | None = column("What mends it.", table=False, unit="sentence")
 
 
 SHAPE = shape("pipeline.doctor", "What a pipeline needs, and whether it is there.", StepRow)
@@ -58,7 +59,7 @@ def doctor(options: DoctorOptions) -> int:
         steps.append(_step("job", _job, options))
     elif not whole:
         steps.append(StepRow(step="job", status="skipped", result="something before it failed", mend=None))
-    document = Document(shape=SHAPE)
+    document = Document(shape=SHAPE, view=view_of(options))
     document.of(StepRow).extend(steps)
     write(document, report_format(options) or "table")
     if not options.quiet:

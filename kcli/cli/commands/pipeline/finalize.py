@@ -12,6 +12,7 @@ from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import PlanOptions, QuietOptions
 from kcli.cli.runtime.answer import confirm, excluding, format_of, plural
+from kcli.cli.runtime.views import view_of
 from kcli.errors import KcliError, UsageError
 
 if TYPE_CHECKING:
@@ -19,17 +20,17 @@ if TYPE_CHECKING:
 
 
 class FolderRow(Row, section="folders"):
-    folder: str = column("The folder.")
-    committed: int = column("Files of whole batches.")
-    orphans: int = column("Files that are of none.")
-    bytes: int = column("Bytes of those.")
-    missing: int = column("Files of whole batches that are not there.")
-    result: str = column("planned, removed, or nothing to do.")
+    folder: str = column("The folder.", rank=1)
+    committed: int = column("Files of whole batches.", unit="count")
+    orphans: int = column("Files that are of none.", unit="count")
+    bytes: int = column("Bytes of those.", unit="bytes")
+    missing: int = column("Files of whole batches that are not there.", unit="count")
+    result: str = column("planned, removed, or nothing to do.", unit="word", rank=1)
 
 
 class OrphanRow(Row, section="orphans", table=False):
-    path: str = column("A file of no whole batch, or a folder that a killed export left.")
-    bytes: int = column("Its size.")
+    path: str = column("A file of no whole batch, or a folder that a killed export left.", rank=1)
+    bytes: int = column("Its size.", unit="bytes")
 
 
 SHAPE = shape("pipeline.finalize", "Files that belong to no whole batch.", FolderRow, OrphanRow)
@@ -58,6 +59,7 @@ def finalize(options: FinalizeOptions) -> int:
     excluding(options)
     folders = {word: look(Path(word)) for word in options.words}
     document = _planned(folders)
+    document.view = view_of(options)
     code = 1 if document.errors else 0
     if document.of(OrphanRow) and not options.dry_run:
         if not confirm(options, document, "remove"):

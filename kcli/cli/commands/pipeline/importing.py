@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 
 class FileRow(Row, section="files"):
-    path: str = column("Path of the file.")
+    path: str = column("Path of the file.", rank=1)
     format: str = column("parquet, json, csv, orc, text or delta.")
-    bytes: int = column("Size of the file.")
-    records: int | None = column("Records in it; null when the file does not say.", before="bytes")
-    destination: str = column("Where they would go.", table=False)
+    bytes: int = column("Size of the file.", unit="bytes")
+    records: int | None = column("Records in it; null when the file does not say.", before="bytes", unit="count")
+    destination: str = column("Where they would go.", table=False, rank=1)
 
 
 SHAPE = shape("pipeline.files", "What an import would read, file by file.", FileRow)
@@ -183,7 +183,7 @@ class Importing(Job):
 
 def _plan(frame: Frame, job: Importing) -> int:
     """The files, one a row."""
-    document = Document(shape=SHAPE)
+    document = Document(shape=SHAPE, view=frame.view)
     document.of(FileRow).extend(
         FileRow(
             path=str(file),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.cli.parsing.groups import ConnectionOptions
+from kcli.cli.parsing.groups import ConnectionOptions, TableOptions
 from kcli.cli.parsing.option import Options, choice, flag, integer, span, text, texts
 from kcli.cli.parsing.record_groups import CommittedSelectionOptions, TimeOptions
 
@@ -68,7 +68,7 @@ class EngineOptions(SparkOptions):
     )
 
 
-class ReportOptions(Options):
+class ReportOptions(TableOptions):
     """How the outcome is printed."""
 
     format = choice("--format", of=FORMATS, help="Print the outcome so; ndjson: the progress too, a line a second.")

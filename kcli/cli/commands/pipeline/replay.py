@@ -30,6 +30,7 @@ from kcli.cli.parsing.record_groups import (
 )
 from kcli.cli.runtime.connection import connection_of
 from kcli.cli.runtime.signals import INTERRUPTED, Stop, run
+from kcli.cli.runtime.views import view_of
 from kcli.client import Client
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.durations import seconds
@@ -42,13 +43,13 @@ LATE = 1.0
 
 
 class ReplayRow(Row, section="replays"):
-    source: str = column("What was read.")
-    destination: str = column("Where it went.")
-    records: int = column("Records handed on.")
-    acked: int = column("Records acknowledged.")
-    failed: int = column("Records that were not.", table=False)
-    unknown: int = column("Records that may be stored.", table=False)
-    bytes: int = column("Bytes of keys and values.", table=False)
+    source: str = column("What was read.", rank=1)
+    destination: str = column("Where it went.", rank=1)
+    records: int = column("Records handed on.", unit="count")
+    acked: int = column("Records acknowledged.", unit="count")
+    failed: int = column("Records that were not.", table=False, unit="count")
+    unknown: int = column("Records that may be stored.", table=False, unit="count")
+    bytes: int = column("Bytes of keys and values.", table=False, unit="bytes")
     span: float = duration("Seconds from the first record to the last, as they were written.")
     skipped: float = duration("Seconds of silence that --max-gap left out.", table=False)
     seconds: float = duration("How long it took.")
@@ -147,7 +148,7 @@ async def _between(plan: Plan, source: Client, target: Client, stop: Stop) -> in
     places = await plan.places(source.cluster)
     span = await plan.span(source.cluster, places, plan.range.start or EARLIEST, plan.range.stop or LATEST)
     if plan.options.dry_run:
-        write_plan(span, {}, plan.destination, report_format(plan.options))
+        write_plan(span, {}, plan.destination, report_format(plan.options), view_of(plan.options))
         return 0
     await _target(plan, source, target, span)
     entry = Entry(
@@ -227,7 +228,7 @@ def _verdict(plan: Plan, sent: Sent, problem: KcliError | None, stop: Stop, seco
 
 def _show(plan: Plan, sent: Sent, problem: KcliError | None, seconds: float) -> None:
     original = max(sent.clock - sent.first, 0) / 1000
-    document = Document(shape=SHAPE)
+    document = Document(shape=SHAPE, view=view_of(plan.options))
     document.of(ReplayRow).append(
         ReplayRow(
             source=plan.source,

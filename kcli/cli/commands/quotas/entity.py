@@ -47,9 +47,9 @@ def names_of(options: EntityOptions) -> dict[str, str | None]:
 class EntityRow(Row, section="quotas"):
     """The columns that say whose quota it is."""
 
-    entity: str = column("Who it is for; <default> is everybody without a quota of his own.")
-    user: str | None = column("The user; null for none or the default.", table=False)
-    client_id: str | None = column("The client.id; null for none or the default.", table=False)
+    entity: str = column("Who it is for; <default> is everybody without a quota of his own.", rank=1)
+    user: str | None = column("The user; null for none or the default.", table=False, rank=1)
+    client_id: str | None = column("The client.id; null for none or the default.", table=False, rank=3)
     ip: str | None = column("The address; null for none or the default.", table=False)
     defaults: list[str] = column("Which of user, client-id, ip is the default.", table=False)
-    quota: str = column("producer_byte_rate, consumer_byte_rate, request_percentage, …")
+    quota: str = column("producer_byte_rate, consumer_byte_rate, request_percentage, …", unit="word", rank=1)

@@ -23,12 +23,12 @@ Changes = dict[Entity, dict[str, float | None]]
 
 
 class ChangeRow(EntityRow):
-    old: str | None = column("The limit before; null for none.")
-    new: str | None = column("The limit after; null for none.")
+    old: str | None = column("The limit before; null for none.", rank=1, unit="word")
+    new: str | None = column("The limit after; null for none.", rank=1, unit="word")
     old_value: float | None = column("The limit before, as Kafka has it.", table=False)
     new_value: float | None = column("The limit after, as Kafka has it.", table=False)
-    result: str = column("would change, unchanged, done or failed.")
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    result: str = column("would change, unchanged, done or failed.", unit="word", rank=1)
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 def change(options: UndoOptions, shape: Shape, changes: Changes) -> int:

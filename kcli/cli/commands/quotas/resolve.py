@@ -18,22 +18,22 @@ NOBODY = "ANONYMOUS"  # the user on a listener without authentication
 
 
 class RungRow(Row, section="ladder"):
-    quota: str = column("producer_byte_rate, consumer_byte_rate, request_percentage, …")
+    quota: str = column("producer_byte_rate, consumer_byte_rate, request_percentage, …", unit="word", rank=1)
     rank: int = column("Place in Kafka's order; the first with a value is in force.")
-    entity: str = column("Who it is for; <default> is everybody without a quota of his own.")
-    user: str | None = column("The user; null for none or the default.", table=False)
-    client_id: str | None = column("The client.id; null for none or the default.", table=False)
+    entity: str = column("Who it is for; <default> is everybody without a quota of his own.", rank=1)
+    user: str | None = column("The user; null for none or the default.", table=False, rank=1)
+    client_id: str | None = column("The client.id; null for none or the default.", table=False, rank=3)
     ip: str | None = column("The address; null for none or the default.", table=False)
     defaults: list[str] = column("Which of user, client-id, ip is the default.", table=False)
-    limit: str | None = column("The limit with its unit.")
-    value: float | None = column("The limit as Kafka has it.", table=False)
+    limit: str | None = column("The limit with its unit.", unit="word", rank=1)
+    value: float | None = column("The limit as Kafka has it.", table=False, rank=1)
     in_force: bool = column("Whether it is the one in force.")
 
 
 class InForceRow(Row, section="quotas"):
-    quota: str = column("producer_byte_rate, consumer_byte_rate, request_percentage, …")
-    limit: str = column("The limit with its unit.")
-    value: float | None = column("The limit as Kafka has it.", table=False)
+    quota: str = column("producer_byte_rate, consumer_byte_rate, request_percentage, …", unit="word", rank=1)
+    limit: str = column("The limit with its unit.", unit="word", rank=1)
+    value: float | None = column("The limit as Kafka has it.", table=False, rank=1)
     set_for: str | None = column("The entity it is set for; null when there is no limit.")
     shared_by: str | None = column("Whose traffic counts together at a broker.")
 

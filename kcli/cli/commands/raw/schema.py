@@ -12,6 +12,7 @@ from kcli.cli.output.tables.render import write
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.groups import FormatOptions, OutputOptions
 from kcli.cli.runtime.answer import answer, format_of
+from kcli.cli.runtime.views import view_of
 from kcli.errors import UsageError
 from kcli.model import Cluster
 from kcli.proto.as_json import camel, type_of
@@ -22,30 +23,30 @@ from kcli.values import Field, Value
 
 
 class OfferRow(Row, section="apis"):
-    key: int = column("Number of the API.")
-    api: str | None = column("Its name; null for one that kcli does not know.")
+    key: int = column("Number of the API.", rank=1)
+    api: str | None = column("Its name; null for one that kcli does not know.", rank=1)
     kcli: str | None = column("Versions that kcli speaks.")
-    broker: str | None = column("Versions that the broker offers; null: none.")
+    broker: str | None = column("Versions that the broker offers; null: none.", rank=1)
     used: int | None = column("The version spoken between both; null: none.")
 
 
 class ApiRow(Row, section="api"):
-    key: int = column("Number of the API.")
-    api: str = column("Its name.")
-    versions: str = column("Versions that kcli speaks.")
-    flexible: str = column("Versions with tagged fields and compact lengths.")
-    about: str = column("What it is for.")
+    key: int = column("Number of the API.", rank=1)
+    api: str = column("Its name.", rank=1)
+    versions: str = column("Versions that kcli speaks.", unit="word")
+    flexible: str = column("Versions with tagged fields and compact lengths.", unit="word")
+    about: str = column("What it is for.", unit="sentence")
 
 
 class FieldRow(Row, section="fields"):
-    kind: str = column("request or answer.")
-    field: str = column("Its name with its place, as Kafka's schemas call it.")
+    kind: str = column("request or answer.", unit="word")
+    field: str = column("Its name with its place, as Kafka's schemas call it.", rank=1)
     type: str = column("Its type in Kafka's words; [] is a list.")
-    versions: str = column("Versions that carry it.")
-    null: str | None = column("Versions in which it may be null.", sparse=True)
-    default: str = column("What counts when it is not given, as JSON.")
-    tag: int | None = column("Number of a tagged field.", sparse=True)
-    about: str | None = column("What it means, where its name does not say that.")
+    versions: str = column("Versions that carry it.", unit="word")
+    null: str | None = column("Versions in which it may be null.", sparse=True, rank=3)
+    default: str = column("What counts when it is not given, as JSON.", rank=3)
+    tag: int | None = column("Number of a tagged field.", sparse=True, rank=3)
+    about: str | None = column("What it means, where its name does not say that.", unit="sentence")
 
 
 LIST_SHAPE = shape("raw.list", "APIs, one a row.", OfferRow)
@@ -86,7 +87,7 @@ def describe(options: FormatOptions, kind: type[Request[Any]], version: int | No
     """`kcli raw --describe API`; of one version with --api-version. Raises UsageError for an unknown version."""
     if version is not None and version not in kind.versions:
         raise UsageError(f"{name_of(kind)} has versions {kind.versions} here, not {version}")
-    document = Document(shape=DESCRIBE_SHAPE)
+    document = Document(shape=DESCRIBE_SHAPE, view=view_of(options))
     response: type[Message] = kind.response()
     document.of(ApiRow)[:] = [
         ApiRow(

@@ -21,14 +21,14 @@ from kcli.model import Cluster, TopicPartition
 
 
 class CancelRow(Row, section="partitions"):
-    topic: str = column("Name of the topic.")
-    partition: int = column("Number of the partition.")
-    old: list[int] = column("All replicas while it moves.")
-    new: list[int] = column("The replicas after: those before the move.")
-    adding: list[int] = column("Brokers that get a replica.")
-    removing: list[int] = column("Brokers that give theirs up.")
-    result: str = column("would cancel, cancelled or failed.")
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    topic: str = column("Name of the topic.", rank=1)
+    partition: int = column("Number of the partition.", rank=1)
+    old: list[int] = column("All replicas while it moves.", rank=1, width=10)
+    new: list[int] = column("The replicas after: those before the move.", rank=1, width=10)
+    adding: list[int] = column("Brokers that get a replica.", rank=3)
+    removing: list[int] = column("Brokers that give theirs up.", rank=3)
+    result: str = column("would cancel, cancelled or failed.", unit="word", rank=1)
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 SHAPE = shape("reassign.cancel", "Moves that were cancelled, or would be.", CancelRow)

@@ -17,14 +17,14 @@ from kcli.model import Cluster, TopicPartition
 
 
 class MoveRow(Row, section="partitions"):
-    topic: str = column("Name of the topic.")
-    partition: int = column("Number of the partition.")
+    topic: str = column("Name of the topic.", rank=1)
+    partition: int = column("Number of the partition.", rank=1)
     replicas: list[int] = column("All replicas while it moves.")
-    adding: list[int] = column("Brokers that get a replica.")
-    removing: list[int] = column("Brokers that give theirs up.")
-    size: int = column("Bytes to be copied in all.")
-    left: int = column("Bytes that are left of them.")
-    rate: float | None = column("Bytes copied a second.")
+    adding: list[int] = column("Brokers that get a replica.", rank=3)
+    removing: list[int] = column("Brokers that give theirs up.", rank=3)
+    size: int = column("Bytes to be copied in all.", unit="bytes")
+    left: int = column("Bytes that are left of them.", unit="bytes")
+    rate: float | None = column("Bytes copied a second.", unit="bytes/s")
     eta: float | None = duration("Seconds until it is done.")
 
 

@@ -20,27 +20,27 @@ if TYPE_CHECKING:
 
 
 class BrokerRow(Row, section="brokers"):
-    broker: int = column("Id of the broker.")
-    rack: str | None = column("Its rack.", sparse=True)
-    replicas_before: int = column("Replicas at it before, of all topics.")
-    replicas_after: int = column("Replicas at it after.")
-    leads_before: int = column("Partitions it is the preferred leader of before.")
-    leads_after: int = column("Partitions it is the preferred leader of after.")
-    size_before: int = column("Bytes of its replicas before.")
-    size_after: int = column("Bytes of its replicas after.")
-    receives: int = column("Bytes that are copied to it.")
+    broker: int = column("Id of the broker.", rank=1)
+    rack: str | None = column("Its rack.", sparse=True, rank=3)
+    replicas_before: int = column("Replicas at it before, of all topics.", unit="count")
+    replicas_after: int = column("Replicas at it after.", unit="count")
+    leads_before: int = column("Partitions it is the preferred leader of before.", unit="count")
+    leads_after: int = column("Partitions it is the preferred leader of after.", unit="count")
+    size_before: int = column("Bytes of its replicas before.", unit="bytes")
+    size_after: int = column("Bytes of its replicas after.", unit="bytes")
+    receives: int = column("Bytes that are copied to it.", unit="bytes")
 
 
 class PartitionRow(Row, section="partitions"):
-    topic: str = column("Name of the topic.")
-    partition: int = column("Number of the partition.")
-    old: list[int] = column("The replicas before, the preferred leader first.")
-    new: list[int] = column("The replicas after, the preferred leader first.")
-    adding: list[int] = column("Brokers that get a replica.")
-    removing: list[int] = column("Brokers that give theirs up.")
-    bytes: int = column("Bytes to be copied.")
-    result: str = column("planned, would move, moving, done, cancelled or failed.")
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    topic: str = column("Name of the topic.", rank=1)
+    partition: int = column("Number of the partition.", rank=1)
+    old: list[int] = column("The replicas before, the preferred leader first.", rank=1, width=10)
+    new: list[int] = column("The replicas after, the preferred leader first.", rank=1, width=10)
+    adding: list[int] = column("Brokers that get a replica.", rank=3)
+    removing: list[int] = column("Brokers that give theirs up.", rank=3)
+    bytes: int = column("Bytes to be copied.", unit="bytes")
+    result: str = column("planned, would move, moving, done, cancelled or failed.", unit="word", rank=1)
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 def partition_rows(plan: Plan, result: str) -> Rows:

@@ -21,13 +21,13 @@ from kcli.model import Cluster
 
 
 class ThrottleRow(Row, section="throttles"):
-    kind: str = column("topic or broker.")
-    name: str = column("The topic or the id of the broker.")
-    config: str = column("Name of the config.")
-    old: str | None = column("Its value before; a rate has a unit.")
-    new: str | None = column("Its value after; null when it is taken away or stays.", sparse=True)
-    result: str = column("set, would change, done or failed.")
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    kind: str = column("topic or broker.", unit="word")
+    name: str = column("The topic or the id of the broker.", rank=1)
+    config: str = column("Name of the config.", rank=1)
+    old: str | None = column("Its value before; a rate has a unit.", rank=1, width=10)
+    new: str | None = column("Its value after; null when it is taken away or stays.", sparse=True, rank=1, width=10)
+    result: str = column("set, would change, done or failed.", unit="word", rank=1)
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 SHAPE = shape("reassign.throttle", "Throttles of replication, one a row.", ThrottleRow)

@@ -27,14 +27,14 @@ MOVING = 3  # exit code: an assertion, that all is done, did not hold
 
 
 class VerifyRow(Row, section="partitions"):
-    topic: str = column("Name of the topic.")
-    partition: int = column("Number of the partition.")
-    new: list[int] = column("The replicas that there should be.")
+    topic: str = column("Name of the topic.", rank=1)
+    partition: int = column("Number of the partition.", rank=1)
+    new: list[int] = column("The replicas that there should be.", rank=1, width=10)
     replicas: list[int] | None = column("All replicas while it moves.", sparse=True)
-    size: int | None = column("Bytes to be copied in all.", sparse=True)
-    left: int | None = column("Bytes that are left of them.", sparse=True)
-    result: str = column("done, moving, cancelled or failed.")
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    size: int | None = column("Bytes to be copied in all.", sparse=True, unit="bytes")
+    left: int | None = column("Bytes that are left of them.", sparse=True, unit="bytes")
+    result: str = column("done, moving, cancelled or failed.", unit="word", rank=1)
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 SHAPE = shape("reassign.verify", "What became of moves, one a row.", VerifyRow)

@@ -14,20 +14,20 @@ from kcli.errors import KcliError
 
 
 class TotalRow(Row, section="totals", table=False):
-    topic: str = column("The dead-letter topic.")
-    read: int = column("Records read.")
-    filtered: int = column("Of these, left out by filters.")
-    group: str = column("Name under which the cluster keeps how far it is.")
+    topic: str = column("The dead-letter topic.", rank=1)
+    read: int = column("Records read.", unit="count")
+    filtered: int = column("Of these, left out by filters.", unit="count")
+    group: str = column("Name under which the cluster keeps how far it is.", rank=1)
 
 
 class TargetRow(Row, section="targets"):
-    topic: str | None = column("Where the records go; null for those that go nowhere.")
-    records: int = column("Records with this target, or with this reason.")
-    redriven: int = column("Acknowledged by the target topic; 0 in a plan.")
-    skipped: int = column("Left out by --max-attempts or --missing skip.")
-    failed: int = column("Not sent back.")
-    unknown: int = column("Perhaps sent back: no answer came.")
-    note: str | None = column("What the figures do not say by themselves.")
+    topic: str | None = column("Where the records go; null for those that go nowhere.", rank=1)
+    records: int = column("Records with this target, or with this reason.", unit="count")
+    redriven: int = column("Acknowledged by the target topic; 0 in a plan.", unit="count")
+    skipped: int = column("Left out by --max-attempts or --missing skip.", unit="count", rank=3)
+    failed: int = column("Not sent back.", unit="count")
+    unknown: int = column("Perhaps sent back: no answer came.", unit="count")
+    note: str | None = column("What the figures do not say by themselves.", unit="sentence", rank=1)
 
 
 SHAPE = shape(
@@ -72,7 +72,7 @@ def verdict(plan: Plan, account: Account, problem: KcliError | None, stop: Stop,
 
 
 def _show(plan: Plan, account: Account, problem: KcliError | None) -> None:
-    document = Document(shape=SHAPE)
+    document = Document(shape=SHAPE, view=plan.view)
     document.of(TargetRow)[:] = [
         TargetRow(
             topic=topic,

@@ -9,6 +9,7 @@ from kcli.cli.commands.copy.resume import ResumeOptions, rate_of
 from kcli.cli.parsing.groups import ChangeOptions, NamedTopics
 from kcli.cli.parsing.option import choice, flag, integer, text, texts
 from kcli.cli.parsing.record_groups import CommittedSelectionOptions, FilterOptions, record_limit, repartition
+from kcli.cli.runtime.views import view_of
 from kcli.copying.redrive import Rules
 from kcli.errors import UsageError
 from kcli.serde.origin import Origins
@@ -61,6 +62,7 @@ class Plan(Selection):
         self.resume = not options.no_resume
         self.restart = options.restart
         self.format = "json" if options.json else options.format or "table"
+        self.view = view_of(options)
         self.exactly_once = options.exactly_once
         self._check(options)
         self.group = options.group or self._name(options)

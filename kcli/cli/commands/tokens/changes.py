@@ -25,17 +25,17 @@ async def find_tokens(cluster: Cluster, ids: list[str], document: Document, *, i
 
 
 class ChangeRow(Row, section="tokens"):
-    token_id: str = column("Id of the delegation token: the user name to authenticate with.")
-    owner: str = column("Whose token it is: who has it is this principal.")
-    old: str | None = column("When it would have ended, UTC.")
-    new: str | None = column("When it ends, UTC; null before it is done.")
-    result: str = column("would renew, renewed or failed.")
-    note: str | None = column("What the figures do not say by themselves.", sparse=True)
-    error: str | None = column("Why it was not done; null when it was, or will be.", table=False)
+    token_id: str = column("Id of the delegation token: the user name to authenticate with.", rank=1, unit="word")
+    owner: str = column("Whose token it is: who has it is this principal.", rank=1)
+    old: str | None = column("When it would have ended, UTC.", unit="word")
+    new: str | None = column("When it ends, UTC; null before it is done.", unit="word")
+    result: str = column("would renew, renewed or failed.", unit="word", rank=1)
+    note: str | None = column("What the figures do not say by themselves.", sparse=True, unit="sentence")
+    error: str | None = column("Why it was not done; null when it was, or will be.", table=False, unit="sentence")
 
 
 class ExpiryRow(ChangeRow, section="tokens"):
-    result: str = column("would expire, expires (later), expired, absent or failed.")
+    result: str = column("would expire, expires (later), expired, absent or failed.", unit="word", rank=1)
 
 
 R = TypeVar("R", bound=ChangeRow)

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 
 class ChangeRow(Row, section="changes"):
-    topic: str = column("Name of the topic.")
-    config: str = column("Name of the config, or partitions.")
-    old: str | None = column("Its value before.")
-    new: str | None = column("Its value after.")
-    result: str = column("would change, unchanged, done or failed.")
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    topic: str = column("Name of the topic.", rank=1)
+    config: str = column("Name of the config, or partitions.", rank=1)
+    old: str | None = column("Its value before.", rank=1, width=10)
+    new: str | None = column("Its value after.", rank=1, width=10)
+    result: str = column("would change, unchanged, done or failed.", unit="word", rank=1)
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 SHAPE = shape("topics.alter", "What was changed of topics, or would be.", ChangeRow)

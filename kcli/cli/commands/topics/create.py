@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 class CreatedRow(Row, section="topics"):
-    topic: str = column("Name of the topic.")
-    result: str = column("created, would create, exists, or failed.")
-    partitions: int | None = column("Number of partitions.")
-    replicas: int | None = column("Replication factor.")
+    topic: str = column("Name of the topic.", rank=1)
+    result: str = column("created, would create, exists, or failed.", unit="word", rank=1)
+    partitions: int | None = column("Number of partitions.", unit="count")
+    replicas: int | None = column("Replication factor.", unit="count")
     configs: dict[str, str] = column("Configs set on the topic itself.")
-    topic_id: str | None = column("Topic id.", table=False)
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    topic_id: str | None = column("Topic id.", table=False, rank=3, unit="word")
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 SHAPE = shape("topics.create", "What was created.", CreatedRow)

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 class DeletedRow(Row, section="topics"):
-    topic: str = column("Name of the topic.")
-    result: str = column("would delete, deleted, absent, or failed.")
-    partitions: int | None = column("Partitions there were.")
-    offsets: int | None = column("Offsets between start and end: about how many records go.")
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    topic: str = column("Name of the topic.", rank=1)
+    result: str = column("would delete, deleted, absent, or failed.", unit="word", rank=1)
+    partitions: int | None = column("Partitions there were.", unit="count")
+    offsets: int | None = column("Offsets between start and end: about how many records go.", unit="count")
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 SHAPE = shape("topics.delete", "What was deleted, or would be.", DeletedRow)

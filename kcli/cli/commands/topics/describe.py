@@ -25,27 +25,27 @@ if TYPE_CHECKING:
 
 
 class TopicRow(Row, section="topics"):
-    topic: str = column("Name of the topic.")
-    partitions: int = column("Number of partitions.")
-    replicas: int = column("Replication factor.")
-    under_replicated: int = column("Partitions with fewer in-sync replicas than replicas.", table=False)
-    leaderless: int = column("Partitions that nobody leads.", table=False)
-    internal: bool = column("True for Kafka's own topics.", table=False)
-    topic_id: str | None = column("Topic id; null from brokers before 2.8.")
+    topic: str = column("Name of the topic.", rank=1)
+    partitions: int = column("Number of partitions.", unit="count")
+    replicas: int = column("Replication factor.", unit="count")
+    under_replicated: int = column("Partitions with fewer in-sync replicas than replicas.", table=False, unit="count")
+    leaderless: int = column("Partitions that nobody leads.", table=False, unit="count")
+    internal: bool = column("True for Kafka's own topics.", table=False, rank=3)
+    topic_id: str | None = column("Topic id; null from brokers before 2.8.", rank=3, unit="word")
     configs: dict[str, str | None] = column("Configs set on the topic itself; a secret is null.")
 
 
 class PartitionRow(Row, section="partitions"):
-    topic: str = column("Name of the topic.")
-    partition: int = column("Number of the partition.")
+    topic: str = column("Name of the topic.", rank=1)
+    partition: int = column("Number of the partition.", rank=1)
     leader: int | None = column("Id of the leading broker; null when nobody leads.")
-    leader_epoch: int | None = column("Leader epoch.", table=False)
+    leader_epoch: int | None = column("Leader epoch.", table=False, rank=3)
     replicas: list[int] = column("Brokers with a replica, preferred leader first.")
     isr: list[int] = column("Replicas in sync.")
     offline: list[int] = column("Replicas offline.", table=False)
     start: int | None = column("Log start offset.")
     end: int | None = column("High watermark.")
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 SHAPE = shape("topics.describe", "Partitions of topics, and the topics with their own configs.", TopicRow, PartitionRow)

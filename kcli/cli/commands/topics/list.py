@@ -21,15 +21,19 @@ if TYPE_CHECKING:
 
 
 class TopicRow(Row, section="topics"):
-    topic: str = column("Name of the topic.")
-    partitions: int = column("Number of partitions.")
-    replicas: int = column("Replication factor.")
-    under_replicated: int = column("Partitions with fewer in-sync replicas than replicas.")
-    leaderless: int = column("Partitions that nobody leads.")
-    internal: bool = column("True for Kafka's own topics.", table=False)
-    topic_id: str | None = column("Topic id; null from brokers before 2.8.", table=False)
-    at_min_isr: int | None = column("Partitions with min.insync.replicas in sync; null unless asked for.", sparse=True)
-    under_min_isr: int | None = column("Partitions with fewer in sync than that; null unless asked for.", sparse=True)
+    topic: str = column("Name of the topic.", rank=1)
+    partitions: int = column("Number of partitions.", unit="count")
+    replicas: int = column("Replication factor.", unit="count")
+    under_replicated: int = column("Partitions with fewer in-sync replicas than replicas.", unit="count")
+    leaderless: int = column("Partitions that nobody leads.", unit="count")
+    internal: bool = column("True for Kafka's own topics.", table=False, rank=3)
+    topic_id: str | None = column("Topic id; null from brokers before 2.8.", table=False, rank=3, unit="word")
+    at_min_isr: int | None = column(
+        "Partitions with min.insync.replicas in sync; null unless asked for.", sparse=True, unit="count"
+    )
+    under_min_isr: int | None = column(
+        "Partitions with fewer in sync than that; null unless asked for.", sparse=True, unit="count"
+    )
 
 
 SHAPE = shape("topics.list", "Topics, one a row.", TopicRow)

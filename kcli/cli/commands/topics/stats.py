@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 
 class StatsRow(Row, section="topics"):
-    topic: str = column("Name of the topic.")
-    partitions: int = column("Number of partitions.")
-    replicas: int = column("Replication factor.")
-    offsets: int | None = column("End minus start of all partitions.")
-    size: int | None = column("Bytes of the leaders' logs.")
-    rate: float | None = column("Offsets written a second.")
-    last_write: str | None = column("Newest timestamp of a record, UTC.")
+    topic: str = column("Name of the topic.", rank=1)
+    partitions: int = column("Number of partitions.", unit="count")
+    replicas: int = column("Replication factor.", unit="count", rank=3)
+    offsets: int | None = column("End minus start of all partitions.", unit="count")
+    size: int | None = column("Bytes of the leaders' logs.", unit="bytes")
+    rate: float | None = column("Offsets written a second.", unit="rate")
+    last_write: str | None = column("Newest timestamp of a record, UTC.", unit="word", rank=3)
     idle: float | None = rows.duration("Seconds since then.")
-    note: str | None = column("What the figures do not say by themselves.", sparse=True)
+    note: str | None = column("What the figures do not say by themselves.", sparse=True, unit="sentence")
 
 
 SHAPE = shape("topics.stats", "Topics with figures, one a row.", StatsRow)

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 class TrimRow(Row, section="partitions"):
-    topic: str = column("Name of the topic.")
-    partition: int = column("Number of the partition.")
-    old: int | None = column("Log start offset before.")
-    new: int | None = column("Log start offset after.")
-    offsets: int | None = column("How many offsets are deleted.")
-    note: str | None = column("What the figures do not say by themselves.", sparse=True)
-    result: str = column("would trim, trimmed, unchanged or failed.", before="note")
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    topic: str = column("Name of the topic.", rank=1)
+    partition: int = column("Number of the partition.", rank=1)
+    old: int | None = column("Log start offset before.", rank=1)
+    new: int | None = column("Log start offset after.", rank=1)
+    offsets: int | None = column("How many offsets are deleted.", unit="count")
+    note: str | None = column("What the figures do not say by themselves.", sparse=True, unit="sentence")
+    result: str = column("would trim, trimmed, unchanged or failed.", before="note", unit="word", rank=1)
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 SHAPE = shape("topics.trim", "Where logs start, and what was deleted before that, or would be.", TrimRow)

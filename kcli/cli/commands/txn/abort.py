@@ -25,10 +25,13 @@ class AbortedRow(ProducerRow, section="transactions"):
     open_since: int | None = column("Offset at which the open transaction begins here.", before="producer_id")
     idle: float | None = duration("Seconds since then.")
     transactional_id: str | None = column(
-        "Its transactional id, where a coordinator knows it.", sparse=True, before="idle"
+        "Its transactional id, where a coordinator knows it.",
+        sparse=True,
+        before="idle",
+        rank=1,
     )
-    result: str = column("would abort, aborted or failed.")
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    result: str = column("would abort, aborted or failed.", unit="word", rank=1)
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 SHAPE = shape("txn.abort", "Hanging transactions that were aborted, or would be.", AbortedRow)

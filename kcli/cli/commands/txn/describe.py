@@ -19,23 +19,25 @@ from kcli.model import Cluster, TopicPartition
 
 
 class TransactionRow(Row, section="transactions"):
-    transactional_id: str = column("The transactional id.")
-    coordinator: int = column("Id of the broker that coordinates it.")
-    producer_id: int = column("Id of the producer.")
-    epoch: int = column("Epoch of the producer.")
-    state: str = column("Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort, …")
+    transactional_id: str = column("The transactional id.", rank=1)
+    coordinator: int = column("Id of the broker that coordinates it.", rank=3)
+    producer_id: int = column("Id of the producer.", rank=1)
+    epoch: int = column("Epoch of the producer.", rank=3)
+    state: str = column(
+        "Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort, …", unit="word", rank=1
+    )
     timeout: float | None = duration("Seconds after which the coordinator aborts it.")
-    started: str | None = column("When its last transaction began, UTC.")
+    started: str | None = column("When its last transaction began, UTC.", unit="word", rank=3)
     age: float | None = duration("Seconds since then, while it is open.")
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 class PartitionRow(Row, section="partitions"):
-    transactional_id: str = column("The transactional id.")
-    topic: str = column("Name of the topic.")
-    partition: int = column("Number of the partition.")
+    transactional_id: str = column("The transactional id.", rank=1)
+    topic: str = column("Name of the topic.", rank=1)
+    partition: int = column("Number of the partition.", rank=1)
     open_since: int | None = column("Offset at which the open transaction begins here.")
-    last_write: str | None = column("Timestamp of its last record or marker, UTC.")
+    last_write: str | None = column("Timestamp of its last record or marker, UTC.", unit="word", rank=3)
     idle: float | None = duration("Seconds since then.")
 
 

@@ -18,14 +18,16 @@ from kcli.model import Cluster
 
 
 class FencedRow(Row, section="transactions"):
-    transactional_id: str = column("The transactional id.")
-    state: str = column("Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort, …")
+    transactional_id: str = column("The transactional id.", rank=1)
+    state: str = column(
+        "Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort, …", unit="word", rank=1
+    )
     age: float | None = duration("Seconds since its open transaction began.")
-    producer_id: int | None = column("Id of the producer.")
-    old: int | None = column("Epoch before.")
-    new: int | None = column("Epoch after.")
-    result: str = column("would fence, fenced or failed.")
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    producer_id: int | None = column("Id of the producer.", rank=1)
+    old: int | None = column("Epoch before.", rank=1)
+    new: int | None = column("Epoch after.", rank=1)
+    result: str = column("would fence, fenced or failed.", unit="word", rank=1)
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
 SHAPE = shape("txn.fence", "Transactional ids that were taken away from their producers, or would be.", FencedRow)

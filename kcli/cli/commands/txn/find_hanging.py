@@ -25,10 +25,10 @@ OLD = 15 * 60_000
 
 class HangingRow(ProducerRow, section="transactions"):
     open_since: int | None = column("Offset at which the open transaction begins here.")
-    last_write: str | None = column("Timestamp of its last record or marker, UTC.")
+    last_write: str | None = column("Timestamp of its last record or marker, UTC.", unit="word", rank=3)
     idle: float | None = duration("Seconds since then.")
-    transactional_id: str | None = column("Its transactional id, where a coordinator knows it.", sparse=True)
-    why: str = column("Why nobody will end it.")
+    transactional_id: str | None = column("Its transactional id, where a coordinator knows it.", sparse=True, rank=1)
+    why: str = column("Why nobody will end it.", unit="sentence", rank=1)
 
 
 SHAPE = shape("txn.find-hanging", "Open transactions that no coordinator will end, one a row.", HangingRow)

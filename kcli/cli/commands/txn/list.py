@@ -27,13 +27,15 @@ from kcli.model import Cluster
 
 
 class TransactionRow(Row, section="transactions"):
-    transactional_id: str = column("The transactional id.")
-    coordinator: int = column("Id of the broker that coordinates it.")
-    producer_id: int = column("Id of the producer.")
-    state: str = column("Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort, …")
+    transactional_id: str = column("The transactional id.", rank=1)
+    coordinator: int = column("Id of the broker that coordinates it.", rank=3)
+    producer_id: int = column("Id of the producer.", rank=1)
+    state: str = column(
+        "Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort, …", unit="word", rank=1
+    )
     age: float | None = duration("Seconds since the open transaction began.")
     timeout: float | None = duration("Seconds after which the coordinator aborts it.")
-    partitions: int | None = column("How many partitions wait for its markers.")
+    partitions: int | None = column("How many partitions wait for its markers.", unit="count")
 
 
 SHAPE = shape("txn.list", "Transactional ids, one a row.", TransactionRow)

@@ -18,8 +18,8 @@ from kcli.model import Cluster, TopicPartition
 
 
 class StateRow(ProducerRow, section="producers"):
-    last_sequence: int = column("Sequence number of its last record; -1 for none.")
-    last_write: str | None = column("Timestamp of its last record or marker, UTC.")
+    last_sequence: int = column("Sequence number of its last record; -1 for none.", rank=3)
+    last_write: str | None = column("Timestamp of its last record or marker, UTC.", unit="word", rank=3)
     idle: float | None = duration("Seconds since then.")
     open_since: int | None = column("Offset at which the open transaction begins here.")
 

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 class CredentialRow(Row, section="users"):
-    user: str = column("Name of the user.")
-    mechanism: str = column("SCRAM-SHA-256 or SCRAM-SHA-512.")
+    user: str = column("Name of the user.", rank=1)
+    mechanism: str = column("SCRAM-SHA-256 or SCRAM-SHA-512.", unit="word")
     iterations: int = column("Rounds of hashing.")
 
 
 class ChangeRow(Row, section="users"):
-    user: str = column("Name of the user.")
-    mechanism: str | None = column("SCRAM-SHA-256 or SCRAM-SHA-512.")
-    old: int | None = column("Iterations before; null without a credential.")
-    new: int | None = column("Iterations after; null without a credential.")
-    result: str = column("would set, set, would delete, deleted, absent or failed.")
-    error: str | None = column("Why it was not done; null when it was, or will be.", table=False)
+    user: str = column("Name of the user.", rank=1)
+    mechanism: str | None = column("SCRAM-SHA-256 or SCRAM-SHA-512.", unit="word")
+    old: int | None = column("Iterations before; null without a credential.", rank=1)
+    new: int | None = column("Iterations after; null without a credential.", rank=1)
+    result: str = column("would set, set, would delete, deleted, absent or failed.", unit="word", rank=1)
+    error: str | None = column("Why it was not done; null when it was, or will be.", table=False, unit="sentence")
 
 
 def add_rows(document: Document, name: str, credentials: Credentials | KcliError) -> None:

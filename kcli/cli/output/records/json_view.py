@@ -5,6 +5,7 @@ The text is cut into its tokens and never read as numbers, so every digit is sho
 
 from __future__ import annotations
 
+from kcli.cli.output.terminal import painted
 from kcli.serde.json_text import TOKEN
 
 TYPE_CHECKING = False
@@ -18,11 +19,6 @@ STEP = 2  # columns of an indent
 DEEP = 60  # levels that are laid out; what is deeper stands on one line
 NAME, TEXT, NUMBER, WORD = "34;1", "32", "36", "33"
 CLOSES = {"{": "}", "[": "]"}
-
-
-def painted(text: str, code: str, color: bool) -> str:
-    """The text in a colour of the terminal's own palette."""
-    return f"\x1b[{code}m{text}\x1b[0m" if color and text else text
 
 
 def laid_out(text: str, room: int, indent: int = 0, *, color: bool = False) -> list[str]:

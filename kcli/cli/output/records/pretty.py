@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 
-from kcli.cli.output.records.json_view import laid_out, painted
+from kcli.cli.output.records.json_view import laid_out
+from kcli.cli.output.terminal import painted
 from kcli.cli.output.timestamps import utc
 from kcli.text.escape import visible_bytes, visible_json
 

@@ -43,6 +43,20 @@ def shown(column: Column, row: Row) -> str:
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
+def rounded(column: Column, row: Row) -> str:
+    """The same for a terminal: counts, bytes and rates as people read them."""
+    value = row.get(column.name)
+    if not column.unit or isinstance(value, bool) or not isinstance(value, int | float):
+        return shown(column, row)
+    from kcli.text import numbers
+
+    if column.unit == "count":
+        return numbers.count(value)
+    if column.unit == "rate":
+        return numbers.rate(value)
+    return numbers.size(value) + "/s" * (column.unit == "bytes/s")
+
+
 def human_time(seconds: float) -> str:
     """`0s`, `42s`, `3m12s`, `2h05m`, `4d06h`: two units at most."""
     whole = round(seconds)
@@ -65,7 +79,3 @@ def flat(value: Any) -> str:
     if isinstance(value, dict):
         return ",".join(f"{key}={'' if shown is None else shown}" for key, shown in value.items())
     return str(value)
-
-
-def right(column: Column) -> bool:
-    return column.kind in ("integer", "number", "duration")

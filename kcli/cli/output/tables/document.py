@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kcli.cli.output.tables.view import View
 from kcli.errors import BrokerError, KcliError
 from kcli.values import Value, field
 
@@ -24,6 +25,7 @@ class Document(Value):
     exit_codes: set[int] = field(factory=set)  # what each error by itself would end with
     read_only: str = ""  # the profile under which nothing may be changed
     protected: str = ""  # the profile under which nothing may be deleted or altered
+    view: View = field(factory=View)
     begun: bool = False  # whether it was confirmed, so that something may have been changed
 
     def fail(self, error: KcliError, about: str = "") -> None:
@@ -32,9 +34,25 @@ class Document(Value):
         name = error.code.name if isinstance(error, BrokerError) else type(error).__name__
         self.errors.append({"about": about, "error": name, "message": str(error)})
 
-    def section(self, section: Section) -> list[Row]:
-        """The rows of a section, as they are printed."""
+    def all(self, section: Section) -> list[Row]:
+        """The rows of a section."""
         return [row if isinstance(row, dict) else row.as_json() for row in self.rows.get(section.name, [])]
+
+    def section(self, section: Section) -> list[Row]:
+        """The rows of a section that are printed, in their order."""
+        rows = self.all(section)
+        return self.view.rows(rows) if section.name == self.main.name else rows
+
+    @property
+    def main(self) -> Section:
+        """The rows that row formats print, and that the view sorts."""
+        chosen = self.view.section
+        return next((section for section in self.shape.sections if section.name == chosen), self.shape.main)
+
+    def tables(self) -> list[tuple[Section, list[Row]]]:
+        """The sections that are drawn as tables, with their rows; one without rows is not."""
+        sections = [self.main] if self.view.section else [one for one in self.shape.sections if one.table]
+        return [(section, rows) for section in sections if (rows := self.section(section))]
 
     def of(self, kind: type[T]) -> list[T]:
         """The rows of a kind, to fill or to change; none at first."""

@@ -1,6 +1,6 @@
 """Rows to text: `--format table|json|ndjson|yaml|csv|csv-safe|tsv|plain`, the same rows in each, also on failure.
 
-Rich is imported for a table on a terminal and nothing else; a piped table has no colour and no box drawing.
+A table on a terminal is fitted to its width and has colours; a pipe gets all columns, uncut, and numbers exactly.
 Control bytes of names and values are shown, not sent, on a terminal; a pipe gets them.
 """
 
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sys
 
-from kcli.cli.output.tables.cells import flat, right, shown
+from kcli.cli.output.tables.cells import flat, shown
+from kcli.cli.output.terminal import painted, terminal_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,13 +18,16 @@ if TYPE_CHECKING:
 
     from kcli.cli.output.tables.document import Document
     from kcli.cli.output.tables.shape import Row, Section
+    from kcli.cli.output.terminal import Terminal
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def render(document: Document, format: str, terminal: bool = False) -> str:
-    """The whole text, with its last line end; "" where there is nothing to say. `terminal` is whether somebody reads
-    it there. Raises KeyError for a format that is none."""
+def render(document: Document, format: str, terminal: Terminal | None = None) -> str:
+    """The whole text, with its last line end; "" where there is nothing to say. `terminal` is where somebody reads it.
+    Raises KeyError for a format that is none."""
+    if format == "table" and terminal is not None:
+        return _fitted(document, terminal)
     text = {
         "table": _table,
         "json": _json,
@@ -34,7 +38,7 @@ def render(document: Document, format: str, terminal: bool = False) -> str:
         "tsv": _tsv,
         "plain": _plain,
     }[format](document)
-    if not terminal:
+    if terminal is None:
         return text
     from kcli.text.escape import visible
 
@@ -44,13 +48,7 @@ def render(document: Document, format: str, terminal: bool = False) -> str:
 def write(document: Document, format: str, out: TextIO | None = None) -> None:
     """Print the document. Raises BrokenPipeError when the reader left."""
     stream = sys.stdout if out is None else out
-    terminal = stream.isatty()
-    if format == "table" and terminal:
-        from kcli.cli.output.tables.rich_tables import draw
-
-        draw(document, stream)
-        return
-    text = render(document, format, terminal)
+    text = render(document, format, terminal_of(stream))
     binary = getattr(stream, "buffer", None)
     if binary is None:
         stream.write(text)
@@ -60,18 +58,39 @@ def write(document: Document, format: str, out: TextIO | None = None) -> None:
     stream.flush()
 
 
+def _fitted(document: Document, terminal: Terminal) -> str:
+    """Tables for a terminal, and which columns it has no room for."""
+    from kcli.cli.output.tables.fitted import fitted
+    from kcli.text.width import wrapped
+
+    tables, hidden = [], []
+    view = document.view
+    for section, rows in document.tables():
+        columns = view.drawn(section, rows)
+        lines, titles = fitted(columns, rows, terminal, headers=view.headers, wide=view.wide)
+        tables.append("".join(f"{line}\n" for line in lines))
+        hidden += titles
+    text = "\n".join(tables)
+    if hidden:
+        named = ", ".join(dict.fromkeys(hidden))
+        note = f"hidden columns: {named}; --wide shows all"
+        text += "".join(f"{painted(line, '2', terminal.color)}\n" for line in wrapped(note, terminal.width))
+    return text
+
+
 def _table(document: Document) -> str:
-    parts = [_one_table(s, document.section(s)) for s in document.shape.sections if s.table and document.section(s)]
-    return "\n".join(parts)
+    return "\n".join(_one_table(document, section, rows) for section, rows in document.tables())
 
 
-def _one_table(section: Section, rows: list[Row]) -> str:
-    columns = section.drawn(rows)
-    lines = [[column.title for column in columns]] + [[shown(c, row) for c in columns] for row in rows]
+def _one_table(document: Document, section: Section, rows: list[Row]) -> str:
+    view = document.view
+    columns = view.drawn(section, rows)
+    titles = [[column.title for column in columns]] if view.headers else []
+    lines = titles + [[shown(c, row) for c in columns] for row in rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "".join(
         "  ".join(
-            text.rjust(width) if right(column) else text.ljust(width)
+            text.rjust(width) if column.right else text.ljust(width)
             for text, width, column in zip(line, widths, columns, strict=True)
         ).rstrip()
         + "\n"
@@ -98,7 +117,7 @@ def _json(document: Document) -> str:
 def _ndjson(document: Document) -> str:
     from json import dumps
 
-    main = document.section(document.shape.main)
+    main = document.section(document.main)
     lines = [dumps(row, ensure_ascii=False, separators=(",", ":")) for row in main]
     lines += [dumps({"error": error}, ensure_ascii=False, separators=(",", ":")) for error in document.errors]
     return "".join(line + "\n" for line in lines)
@@ -142,26 +161,27 @@ def _csv(document: Document, written: Callable[[Any], str] | None = None) -> str
     import csv
     from io import StringIO
 
-    section = document.shape.main
+    columns = document.view.listed(document.main)
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([column.name for column in section.columns])
+    if document.view.headers:
+        writer.writerow([column.name for column in columns])
     text = written or flat
-    writer.writerows([text(row.get(column.name)) for column in section.columns] for row in document.section(section))
+    writer.writerows([text(row.get(column.name)) for column in columns] for row in document.section(document.main))
     return out.getvalue()
 
 
 def _tsv(document: Document) -> str:
-    names = "\t".join(column.name for column in document.shape.main.columns)
-    return names + "\n" + _plain(document)
+    names = "\t".join(column.name for column in document.view.listed(document.main))
+    return (names + "\n") * document.view.headers + _plain(document)
 
 
 def _plain(document: Document) -> str:
     """Values only, tab between them, for `while read` and `cut`; no value is nothing."""
-    section = document.shape.main
+    columns = document.view.listed(document.main)
     return "".join(
-        "\t".join(_unbroken(flat(row.get(column.name))) for column in section.columns) + "\n"
-        for row in document.section(section)
+        "\t".join(_unbroken(flat(row.get(column.name))) for column in columns) + "\n"
+        for row in document.section(document.main)
     )
 
 

@@ -20,6 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeVar, dataclass_transform
 
+    from kcli.cli.output.tables.shape import Unit
+
     Wider = TypeVar("Wider", bound="Row")
 else:
 
@@ -40,21 +42,33 @@ KINDS = {
 """What an annotation is in JSON's schema, without its `| None`."""
 
 
-def column(about: str, *, table: bool = True, sparse: bool = False, name: str = "", before: str = "") -> Any:
+def column(
+    about: str,
+    *,
+    table: bool = True,
+    sparse: bool = False,
+    name: str = "",
+    before: str = "",
+    unit: Unit = "",
+    rank: int = 2,
+    width: int = 0,
+) -> Any:
     """Declare a column. Without `table` it is left out of the table, which people read; a `sparse` one is left out of a
     table in which no row has a value. `name` is for a word that Python keeps for itself, such as `from`. One that
-    stands `before` another in tables and CSV keeps its own place in JSON."""
-    return field(extra=Column(name=name, kind="", about=about, table=table, sparse=sparse, before=before))
+    stands `before` another in tables and CSV keeps its own place in JSON. `unit`, `rank` and `width` are for
+    terminals: see Column."""
+    declared = Column(name=name, kind="", about=about, table=table, sparse=sparse, before=before)
+    return field(extra=declared.replace(unit=unit, rank=rank, width=width))
 
 
-def moment(about: str, *, table: bool = True, sparse: bool = False) -> Any:
+def moment(about: str, *, table: bool = True, sparse: bool = False, rank: int = 2) -> Any:
     """Declare a column of milliseconds since the epoch."""
-    return field(extra=Column(kind="moment", about=about, table=table, sparse=sparse))
+    return field(extra=Column(kind="moment", about=about, table=table, sparse=sparse, rank=rank))
 
 
-def duration(about: str, *, table: bool = True, sparse: bool = False, before: str = "") -> Any:
+def duration(about: str, *, table: bool = True, sparse: bool = False, before: str = "", rank: int = 2) -> Any:
     """Declare a column of seconds."""
-    return field(extra=Column(kind="duration", about=about, table=table, sparse=sparse, before=before))
+    return field(extra=Column(kind="duration", about=about, table=table, sparse=sparse, before=before, rank=rank))
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(column, moment, duration))

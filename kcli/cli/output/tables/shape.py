@@ -9,12 +9,19 @@ from kcli.values import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     Row = dict[str, object]
+    Unit = Literal["", "count", "bytes", "rate", "bytes/s", "word", "sentence"]
 
 
 class Column(Frozen):
     """One column. `kind` is string, integer, number, duration (seconds), moment (ms since the epoch), boolean, strings,
-    integers or object (string to string)."""
+    integers or object (string to string). `unit` says how a terminal shows it: a number of `count`, `bytes`, `rate` (a
+    second) or `bytes/s` is rounded, any other is exact: offsets, ids, epochs and partitions have no unit. A text is a
+    name, which may be cut in the middle; a `word`, such as a status or a time, which is never cut; or a `sentence`,
+    which is broken at spaces.
+    """
 
     name: str = ""
     kind: str = "string"
@@ -23,10 +30,27 @@ class Column(Frozen):
     table: bool = True  # False: left out of the table, which people read; every other format has it
     sparse: bool = False  # left out of a table in which no row has a value
     before: str = ""  # the column it stands before in tables and CSV; "" for its place in the class of rows
+    unit: Unit = ""
+    rank: int = 2  # a narrow terminal hides the highest first; 1 is what a row is about, and its status; 0 always stays
+    width: int = 0  # cells that its texts need at the least; 0 is what texts of its form need
 
     @property
     def title(self) -> str:
         return self.name.replace("_", " ").upper()
+
+    @property
+    def right(self) -> bool:
+        """Whether its cells end at the same place, as numbers do."""
+        return self.kind in ("integer", "number", "duration")
+
+    @property
+    def form(self) -> str:
+        """How a narrow terminal shortens its cells: as a name, list or sentence; "" for those that it does not."""
+        if self.kind in ("strings", "integers"):
+            return "list"
+        if self.kind == "object":
+            return "sentence"
+        return "" if self.kind != "string" or self.unit == "word" else self.unit or "name"
 
 
 class Section(Frozen):

@@ -13,17 +13,19 @@ _6 = Option(name='jitter', flags=('--jitter',), metavar='DURATION', help="By how
 _7 = Option(name='value_format', flags=('--value-format',), help='How --where and --time-field read values; consume and tail print msgpack as JSON. url: a=1&b=2.', choices=('auto', 'json', 'msgpack', 'url'), panel='Times in values', folded=True)
 _8 = Option(name='format', flags=('--format',), help='table (default), json, ndjson, yaml, csv, csv-safe, tsv or plain.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'), panel='Output')
 _9 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.', panel='Output')
-_10 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.', panel='Connection', folded=True)
-_11 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.', panel='Connection', folded=True)
-_12 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.', also=('--command-property', '--consumer-property', '--producer-property'), panel='Connection', folded=True)
-_13 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.', also=('--consumer.config', '--producer.config'), panel='Connection', folded=True)
-_14 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.', panel='Connection', folded=True)
-_15 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.', panel='Connection', folded=True)
-_16 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.', panel='Connection', folded=True)
-_17 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.', panel='Connection', folded=True)
-_18 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.', panel='Connection', folded=True)
-_19 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.', panel='Connection', folded=True)
+_10 = Option(name='wide', flags=('--wide',), kind='flag', help='Show all columns, uncut, with exact numbers, on a terminal too.', panel='Output')
+_11 = Option(name='no_headers', flags=('--no-headers',), kind='flag', help='No line of titles in tables, CSV and TSV.', panel='Output')
+_12 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.', panel='Connection', folded=True)
+_13 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.', panel='Connection', folded=True)
+_14 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.', also=('--command-property', '--consumer-property', '--producer-property'), panel='Connection', folded=True)
+_15 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.', also=('--consumer.config', '--producer.config'), panel='Connection', folded=True)
+_16 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.', panel='Connection', folded=True)
+_17 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.', panel='Connection', folded=True)
+_18 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.', panel='Connection', folded=True)
+_19 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.', panel='Connection', folded=True)
+_20 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.', panel='Connection', folded=True)
+_21 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.', panel='Connection', folded=True)
 
 COMMANDS = {
-    '': Command(name='offsets', run='kcli.cli.commands.offsets.offsets:offsets', description="Print start, stable and end offset of each partition.\n\n\x08\nExamples:\n  kcli offsets orders\n  kcli offsets 'orders-*'\n  kcli offsets orders --at -1h            # the offset an hour ago\n  kcli offsets orders --at -1h --time-field event.ts    # by a time in the values\n  kcli offsets orders -g billing -J       # with the group's commits and lag", words='TOPIC', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19)),
+    '': Command(name='offsets', run='kcli.cli.commands.offsets.offsets:offsets', description="Print start, stable and end offset of each partition.\n\n\x08\nExamples:\n  kcli offsets orders\n  kcli offsets 'orders-*'\n  kcli offsets orders --at -1h            # the offset an hour ago\n  kcli offsets orders --at -1h --time-field event.ts    # by a time in the values\n  kcli offsets orders -g billing -J       # with the group's commits and lag", words='TOPIC', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21)),
 }

@@ -27,14 +27,16 @@ CELL = 60  # characters of a key or a value in a table
 
 
 class PeekRow(Row, section="records"):
-    group: str = column("Name of the group.")
-    topic: str = column("Name of the topic.")
-    partition: int = column("Number of the partition.")
-    offset: int = column("Offset of the record.")
-    place: str = column("read, next (the record at the committed offset, which the group reads next) or waiting.")
+    group: str = column("Name of the group.", rank=1)
+    topic: str = column("Name of the topic.", rank=1)
+    partition: int = column("Number of the partition.", rank=1)
+    offset: int = column("Offset of the record.", rank=1)
+    place: str = column(
+        "read, next (the record at the committed offset, which the group reads next) or waiting.", unit="word", rank=1
+    )
     timestamp: int | None = moment("Timestamp (ms); null for none.")
-    key: str | None = column("Key as text; bytes that are not UTF-8 as \\xNN.")
-    value: str | None = column("Value as text; bytes that are not UTF-8 as \\xNN.")
+    key: str | None = column("Key as text; bytes that are not UTF-8 as \\xNN.", rank=1)
+    value: str | None = column("Value as text; bytes that are not UTF-8 as \\xNN.", rank=1)
     committed: int = column("Committed offset of the group.", table=False)
 
 

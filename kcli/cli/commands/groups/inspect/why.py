@@ -36,15 +36,15 @@ PLAIN = (*CALM, UNKNOWN, NO_COMMIT, ORPHANED, LOSING_DATA, TXN_BLOCKED)
 
 
 class WhyRow(Row, section="groups"):
-    group: str = column("Name of the group.")
-    status: str = column("Status of the group, as in `kcli lag --watch`.")
-    lag: int | None = column("Offsets behind: end minus committed; null without a commit.")
-    why: str = column("Why the group has this status.")
-    remedy: str | None = column("What to do about it; null where nothing is to be done.")
+    group: str = column("Name of the group.", rank=1)
+    status: str = column("Status of the group, as in `kcli lag --watch`.", unit="word", rank=1)
+    lag: int | None = column("Offsets behind: end minus committed; null without a commit.", unit="count", rank=1)
+    why: str = column("Why the group has this status.", unit="sentence")
+    remedy: str | None = column("What to do about it; null where nothing is to be done.", unit="sentence")
     command: str | None = column("The command for it.")
     eta: float | None = duration("Seconds until the lag is worked off; null when unknown.", table=False)
-    status_partitions: int = column("Partitions that have this status.", table=False)
-    partitions: int = column("Partitions the group committed or owns.", table=False)
+    status_partitions: int = column("Partitions that have this status.", table=False, unit="count")
+    partitions: int = column("Partitions the group committed or owns.", table=False, unit="count")
 
 
 SHAPE = shape("groups.why", "Why groups lag, and what mends it.", WhyRow)

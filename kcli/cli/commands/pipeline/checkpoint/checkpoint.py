@@ -14,6 +14,7 @@ from kcli.cli.output.tables.render import write
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.runtime.answer import format_of
+from kcli.cli.runtime.views import view_of
 from kcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,18 +22,18 @@ if TYPE_CHECKING:
 
 
 class CheckpointRow(Row, section="checkpoint"):
-    path: str = column("Where it is.")
+    path: str = column("Where it is.", rank=1)
     query: str | None = column("Spark's id of the query.", table=False)
     batch: int | None = column("The last batch that was begun; null: none.")
     committed: int | None = column("The last batch that is whole; null: none.")
-    cluster: str | None = column("Id of the cluster it is of, where it was noted.")
+    cluster: str | None = column("Id of the cluster it is of, where it was noted.", unit="word")
 
 
 class OffsetRow(Row, section="offsets"):
-    topic: str = column("Name of the topic.")
-    topic_id: str | None = column("Id of the topic, where it was noted.", sparse=True)
-    partition: int = column("Number of the partition.")
-    offset: int | None = column("Where the next batch begins; null: at its first.")
+    topic: str = column("Name of the topic.", rank=1)
+    topic_id: str | None = column("Id of the topic, where it was noted.", sparse=True, rank=3, unit="word")
+    partition: int = column("Number of the partition.", rank=1)
+    offset: int | None = column("Where the next batch begins; null: at its first.", rank=1)
     planned: int | None = column("Where the batch ends that was begun and is not whole.", sparse=True)
 
 
@@ -70,7 +71,7 @@ def checkpoint(options: CheckpointOptions) -> int:
         return reset(options, options.reset_to.strip(), state)
     if options.execute or options.dry_run or options.topics:
         raise UsageError("--execute, --dry-run and --topic go with --reset-to PLACE")
-    document = Document(shape=SHAPE)
+    document = Document(shape=SHAPE, view=view_of(options))
     document.of(CheckpointRow).append(
         CheckpointRow(
             path=str(state.path),

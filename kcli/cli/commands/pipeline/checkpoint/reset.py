@@ -27,17 +27,17 @@ OPTION = "--reset-to"
 
 
 class PartitionRow(Row, section="partitions"):
-    topic: str = column("Name of the topic.")
-    partition: int = column("Number of the partition.")
-    old: int | None = column("Where the next batch would have begun.")
-    new: int | None = column("Where it begins; null where that cannot be said.")
+    topic: str = column("Name of the topic.", rank=1)
+    partition: int = column("Number of the partition.", rank=1)
+    old: int | None = column("Where the next batch would have begun.", rank=1)
+    new: int | None = column("Where it begins; null where that cannot be said.", rank=1)
     delta: int | None = column("New minus old; null where one of them is missing.")
-    lag: int | None = column("Records behind the new offset.")
-    result: str = column("would reset, reset, unchanged or failed.")
-    note: str | None = column("What is remarkable.", sparse=True)
+    lag: int | None = column("Records behind the new offset.", unit="count", rank=1)
+    result: str = column("would reset, reset, unchanged or failed.", unit="word", rank=1)
+    note: str | None = column("What is remarkable.", sparse=True, unit="sentence")
     start: int | None = column("Where the log starts.", table=False)
     end: int | None = column("Where the log ends.", table=False)
-    error: str | None = column("Why it failed.", sparse=True, table=False)
+    error: str | None = column("Why it failed.", sparse=True, table=False, unit="sentence")
 
 
 SHAPE = shape(

@@ -9,6 +9,7 @@ from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.output.timestamps import utc
 from kcli.cli.parsing.groups import FormatOptions, QuietOptions
 from kcli.cli.runtime.answer import format_of
+from kcli.cli.runtime.views import view_of
 from kcli.errors import UsageError
 from kcli.pipeline.jobs import registry
 
@@ -17,27 +18,27 @@ if TYPE_CHECKING:
 
 
 class JobRow(Row, section="jobs"):
-    id: str = column("Of this run.")
-    name: str = column("Of the pipeline.")
-    state: str = column("running, done, interrupted, failed or crashed.")
-    mode: str = column("batch, once or continuous.")
-    source: str = column("What is read.")
-    destination: str = column("Where it goes.")
-    records: int = column("Records read.")
-    bad: int = column("Keys and values that did not fit their format and are null.", table=False)
-    rate: float | None = column("Records read per second, while it runs.")
-    lag: int | None = column("Records not yet read; null in a batch.")
+    id: str = column("Of this run.", rank=1, unit="word")
+    name: str = column("Of the pipeline.", rank=1)
+    state: str = column("running, done, interrupted, failed or crashed.", unit="word", rank=1)
+    mode: str = column("batch, once or continuous.", unit="word", rank=3)
+    source: str = column("What is read.", rank=3)
+    destination: str = column("Where it goes.", rank=3)
+    records: int = column("Records read.", unit="count")
+    bad: int = column("Keys and values that did not fit their format and are null.", table=False, unit="count")
+    rate: float | None = column("Records read per second, while it runs.", unit="rate")
+    lag: int | None = column("Records not yet read; null in a batch.", unit="count", rank=1)
     seconds: float = duration("How long it ran, or has run.")
     command: str = column("export, sql, …", table=False)
     batch: int | None = column("The last batch of a stream; null in a batch.", table=False)
-    done: int = column("Offsets that are behind it.", table=False)
-    span: int | None = column("Offsets in all; null without end.", table=False)
+    done: int = column("Offsets that are behind it.", table=False, unit="count")
+    span: int | None = column("Offsets in all; null without end.", table=False, unit="count")
     pid: int = column("Its process.", table=False)
-    begun: str = column("When, UTC.", table=False)
-    told: str = column("When it last said how it stands, UTC.", table=False)
+    begun: str = column("When, UTC.", table=False, unit="word")
+    told: str = column("When it last said how it stands, UTC.", table=False, unit="word")
     checkpoint: str | None = column("Where it is kept how far it is.", table=False)
     log: str | None = column("Spark's own output.", table=False)
-    error: str | None = column("Why it failed.", sparse=True)
+    error: str | None = column("Why it failed.", sparse=True, unit="sentence")
 
 
 SHAPE = shape("pipeline.list", "Pipelines of this machine.", JobRow)
@@ -103,6 +104,6 @@ def print_jobs(options: FormatOptions, entries: list[Entry]) -> None:
     from kcli.cli.output.tables.document import Document
     from kcli.cli.output.tables.render import write
 
-    document = Document(shape=SHAPE)
+    document = Document(shape=SHAPE, view=view_of(options))
     document.of(JobRow).extend(map(row_of, entries))
     write(document, format_of(options))

@@ -11,7 +11,9 @@ from rich.text import Text
 from kcli.cli.commands.pipeline.profile.rows import SHAPE, FieldRow, field_rows, step_row, topic_row
 from kcli.cli.output.progress import human_size
 from kcli.cli.output.tables.cells import human_time
-from kcli.cli.output.tables.rich_tables import table_of
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.render import write
+from kcli.cli.output.tables.view import View
 from kcli.text.escape import visible
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ LINES = 6
 """Height of the plot of the rate."""
 
 
-def draw(profile: Profile, stream: TextIO) -> None:
+def draw(profile: Profile, stream: TextIO, *, wide: bool = False) -> None:
     """Print it."""
     console = Console(file=stream, highlight=False, markup=False, emoji=False)
     topic = topic_row(profile)
@@ -49,8 +51,9 @@ def draw(profile: Profile, stream: TextIO) -> None:
     if profile.fields.paths:
         console.print()
         console.print(Text(f"Fields of JSON, of {profile.fields.values:,} values", style="bold"))
-        section = next(section for section in SHAPE.sections if section.name == FieldRow.section)
-        console.print(table_of(section, [row.as_json() for row in field_rows(profile.fields)]))
+        fields = Document(shape=SHAPE, view=View(section=FieldRow.section, wide=wide))
+        fields.of(FieldRow).extend(field_rows(profile.fields))
+        write(fields, "table", stream)
 
 
 def _bars(title: str, rows: Sequence[tuple[str, int, str]], console: Console) -> None:

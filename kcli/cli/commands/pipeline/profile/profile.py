@@ -136,9 +136,11 @@ def _print(frame: Frame, job: Profiling, result: Profile, form: str | None) -> N
     if form in (None, "table") and sys.stdout.isatty():
         from kcli.cli.commands.pipeline.profile.plots import draw
 
-        draw(result, sys.stdout)
+        draw(result, sys.stdout, wide=frame.view.wide)
         return
-    write(document(result), form or "table")
+    made = document(result)
+    made.view = frame.view
+    write(made, form or "table")
 
 
 def document(result: Profile) -> Document:

@@ -10,52 +10,52 @@ from kcli.pipeline.jobs.profile import Key, Partition, Profile, Sizes, Step
 
 
 class PartitionRow(Row, section="partitions"):
-    partition: int = column("Number of the partition.")
+    partition: int = column("Number of the partition.", rank=1)
     start: int = column("First offset looked at.")
     end: int = column("The offset after the last.")
-    records: int = column("Records.")
+    records: int = column("Records.", unit="count")
     share: float = column("Of all records, 0 to 1.")
-    gaps: int = column("Offsets without a record: compacted, aborted, markers.")
-    bytes: int = column("Bytes of keys and values.")
-    null_keys: int = column("Records without a key.")
-    null_values: int = column("Records without a value: tombstones.")
-    first: str | None = column("The least timestamp, UTC.", table=False)
-    last: str | None = column("The greatest timestamp, UTC.")
+    gaps: int = column("Offsets without a record: compacted, aborted, markers.", unit="count")
+    bytes: int = column("Bytes of keys and values.", unit="bytes")
+    null_keys: int = column("Records without a key.", unit="count")
+    null_values: int = column("Records without a value: tombstones.", unit="count")
+    first: str | None = column("The least timestamp, UTC.", table=False, unit="word")
+    last: str | None = column("The greatest timestamp, UTC.", unit="word")
 
 
 class SizeRow(Row, section="sizes"):
-    part: str = column("key or value.")
-    count: int = column("Records that have one.")
-    bytes: int = column("Bytes of all of them.")
-    min: int = column("Bytes of the smallest.")
-    mean: float = column("Bytes on average.")
-    p50: int = column("Half are no larger; within 0.01 %.")
-    p90: int = column("90 % are no larger.")
-    p99: int = column("99 % are no larger.")
-    p999: int = column("99.9 % are no larger.")
-    max: int = column("Bytes of the largest.")
+    part: str = column("key or value.", unit="word", rank=1)
+    count: int = column("Records that have one.", unit="count")
+    bytes: int = column("Bytes of all of them.", unit="bytes")
+    min: int = column("Bytes of the smallest.", unit="bytes")
+    mean: float = column("Bytes on average.", unit="bytes")
+    p50: int = column("Half are no larger; within 0.01 %.", unit="bytes")
+    p90: int = column("90 % are no larger.", unit="bytes")
+    p99: int = column("99 % are no larger.", unit="bytes")
+    p999: int = column("99.9 % are no larger.", unit="bytes")
+    max: int = column("Bytes of the largest.", unit="bytes")
     histogram: dict[str, str] = column("How many are of which size.", table=False)
 
 
 class KeyRow(Row, section="keys"):
-    key: str = column("A key, of the most frequent.")
-    records: int = column("Records with it.")
+    key: str = column("A key, of the most frequent.", rank=1)
+    records: int = column("Records with it.", unit="count")
     share: float = column("Of all records, 0 to 1.")
-    partition: int | None = column("Where they are; null: in several.")
+    partition: int | None = column("Where they are; null: in several.", rank=1)
 
 
 class StepRow(Row, section="rate"):
-    time: str = column("When a step begins, UTC.")
-    records: int = column("Records with a timestamp in it.")
-    rate: float = column("Those per second.")
-    bytes: int = column("Bytes of their keys and values.")
+    time: str = column("When a step begins, UTC.", unit="word")
+    records: int = column("Records with a timestamp in it.", unit="count")
+    rate: float = column("Those per second.", unit="rate")
+    bytes: int = column("Bytes of their keys and values.", unit="bytes")
 
 
 class FieldRow(Row, section="fields"):
-    field: str = column("A field of the JSON in the values; [] is in a list.")
-    types: str = column("Its types, and how often each where there are several.")
+    field: str = column("A field of the JSON in the values; [] is in a list.", rank=1)
+    types: str = column("Its types, and how often each where there are several.", unit="sentence")
     null_share: float | None = column("In how many it is null or missing; null: nobody can say.")
-    distinct: int = column("About how many different values.")
+    distinct: int = column("About how many different values.", unit="count")
     min: float | None = column("The least number.")
     max: float | None = column("The greatest number.")
     shortest: int | None = column("Of texts and lists.", table=False)
@@ -64,20 +64,20 @@ class FieldRow(Row, section="fields"):
 
 
 class TopicRow(Row, section="topic"):
-    topic: str = column("Name of the topic.")
-    partitions: int = column("How many.")
-    records: int = column("Records.")
-    bytes: int = column("Bytes of keys and values.")
-    gaps: int = column("Offsets without a record.")
-    null_keys: int = column("Records without a key.")
-    null_values: int = column("Tombstones.")
-    distinct_keys: int = column("About how many different keys.")
+    topic: str = column("Name of the topic.", rank=1)
+    partitions: int = column("How many.", unit="count")
+    records: int = column("Records.", unit="count")
+    bytes: int = column("Bytes of keys and values.", unit="bytes")
+    gaps: int = column("Offsets without a record.", unit="count")
+    null_keys: int = column("Records without a key.", unit="count")
+    null_values: int = column("Tombstones.", unit="count")
+    distinct_keys: int = column("About how many different keys.", unit="count")
     skew: float | None = column("The fullest partition, in times the mean.")
-    first: str | None = column("The least timestamp, UTC.", table=False)
-    last: str | None = column("The greatest timestamp, UTC.", table=False)
+    first: str | None = column("The least timestamp, UTC.", table=False, unit="word")
+    last: str | None = column("The greatest timestamp, UTC.", table=False, unit="word")
     seconds: float = duration("Between them.")
-    rate: float | None = column("Records per second.")
-    sampled: int = column("Values that were looked into.", table=False)
+    rate: float | None = column("Records per second.", unit="rate")
+    sampled: int = column("Values that were looked into.", table=False, unit="count")
     json_share: float | None = column("How many of them are objects of JSON, 0 to 1.")
 
 

@@ -36,16 +36,16 @@ POLL = 0.1  # seconds
 
 
 class RunRow(Row, section="jobs"):
-    name: str = column("Which command it was.")
-    state: str = column("done or interrupted.")
-    source: str = column("What was read.")
-    destination: str = column("Where it went.")
-    records: int | None = column("Records written; null when nobody counted.")
-    bad: int = column("Records of which a key or value is null because it did not fit.")
-    bytes: int | None = column("Bytes of the files; null for topics.")
+    name: str = column("Which command it was.", rank=1)
+    state: str = column("done or interrupted.", unit="word", rank=1)
+    source: str = column("What was read.", rank=3)
+    destination: str = column("Where it went.", rank=3)
+    records: int | None = column("Records written; null when nobody counted.", unit="count", rank=1)
+    bad: int = column("Records of which a key or value is null because it did not fit.", unit="count")
+    bytes: int | None = column("Bytes of the files; null for topics.", unit="bytes")
     seconds: float = column("How long it took, with Spark running.")
-    rate: float = column("Records per second.")
-    lag: int | None = column("Records not yet read; null in a batch.")
+    rate: float = column("Records per second.", unit="rate")
+    lag: int | None = column("Records not yet read; null in a batch.", unit="count", rank=1)
     checkpoint: str | None = column("Where it is kept how far it is.", table=False)
 
 
@@ -268,7 +268,7 @@ class Run:
 
         seconds = monotonic() - self.begun
         records = outcome.records if outcome.records >= 0 else None
-        document = Document(shape=SHAPE)
+        document = Document(shape=SHAPE, view=self.frame.view)
         document.of(ProgressRow).extend(rows_of(self.seen, self.stood, "ended"))
         document.of(RunRow).append(
             RunRow(

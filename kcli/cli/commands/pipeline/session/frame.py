@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kcli.cli.commands.pipeline.options import PipelineOptions, report_format
 from kcli.cli.runtime.connection import Connection
+from kcli.cli.runtime.views import view_of
 from kcli.config.secrets.sources import Source
 from kcli.errors import UsageError
 from kcli.grammar.durations import seconds
@@ -26,6 +27,7 @@ class Frame:
         self.mode = mode_of(options)
         self.connector = options.connector or "kcli"
         self.format = report_format(options)
+        self.view = view_of(options)
         self.conf = conf_of(options.conf)
         self.remote = options.remote
         self.dry_run = options.dry_run

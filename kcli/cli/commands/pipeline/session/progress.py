@@ -22,17 +22,17 @@ EVERY = 1.0
 
 
 class ProgressRow(Row, section="progress", table=False):
-    state: str = column("running or ended.")
-    topic: str | None = column("Name of the topic; null is all of them.")
-    partition: int | None = column("Number of the partition; null is all of them.")
-    read: int = column("Records read.")
-    bytes: int = column("Bytes of keys and values read.")
-    done: int = column("Offsets that are behind us.")
-    span: int | None = column("Offsets in all; null without end.")
-    rate: float = column("Records read per second.")
+    state: str = column("running or ended.", unit="word", rank=1)
+    topic: str | None = column("Name of the topic; null is all of them.", rank=1)
+    partition: int | None = column("Number of the partition; null is all of them.", rank=1)
+    read: int = column("Records read.", unit="count")
+    bytes: int = column("Bytes of keys and values read.", unit="bytes")
+    done: int = column("Offsets that are behind us.", unit="count")
+    span: int | None = column("Offsets in all; null without end.", unit="count")
+    rate: float = column("Records read per second.", unit="rate")
     eta: float | None = duration("Seconds that are left; null when nobody knows.")
-    written: int | None = column("Records acknowledged; null where none are written.")
-    lag: int | None = column("Records not yet read; null in a batch.")
+    written: int | None = column("Records acknowledged; null where none are written.", unit="count")
+    lag: int | None = column("Records not yet read; null in a batch.", unit="count", rank=1)
 
 
 class Watch:

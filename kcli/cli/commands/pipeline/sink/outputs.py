@@ -117,7 +117,7 @@ class Printed(Output):
         super().__init__(frame, options)
         if frame.streaming and frame.remote is not None:
             raise UsageError("--remote: the rows of a stream are at the server; name --into or --out")
-        self._results = Results(frame.format or "table", options.limit)
+        self._results = Results(frame.format or "table", options.limit, view=frame.view)
 
     def batch(self, script: Script) -> None:
         """Every statement's rows, as each is done."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
 from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.view import View
 from kcli.errors import KcliError
 
 if TYPE_CHECKING:
@@ -27,13 +28,14 @@ class Closed(KcliError):
 class Results:
     """`show` each statement's rows, in format `form`; `limit` None is all, or 1000 in a table."""
 
-    def __init__(self, form: str, limit: int | None, out: TextIO | None = None) -> None:
+    def __init__(self, form: str, limit: int | None, out: TextIO | None = None, view: View | None = None) -> None:
         self.form = form
         self.limit = limit
         self.cut = 0
         self.rows = 0
         self._tables = 0
         self._out = sys.stdout if out is None else out
+        self._view = view
 
     def show(self, frame: DataFrame) -> None:
         """Print them. Raises Closed when the reader left, and what Spark raises."""
@@ -90,6 +92,7 @@ class Results:
             self._out.write("\n")
         self._tables += 1
         if answer.rows["rows"] or self.form != "table":
+            answer.view = self._view or answer.view
             write(answer, self.form, self._out)
 
 

@@ -12,17 +12,18 @@ from kcli.cli.output.progress import human_size
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
 from kcli.cli.output.tables.rows import Row, column, shape
+from kcli.cli.output.tables.view import View
 from kcli.model import TopicPartition
 
 
 class RangeRow(Row, section="ranges"):
-    topic: str = column("Name of the topic.")
-    partition: int = column("Number of the partition.")
+    topic: str = column("Name of the topic.", rank=1)
+    partition: int = column("Number of the partition.", rank=1)
     start: int = column("First offset.")
     end: int = column("Where it ends: the offset after the last.")
-    records: int = column("Offsets between; records may be fewer.")
-    bytes: int | None = column("About how many in the log; null when nobody knows.")
-    destination: str = column("Where they would go.", table=False)
+    records: int = column("Offsets between; records may be fewer.", unit="count")
+    bytes: int | None = column("About how many in the log; null when nobody knows.", unit="bytes")
+    destination: str = column("Where they would go.", table=False, rank=1)
 
 
 SHAPE = shape("pipeline.plan", "What a pipeline would read, by partition.", RangeRow)
@@ -40,7 +41,7 @@ class Looked(Protocol):
 def show(frame: Frame, source: Looked, destination: str) -> int:
     """Look and print. Returns the exit code."""
     source.look(measure=True)
-    write_plan(source.span, source.sizes, destination, frame.format)
+    write_plan(source.span, source.sizes, destination, frame.format, frame.view)
     if not frame.quiet:
         total = sum(end - start for start, end in source.span.values())
         size = sum((end - start) * source.sizes.get(at, 0.0) for at, (start, end) in source.span.items())
@@ -49,9 +50,11 @@ def show(frame: Frame, source: Looked, destination: str) -> int:
     return 0
 
 
-def write_plan(span: Span, sizes: Mapping[TopicPartition, float], destination: str, form: str | None) -> None:
+def write_plan(
+    span: Span, sizes: Mapping[TopicPartition, float], destination: str, form: str | None, view: View
+) -> None:
     """The ranges, a row each; bytes where the size per offset is known."""
-    document = Document(shape=SHAPE)
+    document = Document(shape=SHAPE, view=view)
     rows = document.of(RangeRow)
     for at, (start, end) in sorted(span.items()):
         size = 0.0 if end == start else sizes.get(at)

@@ -6,11 +6,11 @@ from kcli.cli.output.tables.rows import Row, column
 
 
 class ReplicaRow(Row, section="replicas"):
-    broker: int = column("Id of the broker.")
-    topic: str = column("Name of the topic.")
-    partition: int = column("Number of the partition.")
-    old: str = column("The log directory before.")
-    new: str = column("The log directory after.")
-    bytes: int = column("Bytes of the replica.")
-    result: str = column("would move, moving, done or failed.")
-    error: str | None = column("Why there are no figures; null when there are.", table=False)
+    broker: int = column("Id of the broker.", rank=1)
+    topic: str = column("Name of the topic.", rank=1)
+    partition: int = column("Number of the partition.", rank=1)
+    old: str = column("The log directory before.", rank=1)
+    new: str = column("The log directory after.", rank=1)
+    bytes: int = column("Bytes of the replica.", unit="bytes")
+    result: str = column("would move, moving, done or failed.", unit="word", rank=1)
+    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")

@@ -1,0 +1,67 @@
+"""How wide a text is on a terminal, and texts that are cut to a width. Pure."""
+
+from __future__ import annotations
+
+CUT = "…"
+
+
+def cells(text: str) -> int:
+    """Cells of a terminal that the text takes: two for a wide character, none for a combining one."""
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def middle(text: str, width: int) -> str:
+    """The text in at most `width` cells: the middle of a longer one is `…`, for names differ at both ends."""
+    if cells(text) <= width:
+        return text
+    room = max(width - 1, 0)
+    tail = _head(text[::-1], room // 2)[::-1]
+    return _head(text, room - cells(tail)) + CUT + tail
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """The text in lines of at most `width` cells, broken at spaces; a longer word is cut in its middle."""
+    if cells(text) <= width:
+        return [text]
+    lines: list[str] = []
+    for word in (middle(word, width) for word in text.split()):
+        if lines and cells(lines[-1]) + 1 + cells(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines or [""]
+
+
+def items(text: str, width: int) -> str:
+    """A list `a,b,c` in at most `width` cells: whole items from its beginning, then `…`."""
+    if cells(text) <= width:
+        return text
+    first, *others = text.split(",")
+    shown = first
+    for item in others:
+        if cells(shown) + cells(item) + 3 > width:
+            break
+        shown += f",{item}"
+    return f"{middle(shown, max(width - 2, 1))},{CUT}"
+
+
+def _head(text: str, width: int) -> str:
+    """As much of the beginning as fits in `width` cells."""
+    if text.isascii():
+        return text[:width]
+    used = 0
+    for place, character in enumerate(text):
+        used += _cells(character)
+        if used > width:
+            return text[:place]
+    return text
+
+
+def _cells(character: str) -> int:
+    if character.isascii():
+        return 1
+    from unicodedata import category, east_asian_width
+
+    if category(character) in ("Mn", "Me"):
+        return 0
+    return 2 if east_asian_width(character) in ("W", "F") else 1
