@@ -26,7 +26,7 @@ EVIL = (
 )
 ADDRESSES = {"host"}
 """Names of fields that are addresses: poisoned on demand only, for nobody could be asked anything then."""
-OURS = re.compile(r"\r(?=\x1b\[2K)|\x1b\[(?:[0-9;]*m|\?25[lh]|[0-9]*[AKJGH]|\?1049[lh]|[0-9;]*H|\?7[lh])")
+OURS = re.compile(r"\r(?=\x1b\[2K)|\x1b\[(?:[0-9;]*m|\?25[lh]|[0-9]*[AFKJGH]|\?1049[lh]|[0-9;]*H|\?7[lh])")
 """What kcli itself sends to a terminal."""
 
 
