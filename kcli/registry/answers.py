@@ -156,8 +156,9 @@ def sound(text: str) -> str:
 
 
 def as_text(value: object) -> str:
-    """A value that is kept for another registry, as JSON; "" for null."""
-    return "" if value is None else sound(json.dumps(value, ensure_ascii=False))
+    """A value that is kept for another registry, as JSON; "" for null. Raises ValueError for a number that JSON has
+    not."""
+    return "" if value is None else sound(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
 def document(schema: Schema, imported: bool = False) -> dict[str, object]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-from hashlib import sha256
 
 from kcli.paths import cache_folder, private
 from kcli.registry.answers import document, schema_of
@@ -22,6 +21,11 @@ if TYPE_CHECKING:
     from kcli.schemas import Schema
 
     Named = Sequence[tuple[str, Schema]]
+
+try:
+    from _blake2 import blake2b  # hashlib brings OpenSSL with it, which costs 2 ms
+except ImportError:
+    from hashlib import blake2b
 
 LARGEST = 32 * 1024 * 1024
 
@@ -44,7 +48,7 @@ class Disk:
         except OSError:
             return None
         digest, _, body = data.partition(b"\n")
-        if len(data) > LARGEST or digest != sha256(body).hexdigest().encode():
+        if len(data) > LARGEST or digest != _hash(body).encode():
             return None
         try:
             read = read_object(body.decode())
@@ -65,13 +69,17 @@ class Disk:
         try:
             os.makedirs(self._folder, mode=0o700, exist_ok=True)
             with open(fresh, "wb", opener=private) as file:
-                file.write(sha256(body).hexdigest().encode() + b"\n" + body)
+                file.write(_hash(body).encode() + b"\n" + body)
             os.replace(fresh, path)
         except OSError:  # a full disk, a folder that cannot be written: the next run asks again
             return
 
     def _path(self, key: str) -> str:
-        return os.path.join(self._folder, sha256(f"{self._name}\n{key}".encode()).hexdigest()[:40])
+        return os.path.join(self._folder, _hash(f"{self._name}\n{key}".encode())[:40])
+
+
+def _hash(data: bytes) -> str:
+    return blake2b(data, digest_size=32).hexdigest()
 
 
 def _row(name: str, schema: Schema) -> dict[str, object]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from kcli.registry.cache import Cache
-from kcli.registry.client import RegistryClient
 from kcli.registry.disk import Disk
 from kcli.registry.references import resolve
 from kcli.registry.subjects import prefix, split
@@ -12,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from kcli.registry.client import RegistryClient
     from kcli.registry.folder import FolderSchemas
     from kcli.registry.settings import RegistrySettings
     from kcli.schemas import Schema
@@ -25,8 +25,8 @@ def open_schemas(settings: RegistrySettings, *, guard: str = "", profile: str = 
         from kcli.registry.folder import FolderSchemas
 
         return FolderSchemas(settings.folder)
-    client = RegistryClient(settings, guard=guard, profile=profile)
-    return RegistrySchemas(client, Disk(settings.name) if settings.disk and lasting(settings) else None)
+    disk = Disk(settings.name) if settings.disk and lasting(settings) else None
+    return RegistrySchemas(settings, disk, guard=guard, profile=profile)
 
 
 def lasting(settings: RegistrySettings) -> bool:
@@ -36,16 +36,31 @@ def lasting(settings: RegistrySettings) -> bool:
 
 
 class RegistrySchemas:
-    """`Schemas` of a registry. `client` is for what is not looked up."""
+    """`Schemas` of a registry. What the disk has costs no client, which is dear to import."""
 
-    def __init__(self, client: RegistryClient, disk: Disk | None = None) -> None:
-        self.client = client
+    def __init__(
+        self, settings: RegistrySettings, disk: Disk | None = None, *, guard: str = "", profile: str = ""
+    ) -> None:
+        self._settings = settings
+        self._guard = guard
+        self._profile = profile
+        self._client: RegistryClient | None = None
         self._disk = disk
         self._cache = Cache()
 
+    @property
+    def client(self) -> RegistryClient:
+        """For what is not looked up."""
+        if self._client is None:
+            from kcli.registry.client import RegistryClient
+
+            self._client = RegistryClient(self._settings, guard=self._guard, profile=self._profile)
+        return self._client
+
     async def close(self) -> None:
         await self._cache.close()
-        await self.client.close()
+        if self._client is not None:
+            await self._client.close()
 
     async def by_id(self, id: int, *, context: str = "", subject: str | None = None) -> Schema:
         context = context or split(subject or "")[0]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from kcli.errors import ConnectError, UsageError
-from kcli.registry.client import RegistryClient
 from kcli.registry.disk import Disk
 from kcli.registry.errors import BadAnswer, NotFound
 from kcli.registry.lookup import RegistrySchemas, lasting, open_schemas
@@ -28,7 +29,7 @@ NAME = "https://registry.example"
 async def schemas(url: str, folder: Path | None = None) -> AsyncIterator[RegistrySchemas]:
     """Of a registry that is called NAME on the disk."""
     settings = RegistrySettings(origins=(Origin(url=url),), retries=0)
-    made = RegistrySchemas(RegistryClient(settings), Disk(NAME, str(folder)) if folder is not None else None)
+    made = RegistrySchemas(settings, Disk(NAME, str(folder)) if folder is not None else None)
     try:
         yield made
     finally:
@@ -347,3 +348,26 @@ async def test_a_read_only_profile_registers_nothing() -> None:
 
 def test_not_found_is_final_for_whoever_asks() -> None:
     assert not NotFound("x", 404, 40403).retriable
+
+
+KEPT = """
+import asyncio, sys
+from kcli.config.properties.merged import read_properties
+from kcli.registry.lookup import open_schemas
+from kcli.registry.settings import registry_of
+settings = registry_of(read_properties(None, ["schema.registry.url=https://registry.example"]))
+print(asyncio.run(open_schemas(settings).by_id(7)).text)
+print(*sys.modules, file=sys.stderr)
+"""
+
+
+@pytest.mark.process
+def test_a_schema_on_the_disk_costs_no_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    Disk(NAME).write("id 7 of the default context", [("", SCHEMA)])
+    done = subprocess.run([sys.executable, "-c", KEPT], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == SCHEMA.text
+    dear = {"http.client", "kcli.registry.http", "kcli.registry.client", "hashlib", "email", "dataclasses", "typing"}
+    assert not dear & set(done.stderr.split()[-2000:]) - set(subprocess.run(
+        [sys.executable, "-c", "import asyncio, sys; print(*sys.modules)"], capture_output=True, text=True, check=True
+    ).stdout.split())  # fmt: skip

@@ -35,6 +35,13 @@ async def opened(url: str, user: str = "", password: str = "") -> AsyncIterator[
         await client.close()
 
 
+def looking_up(client: RegistryClient, disk: Disk | None = None) -> RegistrySchemas:
+    """With the client, which the test closes."""
+    schemas = RegistrySchemas(client.settings, disk)
+    schemas._client = client
+    return schemas
+
+
 def record(name: str, *fields: str) -> Schema:
     """An Avro record whose fields are integers; `b=1` has a default."""
     rows = []
@@ -138,7 +145,7 @@ async def test_references_are_followed(client: RegistryClient, subject: Names, t
     text = '{"type":"record","name":"Outer","fields":[{"name":"m","type":"Middle"},{"name":"i","type":"Inner"}]}'
     both = (Reference("Middle", middle, 1), *of_inner)
     number = (await client.register(outer, Schema(text=text, references=both))).id
-    schemas = RegistrySchemas(client, Disk("https://r.example", str(tmp_path / "cache")))
+    schemas = looking_up(client, Disk("https://r.example", str(tmp_path / "cache")))
     found = await schemas.by_id(number)
     assert found.references == both
     needed = await schemas.references(found)
@@ -251,7 +258,7 @@ async def test_an_id_is_looked_up_in_its_context(srfake: Srfake, registry: None,
         found = await client.version(name)
         assert (found.context, found.subject) == (context, name)
         assert context in [one.strip(":") for one in await client.contexts()]
-        found_by_id = await RegistrySchemas(client).by_id(number, subject=name)
+        found_by_id = await looking_up(client).by_id(number, subject=name)
         assert (found_by_id.context, found_by_id.text) == (context, found.text)
         # the same by an address that is one of a context
         async with opened(f"{srfake.url}/contexts/{context}") as inside:
@@ -260,7 +267,7 @@ async def test_an_id_is_looked_up_in_its_context(srfake: Srfake, registry: None,
 
 async def test_many_at_once(client: RegistryClient, subject: Names) -> None:
     numbers = [(await client.register(subject("s"), record(subject("R").replace("-", ""), "a"))).id for _ in range(20)]
-    schemas = RegistrySchemas(client)
+    schemas = looking_up(client)
     found = await asyncio.gather(*(schemas.by_id(number) for number in numbers * 20))
     assert [schema.id for schema in found] == numbers * 20
 
