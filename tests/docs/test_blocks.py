@@ -21,6 +21,7 @@ RUN = {
     "README.md": "tests/test_readme.py",
     "docs/records.md": "tests/test_records_page.py",
     "docs/how-to.md": "tests/docs/test_how_to.py",
+    "docs/start.md": "tests/docs/test_how_to.py",
     "docs/library/": "tests/docs/test_programs.py",
     "docs/reference/": "tests/cli/parsing/test_examples_of_help.py",  # read by the parser: what they name is not there
 }

@@ -1,9 +1,9 @@
-"""docs/how-to.md is true: its lines run in order, and end with 0, or with N where the comment begins with `exit N`."""
+"""docs/start.md and docs/how-to.md are true: their lines run in order, each page on a sandbox, and end with 0, or with
+N where the comment begins with `exit N`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,31 +12,28 @@ from kcli.sandbox.thread import SandboxThread
 from tests.lines import Lines
 from tests.test_tasks import seed
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs/how-to.md").read_text()
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 CODE = re.compile(r"\s# exit (\d)")
-LINES = [
-    line
-    for block in re.findall(r"^```sh\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
-    for line in block.splitlines()
-    if line
-]
 
 
-@pytest.fixture
-def lines(tmp_path: Path) -> Iterator[Lines]:
-    with SandboxThread(control=True, rebalance_delay=0) as sandbox:
-        made = Lines(tmp_path, KCLI_BOOTSTRAP=sandbox.bootstrap)
-        seed(made)
-        yield made
+def lines_of(page: str) -> list[str]:
+    blocks = re.findall(r"^```sh\n(.*?)^```", (DOCS / page).read_text(), re.DOTALL | re.MULTILINE)
+    return [line for block in blocks for line in block.splitlines() if line and "# not run: " not in line]
 
 
 @pytest.mark.process
-def test_every_line_of_the_page_runs(lines: Lines) -> None:
-    assert len(LINES) > 25
+@pytest.mark.parametrize(("page", "seeded"), [("start.md", False), ("how-to.md", True)])
+def test_every_line_of_the_page_runs(page: str, seeded: bool, tmp_path: Path) -> None:
+    written = lines_of(page)
+    assert len(written) > 15
     failed = []
-    for line in LINES:
-        expected = CODE.search(line)
-        done = lines.run(re.sub(r"\s+# .*$", "", line))
-        if done.code != int(expected[1] if expected else 0):
-            failed.append(f"{line}\n   ended with {done.code}\n{done.out[-600:]}{done.err[-600:]}")
+    with SandboxThread(control=True, rebalance_delay=0) as sandbox:
+        lines = Lines(tmp_path, KCLI_BOOTSTRAP=sandbox.bootstrap)
+        if seeded:
+            seed(lines)
+        for line in written:
+            expected = CODE.search(line)
+            done = lines.run(re.sub(r"\s+# .*$", "", line))
+            if done.code != int(expected[1] if expected else 0):
+                failed.append(f"{line}\n   ended with {done.code}\n{done.out[-600:]}{done.err[-600:]}")
     assert not failed, "\n".join(failed)

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 import yaml
 
+import kcli
 from tests.each import each
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,3 +65,10 @@ def test_versions_names_what_is_declared_and_what_is_run() -> None:
     assert f"| Apache Kafka {kafka} |" in page
     missing = [name for name in re.findall(r"`(tests/[\w/]+(?:\.py)?)`", page) if not (ROOT / name).exists()]
     assert missing == []
+
+
+def test_names_has_every_name_of_the_public_face() -> None:
+    page = (DOCS / "library/names.md").read_text()
+    named = set(re.findall(r"^::: kcli\.[\w.]*?(\w+)$", page, re.MULTILINE))
+    named |= set(re.findall(r"\w+", "".join(re.findall(r"members: \[(.*)\]", page))))
+    assert set(kcli.__all__) - named == {"__version__"}
