@@ -19,7 +19,8 @@ PAGES = sorted(
 )
 RUN = {
     "README.md": "tests/test_readme.py",
-    "docs/records.md": "tests/test_records_page.py",
+    "docs/records.md": "tests/test_pages.py",
+    "docs/schemas.md": "tests/test_pages.py",
     "docs/how-to.md": "tests/docs/test_how_to.py",
     "docs/start.md": "tests/docs/test_how_to.py",
     "docs/library/": "tests/docs/test_programs.py",

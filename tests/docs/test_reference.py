@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from kcli.cli.parsing.help.reference import FOLDER, pages, shared_connection, write
+from kcli.cli.parsing.help.reference import FOLDER, nav, pages, shared_connection, write
 from kcli.cli.parsing.registry import every
 from kcli.config.properties.known import KNOWN
 from kcli.config.properties.names import REFUSED, SECURITY
@@ -18,6 +18,15 @@ def test_the_pages_are_what_the_declarations_make() -> None:
     there = {str(path.relative_to(FOLDER)): path.read_text() for path in FOLDER.rglob("*.md")}
     assert there.keys() == PAGES.keys(), "run `make reference`"
     assert [name for name, text in PAGES.items() if there[name] != text] == [], "run `make reference`"
+
+
+def test_the_menu_of_the_site_names_the_pages() -> None:
+    text = (FOLDER.parents[1] / "mkdocs.yml").read_text()
+    assert nav(text) == text, "run `make reference`"
+    assert nav("nav:\n  - Commands:\n      - old.md\n  - More:\n      - more.md\n").endswith(
+        "  - More:\n      - more.md\n"
+    )
+    assert text.count("reference/") == len(PAGES)
 
 
 def test_a_page_of_what_is_gone_goes(tmp_path: Path) -> None:

@@ -88,4 +88,4 @@ def _fields(value: Option | Command) -> dict[str, object]:
 
 if __name__ == "__main__":
     write()
-    reference.write()
+    reference.write_all()

@@ -39,6 +39,8 @@ meant where none of them is given: [clusters](help/clusters.md).
 """
 OPTION = re.compile(r"(?<![\w-])(--[a-z][\w.-]*\w|-[A-Za-z](?![\w-]))")
 """An option in a text."""
+PARTS = {**SECTIONS, "For users of kpax": UNLISTED}
+"""The headings of the list of commands, with their subjects."""
 KINDS = {"moment": "integer", "duration": "number", "strings": "array of strings", "integers": "array of integers"}
 """Kinds of columns that JSON has no word for. A moment is milliseconds since 1970, a duration seconds."""
 
@@ -63,10 +65,30 @@ def write(folder: Path = FOLDER) -> None:
             path.write_text(text)
 
 
+def nav(text: str) -> str:
+    """`mkdocs.yml` with the pages under `Commands` in its menu, which end where the next part begins."""
+    sections = PARTS | {"Topics": tuple(f"help/{name}" for name in TOPICS)}
+    lines = [f"      - reference/{name}.md" for name in ("README", "connection", "properties")]
+    for title, names in sections.items():
+        lines += [f"      - {title}:", *(f"          - reference/{name}.md" for name in names)]
+    before, commands, after = text.partition("  - Commands:\n")
+    rest = re.search(r"^  - ", after, re.MULTILINE)
+    return before + commands + "\n".join(lines) + "\n" + (after[rest.start() :] if rest else "")
+
+
+def write_all() -> None:
+    """The pages, and the menu of the site."""
+    write()
+    menu = FOLDER.parents[1] / "mkdocs.yml"
+    text = menu.read_text()
+    if nav(text) != text:
+        menu.write_text(nav(text))
+
+
 def _index() -> str:
     parts = [
         _rows(title, {f"{name}.md": (f"kcli {name}", SUBJECTS[name][1]) for name in names})
-        for title, names in [*SECTIONS.items(), ("For users of kpax", UNLISTED)]
+        for title, names in PARTS.items()
     ]
     topics = {f"help/{name}.md": (f"kcli help {name}", about) for name, (about, _) in TOPICS.items()}
     return INDEX + "\n".join([*parts, _rows("Topics", topics)])
@@ -194,4 +216,4 @@ def _plain(text: str) -> str:
 
 
 if __name__ == "__main__":
-    write()
+    write_all()
