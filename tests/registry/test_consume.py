@@ -1,0 +1,94 @@
+"""What Confluent's serializers wrote under registries of others, read by `kcli consume`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient
+from confluent_kafka.schema_registry.avro import AvroSerializer
+from confluent_kafka.serialization import MessageField, SerializationContext
+
+from kcli.sandbox.thread import SandboxThread
+from tests.cli.conftest import Shell
+from tests.registry.oracles import Oracle
+
+ORDER: dict[str, Any] = {
+    "type": "record", "name": "Order", "namespace": "shop",
+    "fields": [
+        {"name": "id", "type": "long"},
+        {"name": "who", "type": {"type": "record", "name": "Person", "fields": [{"name": "name", "type": "string"}]}},
+        {"name": "second", "type": ["null", "Person"], "default": None},
+        {"name": "total", "type": {"type": "bytes", "logicalType": "decimal", "precision": 12, "scale": 2}},
+        {"name": "day", "type": {"type": "int", "logicalType": "date"}},
+        {"name": "at", "type": {"type": "long", "logicalType": "timestamp-micros"}},
+        {"name": "hour", "type": {"type": "int", "logicalType": "time-millis"}},
+        {"name": "tags", "type": {"type": "map", "values": ["int", "string"]}},
+        {"name": "state", "type": {"type": "enum", "name": "State", "symbols": ["NEW", "PAID"]}},
+        {"name": "half", "type": "float"},
+    ],
+}  # fmt: skip
+VALUE = {
+    "id": 2**60, "who": {"name": "Zoë \"Z\""}, "second": {"name": ""}, "total": Decimal("-12.30"),
+    "day": date(2026, 11, 24), "at": datetime(2026, 11, 24, 1, 2, 3, 4, UTC), "hour": time(23, 59, 59, 999000),
+    "tags": {"a": 1, "b": "x"}, "state": "PAID", "half": 0.1,
+}  # fmt: skip
+SHOWN = {
+    "id": 2**60, "who": {"name": "Zoë \"Z\""}, "second": {"name": ""}, "total": "-12.30", "day": "2026-11-24",
+    "at": "2026-11-24T01:02:03.000004Z", "hour": "23:59:59.999", "tags": {"a": 1, "b": "x"}, "state": "PAID",
+    "half": 0.1,
+}  # fmt: skip
+
+
+@pytest.fixture
+def shell() -> Iterator[Shell]:
+    with SandboxThread(topics={"orders": 1}) as sandbox:
+        yield Shell(sandbox.bootstrap)
+
+
+@pytest.fixture
+def theirs(oracle: Oracle) -> Iterator[SchemaRegistryClient]:
+    with SchemaRegistryClient({"url": oracle.url}) as client:
+        yield client
+
+
+def serialized(
+    theirs: SchemaRegistryClient, schema: Schema | str, value: Any, topic: str, field: MessageField = MessageField.VALUE
+) -> bytes:
+    made = AvroSerializer(theirs, schema)(value, SerializationContext(topic, field))
+    assert isinstance(made, bytes)
+    return made
+
+
+def test_records_of_confluents_serializer_are_read(oracle: Oracle, theirs: SchemaRegistryClient, shell: Shell) -> None:
+    payload = serialized(theirs, json.dumps(ORDER), VALUE, "orders")
+    shell.ok("produce", "orders", "--whole", stdin=payload)
+    line = shell.ok("consume", "orders", "-e", "--schema-registry", oracle.url)
+    assert json.loads(line) == SHOWN
+    where = ["--where", "value.who.name == 'Zoë \"Z\"' and value.total == '-12.30'"]
+    assert shell.ok("count", "orders", "--schema-registry", oracle.url, *where) == b"1\n"
+    assert shell.ok("consume", "orders", "-e", "--schema-registry", oracle.url, "--value-schema", "topic") == line
+
+
+def test_keys_and_schemas_that_use_others(oracle: Oracle, theirs: SchemaRegistryClient, shell: Shell) -> None:
+    using = {"type": "record", "name": "Visit", "fields": [{"name": "who", "type": "shop.Person"}]}
+    person = json.dumps({**ORDER["fields"][1]["type"], "namespace": "shop"})
+    theirs.register_schema("person", Schema(person, "AVRO"))
+    schema = Schema(json.dumps(using), "AVRO", [SchemaReference("shop.Person", "person", 1)])
+    value = serialized(theirs, schema, {"who": {"name": "Ann"}}, "visits")
+    key = serialized(theirs, '"string"', "k", "visits", MessageField.KEY)
+    shell.ok("topics", "create", "visits", "-p", "1")
+    envelope = {"key": {"base64": _base64(key)}, "value": {"base64": _base64(value)}}
+    shell.ok("produce", "visits", "--input", "json", stdin=json.dumps(envelope).encode())
+    line = shell.ok("consume", "visits", "-e", "-f", "%k %s", "--schema-registry", oracle.url)
+    assert line == b'"k" {"who":{"name":"Ann"}}'
+
+
+def _base64(data: bytes) -> str:
+    from base64 import b64encode
+
+    return b64encode(data).decode()
