@@ -44,7 +44,7 @@ test: $(VENV)/.made-dev  ## every test but Spark's and pictures, against a real 
 	$(PYTEST) tests -m 'not spark and not pictures and not dist' $(ARGS)
 
 test-spark: $(VENV)/.made-dev  ## the tests that run Spark: clusters, kills in mid-stream, every command on a real Kafka
-	$(subst -n $(WORKERS),-n 2,$(PYTEST)) tests/pipeline tests/test_readme.py -m spark $(ARGS)
+	$(subst -n $(WORKERS),-n 2,$(PYTEST)) tests/pipeline tests/docs tests/test_readme.py -m spark $(ARGS)
 
 test-pure: $(VENV)/.made-dev  ## what handles records, on the plain-Python record core
 	KCLI_PURE_PYTHON=1 $(PYTEST) $(RECORDS) $(ARGS)

@@ -23,6 +23,7 @@ RUN = {
     "docs/schemas.md": "tests/test_pages.py",
     "docs/how-to.md": "tests/docs/test_how_to.py",
     "docs/start.md": "tests/docs/test_how_to.py",
+    "docs/lake.md": "tests/docs/test_lake.py",
     "docs/library/": "tests/docs/test_programs.py",
     "docs/reference/": "tests/cli/parsing/test_examples_of_help.py",  # read by the parser: what they name is not there
 }
