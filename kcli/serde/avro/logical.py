@@ -1,0 +1,117 @@
+"""Logical types from the texts that kcli shows: ISO 8601, decimals, UUIDs. Each raises ValueError for another text."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from struct import pack
+
+from kcli.serde.avro.types import Logical
+
+DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+CLOCK = re.compile(r"(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?")
+ZONE = re.compile(r"(?:Z|([+-])(\d\d):?(\d\d))")
+DECIMAL = re.compile(r"([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?")
+UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+EPOCH = date(1970, 1, 1).toordinal()
+SECONDS = 86_400
+LARGEST_EXPONENT = 2000
+
+
+def reads(logical: Logical, text: str) -> bool:
+    """Whether a text is of a logical type."""
+    try:
+        if logical.name == "decimal":
+            unscaled(text, logical)
+        elif logical.name == "uuid":
+            uuid(text)
+        else:
+            number(text, logical.name)
+    except ValueError:
+        return False
+    return True
+
+
+def number(text: str, logical: str) -> int:
+    """The number of a date, a time or a timestamp."""
+    if logical == "date":
+        found = DAY.fullmatch(text)
+        if found is None:
+            raise ValueError("is no date such as 2026-11-24")
+        return _days(found)
+    digits = {"millis": 3, "micros": 6, "nanos": 9}[logical.rpartition("-")[2]]
+    if logical.startswith("time-"):
+        clock = CLOCK.fullmatch(text)
+        if clock is None:
+            raise ValueError("is no time of a day such as 10:20:30.123")
+        return _clock(clock, digits)
+    return _timestamp(text, digits, local=logical.startswith("local-"))
+
+
+def _timestamp(text: str, digits: int, *, local: bool) -> int:
+    day = DAY.match(text)
+    clock = CLOCK.match(text, 11) if day is not None and text[10:11] in ("T", " ") else None
+    if day is None or clock is None:
+        raise ValueError("is no timestamp such as 2026-11-24T10:20:30.123" + ("" if local else "Z"))
+    zone = ZONE.fullmatch(text, clock.end())
+    if local and clock.end() != len(text):
+        raise ValueError("has a zone, and a local timestamp has none")
+    if not local and zone is None:
+        raise ValueError("has no zone: write Z for UTC, or +01:00")
+    shift = 0
+    if zone is not None and zone[1]:
+        shift = (int(zone[2]) * 60 + int(zone[3])) * (60 if zone[1] == "+" else -60)
+    parts: int = 10**digits
+    return (_days(day) * SECONDS - shift) * parts + _clock(clock, digits)
+
+
+def _days(found: re.Match[str]) -> int:
+    try:
+        return date(int(found[1]), int(found[2]), int(found[3])).toordinal() - EPOCH
+    except ValueError:
+        raise ValueError("is no day of the calendar") from None
+
+
+def _clock(found: re.Match[str], digits: int) -> int:
+    hours, minutes, seconds = int(found[1]), int(found[2]), int(found[3])
+    part = (found[4] or "").ljust(digits, "0")
+    if hours > 23 or minutes > 59 or seconds > 59:
+        raise ValueError("is no time of a day")
+    if part[digits:].strip("0"):
+        raise ValueError(f"has more than {digits} digits of a second")
+    parts: int = 10**digits
+    return ((hours * 60 + minutes) * 60 + seconds) * parts + int(part[:digits])
+
+
+def unscaled(text: str, logical: Logical) -> int:
+    """The whole number of a decimal: 12.3 with a scale of 2 is 1230. Nothing is rounded."""
+    found = DECIMAL.fullmatch(text)
+    if found is None:
+        raise ValueError("is no decimal such as 12.34")
+    exponent = int(found[4] or 0)
+    digits = (found[2] + (found[3] or "")).lstrip("0") or "0"
+    shift = logical.scale - len(found[3] or "") + exponent
+    if abs(exponent) > LARGEST_EXPONENT or len(digits) > LARGEST_EXPONENT:
+        raise ValueError("has too many digits")
+    if shift < 0:
+        if digits[shift:].strip("0"):
+            raise ValueError(f"has more than {logical.scale} digits behind the point")
+        digits = digits[:shift] or "0"
+    value: int = int(digits) * 10 ** max(shift, 0)
+    if len(str(value)) > logical.precision:
+        raise ValueError(f"has more than {logical.precision} digits")
+    return -value if found[1] == "-" else value
+
+
+def uuid(text: str) -> bytes:
+    if UUID.fullmatch(text) is None:
+        raise ValueError("is no UUID")
+    return bytes.fromhex(text.replace("-", ""))
+
+
+def duration(value: dict[str, object]) -> bytes:
+    """Months, days and milliseconds."""
+    parts = [value.get(name) for name in ("months", "days", "millis")]
+    if len(value) != 3 or not all(type(part) is int and 0 <= part < 2**32 for part in parts):
+        raise ValueError('is no duration such as {"months": 1, "days": 2, "millis": 3}')
+    return pack("<III", *parts)

@@ -1,0 +1,155 @@
+"""Writers of Avro types without parts. Each appends a value to a payload, and raises BadValue."""
+
+from __future__ import annotations
+
+from binascii import Error as NotBase64
+from binascii import a2b_base64
+from struct import Struct
+
+from kcli.serde.avro import logical as texts
+from kcli.serde.avro.exact import FLOATS, BadValue, Written, shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kcli.serde.avro.types import Logical
+
+    Write = Callable[[object, bytearray], None]
+
+FLOAT, DOUBLE = Struct("<f"), Struct("<d")
+
+
+def varint(value: int) -> bytes:
+    """A zigzag varint."""
+    left = value << 1 if value >= 0 else ~(value << 1)
+    if left < 128:
+        return bytes((left,))
+    written = bytearray()
+    while left > 127:
+        written.append(left & 127 | 128)
+        left >>= 7
+    written.append(left)
+    return bytes(written)
+
+
+def _null(value: object, out: bytearray) -> None:
+    if value is not None:
+        raise BadValue(f"{shown(value)} is not null")
+
+
+def _boolean(value: object, out: bytearray) -> None:
+    if type(value) is not bool:
+        raise BadValue(f"{shown(value)} is not true or false")
+    out.append(value)
+
+
+def _whole(kind: str, bits: int) -> Write:
+    low, high = -(1 << bits - 1), (1 << bits - 1) - 1
+
+    def write(value: object, out: bytearray) -> None:
+        if type(value) is not int:
+            raise BadValue(f"{shown(value)} is not {'an' if kind == 'int' else 'a'} {kind}")
+        if not low <= value <= high:
+            raise BadValue(f"{shown(value)} does not fit in {kind}: it is from {low} to {high}")
+        out += varint(value)
+
+    return write
+
+
+def _floating(kind: str, packed: Struct) -> Write:
+    def write(value: object, out: bytearray) -> None:
+        if type(value) not in (int, float, Written) and not (type(value) is str and value in FLOATS):
+            raise BadValue(f"{shown(value)} is not a {kind}")
+        try:
+            out += packed.pack(float(value))  # type: ignore[arg-type]
+        except OverflowError:
+            raise BadValue(f"{shown(value)} is larger than a {kind}") from None
+
+    return write
+
+
+def _string(value: object, out: bytearray) -> None:
+    if type(value) is not str:
+        raise BadValue(f"{shown(value)} is not a string")
+    try:
+        data = value.encode()
+    except UnicodeEncodeError:
+        raise BadValue("it has half of a surrogate pair, which is no text") from None
+    out += varint(len(data))
+    out += data
+
+
+SCALARS: dict[str, Write] = {
+    "null": _null,
+    "boolean": _boolean,
+    "int": _whole("int", 32),
+    "long": _whole("long", 64),
+    "float": _floating("float", FLOAT),
+    "double": _floating("double", DOUBLE),
+    "string": _string,
+}
+
+
+def long_bytes(kind: str, logical: Logical) -> Write:
+    """Of an int or a long that is a date, a time or a timestamp: its text, or the number itself."""
+    plain = SCALARS[kind]
+
+    def write(value: object, out: bytearray) -> None:
+        if type(value) is str:
+            try:
+                value = texts.number(value, logical.name)
+            except ValueError as problem:
+                raise BadValue(f"{shown(value)} {problem}") from None
+        plain(value, out)
+
+    return write
+
+
+def fixed_bytes(size: int, logical: Logical | None, *, latin: bool) -> Write:
+    """Of bytes (`size` -1) or a fixed: {"base64": …} or a text; a string of Latin-1 where it is `latin`; the text of a
+    logical type."""
+
+    def write(value: object, out: bytearray) -> None:
+        data = _data(value, size, logical, latin)
+        if size < 0:
+            out += varint(len(data))
+        elif len(data) != size:
+            raise BadValue(f"it has {len(data)} bytes, not {size}")
+        out += data
+
+    return write
+
+
+def _data(value: object, size: int, logical: Logical | None, latin: bool) -> bytes:
+    if type(value) is dict and set(value) == {"base64"} and type(value["base64"]) is str:
+        try:
+            return a2b_base64(value["base64"].encode(), strict_mode=True)
+        except (NotBase64, UnicodeEncodeError):
+            raise BadValue(f"{shown(value['base64'])} is not base64") from None
+    try:
+        if logical is not None:
+            return _logical(value, size, logical)
+        if type(value) is str:
+            return value.encode("latin-1" if latin else "utf-8")
+    except UnicodeEncodeError:
+        raise BadValue(f"{shown(value)} is no text of this kind") from None
+    except ValueError as problem:
+        raise BadValue(f"{shown(value)} {problem}") from None
+    raise BadValue(f'{shown(value)} is neither {{"base64": …}} nor a text')
+
+
+def _logical(value: object, size: int, logical: Logical) -> bytes:
+    """Raises ValueError."""
+    if logical.name == "decimal" and type(value) in (str, int, Written):
+        number = texts.unscaled(value.text if isinstance(value, Written) else str(value), logical)
+        length = size if size >= 0 else (number + (number < 0)).bit_length() // 8 + 1
+        try:
+            return number.to_bytes(length, "big", signed=True)
+        except OverflowError:
+            raise ValueError(f"does not fit in {size} bytes") from None
+    if logical.name == "uuid" and type(value) is str:
+        return texts.uuid(value)
+    if logical.name == "duration" and type(value) is dict:
+        return texts.duration(value)
+    raise ValueError(f"is no {logical.name}")

@@ -1,0 +1,226 @@
+"""Values of plain JSON as Avro payloads: what `program` shows is written back, byte for byte.
+
+Missing fields take their defaults. A union takes the first branch that fits exactly; `{"ns.Name": …}`, the form of the
+specification, says which. Whole numbers never pass through a float. What does not fit is BadValue with its path.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+
+from kcli.schemas import SchemaRefused
+from kcli.serde.avro.exact import BadValue, fitting, shown
+from kcli.serde.avro.scalars import SCALARS, fixed_bytes, long_bytes, varint
+from kcli.serde.avro.types import Array, Enum, Fixed, Map, Record, Type, Union
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kcli.serde.avro.types import Field
+
+    Write = Callable[[object, bytearray], None]
+    """Appends a value. Raises BadValue."""
+
+DEEPEST = 256  # values within one another
+COUNT = Struct("<i")
+
+
+class AvroWriter:
+    """Writes values of a schema. `specified` reads the specification's own JSON, as a schema has its defaults: unions
+    name their branch or take the first, bytes are strings of Latin-1, logical types are numbers."""
+
+    def __init__(self, schema: Type, *, specified: bool = False) -> None:
+        self._specified = specified
+        self._made: dict[int, Write] = {}
+        self._held: list[Type] = []
+        self._raw = schema.kind == "bytes"
+        self._write = self._writer(schema)
+
+    def write(self, value: object) -> bytes:
+        """The payload of a value that `read_json` of `exact` read. Raises BadValue."""
+        out = bytearray()
+        try:
+            self._write(value, out)
+        except RecursionError:
+            raise BadValue("it is nested too deeply") from None
+        if self._raw:  # Java writes a schema that is only "bytes" without a length
+            return bytes(out[len(varint_of(out)) :])
+        return bytes(out)
+
+    def _writer(self, type: Type) -> Write:
+        """The writer of a type; of a type that contains itself it is asked for before it is made."""
+        known = self._made.get(id(type))
+        if known is not None:
+            return known
+        self._held.append(type)
+        self._made[id(type)] = lambda value, out: self._made[id(type)](value, out)
+        made = self._made[id(type)] = self._make(type)
+        return made
+
+    def _make(self, type: Type) -> Write:
+        if isinstance(type, Record):
+            return self._record(type)
+        if isinstance(type, Union):
+            return self._union(type)
+        if isinstance(type, Array):
+            return self._array(type)
+        if isinstance(type, Map):
+            return self._map(type)
+        if isinstance(type, Enum):
+            return _enum(type)
+        logical = None if self._specified else type.logical
+        if type.kind in ("bytes", "fixed"):
+            return fixed_bytes(type.size if isinstance(type, Fixed) else -1, logical, latin=self._specified)
+        if logical is not None and type.kind in ("int", "long"):
+            return long_bytes(type.kind, logical)
+        return SCALARS[type.kind]
+
+    def _record(self, record: Record) -> Write:
+        name = record.name
+        fields: list[tuple[str, Write, bytes | None]] = []
+        known: dict[str, None] = {}
+
+        def fill() -> None:
+            fields[:] = [
+                (field.name, self._writer(field.type), self._default(record, field)) for field in record.fields
+            ]
+            known.update(dict.fromkeys(field.name for field in record.fields))
+
+        def write(value: object, out: bytearray) -> None:
+            if not known and record.fields:
+                fill()
+            if type(value) is not dict:
+                raise BadValue(f"{shown(value)} is not a {name}")
+            count = 0
+            for own, write_field, default in fields:
+                if own in value:
+                    count += 1
+                    try:
+                        write_field(value[own], out)
+                    except BadValue as bad:
+                        raise bad.within(f".{own}") from None
+                elif default is None:
+                    raise BadValue(f"{name} has the field {own}, which is missing and has no default")
+                else:
+                    out += default
+            if count < len(value):
+                from kcli.text.suggest import did_you_mean
+
+                unknown = next(key for key in value if key not in known)
+                raise BadValue(f"{name} has no field {unknown}{did_you_mean(unknown, list(known))}")
+
+        return write
+
+    def _default(self, record: Record, field: Field) -> bytes | None:
+        """The payload of a field's default, None without one. Raises SchemaRefused."""
+        if not field.has_default:
+            return None
+        try:
+            return AvroWriter(field.type, specified=True)._bytes(field.default)
+        except BadValue:
+            raise SchemaRefused(f"the default of the field {field.name} of {record.name} is not of its type") from None
+
+    def _bytes(self, value: object) -> bytes:
+        """As `write`, with the length of bytes."""
+        self._raw = False
+        return self.write(value)
+
+    def _union(self, union: Union) -> Write:
+        branches = [(varint(number), branch, self._writer(branch)) for number, branch in enumerate(union.branches)]
+        by_name = {branch.name: (number, write) for number, branch, write in branches if branch.kind != "null"}
+
+        def wrapped(value: object, out: bytearray) -> bool:
+            if type(value) is not dict or len(value) != 1:
+                return False
+            ((name, inner),) = value.items()
+            if name not in by_name:
+                return False
+            number, write_branch = by_name[name]
+            out += number
+            write_branch(inner, out)
+            return True
+
+        def write(value: object, out: bytearray) -> None:
+            fits = fitting(union, value)
+            if len(fits) != 1 and wrapped(value, out):
+                return
+            if len(fits) > 1:
+                names = " and ".join(branch.name for branch in fits)
+                raise BadValue(f'it fits {names}: write {{"{fits[0].name}": …}}')
+            if not fits:
+                names = ", ".join(branch.name for branch in union.branches)
+                raise BadValue(f"{shown(value)} is none of {names}")
+            for number, branch, write_branch in branches:
+                if branch is fits[0]:
+                    out += number
+                    write_branch(value, out)
+
+        def first(value: object, out: bytearray) -> None:
+            """A default, by the first branch; by the first that takes it, as 1.12 allows."""
+            before = len(out)
+            for number, _, write_branch in branches:
+                try:
+                    out += number
+                    write_branch(value, out)
+                except BadValue:
+                    del out[before:]
+                else:
+                    return
+            if not wrapped(value, out):
+                raise BadValue(f"{shown(value)} is of no branch")
+
+        return first if self._specified else write
+
+    def _array(self, array: Array) -> Write:
+        write_item = self._writer(array.items)
+
+        def write(value: object, out: bytearray) -> None:
+            if type(value) is not list:
+                raise BadValue(f"{shown(value)} is not an array")
+            if value:
+                out += varint(len(value))
+                for number, item in enumerate(value):
+                    try:
+                        write_item(item, out)
+                    except BadValue as bad:
+                        raise bad.within(f"[{number}]") from None
+            out.append(0)
+
+        return write
+
+    def _map(self, type_: Map) -> Write:
+        write_item, write_name = self._writer(type_.values), SCALARS["string"]
+
+        def write(value: object, out: bytearray) -> None:
+            if type(value) is not dict:
+                raise BadValue(f"{shown(value)} is not a map")
+            if value:
+                out += varint(len(value))
+                for name, item in value.items():
+                    try:
+                        write_name(name, out)
+                        write_item(item, out)
+                    except BadValue as bad:
+                        raise bad.within(f".{name}") from None
+            out.append(0)
+
+        return write
+
+
+def varint_of(data: bytearray) -> bytes:
+    """The varint that a payload begins with."""
+    end = next(at for at, byte in enumerate(data) if byte < 128) + 1
+    return bytes(data[:end])
+
+
+def _enum(enum: Enum) -> Write:
+    numbers = {symbol: varint(number) for number, symbol in enumerate(enum.symbols)}
+
+    def write(value: object, out: bytearray) -> None:
+        number = numbers.get(value) if type(value) is str else None
+        if number is None:
+            raise BadValue(f"{shown(value)} is no symbol of {enum.name}: {', '.join(enum.symbols[:20])}")
+        out += number
+
+    return write
