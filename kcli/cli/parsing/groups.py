@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.cli.parsing.option import EVERY, Options, choice, every_name, flag, names, span, text, texts
+from kcli.cli.parsing.option import EVERY, Options, choice, every_name, flag, integer, names, span, text, texts
 
 FORMATS = ("table", "json", "ndjson", "yaml", "csv", "csv-safe", "tsv", "plain")
 
@@ -100,6 +100,7 @@ class TableOptions(Options):
     """How tables are drawn."""
 
     panel = "Output"
+    folded = EVERY
 
     wide = flag("--wide", help="Show all columns, uncut, with exact numbers, on a terminal too.")
     no_headers = flag("--no-headers", help="No line of titles in tables, CSV and TSV.")
@@ -118,8 +119,27 @@ class FormatOptions(TableOptions):
     json = flag("-J", "--json", help="Short for --format json.")
 
 
+class RowOptions(FormatOptions):
+    """Which rows and columns are printed."""
+
+    panel = "Output"
+    folded = EVERY
+
+    columns = text("--columns", metavar="COLUMN,…", help="Print only these columns, in this order.")
+    sort = text(
+        "--sort",
+        metavar="COLUMN",
+        help="Sort by a column: amounts and times from the largest, others from the least. COLUMN:asc or :desc.",
+    )
+    top = integer("--top", least=1, help="Print only the first N rows.")
+
+
 class OutputOptions(FormatOptions, ConnectionOptions):
     """What a command that prints rows about a cluster has."""
+
+
+class ReadOptions(RowOptions, OutputOptions):
+    """What a command has that lists or describes."""
 
 
 def dry_run() -> bool:

@@ -11,7 +11,7 @@ import sys
 
 from kcli.cli.output.messages import complain
 from kcli.cli.output.tables.document import Document
-from kcli.cli.output.tables.render import write
+from kcli.cli.output.tables.render import render, write
 from kcli.cli.runtime.connection import Connection
 from kcli.cli.runtime.question import asked
 from kcli.cli.runtime.signals import Interrupted
@@ -22,6 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator
 
+    from kcli.cli.output.tables.render import Made
     from kcli.cli.output.tables.shape import Row, Shape
     from kcli.cli.parsing.groups import FormatOptions, OutputOptions, PlanOptions, QuietOptions
     from kcli.cli.parsing.option import Options
@@ -29,17 +30,16 @@ if TYPE_CHECKING:
     from kcli.settings import ClientSettings
 
     Work = Callable[[Cluster, Document], Awaitable[int | None]]
-    Print = Callable[[Document, str], None]
 
 
 SENTENCES = 10
 """How many errors are said on stderr; the document has all."""
 
 
-def answer(options: OutputOptions, shape: Shape, work: Work, printed: Print = write) -> int:
-    """Run `work` and print its document; the exit code, which `work` may raise to 3 for an assertion. `printed` is for
-    a command with a format of its own."""
-    document = Document(shape=shape, view=view_of(options))
+def answer(options: OutputOptions, shape: Shape, work: Work, made: Made = render) -> int:
+    """Run `work` and print its document; the exit code, which `work` may raise to 3 for an assertion. `made` is for a
+    command with a format of its own."""
+    document = Document(shape=shape, view=view_of(options, shape, format_of(options)))
     code: int | None = None
     try:
         settings = Connection(options).client()
@@ -62,7 +62,7 @@ def answer(options: OutputOptions, shape: Shape, work: Work, printed: Print = wr
     if code is None:
         code = _verdict(document)
     if format_of(options) != "table" or document.rows:
-        printed(document, format_of(options))
+        write(document, format_of(options), made=made)
     for problem in document.errors[:SENTENCES]:
         complain(problem["message"])
     if len(document.errors) > SENTENCES:

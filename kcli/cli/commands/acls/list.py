@@ -7,7 +7,7 @@ from kcli.cli.commands.acls.parse import FilterOptions, filters
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.parsing.option import choice
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
@@ -15,7 +15,7 @@ from kcli.model import Cluster
 SHAPE = shape("acls.list", "ACLs, one a row; `kcli acls add --from` reads them.", AclRow)
 
 
-class ListOptions(FilterOptions, OutputOptions):
+class ListOptions(FilterOptions, ReadOptions):
     pattern = choice(
         "--pattern",
         "--resource-pattern-type",

@@ -9,7 +9,7 @@ from kcli.admin.acls.acl_check import WITHOUT, Authorizer, Verdict, acls_of, aut
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import answer, say
 from kcli.errors import UsageError
@@ -28,7 +28,7 @@ class VerdictRow(Row, section="verdicts"):
 SHAPE = shape("acls.who-can", "Who may and who may not, one a row.", VerdictRow)
 
 
-class WhoCanOptions(OutputOptions):
+class WhoCanOptions(ReadOptions):
     principal = text("--principal", metavar="PRINCIPAL", help="Whether this one may.")
     host = text("--host", metavar="HOST", help="From this address; default one that no ACL names.")
 

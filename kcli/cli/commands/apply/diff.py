@@ -8,7 +8,7 @@ from kcli.cli.commands.apply.rows import ChangeRow
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.runtime.answer import answer
 from kcli.declared.plan import Plan
 from kcli.model import Cluster
@@ -17,7 +17,7 @@ DIFFERS = 3
 SHAPE = shape("diff", "What differs between a cluster and what is declared.", ChangeRow)
 
 
-class DiffOptions(PruneOptions, OutputOptions):
+class DiffOptions(PruneOptions, ReadOptions):
     """Whether what is not declared counts."""
 
 

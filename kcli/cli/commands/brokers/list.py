@@ -6,7 +6,7 @@ from kcli.admin.cluster.brokers import BrokerRow, look_at_brokers
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.runtime.answer import answer
 from kcli.errors import KcliError
 from kcli.model import Cluster
@@ -40,7 +40,7 @@ SHAPE = shape("brokers.list", "Brokers, one a row.", StateRow)
 kcli brokers
 kcli brokers list -J | jq '.brokers[] | select(.behind > 0)'""",
 )
-def brokers(options: OutputOptions) -> int:
+def brokers(options: ReadOptions) -> int:
     """Print the brokers: whether each answers and how quickly, what it leads and stores, which replicas are behind.
     Fenced ones are shown too, from clusters that tell (Kafka 4.0). Exit code 1 when one does not answer.
     """

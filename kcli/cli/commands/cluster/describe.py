@@ -12,7 +12,7 @@ from kcli.asking.coordinators import Coordinators
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
 
@@ -38,7 +38,7 @@ SHAPE = shape("cluster.list", "What the cluster is, in one row.", ClusterRow)
 kcli cluster
 kcli cluster describe --format plain""",
 )
-def describe(options: OutputOptions) -> int:
+def describe(options: ReadOptions) -> int:
     """Print what the cluster is: id, controller, brokers, release, topics and groups."""
 
     async def work(cluster: Cluster, document: Document) -> None:

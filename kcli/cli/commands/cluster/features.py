@@ -6,7 +6,7 @@ from kcli.admin.cluster.quorum import features as all_features
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
 
@@ -29,7 +29,7 @@ kcli cluster features
 kcli cluster features --format csv
 kcli cluster features upgrade --dry-run""",
 )
-def features(options: OutputOptions) -> int:
+def features(options: ReadOptions) -> int:
     """Print the features of the cluster: the level in force, and the levels a broker supports. `features set`,
     `upgrade` and `downgrade` change them.
     """

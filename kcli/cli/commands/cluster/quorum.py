@@ -7,7 +7,7 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.output.timestamps import known
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
 
@@ -23,8 +23,8 @@ class NodeRow(Row, section="nodes"):
     role: str = column("leader, voter or observer.", unit="word")
     end: int = column("Where its metadata log ends.")
     lag: int = column("How many records it is behind the leader.", unit="count", rank=1)
-    fetched: str | None = column("When it fetched last, UTC.", unit="word")
-    caught_up: str | None = column("When it had caught up last, UTC.", unit="word")
+    fetched: str | None = column("When it fetched last, UTC.", unit="time")
+    caught_up: str | None = column("When it had caught up last, UTC.", unit="time")
 
 
 SHAPE = shape("cluster.quorum", "The KRaft quorum: one row for it, one for each node.", QuorumRow, NodeRow)
@@ -37,7 +37,7 @@ SHAPE = shape("cluster.quorum", "The KRaft quorum: one row for it, one for each 
 kcli cluster quorum
 kcli cluster quorum -J | jq '.nodes[] | select(.lag > 100)'""",
 )
-def quorum(options: OutputOptions) -> int:
+def quorum(options: ReadOptions) -> int:
     """Print the KRaft quorum: its leader, voters and observers, and how far each is behind in the metadata log."""
 
     async def work(cluster: Cluster, document: Document) -> None:

@@ -10,7 +10,7 @@ from kcli.admin.topics.topics import id_text
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ChangeOptions, OutputOptions
+from kcli.cli.parsing.groups import ChangeOptions, ReadOptions
 from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import answer, confirm, excluding, say
 from kcli.errors import KcliError, UsageError
@@ -52,7 +52,7 @@ REMOVE = shape("cluster.voters.remove", "The controller that got a vote or lost 
 kcli cluster voters
 kcli cluster voters -J | jq '.voters[] | select(.role != "observer")'""",
 )
-def voters(options: OutputOptions) -> int:
+def voters(options: ReadOptions) -> int:
     """Print the members of the KRaft quorum with their directories and listeners. `voters add` gives one a vote,
     `voters remove` takes it (KIP-853, kraft.version 1).
     """

@@ -9,7 +9,7 @@ from kcli.cli.commands.config.profiles import files, print_rows, remark_none
 from kcli.cli.output.messages import complain
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import FormatOptions
+from kcli.cli.parsing.groups import RowOptions
 from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import format_of
 from kcli.config.profiles.files import check_trust
@@ -31,7 +31,7 @@ class CheckRow(Row, section="profiles"):
 SHAPE = shape("config.check", "Whether profiles make sense.", CheckRow)
 
 
-class CheckOptions(FormatOptions, RemarkOptions):
+class CheckOptions(RowOptions, RemarkOptions):
     secrets = flag("--secrets", help="Look secrets up (commands are run), open keys.")
 
 

@@ -8,7 +8,7 @@ from kcli.cli.commands.config.options import RemarkOptions
 from kcli.cli.commands.config.profiles import files, print_rows, remark_none
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import FormatOptions
+from kcli.cli.parsing.groups import RowOptions
 from kcli.config.profiles.profile import Profile, profile_of
 from kcli.errors import UsageError
 from kcli.secret import without_logins
@@ -27,7 +27,7 @@ class ProfileRow(Row, section="profiles"):
 SHAPE = shape("config.list", "Profiles, of the project and of the user.", ProfileRow)
 
 
-class ListOptions(FormatOptions, RemarkOptions):
+class ListOptions(RowOptions, RemarkOptions):
     """How profiles are printed."""
 
 

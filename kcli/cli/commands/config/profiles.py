@@ -35,7 +35,9 @@ def remark_none(options: QuietOptions, rows: Sequence[Row]) -> None:
 
 def print_rows(options: FormatOptions, shape: Shape, rows: Sequence[Row]) -> int:
     """Print rows of one kind, the main one of the shape; a table without rows is not printed."""
-    document = Document(shape=shape, rows={shape.main.name: list(rows)}, view=view_of(options))
+    document = Document(
+        shape=shape, rows={shape.main.name: list(rows)}, view=view_of(options, shape, format_of(options))
+    )
     if rows or format_of(options) != "table":
         write(document, format_of(options))
     return 0

@@ -8,7 +8,7 @@ from kcli.cli.commands.configs.named import named, resource_of
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.runtime.answer import answer
 from kcli.errors import UsageError
 from kcli.model import Cluster
@@ -35,7 +35,7 @@ kcli configs diff topic orders                # from the defaults
 kcli configs diff topic orders orders-copy
 kcli configs diff broker 1 2""",
 )
-def diff(options: OutputOptions) -> int:
+def diff(options: ReadOptions) -> int:
     """Print only what differs: from the defaults, or between two resources of a kind.
     Exit code 3 when something does.
 

@@ -8,7 +8,7 @@ from kcli.cli.commands.configs.typed import nearest
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import answer, say
 from kcli.errors import KcliError
@@ -30,7 +30,7 @@ class ConfigRow(NamedRow, section="configs"):
 SHAPE = shape("configs.get", "Configs, one a row.", ConfigRow)
 
 
-class GetOptions(EntityOptions, OutputOptions):
+class GetOptions(EntityOptions, ReadOptions):
     all = flag("-a", "--all", help="Inherited values too.")
     docs = flag("--docs", help="With Kafka's own explanation of each.")
 

@@ -8,7 +8,7 @@ from kcli.cli.commands.configs.named import NamedRow, name_of
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.runtime.answer import answer
 from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster
@@ -30,7 +30,7 @@ kcli configs list topic
 kcli configs list group
 kcli configs list client-metrics -J""",
 )
-def list_all(options: OutputOptions) -> int:
+def list_all(options: ReadOptions) -> int:
     """List what of a kind has configs, and how many of them somebody set.
 
     A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.

@@ -11,7 +11,7 @@ from kcli.cli.output.failure import with_document
 from kcli.cli.output.progress import Progress
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ConnectionOptions, PatternOptions, TableOptions, TimeFieldOptions
+from kcli.cli.parsing.groups import ConnectionOptions, PatternOptions, RowOptions, TimeFieldOptions
 from kcli.cli.parsing.option import choice, flag
 from kcli.cli.parsing.record_groups import (
     FilterOptions,
@@ -50,7 +50,7 @@ class CountOptions(
     TimeFieldOptions,
     FilterOptions,
     SchemaOptions,
-    TableOptions,
+    RowOptions,
     ConnectionOptions,
 ):
     offset = offset_range("Only of this range, such as @-1h:now.")
@@ -78,7 +78,9 @@ class Plan(Selection):
         if options.json and options.format not in (None, "json"):
             raise UsageError("-J is --format json")
         self.format: str | None = "json" if options.json else options.format
-        self.view = view_of(options)
+        if self.format is None and (options.columns or options.sort or options.top):
+            raise UsageError("--columns, --sort and --top go with --format table, csv, …")
+        self.view = view_of(options, SHAPE, self.format or "plain")
 
 
 @command(

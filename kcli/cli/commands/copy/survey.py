@@ -19,7 +19,7 @@ BAR = 40  # characters
 
 
 class TimeRow(Row, section="times"):
-    from_: str | None = column("Begin of the time, UTC; null for records without one.", name="from", unit="word")
+    from_: str | None = column("Begin of the time, UTC; null for records without one.", name="from", unit="time")
     copied: int = column("Records that would be copied; a batch counts where it begins.", unit="count")
     bytes: int = column("Bytes of batches as they were fetched.", unit="bytes")
     bar: str = column("The same to look at.", unit="word", rank=3)
@@ -33,8 +33,8 @@ class PartitionRow(Row, section="partitions"):
     records: int = column("Records in it.", unit="count")
     copied: int = column("Records that would be copied.", unit="count")
     bytes: int = column("Bytes of batches as they were fetched.", unit="bytes")
-    first: str | None = column("Earliest timestamp, by batch headers, UTC.", unit="word")
-    last: str | None = column("Latest timestamp, by batch headers, UTC.", unit="word")
+    first: str | None = column("Earliest timestamp, by batch headers, UTC.", unit="time")
+    last: str | None = column("Latest timestamp, by batch headers, UTC.", unit="time")
 
 
 PLAN_SHAPE = shape("copy.plan", "What a copy would do, by partition and over time.", TimeRow, PartitionRow)

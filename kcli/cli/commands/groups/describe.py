@@ -7,7 +7,7 @@ from kcli.cli.commands.groups.members import MemberRow, member_row
 from kcli.cli.commands.lag.measured import PartitionRow, measure, partition_row, problems
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import EveryGroup, NamedGroups, OutputOptions, PatternOptions, isolation
+from kcli.cli.parsing.groups import EveryGroup, NamedGroups, PatternOptions, ReadOptions, isolation
 from kcli.cli.parsing.option import choice
 from kcli.cli.runtime.answer import answer, plural, say, words_of
 from kcli.cli.runtime.names import names_of
@@ -45,7 +45,7 @@ SHAPE = shape(
 )
 
 
-class DescribeOptions(NamedGroups, EveryGroup, PatternOptions, OutputOptions):
+class DescribeOptions(NamedGroups, EveryGroup, PatternOptions, ReadOptions):
     moved = (("-p", "--by partition"),)
     by = choice(
         "--by", of=("group", "partition"), help="partition: groups and their partitions (default); group: groups only."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 
 from kcli.admin.cluster.cluster import describe_cluster
@@ -13,7 +12,7 @@ from kcli.admin.groups.rows import GroupMissing
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
 from kcli.cli.commands.groups.scope import Scope, topics
-from kcli.cli.output.tables import render
+from kcli.cli.output.tables.render import render
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import FORMATS, EveryGroup, NamedGroups, OutputOptions, PatternOptions
@@ -22,16 +21,17 @@ from kcli.cli.runtime.answer import answer, fail_all, say, unlisted
 from kcli.cli.runtime.names import group_names_of, names_of
 from kcli.errors import KcliError
 from kcli.model import TopicPartition
-from kcli.text.escape import put
+from kcli.text.escape import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.output.tables.document import Document
+    from kcli.cli.output.terminal import Terminal
     from kcli.model import Cluster
 
 
 class TakenRow(Row, section="taken", table=False):
-    time: str = column("When they were read, UTC.", unit="word")
+    time: str = column("When they were read, UTC.", unit="time")
     cluster_id: str | None = column("Cluster they are of; null when it does not say.", unit="word")
 
 
@@ -94,17 +94,16 @@ def export(options: ExportOptions) -> int:
             if groups.words and not kept:
                 say(options, f"{name}: the group has committed no offsets{' there' if scope.named else ''}")
 
-    def printed(document: Document, format: str) -> None:
-        if format == "csv":
-            # Kafka's tool reads three columns when one group is named on its command line, and four else
-            rows = document.of(OffsetRow)
-            offsets = ((row.group, TopicPartition(row.topic, row.partition), row.offset) for row in rows)
-            put(csv_text(offsets, with_group=len(groups.exact) != 1 or len(groups.words) != 1))
-            sys.stdout.flush()
-        else:
-            render.write(document, format)
+    def made(document: Document, format: str, terminal: Terminal | None) -> str:
+        if format != "csv":
+            return render(document, format, terminal)
+        # Kafka's tool reads three columns when one group is named on its command line, and four else
+        rows = document.of(OffsetRow)
+        offsets = ((row.group, TopicPartition(row.topic, row.partition), row.offset) for row in rows)
+        text = csv_text(offsets, with_group=len(groups.exact) != 1 or len(groups.words) != 1)
+        return text if terminal is None else visible(text.replace("\r\n", "\n"), keep="\n\t")
 
-    return answer(options.replace(format=options.format or "csv"), SHAPE, work, printed)
+    return answer(options.replace(format=options.format or "csv"), SHAPE, work, made)
 
 
 async def _exported(coordinators: Coordinators, groups: list[str], document: Document) -> list[str]:

@@ -6,7 +6,7 @@ from kcli.admin.groups.groups import list_groups
 from kcli.admin.groups.rows import STATES, TYPES, GroupMissing
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedGroups, OutputOptions, PatternOptions, states
+from kcli.cli.parsing.groups import NamedGroups, PatternOptions, ReadOptions, states
 from kcli.cli.parsing.option import texts
 from kcli.cli.runtime.answer import answer, missing, some_of, unlisted
 from kcli.cli.runtime.names import names_of
@@ -28,7 +28,7 @@ class GroupRow(Row, section="groups"):
 SHAPE = shape("groups.list", "Groups of all types, one a row.", GroupRow)
 
 
-class ListOptions(NamedGroups, PatternOptions, OutputOptions):
+class ListOptions(NamedGroups, PatternOptions, ReadOptions):
     types = texts("--type", metavar="TYPE", help="Only this type: classic, consumer, share, streams.")
     states = states()
 

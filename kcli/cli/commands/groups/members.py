@@ -8,7 +8,7 @@ from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import EveryGroup, NamedGroups, OutputOptions, PatternOptions
+from kcli.cli.parsing.groups import EveryGroup, NamedGroups, PatternOptions, ReadOptions
 from kcli.cli.runtime.answer import answer, fail_all, say, words_of
 from kcli.cli.runtime.names import group_names_of, names_of
 from kcli.errors import KcliError
@@ -39,7 +39,7 @@ class MemberRow(Row, section="members"):
 SHAPE = shape("groups.members", "Members of groups and what they own.", MemberRow)
 
 
-class MembersOptions(NamedGroups, EveryGroup, PatternOptions, OutputOptions):
+class MembersOptions(NamedGroups, EveryGroup, PatternOptions, ReadOptions):
     """Names as arguments, or by the option."""
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from kcli.cli.parsing.groups import NamedGroups, OutputOptions, PatternOptions, isolation, states, timeout
+from kcli.cli.parsing.groups import NamedGroups, PatternOptions, ReadOptions, isolation, states, timeout
 from kcli.cli.parsing.option import choice, flag, integer, span, text, texts
 
 
-class LagOptions(NamedGroups, PatternOptions, OutputOptions):
+class LagOptions(NamedGroups, PatternOptions, ReadOptions):
     moved = (("-p", "--by partition"), ("--partitions", "--by partition"))
     by = choice(
         "--by",

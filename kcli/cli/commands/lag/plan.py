@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kcli.cli.commands.lag.rows import SHAPES
 from kcli.cli.runtime.answer import format_of
 from kcli.cli.runtime.views import view_of
 from kcli.errors import UsageError
@@ -47,7 +48,7 @@ class Plan:
         if options.exact and not self.watch and self.promise is None and self.looks is None:
             self.looks = 1  # by itself it says how, not how often
         self.format = format_of(options)
-        self.view = view_of(options)
+        self.view = view_of(options, SHAPES[self.level], self.format)
         if self.record and self.replay:
             raise UsageError("record reads the cluster, --replay a file; take one")
         if self.prometheus is not None and self.replay:

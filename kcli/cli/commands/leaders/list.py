@@ -7,7 +7,7 @@ from kcli.cli.commands.reassign.partitions_chosen import Chosen
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions, internal
+from kcli.cli.parsing.groups import ReadOptions, internal
 from kcli.cli.runtime.answer import answer, plural, say
 from kcli.model import Cluster
 
@@ -25,7 +25,7 @@ class LeaderRow(Row, section="partitions"):
 SHAPE = shape("leaders.list", "Partitions that their preferred replica does not lead, one a row.", LeaderRow)
 
 
-class ListOptions(OutputOptions):
+class ListOptions(ReadOptions):
     internal = internal()
 
 

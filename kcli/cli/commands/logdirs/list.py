@@ -7,7 +7,7 @@ from kcli.cli.commands.logdirs.directories import BrokersOptions, directories_of
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
 
@@ -26,7 +26,7 @@ class DirectoryRow(Row, section="directories"):
 SHAPE = shape("logdirs.list", "Log directories of brokers, one a row.", DirectoryRow)
 
 
-class ListOptions(BrokersOptions, OutputOptions):
+class ListOptions(BrokersOptions, ReadOptions):
     """Which brokers are asked, and how rows are printed."""
 
 

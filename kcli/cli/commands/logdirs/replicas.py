@@ -10,7 +10,7 @@ from kcli.cli.commands.logdirs.directories import BrokersOptions, directories_of
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.parsing.option import choice, texts
 from kcli.cli.runtime.answer import answer, missing
 from kcli.model import Cluster
@@ -30,10 +30,9 @@ class ReplicaRow(Row, section="replicas"):
 SHAPE = shape("logdirs.replicas", "Replicas on disks, one a row, or added up.", ReplicaRow)
 
 
-class ReplicasOptions(BrokersOptions, OutputOptions):
+class ReplicasOptions(BrokersOptions, ReadOptions):
     topics = texts("-t", "--topic", metavar="TOPIC", help="Only this topic. Repeatable.")
     by = choice("--by", of=("replica", "topic", "broker"), help="A row for each (default: replica).")
-    sort = choice("--sort", of=("broker", "size", "topic"), help="By what (default: broker).")
 
 
 @command(
@@ -61,7 +60,7 @@ def replicas(options: ReplicasOptions) -> int:
                     document.fail(topic, name)
         places = await directories_of(cluster, document, topics, brokers)
         rows = _added([replica for place in places for replica in place.replicas], options.by or "replica")
-        document.of(ReplicaRow).extend(sorted(rows, key=lambda row: _order(row, options.sort)))
+        document.of(ReplicaRow).extend(sorted(rows, key=_place))
 
     return answer(options, SHAPE, work)
 
@@ -103,8 +102,5 @@ def _added(some: list[ReplicaSize], by: str) -> list[ReplicaRow]:
     return list(sums.values())
 
 
-def _order(row: ReplicaRow, by: str | None) -> tuple[object, ...]:
-    place = (row.broker or 0, row.topic or "", row.partition or 0)
-    if by == "size":
-        return -row.size, *place
-    return (row.topic or "", *place) if by == "topic" else place
+def _place(row: ReplicaRow) -> tuple[int, str, int]:
+    return row.broker or 0, row.topic or "", row.partition or 0

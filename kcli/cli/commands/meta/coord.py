@@ -7,7 +7,7 @@ from kcli.asking.coordinators import GROUP, SHARE, TRANSACTION, coordinators_of
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedGroups, OutputOptions
+from kcli.cli.parsing.groups import NamedGroups, ReadOptions
 from kcli.cli.parsing.option import texts
 from kcli.cli.runtime.answer import answer
 from kcli.errors import BrokerError, KcliError, UsageError
@@ -26,7 +26,7 @@ class CoordinatorRow(Row, section="coordinators"):
 SHAPE = shape("coord", "Who coordinates what, one a row.", CoordinatorRow)
 
 
-class CoordOptions(NamedGroups, OutputOptions):
+class CoordOptions(NamedGroups, ReadOptions):
     txn = texts("--txn", "--transactional-id", metavar="TXN", help="A transactional id. Repeatable.")
     share = texts(
         "--share",

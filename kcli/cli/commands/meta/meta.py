@@ -8,7 +8,7 @@ from kcli.asking.leaders import TopicMissing
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedTopics, OutputOptions
+from kcli.cli.parsing.groups import NamedTopics, ReadOptions
 from kcli.cli.parsing.option import integer
 from kcli.cli.runtime.answer import answer, fail_all
 from kcli.model import Cluster, TopicPartition
@@ -57,7 +57,7 @@ SHAPE = shape(
 )
 
 
-class MetaOptions(NamedTopics, OutputOptions):
+class MetaOptions(NamedTopics, ReadOptions):
     broker = integer("--broker", metavar="ID", least=0, help="Ask this one (default: any).")
 
 

@@ -13,7 +13,7 @@ from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, list_offsets
 from kcli.cli.output.tables.rows import Row, column, moment, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedTopics, OutputOptions, PatternOptions, TimeFieldOptions, isolation
+from kcli.cli.parsing.groups import NamedTopics, PatternOptions, ReadOptions, TimeFieldOptions, isolation
 from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import answer, fail_all, words_of
 from kcli.cli.runtime.names import names_of, topic_names
@@ -54,7 +54,7 @@ class OffsetsRow(Row, section="partitions"):
 SHAPE = shape("offsets", "Where logs start and end.", OffsetsRow)
 
 
-class OffsetsOptions(NamedTopics, PatternOptions, TimeFieldOptions, OutputOptions):
+class OffsetsOptions(NamedTopics, PatternOptions, TimeFieldOptions, ReadOptions):
     at = text("--at", metavar="TIME", help="Also the first offset at this time: ISO 8601, epoch, -1h, today, 07:30.")
     group = text("-g", "--group", metavar="GROUP", help="Also what this group committed.")
     isolation = isolation()

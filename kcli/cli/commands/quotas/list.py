@@ -9,7 +9,7 @@ from kcli.cli.commands.quotas.entity import EntityOptions, EntityRow, names_of
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.parsing.option import flag, texts
 from kcli.cli.runtime.answer import answer
 from kcli.errors import UsageError
@@ -28,7 +28,7 @@ LIST = shape("quotas.list", "Quotas that are set, one a row.", QuotaRow)
 DESCRIBE = shape("quotas.describe", "Quotas that are set, one a row.", QuotaRow)
 
 
-class DescribeOptions(EntityOptions, OutputOptions):
+class DescribeOptions(EntityOptions, ReadOptions):
     any = texts(
         "--any", metavar="user|client-id|ip", help="Entities that have one of this kind, whoever it is. Repeatable."
     )
@@ -46,7 +46,7 @@ class DescribeOptions(EntityOptions, OutputOptions):
 kcli quotas
 kcli quotas list -J | jq '.quotas[] | select(.quota == "producer_byte_rate")'""",
 )
-def list_all(options: OutputOptions) -> int:
+def list_all(options: ReadOptions) -> int:
     """Print all quotas that are set, by entity."""
 
     async def work(cluster: Cluster, document: Document) -> None:

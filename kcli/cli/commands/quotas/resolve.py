@@ -8,7 +8,7 @@ from kcli.cli.commands.quotas.entity import client, ip, user
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import answer
 from kcli.errors import UsageError
@@ -41,7 +41,7 @@ class InForceRow(Row, section="quotas"):
 SHAPE = shape("quotas.resolve", "Which quotas are in force for a client, and where they stand.", RungRow, InForceRow)
 
 
-class ResolveOptions(OutputOptions):
+class ResolveOptions(ReadOptions):
     user = user()
     client = client()
     ip = ip()

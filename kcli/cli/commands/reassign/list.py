@@ -9,7 +9,7 @@ from kcli.admin.reassign.reassignments import Ongoing, list_reassignments
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.parsing.option import span
 from kcli.cli.runtime.answer import answer, say
 from kcli.grammar.durations import seconds
@@ -31,7 +31,7 @@ class MoveRow(Row, section="partitions"):
 SHAPE = shape("reassign.list", "Moves of partitions under way, one a row.", MoveRow)
 
 
-class ListOptions(OutputOptions):
+class ListOptions(ReadOptions):
     over = span("--over", help="How long to look for the rate (default 1s; 0: no rate).")
 
 

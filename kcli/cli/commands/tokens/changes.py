@@ -27,8 +27,8 @@ async def find_tokens(cluster: Cluster, ids: list[str], document: Document, *, i
 class ChangeRow(Row, section="tokens"):
     token_id: str = column("Id of the delegation token: the user name to authenticate with.", rank=1, unit="word")
     owner: str = column("Whose token it is: who has it is this principal.", rank=1)
-    old: str | None = column("When it would have ended, UTC.", unit="word")
-    new: str | None = column("When it ends, UTC; null before it is done.", unit="word")
+    old: str | None = column("When it would have ended, UTC.", unit="time")
+    new: str | None = column("When it ends, UTC; null before it is done.", unit="time")
     result: str = column("would renew, renewed or failed.", unit="word", rank=1)
     note: str | None = column("What the figures do not say by themselves.", sparse=True, unit="sentence")
     error: str | None = column("Why it was not done; null when it was, or will be.", table=False, unit="sentence")

@@ -8,7 +8,7 @@ from kcli.cli.commands.tokens.rows import TokenRow, token_row
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.parsing.option import texts
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
@@ -16,7 +16,7 @@ from kcli.model import Cluster
 SHAPE = shape("tokens.list", "Delegation tokens, one a row; never what proves them.", TokenRow)
 
 
-class ListOptions(OutputOptions):
+class ListOptions(ReadOptions):
     owners = texts(
         "--owner",
         also=("--owner-principal",),

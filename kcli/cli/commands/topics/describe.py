@@ -11,7 +11,7 @@ from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, list_offsets
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedTopics, OutputOptions, PatternOptions
+from kcli.cli.parsing.groups import NamedTopics, PatternOptions, ReadOptions
 from kcli.cli.runtime.answer import answer, fail_all, words_of
 from kcli.cli.runtime.names import names_of, topic_names
 from kcli.errors import KcliError
@@ -51,7 +51,7 @@ class PartitionRow(Row, section="partitions"):
 SHAPE = shape("topics.describe", "Partitions of topics, and the topics with their own configs.", TopicRow, PartitionRow)
 
 
-class DescribeOptions(NamedTopics, PatternOptions, OutputOptions):
+class DescribeOptions(NamedTopics, PatternOptions, ReadOptions):
     """Names as arguments, or by the option."""
 
 

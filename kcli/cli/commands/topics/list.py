@@ -7,7 +7,7 @@ from kcli.asking.fan_out import bad, good
 from kcli.cli.commands.topics.state_options import StateOptions
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedTopics, OutputOptions, PatternOptions, internal
+from kcli.cli.parsing.groups import NamedTopics, PatternOptions, ReadOptions, internal
 from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import answer, say
 from kcli.cli.runtime.names import names_of, topic_names
@@ -39,7 +39,7 @@ class TopicRow(Row, section="topics"):
 SHAPE = shape("topics.list", "Topics, one a row.", TopicRow)
 
 
-class ListOptions(NamedTopics, PatternOptions, StateOptions, OutputOptions):
+class ListOptions(NamedTopics, PatternOptions, StateOptions, ReadOptions):
     match = text("--match", metavar="REGEX", help="The same as '^REGEX$' for a TOPIC.", hidden=True)
     internal = internal()
 

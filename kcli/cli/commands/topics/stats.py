@@ -12,8 +12,8 @@ from kcli.cli.output.tables import rows
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.output.timestamps import utc
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedTopics, OutputOptions, PatternOptions, internal
-from kcli.cli.parsing.option import choice, span
+from kcli.cli.parsing.groups import NamedTopics, PatternOptions, ReadOptions, internal
+from kcli.cli.parsing.option import span
 from kcli.cli.runtime.answer import answer, missing
 from kcli.cli.runtime.names import names_of, topic_names
 from kcli.grammar.durations import seconds
@@ -32,7 +32,7 @@ class StatsRow(Row, section="topics"):
     offsets: int | None = column("End minus start of all partitions.", unit="count")
     size: int | None = column("Bytes of the leaders' logs.", unit="bytes")
     rate: float | None = column("Offsets written a second.", unit="rate")
-    last_write: str | None = column("Newest timestamp of a record, UTC.", unit="word", rank=3)
+    last_write: str | None = column("Newest timestamp of a record, UTC.", unit="time", rank=3)
     idle: float | None = rows.duration("Seconds since then.")
     note: str | None = column("What the figures do not say by themselves.", sparse=True, unit="sentence")
 
@@ -40,15 +40,10 @@ class StatsRow(Row, section="topics"):
 SHAPE = shape("topics.stats", "Topics with figures, one a row.", StatsRow)
 
 
-class StatsOptions(NamedTopics, PatternOptions, OutputOptions):
+class StatsOptions(NamedTopics, PatternOptions, ReadOptions):
     internal = internal()
     over = span("--over", help="Over which time the rate is taken (default 1s).")
     unused = span("--unused", help="Only topics not written to for so long.")
-    sort = choice(
-        "--sort",
-        of=("topic", "size", "offsets", "rate", "last_write"),
-        help="By what; from the largest. Default: topic.",
-    )
 
 
 @command(
@@ -86,7 +81,7 @@ def stats(options: StatsOptions) -> int:
         printed = [_row(row, written.get(row.topic.topic), now) for row in rows]
         if unused is not None:
             printed = [row for row in printed if row.idle is None or row.idle >= unused]
-        document.of(StatsRow).extend(sorted(printed, key=lambda row: _order(row, options.sort)))
+        document.of(StatsRow).extend(sorted(printed, key=lambda row: row.topic))
 
     return answer(options, SHAPE, work)
 
@@ -103,17 +98,3 @@ def _row(row: TopicRow, written: float | None, now: float) -> StatsRow:
         idle=None if written is None else max(round(now - written, 3), 0.0),
         note=row.problem or None,
     )
-
-
-def _order(row: StatsRow, by: str | None) -> tuple[bool, float, str]:
-    """From the largest; what is not known comes last."""
-    figures = {
-        "size": row.size,
-        "offsets": row.offsets,
-        "rate": row.rate,
-        "last_write": None if row.idle is None else -row.idle,
-    }
-    if by is None or by == "topic":
-        return False, 0.0, row.topic
-    figure = figures[by]
-    return figure is None, -(figure or 0), row.topic

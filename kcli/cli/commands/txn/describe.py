@@ -12,7 +12,7 @@ from kcli.cli.commands.txn.times import age, moment, since
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.runtime.answer import answer, words_of
 from kcli.errors import KcliError
 from kcli.model import Cluster, TopicPartition
@@ -27,7 +27,7 @@ class TransactionRow(Row, section="transactions"):
         "Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort, …", unit="word", rank=1
     )
     timeout: float | None = duration("Seconds after which the coordinator aborts it.")
-    started: str | None = column("When its last transaction began, UTC.", unit="word", rank=3)
+    started: str | None = column("When its last transaction began, UTC.", unit="time", rank=3)
     age: float | None = duration("Seconds since then, while it is open.")
     error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
@@ -37,7 +37,7 @@ class PartitionRow(Row, section="partitions"):
     topic: str = column("Name of the topic.", rank=1)
     partition: int = column("Number of the partition.", rank=1)
     open_since: int | None = column("Offset at which the open transaction begins here.")
-    last_write: str | None = column("Timestamp of its last record or marker, UTC.", unit="word", rank=3)
+    last_write: str | None = column("Timestamp of its last record or marker, UTC.", unit="time", rank=3)
     idle: float | None = duration("Seconds since then.")
 
 
@@ -49,7 +49,7 @@ SHAPE = shape(
 )
 
 
-class DescribeOptions(NamedTransactions, OutputOptions):
+class DescribeOptions(NamedTransactions, ReadOptions):
     """Ids as arguments, or by the option."""
 
 

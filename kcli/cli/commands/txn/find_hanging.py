@@ -11,7 +11,7 @@ from kcli.cli.commands.txn.times import moment
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column, duration, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedTopics, OutputOptions
+from kcli.cli.parsing.groups import NamedTopics, ReadOptions
 from kcli.cli.parsing.option import span, texts
 from kcli.cli.runtime.answer import answer, plural, say
 from kcli.errors import KcliError
@@ -25,7 +25,7 @@ OLD = 15 * 60_000
 
 class HangingRow(ProducerRow, section="transactions"):
     open_since: int | None = column("Offset at which the open transaction begins here.")
-    last_write: str | None = column("Timestamp of its last record or marker, UTC.", unit="word", rank=3)
+    last_write: str | None = column("Timestamp of its last record or marker, UTC.", unit="time", rank=3)
     idle: float | None = duration("Seconds since then.")
     transactional_id: str | None = column("Its transactional id, where a coordinator knows it.", sparse=True, rank=1)
     why: str = column("Why nobody will end it.", unit="sentence", rank=1)
@@ -34,7 +34,7 @@ class HangingRow(ProducerRow, section="transactions"):
 SHAPE = shape("txn.find-hanging", "Open transactions that no coordinator will end, one a row.", HangingRow)
 
 
-class FindHangingOptions(NamedTopics, OutputOptions):
+class FindHangingOptions(NamedTopics, ReadOptions):
     older_than = span(
         "--older-than",
         help="How old its last record is at least. Default 15m, the longest timeout brokers allow.",

@@ -18,7 +18,7 @@ from kcli.cli.commands.txn.times import age
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.parsing.option import span, text, texts
 from kcli.cli.runtime.answer import answer
 from kcli.errors import UsageError
@@ -41,7 +41,7 @@ class TransactionRow(Row, section="transactions"):
 SHAPE = shape("txn.list", "Transactional ids, one a row.", TransactionRow)
 
 
-class ListOptions(OpenOptions, OutputOptions):
+class ListOptions(OpenOptions, ReadOptions):
     txn_states = texts(
         "--state", metavar="TXN-STATE", help="Only in this state: Ongoing, Empty, CompleteCommit, … Repeatable."
     )

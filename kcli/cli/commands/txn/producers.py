@@ -10,7 +10,7 @@ from kcli.cli.commands.txn.times import moment, since
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column, duration, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedTopics, OutputOptions
+from kcli.cli.parsing.groups import NamedTopics, ReadOptions
 from kcli.cli.parsing.option import integer
 from kcli.cli.runtime.answer import answer, words_of
 from kcli.errors import KcliError
@@ -19,7 +19,7 @@ from kcli.model import Cluster, TopicPartition
 
 class StateRow(ProducerRow, section="producers"):
     last_sequence: int = column("Sequence number of its last record; -1 for none.", rank=3)
-    last_write: str | None = column("Timestamp of its last record or marker, UTC.", unit="word", rank=3)
+    last_write: str | None = column("Timestamp of its last record or marker, UTC.", unit="time", rank=3)
     idle: float | None = duration("Seconds since then.")
     open_since: int | None = column("Offset at which the open transaction begins here.")
 
@@ -27,7 +27,7 @@ class StateRow(ProducerRow, section="producers"):
 SHAPE = shape("txn.producers", "Producers that a partition remembers, one a row.", StateRow)
 
 
-class ProducersOptions(NamedTopics, OpenOptions, OutputOptions):
+class ProducersOptions(NamedTopics, OpenOptions, ReadOptions):
     broker = integer("--broker", metavar="ID", least=0, help="Ask this replica, not the leaders.")
 
 

@@ -6,7 +6,7 @@ from kcli.cli.commands.users.credentials import CredentialRow, add_rows, find_us
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.runtime.answer import answer, words_of
 from kcli.model import Cluster
 
@@ -21,7 +21,7 @@ SHAPE = shape("users.describe", "SCRAM credentials, one a row.", CredentialRow)
 kcli users describe bob
 kcli users describe bob alice -J""",
 )
-def describe(options: OutputOptions) -> int:
+def describe(options: ReadOptions) -> int:
     """Print the SCRAM credentials of users: mechanism and iterations. Exit code 1 when one is none."""
     names = words_of(options, "USER")
 

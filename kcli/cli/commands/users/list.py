@@ -7,7 +7,7 @@ from kcli.cli.commands.users.credentials import CredentialRow, add_rows
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
 
@@ -21,7 +21,7 @@ SHAPE = shape("users.list", "SCRAM credentials, one a row.", CredentialRow)
 kcli users
 kcli users list --format csv""",
 )
-def list_all(options: OutputOptions) -> int:
+def list_all(options: ReadOptions) -> int:
     """Print the users that have SCRAM credentials. Passwords are never told, by any broker."""
 
     async def work(cluster: Cluster, document: Document) -> None:

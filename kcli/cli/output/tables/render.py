@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from kcli.cli.output.tables.shape import Row, Section
     from kcli.cli.output.terminal import Terminal
 
+    Made = Callable[[Document, str, Terminal | None], str]
+    """Makes the text of a document in a format, for a terminal or a pipe."""
+
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -45,10 +48,10 @@ def render(document: Document, format: str, terminal: Terminal | None = None) ->
     return visible(text.replace("\r\n", "\n"), keep="\n\t")  # CSV's line ends; a lone \r would overwrite a line
 
 
-def write(document: Document, format: str, out: TextIO | None = None) -> None:
-    """Print the document. Raises BrokenPipeError when the reader left."""
+def write(document: Document, format: str, out: TextIO | None = None, made: Made = render) -> None:
+    """Print the document, as the text that is `made` of it. Raises BrokenPipeError when the reader left."""
     stream = sys.stdout if out is None else out
-    text = render(document, format, terminal_of(stream))
+    text = made(document, format, terminal_of(stream))
     binary = getattr(stream, "buffer", None)
     if binary is None:
         stream.write(text)

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from typing import Literal
 
     Row = dict[str, object]
-    Unit = Literal["", "count", "bytes", "rate", "bytes/s", "word", "sentence"]
+    Unit = Literal["", "count", "bytes", "rate", "bytes/s", "time", "word", "sentence"]
 
 
 class Column(Frozen):
     """One column. `kind` is string, integer, number, duration (seconds), moment (ms since the epoch), boolean, strings,
     integers or object (string to string). `unit` says how a terminal shows it: a number of `count`, `bytes`, `rate` (a
     second) or `bytes/s` is rounded, any other is exact: offsets, ids, epochs and partitions have no unit. A text is a
-    name, which may be cut in the middle; a `word`, such as a status or a time, which is never cut; or a `sentence`,
+    name, which may be cut in the middle; a `time` or a `word`, such as a status, which are never cut; or a `sentence`,
     which is broken at spaces.
     """
 
@@ -44,13 +44,18 @@ class Column(Frozen):
         return self.kind in ("integer", "number", "duration")
 
     @property
+    def largest_first(self) -> bool:
+        """Whether sorted rows begin with the largest or newest: amounts, durations and times, but no names and ids."""
+        return self.kind in ("duration", "moment") or self.unit in ("count", "bytes", "rate", "bytes/s", "time")
+
+    @property
     def form(self) -> str:
         """How a narrow terminal shortens its cells: as a name, list or sentence; "" for those that it does not."""
         if self.kind in ("strings", "integers"):
             return "list"
         if self.kind == "object":
             return "sentence"
-        return "" if self.kind != "string" or self.unit == "word" else self.unit or "name"
+        return "" if self.kind != "string" or self.unit in ("word", "time") else self.unit or "name"
 
 
 class Section(Frozen):

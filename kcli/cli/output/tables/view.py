@@ -76,16 +76,26 @@ def view(
         table = having[0] if having else tables[0]
         names = [_known(table, word, "--columns") for word in words]
         tables = [table]
-    word, _, order = (sort or "").rpartition(":") if (sort or "").endswith((":asc", ":desc")) else (sort or "", "", "")
+    column, descending = ("", False) if sort is None else _sorted(tables[0], sort)
     return View(
         wide=wide,
         headers=headers,
         columns=tuple(names),
         section=tables[0].name if names else "",
-        sort=_known(tables[0], word, "--sort") if sort is not None else "",
-        descending=order == "desc",
+        sort=column,
+        descending=descending,
         top=top,
     )
+
+
+def _sorted(section: Section, text: str) -> tuple[str, bool]:
+    """The column that `lag`, `lag:asc` or `lag:desc` names, and whether the largest comes first."""
+    word, _, order = text.rpartition(":")
+    if order not in ("asc", "desc"):
+        word, order = text, ""
+    name = _known(section, word, "--sort")
+    by_name = {column.name: column for column in section.columns}
+    return name, order == "desc" if order else by_name[name].largest_first
 
 
 def _name(section: Section, word: str) -> str | None:

@@ -4,27 +4,30 @@ from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 
 _0 = Option(name='internal', flags=('--internal',), kind='flag', help="Kafka's own topics too.")
-_1 = Option(name='format', flags=('--format',), help='table (default), json, ndjson, yaml, csv, csv-safe, tsv or plain.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'), panel='Output')
-_2 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.', panel='Output')
-_3 = Option(name='wide', flags=('--wide',), kind='flag', help='Show all columns, uncut, with exact numbers, on a terminal too.', panel='Output')
-_4 = Option(name='no_headers', flags=('--no-headers',), kind='flag', help='No line of titles in tables, CSV and TSV.', panel='Output')
-_5 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.', panel='Connection', folded=True)
-_6 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.', panel='Connection', folded=True)
-_7 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.', also=('--command-property', '--consumer-property', '--producer-property'), panel='Connection', folded=True)
-_8 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.', also=('--consumer.config', '--producer.config'), panel='Connection', folded=True)
-_9 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.', panel='Connection', folded=True)
-_10 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.', panel='Connection', folded=True)
-_11 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.', panel='Connection', folded=True)
-_12 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.', panel='Connection', folded=True)
-_13 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.', panel='Connection', folded=True)
-_14 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.', panel='Connection', folded=True)
-_15 = Option(name='unclean', flags=('--unclean',), kind='flag', help='Where nobody leads: any living replica. Loses records.')
-_16 = Option(name='named_topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='The topic, instead of an argument.', also=('--topics',), word=True, panel='Names', folded=True)
-_17 = Option(name='all_topics', flags=('-a', '--all-topics'), kind='flag', help='Every topic.', also=('--all-topic-partitions',))
-_18 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.', panel='Plan')
-_19 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.', panel='Plan')
+_1 = Option(name='columns', flags=('--columns',), metavar='COLUMN,…', help='Print only these columns, in this order.', panel='Output', folded=True)
+_2 = Option(name='sort', flags=('--sort',), metavar='COLUMN', help='Sort by a column: amounts and times from the largest, others from the least. COLUMN:asc or :desc.', panel='Output', folded=True)
+_3 = Option(name='top', flags=('--top',), kind='int', metavar='N', help='Print only the first N rows.', least=1, panel='Output', folded=True)
+_4 = Option(name='format', flags=('--format',), help='table (default), json, ndjson, yaml, csv, csv-safe, tsv or plain.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'), panel='Output')
+_5 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.', panel='Output')
+_6 = Option(name='wide', flags=('--wide',), kind='flag', help='Show all columns, uncut, with exact numbers, on a terminal too.', panel='Output', folded=True)
+_7 = Option(name='no_headers', flags=('--no-headers',), kind='flag', help='No line of titles in tables, CSV and TSV.', panel='Output', folded=True)
+_8 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.', panel='Connection', folded=True)
+_9 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.', panel='Connection', folded=True)
+_10 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.', also=('--command-property', '--consumer-property', '--producer-property'), panel='Connection', folded=True)
+_11 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.', also=('--consumer.config', '--producer.config'), panel='Connection', folded=True)
+_12 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.', panel='Connection', folded=True)
+_13 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.', panel='Connection', folded=True)
+_14 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.', panel='Connection', folded=True)
+_15 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.', panel='Connection', folded=True)
+_16 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.', panel='Connection', folded=True)
+_17 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.', panel='Connection', folded=True)
+_18 = Option(name='unclean', flags=('--unclean',), kind='flag', help='Where nobody leads: any living replica. Loses records.')
+_19 = Option(name='named_topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='The topic, instead of an argument.', also=('--topics',), word=True, panel='Names', folded=True)
+_20 = Option(name='all_topics', flags=('-a', '--all-topics'), kind='flag', help='Every topic.', also=('--all-topic-partitions',))
+_21 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.', panel='Plan')
+_22 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.', panel='Plan')
 
 COMMANDS = {
-    'list': Command(name='list', run='kcli.cli.commands.leaders.list:show', help='Partitions that are not led by their preferred replica, or by nobody.', description="Print the partitions whose leader is not the first of their replicas, which is the preferred one, and those that\nnobody leads.\n\n\x08\nExamples:\n  kcli leaders\n  kcli leaders list --internal -J | jq '.partitions[] | select(.leader == null)'", options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14)),
-    'elect': Command(name='elect', run='kcli.cli.commands.leaders.elect:elect', help='Give partitions back to their preferred leaders; or, unclean, to anybody.', description='Elect leaders: of each partition the first of its replicas, if that is in sync. The plan comes first; --execute\ndoes it. A partition that is led as it should be is no failure.\n\nWith --unclean: partitions that nobody leads get a living replica that is not in sync as leader, and the RECORDS\nTHAT ONLY THE OTHERS HAVE ARE LOST. Try first to get those back.\n\n\x08\nExamples:\n  kcli leaders elect orders                            # the plan\n  kcli leaders elect orders:0,3 payments --execute\n  kcli leaders elect --all-topics --internal --execute\n  kcli leaders elect orders:3 --unclean --execute      # the last resort', words='TOPIC', options=(_0, _15, _16, _17, _18, _19, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14)),
+    'list': Command(name='list', run='kcli.cli.commands.leaders.list:show', help='Partitions that are not led by their preferred replica, or by nobody.', description="Print the partitions whose leader is not the first of their replicas, which is the preferred one, and those that\nnobody leads.\n\n\x08\nExamples:\n  kcli leaders\n  kcli leaders list --internal -J | jq '.partitions[] | select(.leader == null)'", options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17)),
+    'elect': Command(name='elect', run='kcli.cli.commands.leaders.elect:elect', help='Give partitions back to their preferred leaders; or, unclean, to anybody.', description='Elect leaders: of each partition the first of its replicas, if that is in sync. The plan comes first; --execute\ndoes it. A partition that is led as it should be is no failure.\n\nWith --unclean: partitions that nobody leads get a living replica that is not in sync as leader, and the RECORDS\nTHAT ONLY THE OTHERS HAVE ARE LOST. Try first to get those back.\n\n\x08\nExamples:\n  kcli leaders elect orders                            # the plan\n  kcli leaders elect orders:0,3 payments --execute\n  kcli leaders elect --all-topics --internal --execute\n  kcli leaders elect orders:3 --unclean --execute      # the last resort', words='TOPIC', options=(_0, _18, _19, _20, _21, _22, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17)),
 }

@@ -4,25 +4,27 @@ from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 
 _0 = Option(name='brokers', flags=('--broker',), multiple=True, metavar='ID', help='Only this broker. Repeatable.', also=('--broker-id',))
-_1 = Option(name='format', flags=('--format',), help='table (default), json, ndjson, yaml, csv, csv-safe, tsv or plain.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'), panel='Output')
-_2 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.', panel='Output')
-_3 = Option(name='wide', flags=('--wide',), kind='flag', help='Show all columns, uncut, with exact numbers, on a terminal too.', panel='Output')
-_4 = Option(name='no_headers', flags=('--no-headers',), kind='flag', help='No line of titles in tables, CSV and TSV.', panel='Output')
-_5 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.', panel='Connection', folded=True)
-_6 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.', panel='Connection', folded=True)
-_7 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.', also=('--command-property', '--consumer-property', '--producer-property'), panel='Connection', folded=True)
-_8 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.', also=('--consumer.config', '--producer.config'), panel='Connection', folded=True)
-_9 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.', panel='Connection', folded=True)
-_10 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.', panel='Connection', folded=True)
-_11 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.', panel='Connection', folded=True)
-_12 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.', panel='Connection', folded=True)
-_13 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.', panel='Connection', folded=True)
-_14 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.', panel='Connection', folded=True)
-_15 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='Only this topic. Repeatable.')
-_16 = Option(name='by', flags=('--by',), help='A row for each (default: replica).', choices=('replica', 'topic', 'broker'))
-_17 = Option(name='sort', flags=('--sort',), help='By what (default: broker).', choices=('broker', 'size', 'topic'))
+_1 = Option(name='columns', flags=('--columns',), metavar='COLUMN,…', help='Print only these columns, in this order.', panel='Output', folded=True)
+_2 = Option(name='sort', flags=('--sort',), metavar='COLUMN', help='Sort by a column: amounts and times from the largest, others from the least. COLUMN:asc or :desc.', panel='Output', folded=True)
+_3 = Option(name='top', flags=('--top',), kind='int', metavar='N', help='Print only the first N rows.', least=1, panel='Output', folded=True)
+_4 = Option(name='format', flags=('--format',), help='table (default), json, ndjson, yaml, csv, csv-safe, tsv or plain.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'), panel='Output')
+_5 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.', panel='Output')
+_6 = Option(name='wide', flags=('--wide',), kind='flag', help='Show all columns, uncut, with exact numbers, on a terminal too.', panel='Output', folded=True)
+_7 = Option(name='no_headers', flags=('--no-headers',), kind='flag', help='No line of titles in tables, CSV and TSV.', panel='Output', folded=True)
+_8 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.', panel='Connection', folded=True)
+_9 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.', panel='Connection', folded=True)
+_10 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.', also=('--command-property', '--consumer-property', '--producer-property'), panel='Connection', folded=True)
+_11 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.', also=('--consumer.config', '--producer.config'), panel='Connection', folded=True)
+_12 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.', panel='Connection', folded=True)
+_13 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.', panel='Connection', folded=True)
+_14 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.', panel='Connection', folded=True)
+_15 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.', panel='Connection', folded=True)
+_16 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.', panel='Connection', folded=True)
+_17 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.', panel='Connection', folded=True)
+_18 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='Only this topic. Repeatable.')
+_19 = Option(name='by', flags=('--by',), help='A row for each (default: replica).', choices=('replica', 'topic', 'broker'))
 
 COMMANDS = {
-    'list': Command(name='list', run='kcli.cli.commands.logdirs.list:directories', help='The directories of brokers: used, free, how many replicas.', description='Print the log directories of brokers: bytes of replicas, what is left on the volume, how many replicas. Exit code\n1 when a directory is offline or a broker does not tell.\n\n\x08\nExamples:\n  kcli logdirs\n  kcli logdirs --broker 1 --broker 2 -J', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14)),
-    'replicas': Command(name='replicas', run='kcli.cli.commands.logdirs.replicas:replicas', help='The replicas in them, with sizes.', description='Print replicas with their sizes, by directory; or added up by topic or broker.\n\n\x08\nExamples:\n  kcli logdirs replicas --topic orders\n  kcli logdirs replicas --by topic --sort size\n  kcli logdirs replicas --broker 1 --format csv', options=(_15, _16, _17, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14)),
+    'list': Command(name='list', run='kcli.cli.commands.logdirs.list:directories', help='The directories of brokers: used, free, how many replicas.', description='Print the log directories of brokers: bytes of replicas, what is left on the volume, how many replicas. Exit code\n1 when a directory is offline or a broker does not tell.\n\n\x08\nExamples:\n  kcli logdirs\n  kcli logdirs --broker 1 --broker 2 -J', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17)),
+    'replicas': Command(name='replicas', run='kcli.cli.commands.logdirs.replicas:replicas', help='The replicas in them, with sizes.', description='Print replicas with their sizes, by directory; or added up by topic or broker.\n\n\x08\nExamples:\n  kcli logdirs replicas --topic orders\n  kcli logdirs replicas --by topic --sort size\n  kcli logdirs replicas --broker 1 --format csv', options=(_18, _19, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17)),
 }

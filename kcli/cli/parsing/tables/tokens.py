@@ -4,34 +4,37 @@ from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 
 _0 = Option(name='owners', flags=('--owner',), multiple=True, metavar='PRINCIPAL', help='Only tokens of this principal: User:bob, or bob. Repeatable.', also=('--owner-principal',))
-_1 = Option(name='format', flags=('--format',), help='table (default), json, ndjson, yaml, csv, csv-safe, tsv or plain.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'), panel='Output')
-_2 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.', panel='Output')
-_3 = Option(name='wide', flags=('--wide',), kind='flag', help='Show all columns, uncut, with exact numbers, on a terminal too.', panel='Output')
-_4 = Option(name='no_headers', flags=('--no-headers',), kind='flag', help='No line of titles in tables, CSV and TSV.', panel='Output')
-_5 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.', panel='Connection', folded=True)
-_6 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.', panel='Connection', folded=True)
-_7 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.', also=('--command-property', '--consumer-property', '--producer-property'), panel='Connection', folded=True)
-_8 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.', also=('--consumer.config', '--producer.config'), panel='Connection', folded=True)
-_9 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.', panel='Connection', folded=True)
-_10 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.', panel='Connection', folded=True)
-_11 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.', panel='Connection', folded=True)
-_12 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.', panel='Connection', folded=True)
-_13 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.', panel='Connection', folded=True)
-_14 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.', panel='Connection', folded=True)
-_15 = Option(name='owner', flags=('--owner',), metavar='PRINCIPAL', help="Whose token it shall be; else one's own. Takes an ACL: create-tokens on that user.", also=('--owner-principal',))
-_16 = Option(name='renewers', flags=('--renewer',), multiple=True, metavar='PRINCIPAL', help='Who may renew and expire it, beside its owner. Repeatable.', also=('--renewer-principal',))
-_17 = Option(name='lifetime', flags=('--max-lifetime',), metavar='DURATION', help='When it ends for good, such as 12h or 7d; else, and at most, what the broker says.')
-_18 = Option(name='hmac_file', flags=('--hmac-file',), metavar='FILE', help='Write the HMAC to this new file instead of printing it.')
-_19 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.')
-_20 = Option(name='period', flags=('--for',), metavar='DURATION', help='From now on, such as 12h or 7d; else what the broker says.')
-_21 = Option(name='period', flags=('--in',), metavar='DURATION', help='Not at once but so long from now.')
-_22 = Option(name='if_exists', flags=('--if-exists',), kind='flag', help='What does not exist is no failure.')
-_23 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.', panel='Plan')
-_24 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.', panel='Plan')
+_1 = Option(name='columns', flags=('--columns',), metavar='COLUMN,…', help='Print only these columns, in this order.', panel='Output', folded=True)
+_2 = Option(name='sort', flags=('--sort',), metavar='COLUMN', help='Sort by a column: amounts and times from the largest, others from the least. COLUMN:asc or :desc.', panel='Output', folded=True)
+_3 = Option(name='top', flags=('--top',), kind='int', metavar='N', help='Print only the first N rows.', least=1, panel='Output', folded=True)
+_4 = Option(name='format', flags=('--format',), help='table (default), json, ndjson, yaml, csv, csv-safe, tsv or plain.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'), panel='Output')
+_5 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.', panel='Output')
+_6 = Option(name='wide', flags=('--wide',), kind='flag', help='Show all columns, uncut, with exact numbers, on a terminal too.', panel='Output', folded=True)
+_7 = Option(name='no_headers', flags=('--no-headers',), kind='flag', help='No line of titles in tables, CSV and TSV.', panel='Output', folded=True)
+_8 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.', panel='Connection', folded=True)
+_9 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.', panel='Connection', folded=True)
+_10 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.', also=('--command-property', '--consumer-property', '--producer-property'), panel='Connection', folded=True)
+_11 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.', also=('--consumer.config', '--producer.config'), panel='Connection', folded=True)
+_12 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.', panel='Connection', folded=True)
+_13 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.', panel='Connection', folded=True)
+_14 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.', panel='Connection', folded=True)
+_15 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.', panel='Connection', folded=True)
+_16 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.', panel='Connection', folded=True)
+_17 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.', panel='Connection', folded=True)
+_18 = Option(name='owner', flags=('--owner',), metavar='PRINCIPAL', help="Whose token it shall be; else one's own. Takes an ACL: create-tokens on that user.", also=('--owner-principal',))
+_19 = Option(name='renewers', flags=('--renewer',), multiple=True, metavar='PRINCIPAL', help='Who may renew and expire it, beside its owner. Repeatable.', also=('--renewer-principal',))
+_20 = Option(name='lifetime', flags=('--max-lifetime',), metavar='DURATION', help='When it ends for good, such as 12h or 7d; else, and at most, what the broker says.')
+_21 = Option(name='hmac_file', flags=('--hmac-file',), metavar='FILE', help='Write the HMAC to this new file instead of printing it.')
+_22 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.')
+_23 = Option(name='period', flags=('--for',), metavar='DURATION', help='From now on, such as 12h or 7d; else what the broker says.')
+_24 = Option(name='period', flags=('--in',), metavar='DURATION', help='Not at once but so long from now.')
+_25 = Option(name='if_exists', flags=('--if-exists',), kind='flag', help='What does not exist is no failure.')
+_26 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.', panel='Plan')
+_27 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.', panel='Plan')
 
 COMMANDS = {
-    'list': Command(name='list', run='kcli.cli.commands.tokens.list:list_all', help='Delegation tokens that one may see.', description='Print delegation tokens, the next to end first. What proves them is not printed.\n\n\x08\nExamples:\n  kcli tokens\n  kcli tokens list --owner bob -J', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14)),
-    'create': Command(name='create', run='kcli.cli.commands.tokens.create:create', help='Make one; the only time that its secret is printed.', description='Make a delegation token: its id is a user name, its HMAC the password, for SCRAM with sasl.delegation.token=true.\nThe HMAC is printed here and nowhere else, or written to a file that only you can read. The broker wants to be\nasked over SASL or TLS.\n\n\x08\nExamples:\n  kcli tokens create\n  kcli tokens create --renewer alice --max-lifetime 1d --hmac-file token.txt\n  kcli tokens create --owner bob --format json', options=(_15, _16, _17, _18, _19, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14)),
-    'renew': Command(name='renew', run='kcli.cli.commands.tokens.renew:renew', help='Let tokens live longer.', description='Renew delegation tokens by their ids: they end later, but not after their end for good.\n\n\x08\nExamples:\n  kcli tokens renew nWPnUkAORGOvZcXJRbRTmQ\n  kcli tokens renew nWPnUkAORGOvZcXJRbRTmQ --for 2d', words='TOKEN', options=(_20, _19, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14)),
-    'expire': Command(name='expire', run='kcli.cli.commands.tokens.expire:expire', help='Let tokens end, at once or soon.', description='Expire delegation tokens by their ids. The plan comes first; --execute does it. Nothing brings a token back.\n\n\x08\nExamples:\n  kcli tokens expire nWPnUkAORGOvZcXJRbRTmQ --execute\n  kcli tokens expire nWPnUkAORGOvZcXJRbRTmQ --in 5m --execute', words='TOKEN', options=(_21, _22, _23, _24, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14)),
+    'list': Command(name='list', run='kcli.cli.commands.tokens.list:list_all', help='Delegation tokens that one may see.', description='Print delegation tokens, the next to end first. What proves them is not printed.\n\n\x08\nExamples:\n  kcli tokens\n  kcli tokens list --owner bob -J', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17)),
+    'create': Command(name='create', run='kcli.cli.commands.tokens.create:create', help='Make one; the only time that its secret is printed.', description='Make a delegation token: its id is a user name, its HMAC the password, for SCRAM with sasl.delegation.token=true.\nThe HMAC is printed here and nowhere else, or written to a file that only you can read. The broker wants to be\nasked over SASL or TLS.\n\n\x08\nExamples:\n  kcli tokens create\n  kcli tokens create --renewer alice --max-lifetime 1d --hmac-file token.txt\n  kcli tokens create --owner bob --format json', options=(_18, _19, _20, _21, _22, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17)),
+    'renew': Command(name='renew', run='kcli.cli.commands.tokens.renew:renew', help='Let tokens live longer.', description='Renew delegation tokens by their ids: they end later, but not after their end for good.\n\n\x08\nExamples:\n  kcli tokens renew nWPnUkAORGOvZcXJRbRTmQ\n  kcli tokens renew nWPnUkAORGOvZcXJRbRTmQ --for 2d', words='TOKEN', options=(_23, _22, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17)),
+    'expire': Command(name='expire', run='kcli.cli.commands.tokens.expire:expire', help='Let tokens end, at once or soon.', description='Expire delegation tokens by their ids. The plan comes first; --execute does it. Nothing brings a token back.\n\n\x08\nExamples:\n  kcli tokens expire nWPnUkAORGOvZcXJRbRTmQ --execute\n  kcli tokens expire nWPnUkAORGOvZcXJRbRTmQ --in 5m --execute', words='TOKEN', options=(_24, _25, _26, _27, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17)),
 }

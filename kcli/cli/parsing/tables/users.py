@@ -3,33 +3,36 @@
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 
-_0 = Option(name='format', flags=('--format',), help='table (default), json, ndjson, yaml, csv, csv-safe, tsv or plain.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'), panel='Output')
-_1 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.', panel='Output')
-_2 = Option(name='wide', flags=('--wide',), kind='flag', help='Show all columns, uncut, with exact numbers, on a terminal too.', panel='Output')
-_3 = Option(name='no_headers', flags=('--no-headers',), kind='flag', help='No line of titles in tables, CSV and TSV.', panel='Output')
-_4 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.', panel='Connection', folded=True)
-_5 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.', panel='Connection', folded=True)
-_6 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.', also=('--command-property', '--consumer-property', '--producer-property'), panel='Connection', folded=True)
-_7 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.', also=('--consumer.config', '--producer.config'), panel='Connection', folded=True)
-_8 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.', panel='Connection', folded=True)
-_9 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.', panel='Connection', folded=True)
-_10 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.', panel='Connection', folded=True)
-_11 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.', panel='Connection', folded=True)
-_12 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.', panel='Connection', folded=True)
-_13 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.', panel='Connection', folded=True)
-_14 = Option(name='mechanisms', flags=('--mechanism',), multiple=True, metavar='MECHANISM', help='Only for this mechanism. Repeatable.')
-_15 = Option(name='iterations', flags=('--iterations',), kind='int', metavar='N', help='Rounds of hashing, 4096 to 16384 (default 8192).', least=4096)
-_16 = Option(name='password_file', flags=('--password-file',), metavar='FILE', help='From a file; - is stdin.')
-_17 = Option(name='password_command', flags=('--password-command',), metavar='COMMAND', help="From what a command prints, such as 'pass show kafka/bob'.")
-_18 = Option(name='password_env', flags=('--password-env',), metavar='VARIABLE', help="From a variable's value.")
-_19 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.', panel='Plan')
-_20 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.', panel='Plan')
-_21 = Option(name='mechanisms', flags=('--mechanism',), multiple=True, metavar='MECHANISM', help='Only this mechanism. Repeatable.')
-_22 = Option(name='if_exists', flags=('--if-exists',), kind='flag', help='What does not exist is no failure.')
+_0 = Option(name='columns', flags=('--columns',), metavar='COLUMN,…', help='Print only these columns, in this order.', panel='Output', folded=True)
+_1 = Option(name='sort', flags=('--sort',), metavar='COLUMN', help='Sort by a column: amounts and times from the largest, others from the least. COLUMN:asc or :desc.', panel='Output', folded=True)
+_2 = Option(name='top', flags=('--top',), kind='int', metavar='N', help='Print only the first N rows.', least=1, panel='Output', folded=True)
+_3 = Option(name='format', flags=('--format',), help='table (default), json, ndjson, yaml, csv, csv-safe, tsv or plain.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'), panel='Output')
+_4 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.', panel='Output')
+_5 = Option(name='wide', flags=('--wide',), kind='flag', help='Show all columns, uncut, with exact numbers, on a terminal too.', panel='Output', folded=True)
+_6 = Option(name='no_headers', flags=('--no-headers',), kind='flag', help='No line of titles in tables, CSV and TSV.', panel='Output', folded=True)
+_7 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.', panel='Connection', folded=True)
+_8 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.', panel='Connection', folded=True)
+_9 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.', also=('--command-property', '--consumer-property', '--producer-property'), panel='Connection', folded=True)
+_10 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.', also=('--consumer.config', '--producer.config'), panel='Connection', folded=True)
+_11 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.', panel='Connection', folded=True)
+_12 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.', panel='Connection', folded=True)
+_13 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.', panel='Connection', folded=True)
+_14 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.', panel='Connection', folded=True)
+_15 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.', panel='Connection', folded=True)
+_16 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.', panel='Connection', folded=True)
+_17 = Option(name='mechanisms', flags=('--mechanism',), multiple=True, metavar='MECHANISM', help='Only for this mechanism. Repeatable.')
+_18 = Option(name='iterations', flags=('--iterations',), kind='int', metavar='N', help='Rounds of hashing, 4096 to 16384 (default 8192).', least=4096)
+_19 = Option(name='password_file', flags=('--password-file',), metavar='FILE', help='From a file; - is stdin.')
+_20 = Option(name='password_command', flags=('--password-command',), metavar='COMMAND', help="From what a command prints, such as 'pass show kafka/bob'.")
+_21 = Option(name='password_env', flags=('--password-env',), metavar='VARIABLE', help="From a variable's value.")
+_22 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.', panel='Plan')
+_23 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.', panel='Plan')
+_24 = Option(name='mechanisms', flags=('--mechanism',), multiple=True, metavar='MECHANISM', help='Only this mechanism. Repeatable.')
+_25 = Option(name='if_exists', flags=('--if-exists',), kind='flag', help='What does not exist is no failure.')
 
 COMMANDS = {
-    'list': Command(name='list', run='kcli.cli.commands.users.list:list_all', help='Who can log in by SCRAM, by which mechanism.', description='Print the users that have SCRAM credentials. Passwords are never told, by any broker.\n\n\x08\nExamples:\n  kcli users\n  kcli users list --format csv', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
-    'describe': Command(name='describe', run='kcli.cli.commands.users.describe:describe', help='The credentials of users.', description='Print the SCRAM credentials of users: mechanism and iterations. Exit code 1 when one is none.\n\n\x08\nExamples:\n  kcli users describe bob\n  kcli users describe bob alice -J', words='USER', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
-    'set': Command(name='set', run='kcli.cli.commands.users.set:set_password', help="Set a user's password; also makes the user.", description="Set a user's password, for the mechanisms that the user has, or for both if it is a new one. It is asked for on\nthe terminal, without echo, or read from one of the places below; never from the command line. What is sent is\nsalted and hashed here, which is still as good as the password: use TLS. The plan comes first; --execute does it.\nThere is no undo: no broker tells the password there was.\n\n\x08\nExamples:\n  kcli users set bob --execute\n  kcli users set bob --password-file bob.txt --execute\n  pwgen 32 1 | kcli users set bob --password-file - --execute\n  kcli users set bob --password-command 'pass show kafka/bob' --mechanism SCRAM-SHA-512 --execute", words='USER', options=(_14, _15, _16, _17, _18, _19, _20, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
-    'delete': Command(name='delete', run='kcli.cli.commands.users.delete:delete', help='Delete users, or one mechanism of theirs.', description='Delete SCRAM credentials: the user cannot log in by them any more. Connections that are open stay, and ACLs stay.\nThe plan comes first; --execute does it.\n\n\x08\nExamples:\n  kcli users delete bob --dry-run\n  kcli users delete bob alice --execute\n  kcli users delete bob --mechanism SCRAM-SHA-256 --execute', words='USER', options=(_21, _22, _19, _20, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
+    'list': Command(name='list', run='kcli.cli.commands.users.list:list_all', help='Who can log in by SCRAM, by which mechanism.', description='Print the users that have SCRAM credentials. Passwords are never told, by any broker.\n\n\x08\nExamples:\n  kcli users\n  kcli users list --format csv', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16)),
+    'describe': Command(name='describe', run='kcli.cli.commands.users.describe:describe', help='The credentials of users.', description='Print the SCRAM credentials of users: mechanism and iterations. Exit code 1 when one is none.\n\n\x08\nExamples:\n  kcli users describe bob\n  kcli users describe bob alice -J', words='USER', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16)),
+    'set': Command(name='set', run='kcli.cli.commands.users.set:set_password', help="Set a user's password; also makes the user.", description="Set a user's password, for the mechanisms that the user has, or for both if it is a new one. It is asked for on\nthe terminal, without echo, or read from one of the places below; never from the command line. What is sent is\nsalted and hashed here, which is still as good as the password: use TLS. The plan comes first; --execute does it.\nThere is no undo: no broker tells the password there was.\n\n\x08\nExamples:\n  kcli users set bob --execute\n  kcli users set bob --password-file bob.txt --execute\n  pwgen 32 1 | kcli users set bob --password-file - --execute\n  kcli users set bob --password-command 'pass show kafka/bob' --mechanism SCRAM-SHA-512 --execute", words='USER', options=(_17, _18, _19, _20, _21, _22, _23, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16)),
+    'delete': Command(name='delete', run='kcli.cli.commands.users.delete:delete', help='Delete users, or one mechanism of theirs.', description='Delete SCRAM credentials: the user cannot log in by them any more. Connections that are open stay, and ACLs stay.\nThe plan comes first; --execute does it.\n\n\x08\nExamples:\n  kcli users delete bob --dry-run\n  kcli users delete bob alice --execute\n  kcli users delete bob --mechanism SCRAM-SHA-256 --execute', words='USER', options=(_24, _25, _22, _23, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16)),
 }

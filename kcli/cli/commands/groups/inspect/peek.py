@@ -5,10 +5,10 @@ from __future__ import annotations
 from kcli.cli.commands.groups.inspect.around import Around, Span, read_around
 from kcli.cli.commands.groups.scope import Scope, topics
 from kcli.cli.commands.lag.measured import problems
-from kcli.cli.output.tables import render
+from kcli.cli.output.tables.render import render
 from kcli.cli.output.tables.rows import Row, column, moment, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedGroups, OutputOptions, PatternOptions
+from kcli.cli.parsing.groups import NamedGroups, PatternOptions, ReadOptions
 from kcli.cli.parsing.option import integer
 from kcli.cli.runtime.answer import answer, say, words_of
 from kcli.cli.runtime.names import names_of
@@ -18,6 +18,7 @@ from kcli.model import TopicPartition
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.output.tables.document import Document
+    from kcli.cli.output.terminal import Terminal
     from kcli.lag.figures import Sample
     from kcli.lag.snapshot import Snapshot
     from kcli.model import Cluster
@@ -43,7 +44,7 @@ class PeekRow(Row, section="records"):
 SHAPE = shape("groups.peek", "Records around the committed offsets of groups.", PeekRow)
 
 
-class PeekOptions(NamedGroups, PatternOptions, OutputOptions):
+class PeekOptions(NamedGroups, PatternOptions, ReadOptions):
     topics = topics()
     around = integer("-n", "-c", "--count", least=0, help="Show N records before and N after each offset (default 3).")
     before = integer("--before", least=0, help="N before it, whatever -n says.")
@@ -83,7 +84,7 @@ def peek(options: PeekOptions) -> int:
             records = await read_around(cluster, spans, before, after)
             document.of(PeekRow).extend(_row(name, at, spans[at], one) for at in sorted(records) for one in records[at])
 
-    return answer(options, SHAPE, work, _print)
+    return answer(options, SHAPE, work, _shown)
 
 
 def _samples(snapshot: Snapshot) -> list[Sample]:
@@ -139,12 +140,12 @@ def _text(data: bytes | None) -> str | None:
     return None if data is None else data.decode("utf-8", "backslashreplace")
 
 
-def _print(document: Document, format: str) -> None:
+def _shown(document: Document, format: str, terminal: Terminal | None) -> str:
     """A table has the beginning of long keys and values; every other format all of them."""
     if format == "table":
         for row in document.of(PeekRow):
             row.key, row.value = _short(row.key), _short(row.value)
-    render.write(document, format)
+    return render(document, format, terminal)
 
 
 def _short(text: str | None) -> str | None:

@@ -7,10 +7,10 @@ import time
 
 from kcli.admin.groups.groups import progress_of
 from kcli.cli.commands.lag.measured import problems
-from kcli.cli.output.tables import render
+from kcli.cli.output.tables.render import render
 from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedGroups, OutputOptions, PatternOptions
+from kcli.cli.parsing.groups import NamedGroups, PatternOptions, ReadOptions
 from kcli.cli.parsing.option import span
 from kcli.cli.runtime.answer import answer, say
 from kcli.cli.runtime.names import names_of
@@ -19,12 +19,13 @@ from kcli.lag.formats.sentences import reason, remedy
 from kcli.lag.history import History
 from kcli.lag.status import CALM, LOSING_DATA, NO_COMMIT, ORPHANED, SEVERITY, TXN_BLOCKED, UNKNOWN
 from kcli.lag.watch import Watch
-from kcli.text.escape import put
+from kcli.text.escape import visible
 from kcli.text.numbers import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.output.tables.document import Document
+    from kcli.cli.output.terminal import Terminal
     from kcli.lag.history import GroupStanding
     from kcli.lag.watch import Look
     from kcli.model import Cluster
@@ -50,7 +51,7 @@ class WhyRow(Row, section="groups"):
 SHAPE = shape("groups.why", "Why groups lag, and what mends it.", WhyRow)
 
 
-class WhyOptions(NamedGroups, PatternOptions, OutputOptions):
+class WhyOptions(NamedGroups, PatternOptions, ReadOptions):
     over = span("--over", help="Watch for this long where one refresh cannot tell (default 10s; STUCK takes 30s).")
 
 
@@ -88,7 +89,7 @@ def why(options: WhyOptions) -> int:
         if not meant and not document.errors:
             say(options, "no group lags")
 
-    return answer(options, SHAPE, work, _print)
+    return answer(options, SHAPE, work, _text)
 
 
 def _undecided(look: Look) -> bool:
@@ -114,14 +115,17 @@ def _row(group: GroupStanding, look: Look) -> WhyRow:
     )
 
 
-def _print(document: Document, format: str) -> None:
-    """Sentences for people: in a table they would be folded."""
-    if format != "table":
-        render.write(document, format)
-        return
-    for row in document.of(WhyRow):
+def _text(document: Document, format: str, terminal: Terminal | None) -> str:
+    """Sentences for people: in a table they would be broken. --columns wants a table."""
+    if format != "table" or document.view.columns:
+        return render(document, format, terminal)
+    by_name = {row.group: row for row in document.of(WhyRow)}
+    lines = []
+    for shown in document.section(document.main):
+        row = by_name[str(shown["group"])]
         behind = "" if row.lag is None else f", {count(row.lag)} behind"
-        lines = [f"{row.group}  {row.status}{behind}", f"  {row.why}"]
+        lines += [f"{row.group}  {row.status}{behind}", f"  {row.why}"]
         if row.command is not None:
             lines += [f"  {row.remedy}:", f"    {row.command}"]
-        put("\n".join(lines) + "\n")
+    text = "".join(f"{line}\n" for line in lines)
+    return text if terminal is None else visible(text, keep="\n")

@@ -34,8 +34,8 @@ class JobRow(Row, section="jobs"):
     done: int = column("Offsets that are behind it.", table=False, unit="count")
     span: int | None = column("Offsets in all; null without end.", table=False, unit="count")
     pid: int = column("Its process.", table=False)
-    begun: str = column("When, UTC.", table=False, unit="word")
-    told: str = column("When it last said how it stands, UTC.", table=False, unit="word")
+    begun: str = column("When, UTC.", table=False, unit="time")
+    told: str = column("When it last said how it stands, UTC.", table=False, unit="time")
     checkpoint: str | None = column("Where it is kept how far it is.", table=False)
     log: str | None = column("Spark's own output.", table=False)
     error: str | None = column("Why it failed.", sparse=True, unit="sentence")
@@ -104,6 +104,6 @@ def print_jobs(options: FormatOptions, entries: list[Entry]) -> None:
     from kcli.cli.output.tables.document import Document
     from kcli.cli.output.tables.render import write
 
-    document = Document(shape=SHAPE, view=view_of(options))
+    document = Document(shape=SHAPE, view=view_of(options, SHAPE, format_of(options)))
     document.of(JobRow).extend(map(row_of, entries))
     write(document, format_of(options))

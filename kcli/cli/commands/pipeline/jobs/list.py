@@ -5,12 +5,13 @@ from __future__ import annotations
 from kcli.cli.commands.pipeline.jobs.entries import JobsOptions, print_jobs
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import RowOptions
 from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import format_of
 from kcli.pipeline.jobs import registry
 
 
-class ListOptions(JobsOptions):
+class ListOptions(RowOptions, JobsOptions):
     running = flag("--running", help="Only those that run.")
 
 

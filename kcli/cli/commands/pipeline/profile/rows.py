@@ -19,8 +19,8 @@ class PartitionRow(Row, section="partitions"):
     bytes: int = column("Bytes of keys and values.", unit="bytes")
     null_keys: int = column("Records without a key.", unit="count")
     null_values: int = column("Records without a value: tombstones.", unit="count")
-    first: str | None = column("The least timestamp, UTC.", table=False, unit="word")
-    last: str | None = column("The greatest timestamp, UTC.", unit="word")
+    first: str | None = column("The least timestamp, UTC.", table=False, unit="time")
+    last: str | None = column("The greatest timestamp, UTC.", unit="time")
 
 
 class SizeRow(Row, section="sizes"):
@@ -45,7 +45,7 @@ class KeyRow(Row, section="keys"):
 
 
 class StepRow(Row, section="rate"):
-    time: str = column("When a step begins, UTC.", unit="word")
+    time: str = column("When a step begins, UTC.", unit="time")
     records: int = column("Records with a timestamp in it.", unit="count")
     rate: float = column("Those per second.", unit="rate")
     bytes: int = column("Bytes of their keys and values.", unit="bytes")
@@ -73,8 +73,8 @@ class TopicRow(Row, section="topic"):
     null_values: int = column("Tombstones.", unit="count")
     distinct_keys: int = column("About how many different keys.", unit="count")
     skew: float | None = column("The fullest partition, in times the mean.")
-    first: str | None = column("The least timestamp, UTC.", table=False, unit="word")
-    last: str | None = column("The greatest timestamp, UTC.", table=False, unit="word")
+    first: str | None = column("The least timestamp, UTC.", table=False, unit="time")
+    last: str | None = column("The greatest timestamp, UTC.", table=False, unit="time")
     seconds: float = duration("Between them.")
     rate: float | None = column("Records per second.", unit="rate")
     sampled: int = column("Values that were looked into.", table=False, unit="count")
