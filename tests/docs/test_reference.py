@@ -71,6 +71,7 @@ def test_what_markdown_would_read_as_a_sign_stays() -> None:
 def test_each_property_has_a_row_with_its_default() -> None:
     page = PAGES["properties.md"]
     assert [name for name in (*KNOWN, *SECURITY, *REFUSED) if f"`{name}" not in page] == []
+    assert "- `schema.registry.basic.auth.user.info`\n" in page
     assert "| `linger.ms`, `queue.buffering.max.ms` | `linger` | 5 | milliseconds |" in page
     assert "| `ssl.endpoint.identification.algorithm` | `verify_host` | https |" in page
     assert "| `sasl.login.read.timeout.ms` | `timeout` | 10000 |" in page

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.config.properties.known import CLIENT, CONSUMER, GROUP, KNOWN, PRODUCER, SERVERS
-from kcli.config.properties.names import AWS, KERBEROS, OAUTH, REFUSED, SASL, TLS
+from kcli.config.properties.names import AWS, KERBEROS, OAUTH, OF_A_REGISTRY, REFUSED, REGISTRY_PREFIX, SASL, TLS
 from kcli.security import Aws, Kerberos, OAuth, Sasl, Tls
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
 
@@ -33,6 +33,9 @@ SECURITY: dict[str, tuple[dict[str, str], type[Frozen]]] = {
 }
 LAST = """Other names of Java's and librdkafka's clients mean nothing to kcli: they are passed over, and `-v` names
 them. Unknown names are refused."""
+REGISTRY = """For `--schema-registry` ([schemas](../schemas.md)). `basic.auth.`, `bearer.auth.` and `http.` go without
+the prefix, too; the names of TLS go with it: `schema.registry.ssl.ca.location`.
+"""
 PROTOCOL = "`security.protocol`: PLAINTEXT (default), SSL, SASL_PLAINTEXT or SASL_SSL.\n\n"
 SETTINGS = "| property | setting | default | values |\n|---|---|---|---|\n"
 VALUES = {"ms": "milliseconds", "KiB": "KiB", "int": "number", "bool": "true, false", "text": "text", "names": "names"}
@@ -49,6 +52,8 @@ def page() -> str:
         rows = _merged({name: (field or "(several)", _default(kind, name, field)) for name, field in names.items()})
         first = PROTOCOL if title == "TLS" else ""
         parts.append(f"## {title}\n\n{first}| property | setting | default |\n|---|---|---|\n{rows}")
+    registry = "".join(f"- `{REGISTRY_PREFIX}{name}`\n" for name in OF_A_REGISTRY if name not in TLS)
+    parts.append(f"## Schema registry\n\n{REGISTRY}\n{registry}")
     refused = "".join(f"- `{name}{'…' if name.endswith('.') else ''}`: {why}\n" for name, why in REFUSED.items())
     parts.append(f"## Refused\n\nPassing them over would make a connection less safe, or another one.\n\n{refused}")
     return "\n".join([*parts, LAST]) + "\n"
