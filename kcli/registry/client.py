@@ -15,6 +15,7 @@ from kcli.registry.errors import BadAnswer, NoRegistry, RegistryError, TooLarge,
 from kcli.registry.http import Http
 from kcli.registry.subjects import quoted
 from kcli.tasks import in_daemon_thread
+from kcli.text.escape import visible
 from kcli.text.json_object import whole, whole_numbers
 
 TYPE_CHECKING = False
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     R = TypeVar("R")
     Query = Mapping[str, str | bool]
 
+SERVERS = {"karapace": "karapace", "seastar": "redpanda"}
 PAGE = 5000
 MOST = 2_000_000
 """Items of a list, page by page."""
@@ -47,6 +49,7 @@ class RegistryClient:
         self._http = Http(settings)
         self._guard = guard
         self._profile = profile
+        self._kind = ""
 
     async def close(self) -> None:
         await self._http.close()
@@ -205,6 +208,34 @@ class RegistryClient:
         except (Unsupported, BadAnswer, NoRegistry):
             return "", ""
         return cluster, version
+
+    async def kind(self) -> str:
+        """Which registry this is: as the settings say, else guessed once, by its address and what it calls itself."""
+        if not self._kind:
+            self._kind = self.settings.kind
+        if not self._kind and any("/apis/ccompat/" in f"{origin.url}/" for origin in self.settings.origins):
+            self._kind = "apicurio"
+        if not self._kind:
+            try:
+                await self.types()
+            except (Unsupported, BadAnswer):  # it said who it is all the same
+                pass
+            server = self._http.server.lower()
+            found = (kind for word, kind in SERVERS.items() if word in server)
+            self._kind = next(found, "confluent")
+        return self._kind
+
+    async def hint(self, problem: RegistryError, subject: str) -> str:
+        """What is there in place of what was not found: the end of a sentence, "" where nothing is near."""
+        if problem.code == 40402:
+            versions = await self.versions(subject)
+            shown = ", ".join(map(str, versions[-10:]))
+            return f"; it has versions {'…, ' if len(versions) > 10 else ''}{shown}" if versions else ""
+        if problem.code != 40401:
+            return ""
+        from kcli.text.suggest import did_you_mean
+
+        return visible(did_you_mean(subject, await self.subjects()))
 
     # -- requests ------------------------------------------------------------------------------------------------------
 

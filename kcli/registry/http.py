@@ -47,6 +47,7 @@ class Http:
         self._idle: dict[Origin, list[Connection]] = {}
         self._busy: set[Connection] = set()
         self._best = 0  # the address that answered last
+        self.server = ""  # what that calls itself
         self._permits = asyncio.Semaphore(AT_ONCE)
 
     async def close(self) -> None:
@@ -171,6 +172,7 @@ class Http:
             return connection.exchange(method, path, body, headers, seconds)
 
         answer = await self._in_thread(connection, exchange, self._settings.read_timeout, "answer", True)
+        self.server = answer.headers.get("server", "")
         kept = self._idle.setdefault(origin, [])
         if connection.reusable and len(kept) < AT_ONCE:
             kept.append(connection)

@@ -35,7 +35,14 @@ class Hang(NamedTuple):
     seconds: float
 
 
-Step = Say | Hang | bytes
+class Twice(NamedTuple):
+    """An answer, and more that nobody asked for, a moment later."""
+
+    data: bytes
+    more: bytes
+
+
+Step = Say | Hang | Twice | bytes
 
 
 def answer(value: object, status: int = 200, **headers: str) -> bytes:
@@ -132,7 +139,10 @@ class Scripted:
                 self._ended.wait(step.seconds)
                 return
             connection.settimeout(5)
-            connection.sendall(step.data if isinstance(step, Say) else step)
+            connection.sendall(step if isinstance(step, bytes) else step.data)
+            if isinstance(step, Twice):
+                self._ended.wait(0.05)
+                connection.sendall(step.more)
             connection.settimeout(0.05)
             if isinstance(step, Say) and step.close:
                 return

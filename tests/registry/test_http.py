@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import threading
 import time
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable
@@ -23,7 +24,7 @@ from kcli.security import OAuth, Tls
 from tests.certificates import Authority
 from tests.each import each
 from tests.idp import Idp
-from tests.registry.scripted import Hang, Say, Scripted, Step, answer, elapsed, nobody, raw, refusal
+from tests.registry.scripted import Hang, Say, Scripted, Step, Twice, answer, elapsed, nobody, raw, refusal
 
 SUBJECTS = answer(["a"])
 INT = Schema(text='"int"')
@@ -66,6 +67,15 @@ async def test_a_connection_that_ends_at_the_next_request_is_replaced() -> None:
     with Scripted(SUBJECTS, Say(b""), SUBJECTS) as server:
         async with client(server.url, retries=0) as registry:
             assert await registry.subjects() == ["a"]
+            assert await registry.subjects() == ["a"]
+        assert server.connections == 2
+
+
+async def test_what_nobody_asked_for_is_no_answer_to_the_next_request() -> None:
+    with Scripted(Twice(SUBJECTS, answer(["evil"])), SUBJECTS) as server:
+        async with client(server.url) as registry:
+            assert await registry.subjects() == ["a"]
+            await asyncio.sleep(0.2)
             assert await registry.subjects() == ["a"]
         assert server.connections == 2
 
@@ -133,6 +143,15 @@ async def test_a_deletion_is_never_sent_twice(change: Callable[[RegistryClient],
             assert problem.value.sent
             assert len(server.asked) == 2
             assert server.connections == 2
+
+
+async def test_a_deletion_that_may_have_been_done_is_not_sent_to_the_next_address() -> None:
+    with Scripted(Say(b"")) as first, Scripted(answer([1])) as second:
+        async with client(first.url, second.url) as registry:
+            with pytest.raises(ConnectError) as problem:
+                await registry.delete_subject("a")
+        assert problem.value.sent
+        assert second.asked == []
 
 
 async def test_a_deletion_goes_to_the_next_address_when_nothing_was_sent() -> None:
@@ -231,6 +250,10 @@ async def test_a_request_that_is_given_up_leaves_nothing() -> None:
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
+            until = time.monotonic() + 5
+            while any(thread.name == "registry" for thread in threading.enumerate()):
+                assert time.monotonic() < until, "a thread waits for an answer that nobody wants"
+                await asyncio.sleep(0.01)
 
 
 async def test_closing_ends_what_is_under_way() -> None:
@@ -330,7 +353,8 @@ async def test_each_address_gets_its_own_login() -> None:
     ],
 )
 async def test_a_refusal_names_the_credentials_and_not_the_password(status: int, user: str, says: str) -> None:
-    with Scripted(refusal(status, status * 100 + 1, "go hunter2x away")) as server:
+    pair = b64encode(f"{user}:hunter2x".encode()).decode()
+    with Scripted(refusal(status, status * 100 + 1, f"go hunter2x away {pair}")) as server:
         origin = Origin(url=server.url, user=user, password=Secret("hunter2x"))
         registry = RegistryClient(RegistrySettings(origins=(origin,), credentials="basic.auth.user.info"))
         with pytest.raises(AuthError, match=says) as problem:
@@ -338,6 +362,7 @@ async def test_a_refusal_names_the_credentials_and_not_the_password(status: int,
         await registry.close()
         assert len(server.asked) == 1
     assert "hunter2x" not in str(problem.value)
+    assert not user or pair not in str(problem.value)
     assert problem.value.exit_code == 5
 
 
