@@ -237,7 +237,7 @@ class Producer:
         """Abort: no record of the transaction will ever be seen by a read_committed reader. Raises as `commit`."""
         await self._transactional().abort()
 
-    async def send_offsets(self, offsets: Mapping[TopicPartition, Position], group: GroupMetadata) -> None:
+    async def send_offsets(self, offsets: Mapping[TopicPartition, Position | int], group: GroupMetadata) -> None:
         """Commit a group's positions together with the transaction (KIP-447). Raises AbortRequired, Fenced."""
         await self._transactional().send_offsets(offsets, group)
 

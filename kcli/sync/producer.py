@@ -104,7 +104,7 @@ class SyncProducer:
                 problem.add_note(f"and the transaction could not be aborted: {worse}")
             raise
 
-    def send_offsets(self, offsets: Mapping[TopicPartition, Position], group: GroupMetadata) -> None:
+    def send_offsets(self, offsets: Mapping[TopicPartition, Position | int], group: GroupMetadata) -> None:
         """Commit a group's positions together with the transaction (KIP-447)."""
         self._thread.run(self._producer.send_offsets(offsets, group))
 

@@ -215,3 +215,11 @@ def test_a_client_is_used_inside_of_its_block(bootstrap: str) -> None:
     with pytest.raises(kcli.UsageError, match="with block"):
         _ = client.admin
     assert not [thread for thread in threading.enumerate() if thread.name == "kcli-sync"]
+
+
+def test_a_transaction_commits_positions_that_are_numbers(kafka: kcli.SyncClient) -> None:
+    at = TopicPartition("rows", 1)
+    with kafka.producer(kcli.ProducerSettings(transactional_id="numbers")) as producer:
+        with producer.transaction():
+            producer.send_offsets({at: 7}, kcli.GroupMetadata("by-number"))
+    assert kafka.admin.committed(["by-number"])["by-number"] == {at: kcli.OffsetAndMetadata(7)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli import codes
-from kcli.model import Group
+from kcli.model import Group, OffsetAndMetadata
 from kcli.proto.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 async def commit_offsets(
     coordination: Coordination,
     identity: TransactionalIdentity,
-    offsets: Mapping[TopicPartition, Position],
+    offsets: Mapping[TopicPartition, Position | int],
     group: GroupMetadata,
     *,
     v2: bool,
@@ -70,10 +70,11 @@ async def commit_offsets(
     await coordination.ask(request, _first_error, about, of=Group(group.group), max_version=None if v2 else 4)
 
 
-def _topics(offsets: Mapping[TopicPartition, Position]) -> list[TxnOffsetCommitRequestTopic]:
-    """The positions, as a request lists them."""
+def _topics(offsets: Mapping[TopicPartition, Position | int]) -> list[TxnOffsetCommitRequestTopic]:
+    """The positions, as a request lists them; a number is the next offset to read."""
     topics: dict[str, TxnOffsetCommitRequestTopic] = {}
-    for at, position in sorted(offsets.items(), key=lambda item: item[0]):
+    for at, given in sorted(offsets.items(), key=lambda item: item[0]):
+        position = OffsetAndMetadata(given) if isinstance(given, int) else given
         topic = topics.get(at.topic) or topics.setdefault(at.topic, TxnOffsetCommitRequestTopic(name=at.topic))
         topic.partitions.append(
             TxnOffsetCommitRequestPartition(

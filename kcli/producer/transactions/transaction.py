@@ -75,7 +75,7 @@ class Transactions(Gate):
             self.standing.check("begin")  # somebody else may have begun meanwhile
         self.standing.go(State.IN_TRANSACTION)
 
-    async def send_offsets(self, offsets: Mapping[TopicPartition, Position], group: GroupMetadata) -> None:
+    async def send_offsets(self, offsets: Mapping[TopicPartition, Position | int], group: GroupMetadata) -> None:
         """Store a group's positions with the transaction (D40, KIP-447). Raises AbortRequired, Fenced."""
         from kcli.producer.transactions.offsets import commit_offsets
 
