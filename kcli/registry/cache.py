@@ -10,6 +10,7 @@ import asyncio
 
 from kcli import backoff
 from kcli.errors import ConnectError, KcliError
+from kcli.registry.errors import Forbidden
 from kcli.tasks import retrieve, share
 
 TYPE_CHECKING = False
@@ -61,6 +62,9 @@ class Cache:
         loop = asyncio.get_running_loop()
         try:
             answer = await ask()
+        except Forbidden as refusal:  # of this one; a registry has rights for each subject
+            self.put(key, None, ABSENT, refusal)
+            raise
         except ConnectError as failure:
             if self._failure is None or loop.time() >= self._alone_until:  # else others failed at the same time
                 self._alone_until = loop.time() + self._failures.next()

@@ -103,6 +103,10 @@ class TooLarge(NoRegistry):
     """An answer larger than kcli reads."""
 
 
+class Forbidden(AuthError):
+    """This one request is not allowed; others may be."""
+
+
 class NotInTime(ConnectError):
     """A time-out. Retriable as every ConnectError, and not tried again here: a dead registry costs one time-out."""
 
@@ -174,7 +178,7 @@ def reasons_of(words: str) -> tuple[str, ...]:
 def _refused(status: int, words: str, about: str, origin: str, credentials: str) -> AuthError:
     said = f": {words}" if words else ""
     if status == 403:
-        return AuthError(f"{about}: {origin} does not allow it{f' to {credentials}' if credentials else ''}{said}")
+        return Forbidden(f"{about}: {origin} does not allow it{f' to {credentials}' if credentials else ''}{said}")
     if credentials:
         return AuthError(f"{origin} refused {credentials} (HTTP 401){said}")
     return AuthError(

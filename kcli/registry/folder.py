@@ -16,7 +16,7 @@ import os
 from kcli.errors import UsageError
 from kcli.registry.answers import LARGEST_SCHEMA, document, schema_of
 from kcli.registry.references import resolve
-from kcli.registry.subjects import quoted, split, within
+from kcli.registry.subjects import quoted, split, subject_of, within
 from kcli.schemas import AVRO, JSON, PROTOBUF, SchemaNotFound, SchemaRefused
 from kcli.text.json_object import read_object
 
@@ -73,6 +73,10 @@ class FolderSchemas:
             return await (self.version(subject, version) if version > 0 else self.latest(subject))
 
         return await resolve(schema, ask)
+
+    async def subject(self, strategy: str, topic: str, part: str, record: str = "") -> str:
+        """As of a registry that associates nothing."""
+        return subject_of(strategy, topic, part, record)
 
     async def register(self, subject: str, schema: Schema, normalize: bool = False) -> int:
         """The id that the schema has here: nothing is registered in a folder."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli.registry.cache import Cache
 from kcli.registry.disk import Disk
 from kcli.registry.references import resolve
-from kcli.registry.subjects import prefix, split
+from kcli.registry.subjects import ASSOCIATED, prefix, split, subject_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,6 +100,16 @@ class RegistrySchemas:
             return await self.latest(subject)
         key = ("referenced", subject, version)
         return await self._cache.get(key, lambda: self.client.version(subject, version, deleted=True))
+
+    async def subject(self, strategy: str, topic: str, part: str, record: str = "") -> str:
+        """The subject of a topic's keys or values by a strategy (subjects.py). Where the registry associates none with
+        the topic, or knows no associations, `associated` is `topic`."""
+        if strategy == ASSOCIATED:
+            key = ("associated", topic, part)
+            found = await self._cache.get(key, lambda: self.client.associated(topic, part), LATEST)
+            if found is not None:
+                return found
+        return subject_of(strategy, topic, part, record)
 
     async def register(self, subject: str, schema: Schema, normalize: bool = False) -> int:
         registered = await self.client.register(subject, schema, normalize=normalize)

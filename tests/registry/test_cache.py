@@ -11,7 +11,7 @@ import pytest
 from kcli.errors import Closed, ConnectError
 from kcli.registry import cache as module
 from kcli.registry.cache import Cache
-from kcli.registry.errors import NotFound
+from kcli.registry.errors import Forbidden, NotFound
 from tests.producer.world import now, play
 
 
@@ -126,6 +126,19 @@ def test_a_registry_that_fails_is_asked_again_later_and_later() -> None:
         with pytest.raises(ConnectError):
             await source.get(cache, 8)
         assert len(source.asked) == count + 2
+
+    play(main())
+
+
+def test_what_is_forbidden_does_not_hide_the_rest() -> None:
+    async def main() -> None:
+        cache, source = Cache(), Source(Forbidden("not for you"))
+        for _ in range(3):
+            with pytest.raises(Forbidden):
+                await source.get(cache, 7)
+        source.answer = "schema"
+        assert await source.get(cache, 8) == "schema"
+        assert len(source.asked) == 2
 
     play(main())
 

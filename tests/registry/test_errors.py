@@ -10,6 +10,7 @@ from kcli.errors import AuthError, ConnectError, KcliError
 from kcli.registry.answers import Answer
 from kcli.registry.errors import (
     TEXTS,
+    Forbidden,
     Incompatible,
     NoRegistry,
     NotFound,
@@ -77,7 +78,7 @@ def told(status: int, body: bytes, **headers: str) -> KcliError:
         (503, None, Unavailable, 5, "http://r: HTTP 503: their words"),
         (429, None, Unavailable, 5, "http://r: HTTP 429: their words"),
         (401, 40101, AuthError, 5, "http://r refused the user me of basic.auth.user.info (HTTP 401): their words"),
-        (403, 40301, AuthError, 5, "http://r does not allow it to the user me of basic.auth.user.info: their"),
+        (403, 40301, Forbidden, 5, "http://r does not allow it to the user me of basic.auth.user.info: their"),
         (302, None, NoRegistry, 5, "http://r sends us to elsewhere (HTTP 302)"),
         (
             404,

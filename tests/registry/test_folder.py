@@ -72,6 +72,11 @@ async def test_what_is_saved_comes_back_with_all_that_was_said_of_it(tmp_path: P
     assert await schemas.register(":.c:outer", outer.replace(id=-1)) == 2
 
 
+async def test_a_folder_associates_nothing(tmp_path: Path) -> None:
+    schemas = write(tmp_path, {"ids/7.avsc": '"int"'})
+    assert await schemas.subject("associated", "orders", "key") == "orders-key"
+
+
 async def test_a_folder_registers_nothing(tmp_path: Path) -> None:
     schemas = write(tmp_path, {"ids/7.avsc": '"int"', "subjects/a/1.avsc": '"int"'})
     assert await schemas.register("a", Schema(text='"int"\n')) == 7

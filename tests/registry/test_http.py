@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import ssl
 import threading
 import time
@@ -326,6 +327,30 @@ async def test_an_answer_is_read_as_far_as_is_reasonable(head: bytes, monkeypatc
             with pytest.raises(NoRegistry, match="the answer is larger than"):
                 await registry.version("a")
         assert len(server.asked) == 1
+
+
+async def test_any_change_of_an_answer_is_an_answer_or_one_sentence() -> None:
+    """Cut anywhere, and each byte another one."""
+    whole = answer(["a"], Connection="keep-alive")
+    chunked = b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n["a"]\r\n0\r\n\r\n'
+    noise = random.Random(1)
+    cases = [data[:at] for data in (whole, chunked) for at in range(0, len(data), 3)]
+    for _ in range(150):
+        data = bytearray(noise.choice((whole, chunked)))
+        for _ in range(noise.randint(1, 3)):
+            data[noise.randrange(len(data))] = noise.randrange(256)
+        cases.append(bytes(data))
+    with Scripted() as server:
+        left = iter(cases)
+        server.route = lambda _: Say(next(left))
+        async with client(server.url, retries=0, read_timeout=5.0) as registry:
+            for _ in cases:
+                try:
+                    found = await registry.subjects()
+                except KcliError as problem:
+                    assert "\n" not in str(problem)  # noqa: PT017
+                else:
+                    assert isinstance(found, list)
 
 
 # -- logins and tokens -------------------------------------------------------------------------------------------------

@@ -119,6 +119,22 @@ async def test_registering_makes_the_latest_version_another_one() -> None:
             assert (await registry.latest("a")).version > before.version
 
 
+@each(
+    ("said", "strategy", "subject"),
+    [
+        (answer([{"subject": "theirs"}]), "associated", "theirs"), (answer([]), "associated", "orders-value"),
+        (refusal(404, 0), "associated", "orders-value"), (answer([{"subject": "theirs"}]), "topic", "orders-value"),
+        (answer([]), "record", "ns.R"), (answer([]), "topic-record", "orders-ns.R"),
+    ],
+)  # fmt: skip
+async def test_the_subject_of_a_topic(said: bytes, strategy: str, subject: str) -> None:
+    with Scripted(said) as server:
+        async with schemas(server.url) as registry:
+            for _ in range(3):
+                assert await registry.subject(strategy, "orders", "value", "ns.R") == subject
+        assert len(server.asked) == (1 if strategy == "associated" else 0)
+
+
 # -- references --------------------------------------------------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kcli.config.profiles.files import chosen
+from kcli.config.properties.environment import properties as environment
 from kcli.config.properties.merged import read_properties
 from kcli.errors import UsageError
 from kcli.registry.settings import Origin, RegistrySettings, registry_of
@@ -182,6 +183,14 @@ def test_a_profile_has_a_short_name_for_it_and_a_folder_is_meant_from_its_file(f
     found = registry_of(read_properties(None, [], chosen("p")))
     assert found is not None
     assert (found.name, found.origins[0].user) == ("http://localhost:8081", "a")
+
+
+def test_the_environment_names_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KCLI_SCHEMA_REGISTRY_URL", "https://a")
+    monkeypatch.setenv("KCLI_BASIC_AUTH_USER_INFO", "me:word")
+    found = registry_of(read_properties(None, [], None, environment()))
+    assert found is not None
+    assert found.origins == (Origin(url="https://a", user="me", password=Secret("word")),)
 
 
 @each(
