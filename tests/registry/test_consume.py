@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient
-from confluent_kafka.schema_registry.avro import AvroSerializer
+from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
 
 from kcli.sandbox.thread import SandboxThread
@@ -82,13 +84,32 @@ def test_keys_and_schemas_that_use_others(oracle: Oracle, theirs: SchemaRegistry
     value = serialized(theirs, schema, {"who": {"name": "Ann"}}, "visits")
     key = serialized(theirs, '"string"', "k", "visits", MessageField.KEY)
     shell.ok("topics", "create", "visits", "-p", "1")
-    envelope = {"key": {"base64": _base64(key)}, "value": {"base64": _base64(value)}}
+    envelope = {"key": {"base64": b64encode(key).decode()}, "value": {"base64": b64encode(value).decode()}}
     shell.ok("produce", "visits", "--input", "json", stdin=json.dumps(envelope).encode())
     line = shell.ok("consume", "visits", "-e", "-f", "%k %s", "--schema-registry", oracle.url)
     assert line == b'"k" {"who":{"name":"Ann"}}'
 
 
-def _base64(data: bytes) -> str:
-    from base64 import b64encode
+def test_kcli_registers_writes_and_reads(oracle: Oracle, shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "note.avsc"
+    file.write_text('{"type":"record","name":"Note","fields":[{"name":"id","type":"int"}]}')
+    shell.ok("topics", "create", "notes", "-p", "1")
+    by = ["--schema-registry", oracle.url]
+    unknown = shell("produce", "notes", *by, "--value-schema", f"file:{file}", stdin=b'{"id":1}')
+    assert (unknown.returncode, unknown.stderr.count(b"\n")) == (1, 1)
+    shell.ok("produce", "notes", *by, "--value-schema", f"file:{file}", "--register", stdin=b'{"id":1}')
+    shell.ok("produce", "notes", *by, "--value-schema", f"file:{file}", stdin=b'{"id":2}')
+    shell.ok("produce", "notes", *by, "--value-schema", "topic", stdin=b'{"id":3}')
+    assert shell.ok("consume", "notes", "-e", *by) == b'{"id":1}\n{"id":2}\n{"id":3}\n'
 
-    return b64encode(data).decode()
+
+def test_confluents_deserializer_reads_what_kcli_wrote(
+    oracle: Oracle, theirs: SchemaRegistryClient, shell: Shell
+) -> None:
+    serialized(theirs, json.dumps(ORDER), VALUE, "orders")  # registers it
+    by = ["--schema-registry", oracle.url]
+    shell.ok("produce", "orders", *by, "--value-schema", "topic", stdin=json.dumps(SHOWN).encode())
+    (envelope,) = shell.ok("consume", "orders", "-e", "-J").splitlines()
+    payload = b64decode(json.loads(envelope)["value"]["base64"])
+    read = AvroDeserializer(theirs)(payload, SerializationContext("orders", MessageField.VALUE))
+    assert read == {**VALUE, "half": pytest.approx(0.1)}

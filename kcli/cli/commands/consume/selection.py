@@ -19,10 +19,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kcli.cli.commands.consume.decoding import Decoding
     from kcli.cli.commands.consume.payload_time.filter import PayloadTime
     from kcli.cli.parsing.groups import TimeFieldOptions
     from kcli.cli.parsing.record_groups import FilterOptions, SchemaOptions, SelectionOptions, TimeOptions, TopicOptions
+    from kcli.cli.runtime.schemas.decoding import Decoding
     from kcli.cli.runtime.topic_pattern import TopicPattern
     from kcli.client import Client
     from kcli.consumer.consumer import Consumer
@@ -93,7 +93,7 @@ class Selection:
         """Decode what is read where a schema is named, or a registry: by --schema-registry, or by a property."""
         registry = self.connection.registry(schemas.schema_registry)
         if registry is not None or schemas.value_schema is not None or schemas.key_schema is not None:
-            from kcli.cli.commands.consume.decoding import Decoding
+            from kcli.cli.runtime.schemas.decoding import Decoding
 
             self.decoding = Decoding(schemas, registry)
 

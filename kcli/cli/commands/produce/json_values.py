@@ -41,6 +41,9 @@ async def rows_of(source: Source, make: Rows, limit: int) -> AsyncIterator[list[
         raise KcliError(f"{source.name}: {problem}; nothing after it was sent") from None
 
 
+_OF_NUMBERS = "0123456789.eE+-"
+
+
 class JsonValues:
     """Cuts a text into its values. `limit` is how long one may be, in characters."""
 
@@ -112,8 +115,8 @@ class JsonValues:
             return -1
         except (ValueError, RecursionError):
             raise BadLine(self._line, "is not JSON") from None
-        if end == len(self._text) and not last and self._text[end - 1] not in '}]"':
-            return -1  # a number may have more digits
+        if not last and self._text[end - 1] not in '}]"' and not self._text[end:].lstrip(_OF_NUMBERS):
+            return -1  # a number may have more digits, a point or an exponent
         if end < len(self._text) and self._text[end] not in _SPACE + ",]" + '{["':
             raise BadLine(self._line, "is not JSON")
         return end

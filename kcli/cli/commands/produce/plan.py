@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.commands.produce.line_template import LineTemplate
     from kcli.cli.commands.produce.pace import Pace
+    from kcli.cli.runtime.schemas.encoding import Encoding
 
 
 class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions):
@@ -35,6 +36,14 @@ class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions):
     value_format = choice(
         "--value-format", of=("plain", "msgpack"), help="msgpack: values are JSON, and are stored as msgpack."
     )
+    value_schema = text(
+        "--value-schema",
+        metavar="SPEC",
+        help="Values are JSON, and are stored as Avro: topic[@VERSION], SUBJECT[@VERSION], id:N, file:PATH.",
+    )
+    key_schema = text("--key-schema", metavar="SPEC", help="The same for keys.")
+    schema_registry = text("--schema-registry", metavar="URL", help="Where the schemas are.")
+    register = flag("--register", help="Register the file of --value-schema or --key-schema.")
     no_unpack = flag("--no-unpack", help="Do not unpack input that is gzip or zstd.")
     key = text("-k", "--key", metavar="KEY", help="The key of records that have none.")
     headers = texts(
@@ -78,6 +87,7 @@ class Plan:
         self.fill: bool = options.repeat is not None
         self.unpack: bool = not options.no_unpack
         self.msgpack: bool = options.value_format == "msgpack"
+        self.encoding = self._encoding(options)
         self.whole: bool = options.whole
         self.input: str = options.input or "lines"
         self.delimiter = delimiter(options.delimiter, "-D", b"\n") or b"\n"
@@ -97,6 +107,7 @@ class Plan:
             self.input != "lines"
             or self.template is not None
             or self.msgpack
+            or self.encoding is not None
             or bool(self.headers)
             or len(self.delimiter) > 1
             or (self.key is not None and self.key_delimiter is not None)
@@ -105,6 +116,21 @@ class Plan:
         self._check(options)
         if not self.connection.quiet:
             self._warn()
+
+    def _encoding(self, options: ProduceOptions) -> Encoding | None:
+        """By which schemas keys and values are written; None where no option names one."""
+        if options.value_schema is None and options.key_schema is None:
+            if options.schema_registry is not None or options.register:
+                raise UsageError("--schema-registry and --register need --value-schema or --key-schema")
+            return None
+        if self.msgpack:
+            raise UsageError("--value-format msgpack and --value-schema are two forms of a value; take one")
+        from kcli.cli.runtime.schemas.encoding import Encoding
+
+        given = {"key": options.key_schema, "value": options.value_schema}
+        specs = {kind: spec for kind, spec in given.items() if spec is not None}
+        registry = self.connection.registry(options.schema_registry)
+        return Encoding(specs, registry, register=options.register)
 
     def _settings(self, options: ProduceOptions) -> ProducerSettings:
         changes = dict(self.connection.properties.producer)

@@ -7,7 +7,7 @@ import os
 from kcli.cli.commands.produce.plan import Plan, ProduceOptions
 from kcli.cli.commands.produce.sending import Sending, say, send
 from kcli.cli.parsing.command import command
-from kcli.cli.runtime.signals import Stop, run, tell_outages
+from kcli.cli.runtime.signals import INTERRUPTED, Stop, run, tell_outages
 
 
 @command(
@@ -45,8 +45,13 @@ async def _produce(plan: Plan, stop: Stop) -> int:
 
         report = Report(plan.report)
     try:
-        async with Client(plan.connection.client()) as client:
+        registry = None if plan.encoding is None else plan.encoding.registry
+        async with Client(plan.connection.client(), registry=registry) as client:
             tell_outages(client.cluster, quiet=plan.connection.quiet)
+            if plan.encoding is not None:
+                await stop.unless(plan.encoding.prepare(plan.topic, client))
+                if stop.asked:
+                    return INTERRUPTED
             producer = client.producer(plan.settings)
             await producer.start()
             try:

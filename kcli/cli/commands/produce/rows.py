@@ -11,11 +11,13 @@ if TYPE_CHECKING:
 
 
 class Rows:
-    """Makes records as a command line says: its key, headers, partition and timestamp, nulls and msgpack."""
+    """Makes records as a command line says: its key, headers, partition and timestamp, nulls, msgpack and schemas."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._pack = _packed if plan.msgpack else None
+        encoding = plan.encoding
+        self._pack = _packed if plan.msgpack else None if encoding is None else encoding.value
+        self._pack_key = None if encoding is None else encoding.key
 
     def given(self) -> list[Row]:
         """The records of --value, then those of --tombstone. Raises KcliError for a value that cannot be packed."""
@@ -24,19 +26,30 @@ class Rows:
         plan = self._plan
         try:
             rows = [self.row(None, value) for value in plan.values]
+            keys = [self._key(key) for key in plan.tombstones]
         except ValueError as problem:
-            raise UsageError(f"--value {problem}") from None
-        return rows + [(plan.partition, plan.timestamp, key, None, plan.headers) for key in plan.tombstones]
+            raise UsageError(f"{'--value' if plan.values else '--tombstone'} {problem}") from None
+        return rows + [(plan.partition, plan.timestamp, key, None, plan.headers) for key in keys]
+
+    def _key(self, key: bytes | None) -> bytes | None:
+        """A key as it is sent. Raises ValueError."""
+        if key is None or self._pack_key is None:
+            return key
+        try:
+            return self._pack_key(key)
+        except ValueError as problem:
+            raise ValueError(f"key: {problem}") from None
 
     def row(self, key: bytes | None, value: bytes) -> Row:
         """A key in the input beats -k. Raises ValueError for a value that cannot be packed."""
         plan = self._plan
         key = plan.key if key is None else key
+        key = self._key((key or None) if plan.nulls else key)
         if plan.nulls and not value:
-            return (plan.partition, plan.timestamp, key or None, None, plan.headers)
+            return (plan.partition, plan.timestamp, key, None, plan.headers)
         if self._pack is not None:
             value = self._pack(value)
-        return (plan.partition, plan.timestamp, (key or None) if plan.nulls else key, value, plan.headers)
+        return (plan.partition, plan.timestamp, key, value, plan.headers)
 
     def keyed(self, piece: bytes) -> Row:
         """A line, split at the first -K. Raises ValueError as `row`."""
@@ -73,6 +86,7 @@ class Rows:
             key, value = key or None, value or None
         if self._pack is not None and value is not None:
             value = self._pack(value)
+        key = self._key(key)
         return (partition, timestamp, key, value, [*headers, *plan.headers])
 
 

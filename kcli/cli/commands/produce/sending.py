@@ -153,7 +153,7 @@ class Sending:
     async def _block(self, name: str, buffer: bytearray, end: int, line: int) -> int:
         """Whole records of one block; returns how many lines the input has had so far."""
         plan = self.plan
-        if plan.input != "lines" or plan.template is not None or plan.msgpack:
+        if plan.input != "lines" or plan.template is not None or plan.msgpack or plan.encoding is not None:
             return await self._parsed(name, bytes(buffer[:end]), line)
         if plan.by_rows:
             pieces = bytes(buffer[: end - len(plan.delimiter)]).split(plan.delimiter)
@@ -202,7 +202,7 @@ class Sending:
         from kcli.cli.output.records.envelope import BadLine
 
         plan, read = self.plan, self._make.reader()
-        blank = plan.template is None
+        blank = plan.template is None and not (plan.nulls and plan.input == "lines")
         rows: list[Row] = []
         wrong: BadLine | None = None
         for piece in block.split(plan.delimiter)[:-1]:

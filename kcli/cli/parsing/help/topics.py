@@ -175,7 +175,11 @@ by consume, tail and count: Avro as JSON, JSON Schema as the JSON it is.
 Filters and templates see what is decoded; -J holds what is stored. A value that
 cannot be decoded is shown as stored, and counted in a note at the end.
 
+kcli produce --value-schema SPEC reads JSON and stores Avro; --register puts
+a file into the registry.
+
   kcli consume orders -e --schema-registry http://localhost:8081
+  kcli produce orders --value-schema topic -X schema.registry.url=http://sr:8081
   kcli consume orders -e --schema-registry file:schemas --where 'value.id == 7'
 """
 

@@ -116,6 +116,8 @@ def test_values_are_found_wherever_the_input_is_cut(values: list[Any], sizes: li
 
 
 def test_a_value_is_kept_as_it_is_written() -> None:
+    for size in range(1, 8):
+        assert cut(b"1.5e-3 2", [size]) == [b"1.5e-3", b"2"], size
     assert cut(b'{"a":1.10,"a" :  2}\n{"b":\n 1e2}', []) == [b'{"a":1.10,"a" :  2}', b'{"b": 1e2}']
 
 

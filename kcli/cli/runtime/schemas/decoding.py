@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.errors import UsageError
-from kcli.schemas import Schema
+from kcli.cli.runtime.schemas.spec import SchemaSpec
 from kcli.serde.schemas.bare import BareDecoder
 from kcli.serde.schemas.decoder import FieldDecoder, SchemaDecoder, avro_reader_of
 
@@ -54,48 +53,6 @@ class Decoding:
     def said(self) -> list[str]:
         """A sentence for the keys, and one for the values, that are shown as stored."""
         return [_sentence(field) for field in self._fields if field.undecoded.total]
-
-
-class SchemaSpec:
-    """Which schema a user names: `file:PATH`, `id:N`, `SUBJECT[@VERSION]`, or `topic[@VERSION]`, the subject of the
-    topic. Raises UsageError."""
-
-    def __init__(self, spec: str, kind: str, *, registered: bool) -> None:
-        self._flag, self._kind = f"--{kind}-schema", kind
-        self._file = spec.removeprefix("file:") if spec.startswith("file:") else None
-        self._id = spec.removeprefix("id:") if spec.startswith("id:") else None
-        self._subject, _, version = spec.rpartition("@") if "@" in spec else (spec, "", "latest")
-        if self._file is None and not registered:
-            raise UsageError(f"{self._flag} {spec}: no registry is named; add --schema-registry URL, or take file:PATH")
-        if self._file == "" or not self._subject or (self._id is not None and not self._id.isdecimal()):
-            raise UsageError(f"{self._flag} {spec!r}: write file:PATH, id:N, SUBJECT[@VERSION] or topic[@VERSION]")
-        if version != "latest" and not version.isdecimal() and self._file is None:
-            raise UsageError(f"{self._flag} {spec}: {version} is no version: write a number or latest")
-        self._version = version
-        self._text = None if self._file is None else self._read(self._file)
-
-    def _read(self, path: str) -> str:
-        try:
-            with open(path, encoding="utf-8") as file:
-                return file.read()
-        except (OSError, UnicodeDecodeError) as problem:
-            reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8"
-            raise UsageError(f"{self._flag} {path}: {reason}") from None
-
-    async def schema(self, topic: str, client: Client) -> tuple[Schema, list[str]]:
-        """The schema for a topic, and the texts of those that it refers to. Raises KcliError."""
-        if self._text is not None:
-            return Schema(text=self._text, subject=str(self._file)), []
-        if self._id is not None:
-            found = await client.schemas.by_id(int(self._id))
-        else:
-            subject = f"{topic}-{self._kind}" if self._subject == "topic" else self._subject
-            if self._version == "latest":
-                found = await client.schemas.latest(subject)
-            else:
-                found = await client.schemas.version(subject, int(self._version))
-        needed = await client.schemas.references(found) if found.references else []
-        return found, [schema.text for _, schema in needed]
 
 
 def _sentence(field: Field) -> str:
