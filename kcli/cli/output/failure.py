@@ -9,7 +9,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kcli.cli.output.tables.document import Document
     from kcli.cli.output.tables.shape import Shape
+
+
+SENTENCES = 10
+"""How many errors are said on stderr; the document has all."""
+
+
+def complain_of(document: Document) -> None:
+    """Print the first errors of a document to stderr."""
+    from kcli.cli.output.messages import complain
+
+    for problem in document.errors[:SENTENCES]:
+        complain(problem["message"])
+    left = len(document.errors) - SENTENCES
+    if left > 0:
+        complain(f"and {left} more error{'s' * (left > 1)}, all of them in --format json")
 
 
 class OutputFailed(KcliError):

@@ -138,7 +138,18 @@ class OutputOptions(FormatOptions, ConnectionOptions):
     """What a command that prints rows about a cluster has."""
 
 
-class ReadOptions(RowOptions, OutputOptions):
+class RefreshOptions(Options):
+    """Whether rows are printed once, or refreshed."""
+
+    panel = "Watch"
+    folded = EVERY
+
+    watch = flag("-w", "--watch", help="Refresh until Ctrl-C; on a terminal in place.")
+    interval = span("--interval", help="Refresh interval of --watch (default 5s).")
+    count = integer("-n", "--count", least=1, help="Stop after N refreshes of --watch.")
+
+
+class ReadOptions(RowOptions, RefreshOptions, OutputOptions):
     """What a command has that lists or describes."""
 
 

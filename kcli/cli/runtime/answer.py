@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import sys
 
+from kcli.cli.output.failure import complain_of, with_document
 from kcli.cli.output.messages import complain
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import render, write
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.runtime.connection import Connection
 from kcli.cli.runtime.question import asked
 from kcli.cli.runtime.signals import Interrupted
@@ -20,25 +22,27 @@ from kcli.errors import ConnectError, KcliError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator
+    from collections.abc import Awaitable, Callable, Iterable
 
     from kcli.cli.output.tables.render import Made
-    from kcli.cli.output.tables.shape import Row, Shape
+    from kcli.cli.output.tables.shape import Shape
     from kcli.cli.parsing.groups import FormatOptions, OutputOptions, PlanOptions, QuietOptions
     from kcli.cli.parsing.option import Options
+    from kcli.cli.runtime.signals import Stop
     from kcli.model import Cluster
     from kcli.settings import ClientSettings
 
     Work = Callable[[Cluster, Document], Awaitable[int | None]]
 
 
-SENTENCES = 10
-"""How many errors are said on stderr; the document has all."""
-
-
 def answer(options: OutputOptions, shape: Shape, work: Work, made: Made = render) -> int:
     """Run `work` and print its document; the exit code, which `work` may raise to 3 for an assertion. `made` is for a
     command with a format of its own."""
+    if isinstance(options, ReadOptions):
+        if options.watch:
+            return _watched(options, shape, work, made)
+        if options.interval is not None or options.count is not None:
+            raise UsageError("--interval and -n go with --watch")
     document = Document(shape=shape, view=view_of(options, shape, format_of(options)))
     code: int | None = None
     try:
@@ -60,30 +64,34 @@ def answer(options: OutputOptions, shape: Shape, work: Work, made: Made = render
         document.fail(error)
         code = error.exit_code
     if code is None:
-        code = _verdict(document)
+        code = document.exit_code
     if format_of(options) != "table" or document.rows:
         write(document, format_of(options), made=made)
-    for problem in document.errors[:SENTENCES]:
-        complain(problem["message"])
-    if len(document.errors) > SENTENCES:
-        complain(f"and {plural(len(document.errors) - SENTENCES, 'more error')}, all of them in --format json")
+    complain_of(document)
     return code
 
 
-def _verdict(document: Document) -> int:
-    """1 where anything failed; 2 where a guard let nothing through, 5 where nothing came about for want of a
-    connection."""
-    if not document.errors:
-        return 0
-    if document.exit_codes == {UsageError.exit_code} and all(row.get("error") for row in _results(document)):
-        return UsageError.exit_code
-    unconnected = document.exit_codes == {ConnectError.exit_code} and not any(document.rows.values())
-    return ConnectError.exit_code if unconnected else 1
+def _watched(options: ReadOptions, shape: Shape, work: Work, made: Made) -> int:
+    """The same with --watch."""
+    from kcli.cli.runtime.refresh import watch
+    from kcli.cli.runtime.signals import run
 
+    format = format_of(options)
+    view = view_of(options, shape, format)
 
-def _results(document: Document) -> Iterator[Row]:
-    """The rows that say what became of something."""
-    return (row for section in document.shape.sections for row in document.all(section) if "result" in row)
+    async def whole(stop: Stop) -> int:
+        from kcli.client import Client
+
+        async with Client(Connection(options).client()) as client:
+
+            async def once() -> tuple[Document, int]:
+                document = Document(shape=shape, view=view)
+                code = await work(client.cluster, document)
+                return document, document.exit_code if code is None else code
+
+            return await watch(once, stop, options, format, made)
+
+    return with_document(lambda: run(whole), shape, format)
 
 
 def format_of(options: FormatOptions) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kcli.cli.commands.lag.rows import SHAPES
 from kcli.cli.runtime.answer import format_of
+from kcli.cli.runtime.refresh import interval_of
 from kcli.cli.runtime.views import view_of
 from kcli.errors import UsageError
 from kcli.grammar.durations import seconds
@@ -29,7 +30,7 @@ class Plan:
         self.prometheus = address(options.prometheus)
         self.watch = options.watch or self.record or self.prometheus is not None or self.replay is not None
         self.level = options.level(self.groups.words)
-        self.interval = seconds(options.interval, "--interval", 5.0, 1)
+        self.interval = interval_of(options)
         self.window = seconds(options.window, "--window", 60.0, 1)
         self.looks = options.count
         self.hold = seconds(options.hold, "--for", 0.0)

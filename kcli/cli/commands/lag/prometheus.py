@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.cli.commands.lag.report import News, complain_of
+from kcli.cli.commands.lag.report import complain_of
 from kcli.cli.output.messages import complain
+from kcli.cli.output.refreshes import News
 from kcli.errors import UsageError
 from kcli.lag.formats.prometheus import CONTENT_TYPE, failed, nothing, render
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from math import inf
-from time import monotonic
 
 from kcli.cli.commands.lag.plan import Plan
-from kcli.cli.commands.lag.report import News, complain_of
+from kcli.cli.commands.lag.report import complain_of, document_of, head_of
 from kcli.cli.output.messages import complain
+from kcli.cli.output.refreshes import News, Refreshes
 from kcli.cli.runtime.connection import Connection
+from kcli.cli.runtime.refresh import refreshes
 from kcli.cli.runtime.signals import Stop
 from kcli.cli.runtime.signals import run as run_loop
 from kcli.errors import KcliError
-from kcli.lag.watch import DATED, Look, Watch, pause
+from kcli.lag.watch import DATED, Look, Watch
 from kcli.text.escape import put
 
 TYPE_CHECKING = False
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from kcli.model import Cluster
 
 DONE, FAILED, BROKEN, LATE = 0, 1, 3, 4
-LEAST_PAUSE = 0.05  # seconds between two looks when the time is up
-GRACE = 5.0  # seconds that the last look may take
 
 
 def run(options: LagOptions) -> int:
@@ -67,39 +64,17 @@ def watch_of(plan: Plan, cluster: Cluster) -> Watch:
     )
 
 
-async def _looks(
-    plan: Plan, stop: Stop, cluster: Cluster, lost: Callable[[], None] = lambda: None
-) -> AsyncIterator[Look]:
-    """Look after look until somebody stops it. A look that fails altogether is printed (`lost` is called too) and
-    tried again; the first one raises, and so does every one that an assertion without a --timeout rests on. With one,
-    the last look is when that is over, and a look that brokers hold up is not waited for much longer."""
-    watch = watch_of(plan, cluster)
-    seen, news = 0, News()
-    until = None if plan.timeout is None else monotonic() + plan.timeout
-    while not stop.asked:
-        try:
-            async with asyncio.timeout(None if until is None else max(until - monotonic(), 0.0) + GRACE):
-                look = await stop.unless(watch.look())
-        except TimeoutError:
-            complain("brokers did not answer in time, so nothing is known of the lag now")
-            return
-        except KcliError as problem:
-            if not seen or (plan.promise is not None and plan.timeout is None):
-                raise
-            for sentence in news.of([str(problem)]):
-                complain(sentence)
-            lost()
-            look = None
-        if look is not None:
-            seen += 1
-            news.of([])
-            yield look
-        if plan.looks is not None and seen >= plan.looks:
-            return
-        left = inf if until is None else until - monotonic()
-        if look is None and left <= 0:
-            return  # the time is up, and nothing is known
-        await stop.unless(asyncio.sleep(min(pause(plan.interval), max(left, LEAST_PAUSE))))
+def _looks(plan: Plan, stop: Stop, cluster: Cluster, lost: Callable[[], None] = lambda: None) -> AsyncIterator[Look]:
+    """Look after look. An assertion without a --timeout rests on every one."""
+    return refreshes(
+        watch_of(plan, cluster).look,
+        stop,
+        interval=plan.interval,
+        times=plan.looks,
+        timeout=plan.timeout,
+        insists=plan.promise is not None and plan.timeout is None,
+        lost=lost,
+    )
 
 
 async def _record(plan: Plan, looks: AsyncIterator[Look]) -> int:
@@ -116,9 +91,7 @@ async def _record(plan: Plan, looks: AsyncIterator[Look]) -> int:
 
 async def _judge(plan: Plan, stop: Stop, looks: AsyncIterator[Look]) -> int:
     """Show each look of a watch, or the last of an assertion; the exit code."""
-    from kcli.cli.commands.lag.screen import Looks
-
-    shown, news = Looks(plan), News()
+    shown, news = Refreshes(plan.format, drawn=plan.watch), News()
     began: float | None = None
     code = DONE
     last: Look | None = None
@@ -128,7 +101,7 @@ async def _judge(plan: Plan, stop: Stop, looks: AsyncIterator[Look]) -> int:
             began = look.time if began is None else began
             complain_of(plan, look, news)
             if plan.watch:
-                shown.show(look)
+                shown.show(document_of(plan, look), head_of(look))
             if plan.promise is None:
                 code = FAILED if unread(look) else DONE
                 continue
@@ -146,7 +119,7 @@ async def _judge(plan: Plan, stop: Stop, looks: AsyncIterator[Look]) -> int:
     if last is None and plan.replay is not None and not stop.asked:
         raise KcliError(f"--replay {plan.replay}: there is no look in it")
     if last is not None and not plan.watch:
-        shown.print(last)
+        shown.show(document_of(plan, last), "")
     if stop.asked and plan.promise is not None:
         return 130
     return DONE if stop.asked else code

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.cli.output.tables.view import View
-from kcli.errors import BrokerError, KcliError
+from kcli.errors import BrokerError, ConnectError, KcliError, UsageError
 from kcli.values import Value, field
 
 TYPE_CHECKING = False
@@ -33,6 +33,18 @@ class Document(Value):
         self.exit_codes.add(error.exit_code)
         name = error.code.name if isinstance(error, BrokerError) else type(error).__name__
         self.errors.append({"about": about, "error": name, "message": str(error)})
+
+    @property
+    def exit_code(self) -> int:
+        """1 where anything failed; 2 where a guard let nothing through, 5 where nothing came about for want of a
+        connection."""
+        if not self.errors:
+            return 0
+        results = [row for section in self.shape.sections for row in self.all(section) if "result" in row]
+        if self.exit_codes == {UsageError.exit_code} and all(row.get("error") for row in results):
+            return UsageError.exit_code
+        unconnected = self.exit_codes == {ConnectError.exit_code} and not any(self.rows.values())
+        return ConnectError.exit_code if unconnected else 1
 
     def all(self, section: Section) -> list[Row]:
         """The rows of a section."""

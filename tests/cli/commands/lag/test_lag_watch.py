@@ -18,9 +18,10 @@ import pytest
 from kcli.cli.commands.lag import watch
 from kcli.cli.commands.lag.options import LagOptions
 from kcli.cli.commands.lag.prometheus import reply, serve
-from kcli.cli.commands.lag.report import News
 from kcli.cli.main import main
+from kcli.cli.output.refreshes import News
 from kcli.cli.output.tables.cells import human_time
+from kcli.cli.runtime import refresh
 from kcli.cli.runtime.signals import Stop
 from kcli.errors import ConnectError
 from kcli.lag.assertion import Promise
@@ -218,7 +219,7 @@ async def test_a_look_that_brokers_hold_up_does_not_outlast_the_timeout(
             await asyncio.sleep(0 if self.looks == 1 else 3600)
             return Look(time=1.0)
 
-    monkeypatch.setattr(watch, "GRACE", 0.05)
+    monkeypatch.setattr(refresh, "GRACE", 0.05)
     monkeypatch.setattr(watch, "watch_of", lambda plan, cluster: Silent())
     plan = SimpleNamespace(promise=Promise(0, None), timeout=0.1, interval=0.01, looks=None)
     async with asyncio.timeout(10):

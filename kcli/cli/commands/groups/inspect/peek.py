@@ -46,6 +46,7 @@ SHAPE = shape("groups.peek", "Records around the committed offsets of groups.", 
 
 class PeekOptions(NamedGroups, PatternOptions, ReadOptions):
     topics = topics()
+    count = None  # -n is about records
     around = integer("-n", "-c", "--count", least=0, help="Show N records before and N after each offset (default 3).")
     before = integer("--before", least=0, help="N before it, whatever -n says.")
     after = integer("--after", least=0, help="N after it, whatever -n says.")

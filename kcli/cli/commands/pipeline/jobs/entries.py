@@ -5,6 +5,8 @@ from __future__ import annotations
 from time import time
 from typing import TYPE_CHECKING
 
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.render import write
 from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.output.timestamps import utc
 from kcli.cli.parsing.groups import FormatOptions, QuietOptions
@@ -99,11 +101,13 @@ def _time(seconds: float) -> str:
     return utc(round(seconds * 1000), "seconds")
 
 
-def print_jobs(options: FormatOptions, entries: list[Entry]) -> None:
+def document_of(options: FormatOptions, entries: list[Entry]) -> Document:
     """The document of `pipeline list`."""
-    from kcli.cli.output.tables.document import Document
-    from kcli.cli.output.tables.render import write
-
     document = Document(shape=SHAPE, view=view_of(options, SHAPE, format_of(options)))
     document.of(JobRow).extend(map(row_of, entries))
-    write(document, format_of(options))
+    return document
+
+
+def print_jobs(options: FormatOptions, entries: list[Entry]) -> None:
+    """Print them."""
+    write(document_of(options, entries), format_of(options))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from kcli.cli.commands.pipeline.jobs.entries import JobsOptions, print_jobs
+from kcli.cli.commands.pipeline.jobs.entries import JobsOptions, document_of, print_jobs
 from kcli.cli.output.messages import complain
+from kcli.cli.output.tables.document import Document
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import RowOptions
+from kcli.cli.parsing.groups import RefreshOptions, RowOptions
 from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import format_of
+from kcli.cli.runtime.refresh import watch
+from kcli.cli.runtime.signals import run
 from kcli.pipeline.jobs import registry
+from kcli.pipeline.jobs.registry import Entry
 
 
-class ListOptions(RowOptions, JobsOptions):
+class ListOptions(RowOptions, RefreshOptions, JobsOptions):
     running = flag("--running", help="Only those that run.")
 
 
@@ -26,8 +30,18 @@ kcli pipeline list --format ndjson | jq .lag""",
 def list_jobs(options: ListOptions) -> int:
     """Jobs of yours on this machine that run or ran, the newest first: each tells every second how it stands, wherever
     Spark itself runs. crashed is a job whose process is gone and said nothing."""
-    entries = [entry for entry in registry.entries() if entry.alive or not options.running]
+    if options.watch:
+        return run(lambda stop: watch(lambda: _once(options), stop, options, format_of(options)))
+    entries = _entries(options)
     if not entries and not options.quiet and format_of(options) == "table":
         complain("no pipeline runs here" if options.running else "no pipeline ran here yet")
     print_jobs(options, entries)
     return 0
+
+
+def _entries(options: ListOptions) -> list[Entry]:
+    return [entry for entry in registry.entries() if entry.alive or not options.running]
+
+
+async def _once(options: ListOptions) -> tuple[Document, int]:
+    return document_of(options, _entries(options)), 0
