@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kcli.config.properties.merged import Properties
     from kcli.config.secrets.secured import Given
-    from kcli.security import Security
+    from kcli.security import Sasl
 
 KINDS = ("confluent", "apicurio", "karapace", "redpanda", "file")
 FOLDER = "file:"
@@ -86,28 +86,20 @@ class RegistrySettings(Frozen):
         return self.folder or ",".join(origin.url for origin in self.origins)
 
 
-def registry_of(
-    properties: Properties, security: Security | None = None, *, looking: bool = True
-) -> RegistrySettings | None:
-    """The registry that the properties name, None without `schema.registry.url`. `security` is the brokers', for
-    credentials that are inherited. Raises UsageError."""
+def registry_of(properties: Properties, *, looking: bool = True) -> RegistrySettings | None:
+    """The registry that the properties name, None without `schema.registry.url`. The brokers' secrets are looked up
+    only where their credentials are inherited. Raises UsageError."""
     given = properties.registry()
     if "url" not in given:
         return None
-    return _Reader(given, properties.warnings, security, looking).settings()
+    return _Reader(given, properties, looking).settings()
 
 
 class _Reader:
-    def __init__(
-        self,
-        given: Mapping[str, tuple[Given, str]],
-        warnings: list[str],
-        security: Security | None,
-        looking: bool,
-    ) -> None:
+    def __init__(self, given: Mapping[str, tuple[Given, str]], properties: Properties, looking: bool) -> None:
         self._given = given
-        self._warnings = warnings
-        self._security = security
+        self._properties = properties
+        self._warnings = properties.warnings
         self._looking = looking
 
     def settings(self) -> RegistrySettings:
@@ -172,7 +164,7 @@ class _Reader:
                 raise UsageError("basic.auth.user.info is USER:PASSWORD")
             fields["credentials"] = "basic.auth.user.info"
         elif source == "SASL_INHERIT":
-            sasl = self._security.sasl if self._security is not None else None
+            sasl = self._inherited()
             if sasl is None or not sasl.username or sasl.password is None:
                 raise UsageError(
                     "basic.auth.credentials.source=SASL_INHERIT takes sasl.username and sasl.password, or "
@@ -186,6 +178,11 @@ class _Reader:
         secret = Secret(password)
         fields["origins"] = tuple(origin.replace(user=user, password=secret) for origin in origins)
 
+    def _inherited(self) -> Sasl | None:
+        """The brokers' credentials."""
+        security = self._properties.security()
+        return security.sasl if security is not None else None
+
     def _bearer(self, fields: dict[str, Any]) -> None:
         """Where tokens come from."""
         source = self._source("bearer.auth.credentials.source", BEARER)
@@ -196,7 +193,7 @@ class _Reader:
             other = "bearer.auth.credentials.source" if source else named[0]
             raise UsageError(f"{fields['credentials']} and {other} exclude each other: name one of them")
         if source == "SASL_OAUTHBEARER_INHERIT":
-            sasl = self._security.sasl if self._security is not None else None
+            sasl = self._inherited()
             if sasl is None or sasl.oauth is None:
                 raise UsageError(f"bearer.auth.credentials.source={source} takes sasl.mechanism=OAUTHBEARER")
             fields["oauth"], fields["credentials"] = sasl.oauth, "sasl.oauthbearer.*"

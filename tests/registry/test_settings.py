@@ -12,21 +12,21 @@ from kcli.config.properties.merged import read_properties
 from kcli.errors import UsageError
 from kcli.registry.settings import Origin, RegistrySettings, registry_of
 from kcli.secret import Secret, without_login
-from kcli.security import OAuth, Sasl, Security
+from kcli.security import OAuth
 from tests.each import each
 
-SASL = Security(sasl=Sasl(username="broker-user", password=Secret("broker-word")))
+SASL = ("security.protocol=SASL_SSL", "sasl.mechanism=PLAIN", "sasl.username=broker-user", "sasl.password=broker-word")
 
 
-def settings(*given: str, security: Security | None = None) -> RegistrySettings:
-    found = registry_of(read_properties(None, list(given)), security)
+def settings(*given: str) -> RegistrySettings:
+    found = registry_of(read_properties(None, list(given)))
     assert found is not None
     return found
 
 
-def refused(*given: str, security: Security | None = None) -> str:
+def refused(*given: str) -> str:
     with pytest.raises(UsageError) as problem:
-        settings(*given, security=security)
+        settings(*given)
     return str(problem.value)
 
 
@@ -60,10 +60,21 @@ def test_a_login_of_each_source(given: list[str]) -> None:
 
 def test_the_login_of_the_brokers_is_inherited_on_request() -> None:
     given = ("schema.registry.url=https://a", "basic.auth.credentials.source=SASL_INHERIT")
-    assert settings(*given, security=SASL).origins == (
+    assert settings(*given, *SASL).origins == (
         Origin(url="https://a", user="broker-user", password=Secret("broker-word")),
     )
     assert "takes sasl.username and sasl.password" in refused(*given)
+
+
+@pytest.mark.process
+def test_secrets_of_the_brokers_are_left_alone_unless_they_are_inherited(tmp_path: Path) -> None:
+    """A command may ask for a finger on a key: it is run once, by whoever connects to the brokers."""
+    ran = tmp_path / "ran"
+    command = ("sasl.password=${command:sh -c 'echo word; echo x >> " + str(ran) + "'}",)
+    settings("schema.registry.url=https://a", *SASL[:3], *command)
+    assert not ran.exists()
+    inheriting = ("schema.registry.url=https://a", "basic.auth.credentials.source=SASL_INHERIT", *SASL[:3], *command)
+    assert settings(*inheriting).origins[0].password == Secret("word")
 
 
 @each(
@@ -87,6 +98,13 @@ def test_the_login_of_the_brokers_is_inherited_on_request() -> None:
 )
 def test_a_token_of_each_source(given: list[str], oauth: OAuth) -> None:
     assert settings("schema.registry.url=https://a", *given).oauth == oauth
+
+
+def test_the_token_of_the_brokers_is_inherited_on_request() -> None:
+    given = ("schema.registry.url=https://a", "bearer.auth.credentials.source=SASL_OAUTHBEARER_INHERIT")
+    theirs = ("security.protocol=SASL_SSL", "sasl.mechanism=OAUTHBEARER", "sasl.oauthbearer.token=t")
+    assert settings(*given, *theirs).oauth == OAuth(token=Secret("t"))
+    assert "takes sasl.mechanism=OAUTHBEARER" in refused(*given, *SASL)
 
 
 def test_headers_of_a_cloud_go_with_a_token() -> None:

@@ -106,7 +106,7 @@ class Connection:
             return None
         from kcli.registry.settings import registry_of
 
-        return registry_of(self.properties, self.properties.security())
+        return registry_of(self.properties)
 
     @property
     def profile_from(self) -> str:
