@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from _json import encode_basestring
 from binascii import b2a_base64
-from json.encoder import encode_basestring
 from math import isfinite, isnan
 from struct import pack, unpack
 
