@@ -23,6 +23,7 @@ OPTIONS = {
     "configs": "configs", "states": "states", "types": "types", "compression": "codecs", "offset": "offsets",
     "group": "groups", "from_group": "groups", "trace_file": "files", "report": "files", "groups": "groups",
     "delete_configs": "topic keys", "only": "sections", "operations": "operations", "txn_states": "txn states",
+    "columns": "columns", "sort": "columns",
 }  # fmt: skip
 
 

@@ -93,6 +93,13 @@ def _behind(found: Verbs, rest: list[str], text: str) -> Place:
 
 
 def _in(command: Command, before: list[str], text: str) -> Place:
+    place = _within(command, before, text)
+    subject = command.run.split(".")[3:4]
+    place.command = ".".join(dict.fromkeys([*subject, *command.name.split(" ")]))
+    return place
+
+
+def _within(command: Command, before: list[str], text: str) -> Place:
     by_flag = command.by_flag
     line, pending, ended = _read(command, by_flag, before)
     if pending is not None:

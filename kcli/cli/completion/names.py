@@ -55,6 +55,8 @@ def names(place: Place) -> Iterable[Offer]:
         return profiles()
     if kind == "shapes":
         return _shapes(place.line.words)
+    if kind == "columns":
+        return _columns(place)
     if kind == "properties":
         return _properties(text)
     if kind in ("configs", "topic keys", "assignments", "keys"):
@@ -138,6 +140,16 @@ def _shapes(before: list[str]) -> list[Offer]:
     split = [name.split(".") for name in NAMES]
     at = len(before)
     return [(words[at], "") for words in split if words[:at] == before and len(words) > at]
+
+
+def _columns(place: Place) -> list[Offer]:
+    """The columns of what the command prints, behind those that are typed already."""
+    from kcli.cli.parsing.tables.shapes import COLUMNS
+
+    done = place.text[: place.text.rfind(",") + 1]
+    shapes = [name for name in COLUMNS if f"{name}.".startswith(f"{place.command}.")]
+    found = dict.fromkeys(column for name in shapes for column in COLUMNS[name].split())
+    return [(done + name, "") for name in found if name not in done.split(",")]
 
 
 def _properties(text: str) -> list[Offer]:

@@ -23,6 +23,7 @@ class Place(Value):
     text: str = ""  # what was typed of the value itself
     option: Option | None = None
     line: Line = field(factory=Line)
+    command: str = ""  # as `kcli schema` calls it: topics.list
 
     @property
     def connection(self) -> ConnectionOptions:

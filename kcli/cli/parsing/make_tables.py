@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
-from kcli.cli.output.tables.shape import every
+from kcli.cli.output.tables.shape import Shape, every
 from kcli.cli.parsing.command import DECLARED, Command
 from kcli.cli.parsing.help import reference
 from kcli.cli.parsing.option import Option
@@ -18,6 +18,10 @@ SHAPES = '''"""What `kcli schema` has a schema of. Made by `make tables`; do not
 
 NAMES = (
 {names})
+
+COLUMNS = {{
+{columns}}}
+"""The columns of the tables of each."""
 '''
 FOLDER = Path(__file__).parent / "tables"
 HEAD = '''"""The commands of `kcli {name}`. Made by `make tables`; do not edit."""
@@ -34,7 +38,8 @@ def tables() -> dict[str, str]:
     return {
         **every_table,
         "shapes": SHAPES.format(
-            names="".join(f"    {one.name!r},\n" for one in sorted(every(), key=lambda one: one.name))
+            names="".join(f"    {one.name!r},\n" for one in every()),
+            columns="".join(f"    {one.name!r}: {_columns(one)!r},\n" for one in every()),
         ),
     }
 
@@ -70,6 +75,12 @@ def _table(name: str) -> str:
         rows.append(f"    {verb!r}: Command({shown}, options={listed}),\n")
     lines = [f"{name} = Option({_arguments(option)})\n" for option, name in options.items()]
     return f"{HEAD.format(name=name)}{''.join(lines)}\nCOMMANDS = {{\n{''.join(rows)}}}\n"
+
+
+def _columns(shape: Shape) -> str:
+    """The names of the columns that --sort and --columns take."""
+    sections = [shape.main, *(section for section in shape.sections if section.table)]
+    return " ".join(dict.fromkeys(column.name for section in sections for column in section.columns))
 
 
 def _of(path: str, name: str) -> bool:

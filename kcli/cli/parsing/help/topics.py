@@ -145,6 +145,7 @@ For scripts and CI:
   --format json|ndjson|csv|tsv|yaml   Rows for programs; -J is --format json.
   --format plain                      Values only, between tabs.
   --format csv-safe                   For spreadsheets: no text is a formula.
+  --columns A,B, --no-headers         Only these columns; no titles.
   kcli schema COMMAND                 The JSON schema of what a command prints.
   kcli COMMAND --help-json            The command's options as JSON.
   --timeout DURATION                  Exit 4 if the awaited does not happen.
@@ -183,6 +184,29 @@ a file into the registry.
   kcli consume orders -e --schema-registry file:schemas --where 'value.id == 7'
 """
 
+TABLES = """\
+Lists are tables. A table fits the terminal: names are cut in the middle, and
+columns for which there is no room are named below it. Counts, bytes and rates
+are rounded there; offsets, ids, epochs and partitions never are. A pipe gets
+all columns and all digits.
+
+  --wide             Show all columns, uncut, with exact numbers.
+  --columns A,B      Print these columns in this order, hidden ones too.
+  --sort COLUMN      Amounts, durations and times from the largest, everything
+                     else from the least. COLUMN:asc and COLUMN:desc say which.
+  --top N            Print the first N rows.
+  --no-headers       Leave the titles out.
+  -w, --watch        Refresh until Ctrl-C, in place on a terminal.
+  --interval 10s     Refresh interval of --watch; -n N stops after N refreshes.
+
+A column is named as in `kcli schema COMMAND`: under_replicated. An unknown name
+is answered with those that there are. Rows without a value come last.
+
+  kcli topics list --sort partitions --top 5
+  kcli lag --columns group,lag,status --watch
+  kcli logdirs replicas --sort size --top 10 --no-headers
+"""
+
 TOPICS = {
     "offsets": ("Where to start and stop reading: -o.", OFFSETS),
     "times": ("Times and durations, also inside of values.", TIMES),
@@ -190,6 +214,7 @@ TOPICS = {
     "format": ("Print records by a template: -f.", FORMAT.lstrip("\n")),
     "patterns": ("Match many topics or groups: globs and ^RE.", PATTERNS),
     "schemas": ("Keys and values decoded by a schema registry.", SCHEMAS),
+    "tables": ("Fit, sort, limit and watch what lists print.", TABLES),
     "clusters": ("Which cluster, profiles, properties, environment.", CLUSTERS),
     "exit-codes": ("What an exit code means.", EXIT_CODES),
     "scripts": ("Formats, time limits and assertions for scripts and CI.", SCRIPTS),
@@ -202,6 +227,7 @@ EXPLAINED = {
     "template": "format",
     "literal": "patterns",
     "schema_registry": "schemas",
+    "sort": "tables",
     "bootstrap": "clusters",
 }
 """Which topic explains an option, by the option's name."""
