@@ -92,6 +92,8 @@ class Selection:
     def _decode(self, schemas: SchemaOptions) -> None:
         """Decode what is read where a schema is named, or a registry: by --schema-registry, or by a property."""
         registry = self.connection.registry(schemas.schema_registry)
+        if registry is not None and schemas.no_schema_cache:
+            registry = registry.replace(disk=False)
         if registry is not None or schemas.value_schema is not None or schemas.key_schema is not None:
             from kcli.cli.runtime.schemas.decoding import Decoding
 

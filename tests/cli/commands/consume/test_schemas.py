@@ -73,6 +73,21 @@ def test_a_registry_over_http(kcli: Shell, topic: str, url: str) -> None:
     assert SAID in done.stderr
 
 
+def test_the_next_run_reads_a_schema_from_the_cache_folder(
+    kcli: Shell, topic: str, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kcli.registry.lookup.lasting", lambda _: True)  # else none on this machine is kept
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    words = ("consume", topic, "-e", "-c", "2", "--schema-registry")
+    assert kcli(*words, url, "--no-schema-cache").stdout.count(b"\n") == 2
+    assert list(tmp_path.iterdir()) == []
+    read = kcli(*words, url).stdout
+    (file,) = (tmp_path / "kcli" / "schemas").iterdir()
+    monkeypatch.setattr(Registry, "do_GET", lambda self: self.send_error(500))
+    assert kcli(*words, url).stdout == read
+    assert file.exists()
+
+
 def test_a_property_names_the_registry_and_raw_value_leaves_it_alone(kcli: Shell, topic: str, folder: str) -> None:
     named = ["-X", f"schema.registry.url={folder}"]
     assert kcli.ok("consume", topic, "-e", "-q", *named) == SHOWN
