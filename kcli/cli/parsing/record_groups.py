@@ -98,7 +98,7 @@ class SchemaOptions(Options):
         help="The schema of values: file:PATH, id:N, SUBJECT[@VERSION], topic[@VERSION].",
     )
     key_schema = text("--key-schema", metavar="SPEC", help="The schema of keys, in the same forms.")
-    no_schema_cache = flag("--no-schema-cache", help="Neither use nor keep schemas in the cache folder.")
+    no_schema_cache = flag("--no-schema-cache", help="Neither use nor keep schemas in the cache folder.", hidden=True)
     raw_value = flag("--raw-value", help="Do not decode, also where the profile names a registry.")
     logical = choice("--logical", of=("text", "raw"), help="Dates, times and decimals as text (default), or as stored.")
     avro_json = flag("--avro-json", help="Avro's own JSON: unions name their branch, bytes are strings.")

@@ -168,6 +168,7 @@ by consume, tail and count: Avro as JSON, JSON Schema as the JSON it is.
   --value-schema SPEC    The schema itself, for payloads without a frame:
                          file:PATH, id:N, SUBJECT[@VERSION], topic[@VERSION].
   --key-schema SPEC      The same for keys.
+  --no-schema-cache      Neither use nor keep schemas in the cache folder.
   --raw-value            Decode nothing.
   --logical raw          Dates, times and decimals as they are stored.
   --avro-json            Avro's own JSON: {"int": 1}, bytes as strings.

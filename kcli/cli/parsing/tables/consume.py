@@ -34,7 +34,7 @@ _27 = Option(name='skip_corrupt', flags=('--skip-corrupt',), kind='flag', help='
 _28 = Option(name='schema_registry', flags=('--schema-registry',), metavar='URL', help='Decode keys and values by the schemas of this registry.', panel='Schemas', folded=True)
 _29 = Option(name='value_schema', flags=('--value-schema',), metavar='SPEC', help='The schema of values: file:PATH, id:N, SUBJECT[@VERSION], topic[@VERSION].', panel='Schemas', folded=True)
 _30 = Option(name='key_schema', flags=('--key-schema',), metavar='SPEC', help='The schema of keys, in the same forms.', panel='Schemas', folded=True)
-_31 = Option(name='no_schema_cache', flags=('--no-schema-cache',), kind='flag', help='Neither use nor keep schemas in the cache folder.', panel='Schemas', folded=True)
+_31 = Option(name='no_schema_cache', flags=('--no-schema-cache',), kind='flag', help='Neither use nor keep schemas in the cache folder.', hidden=True, panel='Schemas', folded=True)
 _32 = Option(name='raw_value', flags=('--raw-value',), kind='flag', help='Do not decode, also where the profile names a registry.', panel='Schemas', folded=True)
 _33 = Option(name='logical', flags=('--logical',), help='Dates, times and decimals as text (default), or as stored.', choices=('text', 'raw'), panel='Schemas', folded=True)
 _34 = Option(name='avro_json', flags=('--avro-json',), kind='flag', help="Avro's own JSON: unions name their branch, bytes are strings.", panel='Schemas', folded=True)

@@ -20,7 +20,7 @@ _13 = Option(name='skip_corrupt', flags=('--skip-corrupt',), kind='flag', help='
 _14 = Option(name='schema_registry', flags=('--schema-registry',), metavar='URL', help='Decode keys and values by the schemas of this registry.', panel='Schemas', folded=True)
 _15 = Option(name='value_schema', flags=('--value-schema',), metavar='SPEC', help='The schema of values: file:PATH, id:N, SUBJECT[@VERSION], topic[@VERSION].', panel='Schemas', folded=True)
 _16 = Option(name='key_schema', flags=('--key-schema',), metavar='SPEC', help='The schema of keys, in the same forms.', panel='Schemas', folded=True)
-_17 = Option(name='no_schema_cache', flags=('--no-schema-cache',), kind='flag', help='Neither use nor keep schemas in the cache folder.', panel='Schemas', folded=True)
+_17 = Option(name='no_schema_cache', flags=('--no-schema-cache',), kind='flag', help='Neither use nor keep schemas in the cache folder.', hidden=True, panel='Schemas', folded=True)
 _18 = Option(name='raw_value', flags=('--raw-value',), kind='flag', help='Do not decode, also where the profile names a registry.', panel='Schemas', folded=True)
 _19 = Option(name='logical', flags=('--logical',), help='Dates, times and decimals as text (default), or as stored.', choices=('text', 'raw'), panel='Schemas', folded=True)
 _20 = Option(name='avro_json', flags=('--avro-json',), kind='flag', help="Avro's own JSON: unions name their branch, bytes are strings.", panel='Schemas', folded=True)
