@@ -157,13 +157,28 @@ def dry_run() -> bool:
     return flag("--dry-run", help="Only show what would be done.")
 
 
-class PlanOptions(FormatOptions):
+class PlanOptions(FormatOptions, QuietOptions):
     """What a command has that shows its plan first."""
 
     panel = "Plan"
 
-    execute = flag("--execute", help="Do it. Without, the plan is shown, and on a terminal you are asked.")
+    execute = flag(
+        *("--execute", "-y", "--yes"),
+        help="Apply the plan. Without it the plan is only shown (and confirmed on a terminal).",
+    )
     dry_run = dry_run()
+
+    @property
+    def plan_only(self) -> bool:
+        """Whether the plan is only shown: --dry-run, or neither --execute nor a terminal to ask on."""
+        from kcli.cli.runtime.question import can_ask
+
+        return self.dry_run or not (self.execute or can_ask())
+
+    @property
+    def keeps_undo(self) -> bool:
+        """Whether an undo file is kept."""
+        return False
 
 
 class ChangeOptions(PlanOptions, OutputOptions):
@@ -181,6 +196,10 @@ class UndoOptions(ChangeOptions):
         help="Where to keep what there was before. Default: a new file in ~/.local/state/kcli/undo.",
     )
     no_undo = flag("--no-undo", help="Keep no undo file.")
+
+    @property
+    def keeps_undo(self) -> bool:
+        return not self.no_undo
 
 
 def timeout(until: str) -> str | None:

@@ -117,8 +117,6 @@ OPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
     "--output": (("--format", "--format json"), ("-J", "-J")),
     "--format": (("-f", "-f FORMAT` or `-J"),),
     "--force": (("--execute", "--execute"),),
-    "--yes": (("--execute", "--execute"),),
-    "-y": (("--execute", "--execute"),),
     "--replicas": (("--replication-factor", "-r N"),),
     "-c": (("--config", "--config KEY=VALUE"),),
     "--topic-config": (("--config", "--config KEY=VALUE"),),

@@ -7,7 +7,6 @@ sentences on stderr; one failed item of many is exit code 1.
 from __future__ import annotations
 
 import asyncio
-import sys
 
 from kcli.cli.output.failure import complain_of, with_document
 from kcli.cli.output.messages import complain
@@ -15,7 +14,6 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import render, write
 from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.runtime.connection import Connection
-from kcli.cli.runtime.question import asked
 from kcli.cli.runtime.signals import Interrupted
 from kcli.cli.runtime.views import view_of
 from kcli.errors import ConnectError, KcliError, UsageError
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 
     from kcli.cli.output.tables.render import Made
     from kcli.cli.output.tables.shape import Shape
-    from kcli.cli.parsing.groups import FormatOptions, OutputOptions, PlanOptions, QuietOptions
+    from kcli.cli.parsing.groups import FormatOptions, OutputOptions, QuietOptions
     from kcli.cli.parsing.option import Options
     from kcli.cli.runtime.signals import Stop
     from kcli.model import Cluster
@@ -168,44 +166,7 @@ async def fail_all(
         missing(document, about, error, known)
 
 
-def confirm(options: PlanOptions, document: Document, phrase: str, *, adds: bool = False) -> bool:
-    """May it be done? --execute says so, or a person who typed `phrase` under the plan. Raises UsageError where
-    neither is possible: a script that forgot --execute must not look as if it had worked; and under a profile that is
-    read-only, or protected unless it only `adds`, before an undo file is written of what will not be done."""
-    if options.execute:
-        _refuse(document, adds)
-        document.begun = True
-        return True
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        error = UsageError("nothing was done: add --execute to do it, or --dry-run to see the plan only")
-        document.fail(error)
-        write(document, format_of(options))
-        raise error
-    data = format_of(options) != "table" or not sys.stdout.isatty()  # a pipe gets the outcome only
-    write(document, "table", sys.stderr if data else sys.stdout)
-    _refuse(document, adds)
-    if asked(f"Type {phrase!r} to do this: ") == phrase:
-        document.begun = True
-        return True
-    document.fail(KcliError("nothing was done"))
-    return False
-
-
-def _refuse(document: Document, adds: bool) -> None:
-    if name := document.read_only:
-        raise UsageError(f"profile {name} is read-only: this would change the cluster, and nothing was sent")
-    if (name := document.protected) and not adds:
-        raise UsageError(
-            f"profile {name} is protected: this deletes or alters, and nothing was sent; `--confirm {name}` lets it "
-            "through"
-        )
-
-
 def plural(count: int, thing: str) -> str:
-    return f"{count} {thing}{'' if count == 1 else 's'}"
-
-
-def excluding(options: PlanOptions) -> None:
-    """Raises UsageError for --execute with --dry-run."""
-    if options.execute and options.dry_run:
-        raise UsageError("--execute and --dry-run exclude each other")
+    if count != 1:
+        thing = f"{thing[:-1]}ies" if thing.endswith("ty") else f"{thing}s"
+    return f"{count} {thing}"

@@ -63,15 +63,6 @@ async def group_names_of(cluster: Cluster, names: Names, *, changes: bool = Fals
     return match.names
 
 
-def phrase_for(names: Iterable[str], change: str, kind: str, *, by_pattern: bool) -> str:
-    """What is to be typed before a change: the one name, or what becomes of how many; their number where a pattern
-    matched them: who types it has read the plan."""
-    some = list(names)
-    if by_pattern:
-        return str(len(some))
-    return some[0] if len(some) == 1 else f"{change} {len(some)} {kind}s"
-
-
 async def one_group(cluster: Cluster, names: Names) -> str:
     """The one group that a name or a pattern means. Raises UsageError where a pattern matches several."""
     found = await group_names_of(cluster, names)

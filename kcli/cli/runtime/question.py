@@ -11,6 +11,11 @@ import sys
 from kcli.cli.runtime.signals import Interrupted
 
 
+def can_ask() -> bool:
+    """Whether there is a person who sees a question and can answer it."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def asked(question: str) -> str:
     """The line that was typed, without blanks around it; "" at the end of the input. Raises Interrupted for Ctrl-C.
 

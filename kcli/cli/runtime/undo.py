@@ -38,7 +38,7 @@ class UndoFile:
             return
         if self._options.no_undo:
             raise UsageError("--undo-file and --no-undo exclude each other")
-        if not self._options.dry_run and os.path.lexists(self._named):
+        if not self._options.plan_only and os.path.lexists(self._named):
             raise UsageError(f"--undo-file {self._named}: there is a file already; name a new one")
 
     async def keep(self, cluster: Cluster, name: str, document: Mapping[str, object], back: str) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from kcli.acls import Acl, principal
 from kcli.cli.commands.acls import undo as acls_undo
-from kcli.cli.commands.acls.change import ChangeRow, change, run_change
+from kcli.cli.commands.acls.change import ChangeRow, planned
 from kcli.cli.commands.acls.parse import NeedOptions, has_need, needed, operations, resources, rules
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import choice, text, texts
+from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import UsageError
 from kcli.model import Cluster
 
@@ -56,10 +57,10 @@ def add(options: AddOptions) -> int:
     else:
         wanted = spelled(options)
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
-        return await change(options, cluster, document, wanted, [])
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
+        return await planned(options, cluster, document, wanted, [])
 
-    return run_change(options, SHAPE, work)
+    return make_change(options, SHAPE, make_plan)
 
 
 def spelled(options: AddOptions) -> list[Acl]:

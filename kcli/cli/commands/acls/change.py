@@ -12,13 +12,12 @@ from kcli.cli.commands.acls.find import AclRow, find_acls
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column
 from kcli.cli.parsing.groups import OutputOptions, UndoOptions
-from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
-from kcli.cli.runtime.undo import UndoFile
+from kcli.cli.runtime.answer import plural, say
+from kcli.cli.runtime.change import PlannedChange
 from kcli.model import Cluster
 
 if TYPE_CHECKING:
-    from kcli.cli.output.tables.shape import Shape
-    from kcli.cli.runtime.answer import Work
+    pass
 
 ADD, REMOVE = "add", "remove"
 DONE = {ADD: "added", REMOVE: "removed"}
@@ -30,41 +29,37 @@ class ChangeRow(AclRow):
     error: str | None = column("Why it was not done; null when it was, or will be.", table=False, unit="sentence")
 
 
-def run_change(options: UndoOptions, shape: Shape, work: Work) -> int:
-    """Check the options of a change, and run it."""
-    excluding(options)
-    UndoFile(options).check()
-    return answer(options, shape, work)
-
-
-async def change(
+async def planned(
     options: UndoOptions, cluster: Cluster, document: Document, adding: Sequence[Acl], removing: Sequence[Acl]
-) -> int | None:
-    """What is there and what is not, then the change of the rest."""
+) -> PlannedChange | None:
+    """What is there and what is not, and the change of the rest."""
     there = set(await find_acls(cluster, _around([*adding, *removing])))
     rows = document.of(ChangeRow)
     rows += [_planned(acl, ADD, acl in there) for acl in adding]
     rows += [_planned(acl, REMOVE, acl not in there) for acl in removing]
     new = [acl for acl in adding if acl not in there]
     old = [acl for acl in removing if acl in there]
-    if options.dry_run or not (new or old):
+    if not (new or old):
         return None
     verbs = [f"{verb} {len(acls)}" for verb, acls in ((ADD, new), (REMOVE, old)) if acls]
-    if not confirm(options, document, " ".join(verbs)):
-        document.rows.clear()
-        return 1
-    await acls_undo.keep(options, cluster, new, old)
-    done = {(ADD, acl): problem for acl, problem in (await create_acls(cluster, new)).items()}
-    done |= {(REMOVE, acl): problem for acl, problem in (await delete_acls(cluster, old)).items()}
-    for row, (action, acl) in zip(rows, [*((ADD, acl) for acl in adding), *((REMOVE, acl) for acl in removing)]):
-        if (action, acl) not in done:
-            continue
-        problem = done[action, acl]
-        row.result, row.error = (DONE[action], None) if problem is None else ("failed", str(problem))
-        if problem is not None:
-            document.fail(problem, f"{acl.kind} {acl.name}")
-    _sum_up(options, rows)
-    return None
+
+    async def keep_undo() -> None:
+        await acls_undo.keep(options, cluster, new, old)
+
+    async def carry_out() -> int | None:
+        done = {(ADD, acl): problem for acl, problem in (await create_acls(cluster, new)).items()}
+        done |= {(REMOVE, acl): problem for acl, problem in (await delete_acls(cluster, old)).items()}
+        for row, (action, acl) in zip(rows, [*((ADD, acl) for acl in adding), *((REMOVE, acl) for acl in removing)]):
+            if (action, acl) not in done:
+                continue
+            problem = done[action, acl]
+            row.result, row.error = (DONE[action], None) if problem is None else ("failed", str(problem))
+            if problem is not None:
+                document.fail(problem, f"{acl.kind} {acl.name}")
+        _sum_up(options, rows)
+        return None
+
+    return PlannedChange(names=[" ".join(verbs)], keep_undo=keep_undo, carry_out=carry_out)
 
 
 def _sum_up(options: OutputOptions, rows: list[ChangeRow]) -> None:

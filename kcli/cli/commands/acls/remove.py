@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.acls import Acl, principal
-from kcli.cli.commands.acls.change import ChangeRow, change, run_change
+from kcli.cli.commands.acls.change import ChangeRow, planned
 from kcli.cli.commands.acls.find import find_acls
 from kcli.cli.commands.acls.parse import FilterOptions, NeedOptions, filters, has_filter, has_need, needed
 from kcli.cli.output.tables.document import Document
@@ -12,6 +12,7 @@ from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import choice, flag
 from kcli.cli.runtime.answer import say
+from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import UsageError
 from kcli.model import Cluster
 
@@ -49,13 +50,13 @@ def remove(options: RemoveOptions) -> int:
         raise UsageError("--all and filters exclude each other")
     asked = filters(options, options.pattern, "literal")
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         wanted = exact if exact is not None else await find_acls(cluster, asked)
         if not wanted:
             say(options, "no ACL matches; a name is taken as it is written, --pattern match finds all that hold for it")
-        return await change(options, cluster, document, [], wanted)
+        return await planned(options, cluster, document, [], wanted)
 
-    return run_change(options, SHAPE, work)
+    return make_change(options, SHAPE, make_plan)
 
 
 def _needed_acls(options: RemoveOptions) -> list[Acl] | None:

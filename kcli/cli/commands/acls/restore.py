@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from kcli.cli.commands.acls import undo as acls_undo
-from kcli.cli.commands.acls.change import ChangeRow, change, run_change
+from kcli.cli.commands.acls.change import ChangeRow, planned
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
+from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import UsageError
 from kcli.model import Cluster
 
@@ -27,7 +28,7 @@ def restore(options: UndoOptions) -> int:
         raise UsageError("from which file? kcli acls restore FILE")
     added, removed = acls_undo.read(options.words[0])
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
-        return await change(options, cluster, document, removed, added)
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
+        return await planned(options, cluster, document, removed, added)
 
-    return run_change(options, SHAPE, work)
+    return make_change(options, SHAPE, make_plan)

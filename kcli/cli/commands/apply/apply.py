@@ -10,7 +10,8 @@ from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import flag
-from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
+from kcli.cli.runtime.answer import plural, say
+from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.cli.runtime.undo import UndoFile
 from kcli.declared.kinds.topics import GROW
 from kcli.declared.model import ADD, REMOVE, Step
@@ -62,12 +63,9 @@ def apply(options: ApplyOptions) -> int:
       acls:
       - {principal: User:alice, allow: [read, describe], topic: orders}
     """
-    excluding(options)
-    undo = UndoFile(options)
-    undo.check()
     declared = read(options.words)
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         plan = Plan(cluster, declared, prune=options.prune, secrets=options.secrets)
         await plan.look()
         await plan.check()
@@ -78,22 +76,31 @@ def apply(options: ApplyOptions) -> int:
             say(options, NOTHING)
             return None
         ready = len(plan.ready)
-        if document.errors and ready and not options.keep_going and not options.dry_run:
+        if document.errors and ready and not options.keep_going and not options.plan_only:
             say(options, f"nothing was changed; --keep-going does the other {plural(ready, 'change')}")
-            return 1
-        if options.dry_run and ready:
+            return None
+        if options.plan_only and ready:
             say(options, f"{plural(ready, 'change')} to make; --execute does it")
-        if options.dry_run or not ready:
+        if not ready:
             return None
         adds = all(step.kind == "topic" and step.sign == ADD for step in plan.ready)
-        if not confirm(options, document, _phrase(plan.ready), adds=adds):
-            document.rows.clear()
-            return 1
-        await _keep(undo, cluster, plan)
-        await _carry_out(options, document, plan)
-        return None
 
-    return answer(options, SHAPE, work)
+        async def keep_undo() -> None:
+            await _keep(UndoFile(options), cluster, plan)
+
+        async def carry_out() -> int | None:
+            await _carry_out(options, document, plan)
+            return None
+
+        return PlannedChange(
+            names=[_phrase(plan.ready)],
+            adds=adds,
+            final=any(step.sign == REMOVE or step.order == GROW for step in plan.ready),
+            keep_undo=keep_undo,
+            carry_out=carry_out,
+        )
+
+    return make_change(options, SHAPE, make_plan)
 
 
 def _phrase(ready: list[Step]) -> str:

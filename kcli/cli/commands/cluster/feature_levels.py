@@ -11,7 +11,8 @@ from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import flag
-from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
+from kcli.cli.runtime.answer import plural, say
+from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster
 
@@ -108,9 +109,8 @@ def _levels(words: list[str], *, highest: bool = False) -> dict[str, int | None]
 def _change(
     options: ChangeOptions, shape: Shape, verb: str, wanted: dict[str, int | None], *, unsafe: bool = False
 ) -> int:
-    excluding(options)
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         known = {feature.name: feature for feature in await features(cluster)}
         rows = document.of(LevelRow)
         changes: dict[str, tuple[int, int]] = {}
@@ -123,20 +123,20 @@ def _change(
                 changes[name] = change
         if document.errors:  # all or nothing, as the brokers have it
             return None
-        if not await _done(cluster, document, rows, changes, "would change", dry_run=True) or options.dry_run:
+        if not await _done(cluster, document, rows, changes, "would change", dry_run=True):
             return None
         if not changes:
             say(options, "every feature is there already")
             return None
-        phrase = next(iter(changes)) if len(changes) == 1 else f"change {len(changes)} features"
-        if not confirm(options, document, phrase):
-            document.rows.clear()
-            return 1
-        if await _done(cluster, document, rows, changes, "done", dry_run=False):
-            say(options, f"{plural(len(changes), 'feature')} changed; to go back: {_back(rows)}")
-        return None
 
-    return answer(options, shape, work)
+        async def carry_out() -> int | None:
+            if await _done(cluster, document, rows, changes, "done", dry_run=False):
+                say(options, f"{plural(len(changes), 'feature')} changed; to go back: {_back(rows)}")
+            return None
+
+        return PlannedChange(names=list(changes), verb="change", noun="feature", carry_out=carry_out)
+
+    return make_change(options, shape, make_plan)
 
 
 def _planned(

@@ -10,7 +10,8 @@ from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import flag
-from kcli.cli.runtime.answer import answer, confirm, excluding, words_of
+from kcli.cli.runtime.answer import words_of
+from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError
 from kcli.model import Cluster
 
@@ -46,10 +47,9 @@ def unregister(options: UnregisterOptions) -> int:
     """
     from kcli.cli.commands.brokers.ids import broker_ids
 
-    excluding(options)
     ids = sorted(broker_ids(words_of(options, "broker")))
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         brokers = {row.node.id: row for row in await look_at_brokers(cluster, figures=False)}
         topics = [topic for topic in (await describe_topics(cluster, None)).values() if isinstance(topic, Topic)]
         parts = [part for topic in topics for part in topic.partitions]
@@ -71,17 +71,19 @@ def unregister(options: UnregisterOptions) -> int:
                 row.result, row.error = "failed", problem
                 document.fail(KcliError(problem), f"broker {number}")
         ready = [row for row in rows if row.result != "failed"]
-        if options.dry_run or not ready:
+        if not ready:
             return None
-        phrase = f"broker {ready[0].broker}" if len(ready) == 1 else f"unregister {len(ready)} brokers"
-        if not confirm(options, document, phrase):
-            document.rows.clear()
-            return 1
-        for row in ready:
-            await _forgotten(cluster, document, row)
-        return None
 
-    return answer(options, SHAPE, work)
+        async def carry_out() -> int | None:
+            for row in ready:
+                await _forgotten(cluster, document, row)
+            return None
+
+        return PlannedChange(
+            names=[f"broker {row.broker}" for row in ready], verb="unregister", noun="broker", carry_out=carry_out
+        )
+
+    return make_change(options, SHAPE, make_plan)
 
 
 def _objection(number: int, row: BrokerRow, force: bool, known: list[int]) -> str:

@@ -12,7 +12,8 @@ from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, ReadOptions
 from kcli.cli.parsing.option import text
-from kcli.cli.runtime.answer import answer, confirm, excluding, say
+from kcli.cli.runtime.answer import answer, say
+from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError, UsageError
 from kcli.model import Address, Cluster
 from kcli.proto.schema import NO_ID
@@ -143,9 +144,8 @@ def _change(
     act: Callable[[Cluster, Controller], Awaitable[None]],
     roles: tuple[str, str],
 ) -> int:
-    excluding(options)
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         voter = find(await controllers(cluster))
         row = ChangeRow(
             node=voter.node,
@@ -157,22 +157,21 @@ def _change(
             error=None,
         )
         document.of(ChangeRow).append(row)
-        if options.dry_run:
-            return None
-        if not confirm(options, document, str(voter.node)):
-            document.rows.clear()
-            return 1
-        try:
-            await act(cluster, voter)
-        except KcliError as problem:
-            row.result, row.error = "failed", str(problem)
-            document.fail(problem, f"controller {voter.node}")
-            return None
-        row.result = "done"
-        say(options, f"controller {voter.node} {'votes' if roles[1] == 'voter' else 'votes no more'}")
-        return None
 
-    return answer(options, shape, work)
+        async def carry_out() -> int | None:
+            try:
+                await act(cluster, voter)
+            except KcliError as problem:
+                row.result, row.error = "failed", str(problem)
+                document.fail(problem, f"controller {voter.node}")
+                return None
+            row.result = "done"
+            say(options, f"controller {voter.node} {'votes' if roles[1] == 'voter' else 'votes no more'}")
+            return None
+
+        return PlannedChange(names=[str(voter.node)], carry_out=carry_out)
+
+    return make_change(options, shape, make_plan)
 
 
 def _only_word(words: list[str], what: str) -> str:

@@ -20,8 +20,8 @@ from kcli.cli.commands.configs.named import NamedRow, name_of, named
 from kcli.cli.commands.configs.typed import mistyped, pair
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column
-from kcli.cli.runtime.answer import answer, confirm, excluding, say
-from kcli.cli.runtime.undo import UndoFile
+from kcli.cli.runtime.answer import say
+from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster
 from kcli.secret import secretive
@@ -46,7 +46,7 @@ class ChangeRow(NamedRow, section="configs"):
 
 
 def assign(options: UndoOptions, shape: Shape, how: int) -> int:
-    """Change the configs that the line has as KIND NAME KEY=VALUE…"""
+    """PlannedChange the configs that the line has as KIND NAME KEY=VALUE…"""
     at, words = named(options.words, 3)
     pairs = [pair(word) for word in words]
     keys = [key for key, _ in pairs]
@@ -58,10 +58,8 @@ def assign(options: UndoOptions, shape: Shape, how: int) -> int:
 
 def change(options: UndoOptions, shape: Shape, plan: Plan) -> int:
     """Show a plan and do it, if that is wanted."""
-    excluding(options)
-    UndoFile(options).check()
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         before = await describe_configs(cluster, plan)
         checked = await mistyped(cluster, plan, before, await alter_configs(cluster, plan, dry_run=True))
         checked = {at: checked[at] for at in plan}
@@ -73,21 +71,29 @@ def change(options: UndoOptions, shape: Shape, plan: Plan) -> int:
         idle = not any(row.result == WOULD for row in rows)
         if idle and not document.errors:
             say(options, "there is nothing to change")
-        if options.dry_run or not ready or (idle and not options.execute):
+        if not ready or (idle and not options.execute):
             return None
-        names = [name_of(at) for at in ready]
-        if not confirm(options, document, names[0] if len(names) == 1 else f"change {len(names)} resources"):
-            document.rows.clear()
-            return 1
-        await configs_undo.keep(options, cluster, configs_undo.before(options, ready, before))
-        outcomes = await alter_configs(cluster, ready)
-        _settle(zip((at for at, operations in plan.items() for _ in operations), rows, strict=True), outcomes)
-        _fail(document, outcomes)
-        if not idle:  # what is so already was sent too: a broker may be late to tell what is
-            say(options, f"configs: {sum(row.result == 'done' for row in rows)} changed")
-        return None
 
-    return answer(options, shape, work)
+        async def keep_undo() -> None:
+            await configs_undo.keep(options, cluster, configs_undo.before(options, ready, before))
+
+        async def carry_out() -> int | None:
+            outcomes = await alter_configs(cluster, ready)
+            _settle(zip((at for at, operations in plan.items() for _ in operations), rows, strict=True), outcomes)
+            _fail(document, outcomes)
+            if not idle:  # what is so already was sent too: a broker may be late to tell what is
+                say(options, f"configs: {sum(row.result == 'done' for row in rows)} changed")
+            return None
+
+        return PlannedChange(
+            names=[name_of(at) for at in ready],
+            verb="change",
+            noun="resource",
+            keep_undo=keep_undo,
+            carry_out=carry_out,
+        )
+
+    return make_change(options, shape, make_plan)
 
 
 def _fail(document: Document, outcomes: Outcomes) -> None:

@@ -8,9 +8,8 @@ from kcli.asking.coordinators import Coordinators
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.commands.groups import undo as groups_undo
 from kcli.cli.output.tables.rows import Row, column
-from kcli.cli.runtime.answer import answer, confirm, excluding, missing, say
-from kcli.cli.runtime.names import phrase_for
-from kcli.cli.runtime.undo import UndoFile
+from kcli.cli.runtime.answer import missing, say
+from kcli.cli.runtime.change import PlannedChange, make_change
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,17 +43,11 @@ class ChangeRow(Row, section="partitions"):
     error: str | None = column("Why it was not done; null when it was, or will be.", table=False, unit="sentence")
 
 
-def check(options: UndoOptions) -> None:
-    """Raises UsageError for options of a change that contradict each other."""
-    excluding(options)
-    UndoFile(options).check()
-
-
 def run(options: UndoOptions, shape: Shape, planned: Planned, *, by_pattern: bool = False) -> int:
     """Show what `planned` returns and do it, if that is wanted; `shape` has rows of changes. `by_pattern`: a pattern
     found the groups."""
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         coordinators = Coordinators(cluster)
         try:
             changes = await planned(coordinators, document)
@@ -66,20 +59,25 @@ def run(options: UndoOptions, shape: Shape, planned: Planned, *, by_pattern: boo
         if not ready and not document.errors:
             nothing = "there is nothing to change" if changes else "nothing is committed there: nothing to change"
             say(options, nothing)
-        if not ready or options.dry_run:
+        if not ready:
             return None
         groups = sorted({change.group for change in ready})
-        if not confirm(options, document, phrase_for(groups, "change", "group", by_pattern=by_pattern)):
-            document.rows.clear()
-            return 1
-        await groups_undo.keep(options, cluster, [(change.group, change.at, change.old) for change in ready])
-        await execute(coordinators, ready)
-        document.errors.clear()
-        _show(changes, document)
-        _summary(options, changes)
-        return None
 
-    return answer(options, shape, work)
+        async def keep_undo() -> None:
+            await groups_undo.keep(options, cluster, [(change.group, change.at, change.old) for change in ready])
+
+        async def carry_out() -> int | None:
+            await execute(coordinators, ready)
+            document.errors.clear()
+            _show(changes, document)
+            _summary(options, changes)
+            return None
+
+        return PlannedChange(
+            names=groups, verb="change", noun="group", by_pattern=by_pattern, keep_undo=keep_undo, carry_out=carry_out
+        )
+
+    return make_change(options, shape, make_plan)
 
 
 def _summary(options: UndoOptions, changes: list[Change]) -> None:

@@ -31,7 +31,6 @@ def clone(options: CloneOptions) -> int:
     """Commit for TARGET what SOURCE has committed, with leader epochs and metadata. SOURCE may be at
     work; TARGET must have no members, and need not exist. Commits of TARGET that SOURCE does not have stay.
     """
-    changes.check(options)
     scope = Scope(options.topics, literal=options.literal)
     if len(options.words) != 2:
         raise UsageError("which groups? kcli groups clone SOURCE TARGET")

@@ -11,9 +11,9 @@ from kcli.cli.commands.groups import undo as groups_undo
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import EveryGroup, NamedGroups, PatternOptions, UndoOptions, if_exists
-from kcli.cli.runtime.answer import answer, confirm, excluding, missing, words_of
-from kcli.cli.runtime.names import group_names_of, names_of, phrase_for
-from kcli.cli.runtime.undo import UndoFile
+from kcli.cli.runtime.answer import missing, words_of
+from kcli.cli.runtime.change import PlannedChange, make_change
+from kcli.cli.runtime.names import group_names_of, names_of
 from kcli.errors import KcliError
 
 TYPE_CHECKING = False
@@ -53,35 +53,45 @@ kcli groups delete 'ci-*' --dry-run      # all that match""",
 def delete(options: DeleteOptions) -> int:
     """Delete groups that have no members, and their committed offsets, which an undo file keeps."""
     groups = names_of(options, words_of(options, "GROUP"))
-    excluding(options)
-    UndoFile(options).check()
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         coordinators = Coordinators(cluster)
         names = await group_names_of(cluster, groups, changes=True, empty=options.if_exists)
         rows, commits = await _plan(cluster, coordinators, names, options, document)
         document.of(GroupRow)[:] = rows
         ready = [row.group for row in rows if row.result == "would delete"]
-        if options.dry_run or not ready:
+        if not ready:
             return None
-        phrase = phrase_for(ready, "delete", "group", by_pattern=bool(groups.patterns))
-        if not confirm(options, document, phrase):
-            document.rows.clear()
-            return 1
-        lost = [(name, at, commit) for name in ready for at, commit in sorted(good(commits.get(name) or {}).items())]
-        await groups_undo.keep(options, cluster, lost)
-        results = await delete_groups(coordinators, ready)
-        for row in rows:
-            result = results.get(row.group)
-            if result is True:
-                row.result = "deleted"
-            elif isinstance(result, GroupMissing) and options.if_exists:
-                row.result = "absent"
-            elif isinstance(result, KcliError):
-                _failed(row, result, document)
-        return None
 
-    return answer(options, SHAPE, work)
+        async def keep_undo() -> None:
+            lost = [
+                (name, at, commit) for name in ready for at, commit in sorted(good(commits.get(name) or {}).items())
+            ]
+            await groups_undo.keep(options, cluster, lost)
+
+        async def carry_out() -> int | None:
+            results = await delete_groups(coordinators, ready)
+            for row in rows:
+                result = results.get(row.group)
+                if result is True:
+                    row.result = "deleted"
+                elif isinstance(result, GroupMissing) and options.if_exists:
+                    row.result = "absent"
+                elif isinstance(result, KcliError):
+                    _failed(row, result, document)
+            return None
+
+        return PlannedChange(
+            names=ready,
+            verb="delete",
+            noun="group",
+            by_pattern=bool(groups.patterns),
+            final=any(row.partitions is None for row in rows if row.group in ready),
+            keep_undo=keep_undo,
+            carry_out=carry_out,
+        )
+
+    return make_change(options, SHAPE, make_plan)
 
 
 async def _plan(

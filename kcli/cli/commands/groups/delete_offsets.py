@@ -42,7 +42,6 @@ def delete_offsets(options: DeleteOffsetsOptions) -> int:
     """Delete what groups committed of some topics. A group may have members, as long as none is
     subscribed to the topic.
     """
-    changes.check(options)
     scope = Scope(options.topics, all_topics=options.all_topics, literal=options.literal)
     groups = names_of(options, words_of(options, "GROUP"))
     if scope.empty:

@@ -15,7 +15,8 @@ from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, NamedTopics, internal
 from kcli.cli.parsing.option import flag
-from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
+from kcli.cli.runtime.answer import plural, say
+from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError
 from kcli.model import Cluster, TopicPartition
 
@@ -62,9 +63,8 @@ def elect(options: ElectOptions) -> int:
     THAT ONLY THE OTHERS HAVE ARE LOST. Try first to get those back.
     """
     some, unclean = Chosen(options.words, options.all_topics, internal=options.internal), options.unclean
-    excluding(options)
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         partitions = await some.find(cluster, document)
         needed = {
             at: partition
@@ -83,29 +83,25 @@ def elect(options: ElectOptions) -> int:
                 f"WARNING: an unclean election of {plural(len(needed), 'partition')} loses the records that only the "
                 "missing replicas have, for good. If a broker can come back, let it.",
             )
-        if options.dry_run:
+
+        async def carry_out() -> int | None:
+            done = await elect_leaders(cluster, needed, unclean=unclean)
+            now = await _heard(cluster, {at: needed[at] for at, outcome in done.items() if outcome is True})
+            for at, outcome in done.items():
+                row = rows[at]
+                if isinstance(outcome, KcliError):
+                    row.result, row.new, row.error = "failed", row.old, str(outcome)
+                    document.fail(outcome, about(at))
+                else:
+                    row.result, row.new = "elected" if outcome else "not needed", now.get(at, row.new)
+            say(options, f"{plural(sum(outcome is True for outcome in done.values()), 'leader')} elected")
             return None
-        if not confirm(options, document, "unclean" if unclean else _phrase(needed)):
-            document.rows.clear()
-            return 1
-        done = await elect_leaders(cluster, needed, unclean=unclean)
-        now = await _heard(cluster, {at: needed[at] for at, outcome in done.items() if outcome is True})
-        for at, outcome in done.items():
-            row = rows[at]
-            if isinstance(outcome, KcliError):
-                row.result, row.new, row.error = "failed", row.old, str(outcome)
-                document.fail(outcome, about(at))
-            else:
-                row.result, row.new = "elected" if outcome else "not needed", now.get(at, row.new)
-        say(options, f"{plural(sum(outcome is True for outcome in done.values()), 'leader')} elected")
-        return None
 
-    return answer(options, SHAPE, work)
+        topics = sorted({at.topic for at in needed})
+        phrase = topics[0] if len(topics) == 1 else f"elect {plural(len(needed), 'leader')}"
+        return PlannedChange(names=["unclean" if unclean else phrase], carry_out=carry_out)
 
-
-def _phrase(needed: Partitions) -> str:
-    topics = sorted({at.topic for at in needed})
-    return topics[0] if len(topics) == 1 else f"elect {plural(len(needed), 'leader')}"
+    return make_change(options, SHAPE, make_plan)
 
 
 def _planned(partition: Partition, needed: bool, unclean: bool) -> ElectionRow:

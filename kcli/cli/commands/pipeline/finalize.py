@@ -10,8 +10,9 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import PlanOptions, QuietOptions
-from kcli.cli.runtime.answer import confirm, excluding, format_of, plural
+from kcli.cli.parsing.groups import PlanOptions
+from kcli.cli.runtime.answer import format_of, plural
+from kcli.cli.runtime.change import PlannedChange, check, confirmed
 from kcli.cli.runtime.views import view_of
 from kcli.errors import KcliError, UsageError
 
@@ -36,7 +37,7 @@ class OrphanRow(Row, section="orphans", table=False):
 SHAPE = shape("pipeline.finalize", "Files that belong to no whole batch.", FolderRow, OrphanRow)
 
 
-class FinalizeOptions(PlanOptions, QuietOptions):
+class FinalizeOptions(PlanOptions):
     """The words name folders."""
 
 
@@ -56,22 +57,19 @@ def finalize(options: FinalizeOptions) -> int:
 
     if not options.words:
         raise UsageError("finalize which folder? kcli pipeline finalize DIR")
-    excluding(options)
+    check(options)
     folders = {word: look(Path(word)) for word in options.words}
     document = _planned(folders)
     document.view = view_of(options)
-    code = 1 if document.errors else 0
-    if document.of(OrphanRow) and not options.dry_run:
-        if not confirm(options, document, "remove"):
-            complain(document.errors[-1]["message"])
-            return 1
+    if document.of(OrphanRow) and confirmed(options, document, PlannedChange(names=["remove"])):
         for row, folder in zip(document.of(FolderRow), folders.values(), strict=True):
             remove(folder)
             row.result = "removed" if folder.orphans else "nothing to do"
-    write(document, format_of(options))
+    if format_of(options) != "table" or document.rows:
+        write(document, format_of(options))
     for problem in document.errors:
         complain(problem["message"])
-    return code
+    return 1 if document.errors else 0
 
 
 def _planned(folders: dict[str, Leavings]) -> Document:

@@ -9,8 +9,8 @@ from kcli.cli.commands.quotas import undo as quotas_undo
 from kcli.cli.commands.quotas.entity import EntityRow
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column
-from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
-from kcli.cli.runtime.undo import UndoFile
+from kcli.cli.runtime.answer import say
+from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError
 from kcli.model import Cluster
 
@@ -33,10 +33,8 @@ class ChangeRow(EntityRow):
 
 def change(options: UndoOptions, shape: Shape, changes: Changes) -> int:
     """Show the plan of a change and do it, if that is wanted."""
-    excluding(options)
-    UndoFile(options).check()
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         before = await describe_quotas(cluster)
         checked = await alter_quotas(cluster, changes, dry_run=True)
         rows = document.of(ChangeRow)
@@ -49,23 +47,30 @@ def change(options: UndoOptions, shape: Shape, changes: Changes) -> int:
             for at, limits in changes.items()
             if checked[at] is None and any(before.get(at, {}).get(key) != value for key, value in limits.items())
         }
-        if options.dry_run or not ready:
+        if not ready:
             return None
-        if not confirm(options, document, _phrase(ready)):
-            document.rows.clear()
-            return 1
-        await quotas_undo.keep(
-            options, cluster, [(at, key, before.get(at, {}).get(key)) for at, limits in ready.items() for key in limits]
-        )
-        outcomes = await alter_quotas(cluster, ready)
-        _settle(rows, {str(at): problem for at, problem in outcomes.items()})
-        for at, problem in outcomes.items():
-            if problem is not None:
-                document.fail(problem, str(at))
-        say(options, f"quotas: {sum(row.result == 'done' for row in rows)} changed")
-        return None
 
-    return answer(options, shape, work)
+        async def keep_undo() -> None:
+            await quotas_undo.keep(
+                options,
+                cluster,
+                [(at, key, before.get(at, {}).get(key)) for at, limits in ready.items() for key in limits],
+            )
+
+        async def carry_out() -> int | None:
+            outcomes = await alter_quotas(cluster, ready)
+            _settle(rows, {str(at): problem for at, problem in outcomes.items()})
+            for at, problem in outcomes.items():
+                if problem is not None:
+                    document.fail(problem, str(at))
+            say(options, f"quotas: {sum(row.result == 'done' for row in rows)} changed")
+            return None
+
+        return PlannedChange(
+            names=[_name(at) for at in ready], verb="alter", noun="entity", keep_undo=keep_undo, carry_out=carry_out
+        )
+
+    return make_change(options, shape, make_plan)
 
 
 def _settle(rows: list[ChangeRow], outcomes: dict[str, KcliError | None]) -> None:
@@ -76,11 +81,7 @@ def _settle(rows: list[ChangeRow], outcomes: dict[str, KcliError | None]) -> Non
             row.result, row.error = ("done", None) if problem is None else ("failed", str(problem))
 
 
-def _phrase(changes: Changes) -> str:
-    """What a person types to have it done."""
-    if len(changes) > 1:
-        return f"alter {plural(len(changes), 'entity').replace('entitys', 'entities')}"
-    (at,) = changes
+def _name(at: Entity) -> str:
     return next((name for name in at.names.values() if name is not None), "default")
 
 

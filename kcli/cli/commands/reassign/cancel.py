@@ -14,7 +14,8 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics, UndoOptions
-from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
+from kcli.cli.runtime.answer import plural, say
+from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import UsageError
 from kcli.model import Cluster, TopicPartition
@@ -52,16 +53,14 @@ def cancel(options: CancelOptions) -> int:
     unless something else moves. What was on its way is kept in an undo file, which `kcli reassign execute` begins
     anew.
     """
-    words, undo = options.words, UndoFile(options)
+    words = options.words
     path = None if options.all_topics else file_of(options.words)
     wanted, dirs = assignment_file.read(path) if path is not None else (None, {})
     if bool(words) == options.all_topics:
         raise UsageError("cancel what? FILE, topics such as orders or orders:0,1, or --all-topics")
     scope = Scope([] if path is not None else words)
-    excluding(options)
-    undo.check()
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         ongoing = await list_reassignments(cluster)
         meant = {at: move for at, move in ongoing.items() if (scope.has(at) if wanted is None else at in wanted)}
         if not meant and scope.topics:
@@ -71,21 +70,30 @@ def cancel(options: CancelOptions) -> int:
         back = await _on_disks(cluster, dirs)
         if not rows and not back:
             say(options, "none of these is being moved")
-        if options.dry_run or (not rows and not back and not options.execute):
+        if not rows and not back and not options.execute:
             return None
-        if (rows or back) and not confirm(options, document, f"cancel {plural(len(rows) or len(back), 'move')}"):
-            document.rows.clear()
-            return 1
-        if rows:
-            targets = {at: move.target for at, move in meant.items()}
-            await undo.keep(cluster, "reassign", assignment_file.document(targets), "kcli reassign execute {}")
-        await _take_back(cluster, document, rows, back)
-        if not options.keep_throttle:
-            topics = sorted({at.topic for at in wanted or meant})
-            await clean(cluster, options, document, topics if wanted is not None or scope.topics else None)
-        return None
 
-    return answer(options, SHAPE, work)
+        async def keep_undo() -> None:
+            if rows:
+                targets = {at: move.target for at, move in meant.items()}
+                saved = assignment_file.document(targets)
+                await UndoFile(options).keep(cluster, "reassign", saved, "kcli reassign execute {}")
+
+        async def carry_out() -> int | None:
+            await _take_back(cluster, document, rows, back)
+            if not options.keep_throttle:
+                topics = sorted({at.topic for at in wanted or meant})
+                await clean(cluster, options, document, topics if wanted is not None or scope.topics else None)
+            return None
+
+        return PlannedChange(
+            names=[f"cancel {plural(len(rows) or len(back), 'move')}"],
+            final=bool(back),
+            keep_undo=keep_undo,
+            carry_out=carry_out,
+        )
+
+    return make_change(options, SHAPE, make_plan)
 
 
 def _row(at: TopicPartition, move: Ongoing) -> CancelRow:

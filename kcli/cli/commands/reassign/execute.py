@@ -29,7 +29,8 @@ from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics, UndoOptions
 from kcli.cli.parsing.option import flag
-from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
+from kcli.cli.runtime.answer import plural, say
+from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.units import bytes_of, bytes_text
@@ -59,17 +60,15 @@ def execute(options: ExecuteOptions) -> int:
     leaders are evened out, which copies nothing. Where everything was is kept in an undo file, which `execute` reads
     as well.
     """
-    path, undo = file_of(options.words), UndoFile(options)
+    path = file_of(options.words)
     if path is not None and plans_anew(options):
         raise UsageError(f"{path} is a plan already; options that make one do not go with it")
     rate = None if options.throttle is None else rate_of(options.throttle)
     _check(options)
-    excluding(options)
-    undo.check()
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         plan, _ = await look(cluster, document, options)
-        if plan.ongoing and not options.additional and not options.dry_run:
+        if plan.ongoing and not options.additional and not options.plan_only:
             raise KcliError(
                 f"{plural(len(plan.ongoing), 'partition')} on the way already, such as "
                 f"{about(next(iter(plan.ongoing)))}; wait (kcli reassign verify --wait), or add --additional"
@@ -86,18 +85,27 @@ def execute(options: ExecuteOptions) -> int:
             longest = max(row.receives for row in document.of(BrokerRow)) / rate
             say(options, f"at {bytes_text(rate)}/s at each broker that takes {human_time(longest)} or more")
         await warn_of_few_replicas(cluster, options, plan)
-        if document.errors or options.dry_run or not (rows or plan.log_dirs):
+        if document.errors or not (rows or plan.log_dirs):
             return None
         topics = sorted({at.topic for at in rows or plan.wanted})
-        if not confirm(options, document, topics[0] if len(topics) == 1 else f"move {plural(len(rows), 'partition')}"):
-            document.rows.clear()
-            return 1
-        old = {at: plan.everything[at] for at in plan.changes()}
-        if old:
-            await undo.keep(cluster, "reassign", assignment_file.document(old), "kcli reassign execute {}")
-        return await move(cluster, document, options, plan, rows, rate)
 
-    return answer(options, SHAPE, work)
+        async def keep_undo() -> None:
+            old = {at: plan.everything[at] for at in plan.changes()}
+            if old:
+                saved = assignment_file.document(old)
+                await UndoFile(options).keep(cluster, "reassign", saved, "kcli reassign execute {}")
+
+        async def carry_out() -> int | None:
+            return await move(cluster, document, options, plan, rows, rate)
+
+        return PlannedChange(
+            names=topics if len(topics) == 1 else [f"move {plural(len(rows), 'partition')}"],
+            final=bool(plan.log_dirs),
+            keep_undo=keep_undo,
+            carry_out=carry_out,
+        )
+
+    return make_change(options, SHAPE, make_plan)
 
 
 def _check(options: ExecuteOptions) -> None:

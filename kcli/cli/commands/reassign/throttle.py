@@ -14,7 +14,8 @@ from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import flag
-from kcli.cli.runtime.answer import answer, confirm, excluding, say
+from kcli.cli.runtime.answer import say
+from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.units import bytes_of, bytes_text
 from kcli.model import Cluster
@@ -57,9 +58,8 @@ def throttle(options: ThrottleOptions) -> int:
     rate = int(bytes_of(words[0], "RATE")) if words else None
     if rate is not None and rate < 1:
         raise UsageError(f"RATE {words[0]}: a limit is 1 byte a second or more; --remove takes throttles away")
-    excluding(options)
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         topics = [name for name, topic in (await describe_topics(cluster)).items() if isinstance(topic, Topic)]
         throttled, failed = await find_throttles(cluster, topics, [node.id for node in await cluster.nodes()])
         for at, problem in failed.items():
@@ -80,7 +80,7 @@ def throttle(options: ThrottleOptions) -> int:
             changes = throttles.wanted(throttles.moves({}, {}, ongoing), rate)
         return await _change(cluster, document, options, changes, throttled)
 
-    return answer(options, SHAPE, work)
+    return make_change(options, SHAPE, make_plan)
 
 
 async def _change(
@@ -89,7 +89,7 @@ async def _change(
     options: ThrottleOptions,
     changes: dict[Resource, list[Operation]],
     throttled: Throttles,
-) -> int | None:
+) -> PlannedChange | None:
     rows = {
         (at, operation.name): _row(
             at, operation.name, throttled.get(at, {}).get(operation.name), operation.value, "would change"
@@ -100,19 +100,20 @@ async def _change(
     document.of(ThrottleRow)[:] = rows.values()
     if not rows:
         say(options, "no throttle of replication is set")
-    if options.dry_run or not rows:
+    if not rows:
         return None
-    if not confirm(options, document, "throttle"):
-        document.rows.clear()
-        return 1
-    done = await set_throttle(cluster, changes)
-    for (at, _), row in rows.items():
-        problem = done[at]
-        row.result, row.error = ("done", None) if problem is None else ("failed", str(problem))
-    for at, problem in done.items():
-        if problem is not None:
-            document.fail(problem, about_resource(at))
-    return None
+
+    async def carry_out() -> int | None:
+        done = await set_throttle(cluster, changes)
+        for (at, _), row in rows.items():
+            problem = done[at]
+            row.result, row.error = ("done", None) if problem is None else ("failed", str(problem))
+        for at, problem in done.items():
+            if problem is not None:
+                document.fail(problem, about_resource(at))
+        return None
+
+    return PlannedChange(names=["throttle"], carry_out=carry_out)
 
 
 def _row(at: Resource, name: str, old: str | None, new: str | None, result: str) -> ThrottleRow:

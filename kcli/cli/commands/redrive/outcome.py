@@ -8,6 +8,7 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.output.text import records
+from kcli.cli.runtime.change import PLAN_ONLY
 from kcli.cli.runtime.signals import INTERRUPTED, Stop
 from kcli.copying.redrive import Account
 from kcli.errors import KcliError
@@ -65,7 +66,7 @@ def verdict(plan: Plan, account: Account, problem: KcliError | None, stop: Stop,
         took = f", in {seconds:.1f} s" if plan.execute else ""
         complain(f"{summary(account, planned=not plan.execute)}{took}")
         if not plan.execute and not plan.dry_run:
-            complain("nothing was published: this is the plan; --execute does it")
+            complain(PLAN_ONLY)
     if problem is not None:
         return problem.exit_code
     return 1 if account.total("failed") or account.total("unknown") else 0

@@ -9,7 +9,8 @@ from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, if_exists
 from kcli.cli.parsing.option import span
-from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say, words_of
+from kcli.cli.runtime.answer import plural, say, words_of
+from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.model import Cluster
 
 SHAPE = shape("tokens.expire", "Delegation tokens whose end was changed, or would be.", ExpiryRow)
@@ -31,21 +32,21 @@ kcli tokens expire nWPnUkAORGOvZcXJRbRTmQ --in 5m --execute""",
 def expire(options: ExpireOptions) -> int:
     """Expire delegation tokens by their ids. The plan comes first; --execute does it. Nothing brings a token back."""
     ids, period = words_of(options, "TOKEN, by its id"), milliseconds_of(options.period, "--in")
-    excluding(options)
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         tokens = await find_tokens(cluster, ids, document, if_exists=options.if_exists)
         rows = document.of(ExpiryRow)
         rows += [planned(ExpiryRow, token, "would expire") for token in tokens]
-        if options.dry_run or not tokens:
+        if not tokens:
             return None
-        if not confirm(options, document, ids[0] if len(ids) == 1 else f"expire {len(tokens)} tokens"):
-            document.rows.clear()
-            return 1
-        word = "expires" if options.period else "expired"
-        await change_each(document, rows, tokens, word, lambda token: expire_token(cluster, token, period))
-        when = f" will expire in {options.period}" if options.period else " expired"
-        say(options, plural(sum(row.result == word for row in rows), "token") + when)
-        return None
 
-    return answer(options, SHAPE, work)
+        async def carry_out() -> int | None:
+            word = "expires" if options.period else "expired"
+            await change_each(document, rows, tokens, word, lambda token: expire_token(cluster, token, period))
+            when = f" will expire in {options.period}" if options.period else " expired"
+            say(options, plural(sum(row.result == word for row in rows), "token") + when)
+            return None
+
+        return PlannedChange(names=[token.id for token in tokens], verb="expire", noun="token", carry_out=carry_out)
+
+    return make_change(options, SHAPE, make_plan)

@@ -12,9 +12,9 @@ from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics, PatternOptions, UndoOptions
 from kcli.cli.parsing.option import integer, texts
-from kcli.cli.runtime.answer import answer, confirm, excluding, missing, say, words_of
-from kcli.cli.runtime.names import names_of, phrase_for, topic_names
-from kcli.cli.runtime.undo import UndoFile
+from kcli.cli.runtime.answer import missing, say, words_of
+from kcli.cli.runtime.change import PlannedChange, make_change
+from kcli.cli.runtime.names import names_of, topic_names
 from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
@@ -69,10 +69,8 @@ def alter(options: AlterOptions) -> int:
     count = options.partitions
     if count is None and not operations:
         raise UsageError("what shall change? -p N, --config KEY=VALUE, --delete-config KEY")
-    excluding(options)
-    UndoFile(options).check()
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         described = await describe_topics(cluster, await topic_names(cluster, given, changes=True))
         topics = good(described)
         for name, error in bad(described).items():
@@ -85,22 +83,32 @@ def alter(options: AlterOptions) -> int:
         refused = await grow_topics(cluster, growing, dry_run=True)
         _settle(rows, refused, await _checked(cluster, changes, before), document, done="")
         open_rows = sum(row.result == "would change" for row in rows)
-        if document.errors and open_rows and not options.dry_run:
+        if document.errors and open_rows and not options.plan_only:
             say(options, "nothing was changed: not all of the plan can be")
-        if document.errors or options.dry_run or not open_rows:
+        if document.errors or not open_rows:
             return None
-        phrase = phrase_for(topics, "alter", "topic", by_pattern=bool(given.patterns))
-        if not confirm(options, document, phrase):
-            document.rows.clear()
-            return 1
-        if changes:
-            await configs_undo.keep(options, cluster, configs_undo.before(options, changes, before))
-        grown = await grow_topics(cluster, growing)
-        altered = await alter_configs(cluster, changes) if changes else {}
-        _settle(rows, grown, altered, document, done="done")
-        return None
 
-    return answer(options, SHAPE, work)
+        async def keep_undo() -> None:
+            if changes:
+                await configs_undo.keep(options, cluster, configs_undo.before(options, changes, before))
+
+        async def carry_out() -> int | None:
+            grown = await grow_topics(cluster, growing)
+            altered = await alter_configs(cluster, changes) if changes else {}
+            _settle(rows, grown, altered, document, done="done")
+            return None
+
+        return PlannedChange(
+            names=list(topics),
+            verb="alter",
+            noun="topic",
+            by_pattern=bool(given.patterns),
+            final=bool(growing),
+            keep_undo=keep_undo,
+            carry_out=carry_out,
+        )
+
+    return make_change(options, SHAPE, make_plan)
 
 
 async def _checked(cluster: Cluster, changes: dict[Resource, list[Operation]], before: Configs) -> Outcomes:

@@ -12,8 +12,9 @@ from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, NamedTopics, PatternOptions, WaitOptions, if_exists
 from kcli.cli.parsing.option import flag
-from kcli.cli.runtime.answer import answer, confirm, excluding, missing, words_of
-from kcli.cli.runtime.names import names_of, phrase_for, topic_names
+from kcli.cli.runtime.answer import missing, words_of
+from kcli.cli.runtime.change import PlannedChange, make_change
+from kcli.cli.runtime.names import names_of, topic_names
 from kcli.errors import KcliError
 from kcli.model import TopicPartition
 
@@ -51,35 +52,36 @@ kcli topics delete 'tmp-*' --dry-run     # all that match""",
 def delete(options: DeleteOptions) -> int:
     """Delete topics and all their records."""
     given, patience = names_of(options, words_of(options, "TOPIC")), options.wait_seconds
-    excluding(options)
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         rows = document.of(DeletedRow)
         names = await topic_names(cluster, given, changes=True, empty=options.if_exists)
         rows += await _plan(cluster, names, options, document)
         ready = [row.topic for row in rows if row.result == "would delete"]
-        if options.dry_run or not ready:
+        if not ready:
             return None
-        phrase = phrase_for(ready, "delete", "topic", by_pattern=bool(given.patterns))
-        if not confirm(options, document, phrase):
-            document.rows.clear()
-            return 1
-        results = await delete_topics(cluster, ready)
-        for row in rows:
-            result = results.get(row.topic)
-            if result is True:
-                row.result = "deleted"
-            elif isinstance(result, TopicMissing) and options.if_exists:
-                row.result = "absent"
-            elif isinstance(result, KcliError):
-                row.result, row.error = "failed", str(result)
-                document.fail(result, row.topic)
-        if not options.no_wait:
-            deleted = [row.topic for row in rows if row.result == "deleted"]
-            await wait_for_topics(cluster, deleted, gone=True, timeout=patience)
-        return None
 
-    return answer(options, SHAPE, work)
+        async def carry_out() -> int | None:
+            results = await delete_topics(cluster, ready)
+            for row in rows:
+                result = results.get(row.topic)
+                if result is True:
+                    row.result = "deleted"
+                elif isinstance(result, TopicMissing) and options.if_exists:
+                    row.result = "absent"
+                elif isinstance(result, KcliError):
+                    row.result, row.error = "failed", str(result)
+                    document.fail(result, row.topic)
+            if not options.no_wait:
+                deleted = [row.topic for row in rows if row.result == "deleted"]
+                await wait_for_topics(cluster, deleted, gone=True, timeout=patience)
+            return None
+
+        return PlannedChange(
+            names=ready, verb="delete", noun="topic", by_pattern=bool(given.patterns), carry_out=carry_out
+        )
+
+    return make_change(options, SHAPE, make_plan)
 
 
 async def _plan(cluster: Cluster, names: list[str], options: DeleteOptions, document: Document) -> list[DeletedRow]:

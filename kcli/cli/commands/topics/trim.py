@@ -12,8 +12,8 @@ from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, NamedTopics, PatternOptions
 from kcli.cli.parsing.option import text
-from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say, words_of
-from kcli.cli.runtime.names import phrase_for
+from kcli.cli.runtime.answer import plural, say, words_of
+from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.offsets import Range, parse_range
 
@@ -60,9 +60,8 @@ def trim(options: TrimOptions) -> int:
     first: where each log starts and would start, and how many offsets would be gone.
     """
     scope, where = Scope(words_of(options, "TOPIC"), literal=options.literal), _where(options.before)
-    excluding(options)
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         parts = sorted(await scope.partitions(cluster, ()))
         ends = await standings(cluster, parts)
         times: dict[TopicPartition, LogOffset | KcliError] = {}
@@ -72,26 +71,28 @@ def trim(options: TrimOptions) -> int:
         rows += [_row(at, ends[at], where, times.get(at), document) for at in parts]
         ready = {at: row for at, row in zip(parts, rows, strict=True) if row.result == "would trim"}
         gone = sum(row.offsets or 0 for row in ready.values())
-        if options.dry_run or not ready:
+        if not ready:
             return None
         topics = sorted({at.topic for at in ready})
-        phrase = phrase_for(topics, "trim", "topic", by_pattern=bool(scope.patterns))
-        if not confirm(options, document, phrase):
-            document.rows.clear()
-            return 1
-        results = await delete_records(cluster, {at: row.new for at, row in ready.items() if row.new is not None})
-        for at, row in ready.items():
-            outcome = results[at]
-            if isinstance(outcome, KcliError):
-                row.result, row.error = "failed", str(outcome)
-                document.fail(outcome, f"{at.topic} [{at.partition}]")
-            else:
-                row.result, row.new = "trimmed", outcome
-        if not document.errors:
-            say(options, f"{plural(gone, 'offset')} deleted")
-        return None
 
-    return answer(options, SHAPE, work)
+        async def carry_out() -> int | None:
+            results = await delete_records(cluster, {at: row.new for at, row in ready.items() if row.new is not None})
+            for at, row in ready.items():
+                outcome = results[at]
+                if isinstance(outcome, KcliError):
+                    row.result, row.error = "failed", str(outcome)
+                    document.fail(outcome, f"{at.topic} [{at.partition}]")
+                else:
+                    row.result, row.new = "trimmed", outcome
+            if not document.errors:
+                say(options, f"{plural(gone, 'offset')} deleted")
+            return None
+
+        return PlannedChange(
+            names=topics, verb="trim", noun="topic", by_pattern=bool(scope.patterns), carry_out=carry_out
+        )
+
+    return make_change(options, SHAPE, make_plan)
 
 
 def _where(text: str | None) -> Bound:

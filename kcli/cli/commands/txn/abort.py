@@ -16,7 +16,8 @@ from kcli.cli.output.tables.rows import column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import flag, integer, text
-from kcli.cli.runtime.answer import answer, confirm, excluding, say
+from kcli.cli.runtime.answer import say
+from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster, TopicPartition
 
@@ -67,7 +68,6 @@ def abort_command(options: AbortOptions) -> int:
     offset at which it began; one that its coordinator knows is refused: `kcli txn fence` is for those. The plan
     comes first; --execute does it. There is no way back.
     """
-    excluding(options)
     if options.fence:
         if options.start_offset is not None or options.producer_id is not None:
             raise UsageError("--fence takes transactional ids; --start-offset and --producer-id are for hanging ones")
@@ -75,7 +75,7 @@ def abort_command(options: AbortOptions) -> int:
     at = _partition(options)
     producer = _named_producer(options)
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         transaction = await _open_transaction(cluster, at, options.start_offset, producer)
         row = _row(transaction)
         if producer is not None:
@@ -85,20 +85,21 @@ def abort_command(options: AbortOptions) -> int:
             row.result, row.error = "failed", f"{transaction.name} is not hanging"
             document.fail(KcliError(_living(transaction)), f"{at.topic} [{at.partition}]")
             return None
-        if options.dry_run:
-            return None
-        if not confirm(options, document, at.topic):
-            document.rows.clear()
-            return 1
-        problem = await abort(cluster, at, transaction.producer) or await _still_open(cluster, at, transaction.producer)
-        row.result, row.error = ("aborted", None) if problem is None else ("failed", str(problem))
-        if problem is not None:
-            document.fail(problem, f"{at.topic} [{at.partition}]")
-        else:
-            say(options, "1 transaction aborted")
-        return None
 
-    return answer(options, SHAPE, work)
+        async def carry_out() -> int | None:
+            problem = await abort(cluster, at, transaction.producer) or await _still_open(
+                cluster, at, transaction.producer
+            )
+            row.result, row.error = ("aborted", None) if problem is None else ("failed", str(problem))
+            if problem is not None:
+                document.fail(problem, f"{at.topic} [{at.partition}]")
+            else:
+                say(options, "1 transaction aborted")
+            return None
+
+        return PlannedChange(names=[at.topic], carry_out=carry_out)
+
+    return make_change(options, SHAPE, make_plan)
 
 
 def _row(transaction: OpenTransaction) -> AbortedRow:

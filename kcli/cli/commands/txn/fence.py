@@ -12,7 +12,8 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
-from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say, words_of
+from kcli.cli.runtime.answer import plural, say, words_of
+from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError
 from kcli.model import Cluster
 
@@ -54,10 +55,9 @@ def fence(options: FenceOptions) -> int:
 
 def fence_all(options: ChangeOptions) -> int:
     """Fence the ids that the words name."""
-    excluding(options)
     names = words_of(options, "transactional id")
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         transactions = await describe_transactions(cluster, names)
         rows = {name: _fenced(name, transaction) for name, transaction in transactions.items()}
         document.of(FencedRow).extend(rows.values())
@@ -65,24 +65,25 @@ def fence_all(options: ChangeOptions) -> int:
             if isinstance(transaction, KcliError):
                 document.fail(transaction, name)
         ready = [name for name, transaction in transactions.items() if isinstance(transaction, Described)]
-        if options.dry_run or not ready:
+        if not ready:
             return None
-        if not confirm(options, document, ready[0] if len(ready) == 1 else f"fence {len(ready)} transactional ids"):
-            document.rows.clear()
-            return 1
-        done = await asyncio.gather(*(_fence(cluster, name) for name in ready))
-        for name, outcome in zip(ready, done, strict=True):
-            row = rows[name]
-            if isinstance(outcome, KcliError):
-                row.result, row.error = "failed", str(outcome)
-                document.fail(outcome, name)
-            else:
-                row.result = "fenced"
-                row.producer_id, row.new = outcome
-        say(options, f"{plural(sum(row.result == 'fenced' for row in rows.values()), 'transactional id')} fenced")
-        return None
 
-    return answer(options, SHAPE, work)
+        async def carry_out() -> int | None:
+            done = await asyncio.gather(*(_fence(cluster, name) for name in ready))
+            for name, outcome in zip(ready, done, strict=True):
+                row = rows[name]
+                if isinstance(outcome, KcliError):
+                    row.result, row.error = "failed", str(outcome)
+                    document.fail(outcome, name)
+                else:
+                    row.result = "fenced"
+                    row.producer_id, row.new = outcome
+            say(options, f"{plural(sum(row.result == 'fenced' for row in rows.values()), 'transactional id')} fenced")
+            return None
+
+        return PlannedChange(names=ready, verb="fence", noun="transactional id", carry_out=carry_out)
+
+    return make_change(options, SHAPE, make_plan)
 
 
 async def _fence(cluster: Cluster, name: str) -> tuple[int, int] | KcliError:

@@ -9,7 +9,8 @@ from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, if_exists
 from kcli.cli.parsing.option import texts
-from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say, words_of
+from kcli.cli.runtime.answer import plural, say, words_of
+from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError
 from kcli.model import Cluster
 
@@ -35,9 +36,8 @@ def delete(options: DeleteOptions) -> int:
     The plan comes first; --execute does it.
     """
     names, wanted = words_of(options, "USER"), mechanisms_of(options.mechanisms)
-    excluding(options)
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         users = await find_users(cluster, names, document, unknown_too=options.if_exists)
         rows = document.of(ChangeRow)
         for name, has in users.items():
@@ -48,17 +48,19 @@ def delete(options: DeleteOptions) -> int:
             if has and absent and not options.if_exists:
                 document.fail(KcliError(f"user {name} has no {' and no '.join(absent)}"), name)
         ready = [row for row in rows if row.result == "would delete"]
-        if options.dry_run or not ready:
+        if not ready:
             return None
-        named = list(dict.fromkeys(row.user for row in ready))
-        if not confirm(options, document, named[0] if len(named) == 1 else f"delete {len(named)} users"):
-            document.rows.clear()
-            return 1
-        done = await alter_credentials(
-            cluster, remove=[(row.user, row.mechanism) for row in ready if row.mechanism is not None]
-        )
-        finish(document, ready, done, "deleted")
-        say(options, f"{plural(sum(row.result == 'deleted' for row in rows), 'credential')} deleted")
-        return None
 
-    return answer(options, SHAPE, work)
+        async def carry_out() -> int | None:
+            done = await alter_credentials(
+                cluster, remove=[(row.user, row.mechanism) for row in ready if row.mechanism is not None]
+            )
+            finish(document, ready, done, "deleted")
+            say(options, f"{plural(sum(row.result == 'deleted' for row in rows), 'credential')} deleted")
+            return None
+
+        return PlannedChange(
+            names=list(dict.fromkeys(row.user for row in ready)), verb="delete", noun="user", carry_out=carry_out
+        )
+
+    return make_change(options, SHAPE, make_plan)

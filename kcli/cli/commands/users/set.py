@@ -11,9 +11,11 @@ from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import integer, texts
-from kcli.cli.runtime.answer import answer, confirm, excluding, say, words_of
+from kcli.cli.runtime.answer import say, words_of
+from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import UsageError
 from kcli.model import Cluster
+from kcli.secret import Secret
 
 SHAPE = shape("users.set", "SCRAM credentials that were changed, or would be.", ChangeRow)
 
@@ -42,16 +44,15 @@ def set_password(options: SetOptions) -> int:
     names = words_of(options, "USER")
     if len(names) > 1:
         raise UsageError("set one user's password at a time")
-    excluding(options)
     wanted = mechanisms_of(options.mechanisms)
-    new_password.check(options, asking=not options.dry_run)
+    new_password.check(options, asking=not options.plan_only)
     rounds = options.iterations or USUAL
     if rounds > MOST:
         raise UsageError(f"--iterations {rounds}: Kafka takes {MOST} at most")
     (name,) = names
-    password = None if options.dry_run else new_password.read(options, name)
+    password = Secret("") if options.plan_only else new_password.read(options, name)
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         users = await find_users(cluster, names, document, unknown_too=True)
         if name not in users:
             return None
@@ -62,17 +63,16 @@ def set_password(options: SetOptions) -> int:
         kept = sorted(has.keys() - set(chosen))
         if kept:
             say(options, f"{name} can still log in by {' and '.join(kept)} with the password of before")
-        if password is None:
-            return None
-        if not confirm(options, document, name):
-            document.rows.clear()
-            return 1
-        passwords = [
-            Password(user=name, mechanism=mechanism, password=password, iterations=rounds) for mechanism in chosen
-        ]
-        finish(document, rows, await alter_credentials(cluster, passwords), "set")
-        if not document.errors:
-            say(options, f"user {name}: the password is set for {' and '.join(chosen)}")
-        return None
 
-    return answer(options, SHAPE, work)
+        async def carry_out() -> int | None:
+            passwords = [
+                Password(user=name, mechanism=mechanism, password=password, iterations=rounds) for mechanism in chosen
+            ]
+            finish(document, rows, await alter_credentials(cluster, passwords), "set")
+            if not document.errors:
+                say(options, f"user {name}: the password is set for {' and '.join(chosen)}")
+            return None
+
+        return PlannedChange(names=[name], carry_out=carry_out)
+
+    return make_change(options, SHAPE, make_plan)

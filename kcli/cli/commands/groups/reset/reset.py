@@ -52,7 +52,6 @@ def reset(options: ResetOptions) -> int:
     What was committed before is kept in an undo file, which `--from-file` takes back, also where nothing was committed.
     Offsets are clamped to the log, and the row says so. A group that does not exist is made.
     """
-    changes.check(options)
     scope = Scope(options.topics, all_topics=options.all_topics, literal=options.literal)
     check_form(options)
     if (path := options.from_file) is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from kcli.cli.commands.consume.payload_time.filter import moment
-from kcli.cli.commands.groups import changes
 from kcli.cli.commands.groups.reset.forms import now_ms
 from kcli.cli.commands.groups.reset.payload_time import prepare_of
 from kcli.cli.commands.groups.reset.reset import refuse_empty, reset_to
@@ -37,7 +36,6 @@ def rollback(options: RollbackOptions) -> int:
     time = moment(options.start, "--start", now_ms())
     if time is None:
         raise _refusal("--start TIME")
-    changes.check(options)
     scope = Scope(options.topics, all_topics=options.all_topics, literal=options.literal)
     groups = names_of(options, words_of(options, "GROUP"))
     refuse_empty(scope)

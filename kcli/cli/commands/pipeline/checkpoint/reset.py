@@ -14,7 +14,8 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import text, texts
-from kcli.cli.runtime.answer import answer, confirm, excluding, say
+from kcli.cli.runtime.answer import say
+from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
 from kcli.pipeline.jobs.checkpoints import Checkpoint
@@ -67,7 +68,6 @@ def reset(options: ResetOptions, where: str, state: Checkpoint) -> int:
     from kcli.pipeline.jobs import registry
     from kcli.pipeline.jobs.files import rewinding
 
-    excluding(options)
     rewinding.check(state)
     other = registry.live(str(state.path))
     if other is not None:
@@ -77,7 +77,7 @@ def reset(options: ResetOptions, where: str, state: Checkpoint) -> int:
     prepare = _exactly(fixed) if fixed is not None else _form(where)
     partitions = _partitions(options, state, fixed)
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         await _same_cluster(cluster, state)
         form = await prepare(cluster, partitions)
         bounds = await standings(cluster, partitions)
@@ -86,19 +86,20 @@ def reset(options: ResetOptions, where: str, state: Checkpoint) -> int:
         ready = {change.at: change.new.offset for change in changes if change.open and change.new is not None}
         if not ready and not document.errors:
             say(options, "there is nothing to change")
-        if not ready or document.errors or options.dry_run:
+        if not ready or document.errors:
             return None
-        if not confirm(options, document, state.path.parent.name):
-            document.rows.clear()
-            return 1
-        number = rewinding.rewrite(state, ready, sunk=sunk)
-        for change in changes:
-            change.result = "reset" if change.at in ready else change.result
-        _show(changes, document)
-        _say_done(options, state, ready, number)
-        return None
 
-    return answer(options, SHAPE, work)
+        async def carry_out() -> int | None:
+            number = rewinding.rewrite(state, ready, sunk=sunk)
+            for change in changes:
+                change.result = "reset" if change.at in ready else change.result
+            _show(changes, document)
+            _say_done(options, state, ready, number)
+            return None
+
+        return PlannedChange(names=[state.path.parent.name], carry_out=carry_out)
+
+    return make_change(options, SHAPE, make_plan)
 
 
 def _partitions(

@@ -16,7 +16,8 @@ from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, NamedTopics
 from kcli.cli.parsing.option import flag, text, texts
-from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
+from kcli.cli.runtime.answer import plural, say
+from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import UsageError
 from kcli.grammar.units import bytes_of
 from kcli.model import Cluster, TopicPartition
@@ -55,9 +56,8 @@ def disks(options: DisksOptions) -> int:
         raise UsageError("--throttle goes with --wait here, so that it is taken away again")
     if options.patience is not None and not options.wait:
         raise UsageError("--timeout goes with --wait")
-    excluding(options)
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         if scope.topics:
             await scope.partitions(cluster, ())  # whoever mistyped a name shall not believe that it is there already
         places = await _places(cluster, document, brokers)
@@ -66,14 +66,15 @@ def disks(options: DisksOptions) -> int:
         document.of(ReplicaRow)[:] = rows.values()
         if not rows and not document.errors:
             say(options, "nothing to do")
-        if options.dry_run or not rows or document.errors:
+        if not rows or document.errors:
             return None
-        if not confirm(options, document, f"move {plural(len(rows), 'replica')}"):
-            document.rows.clear()
-            return 1
-        return await move(cluster, document, options, wanted, rows, rate)
 
-    return answer(options, SHAPE, work)
+        async def carry_out() -> int | None:
+            return await move(cluster, document, options, wanted, rows, rate)
+
+        return PlannedChange(names=[f"move {plural(len(rows), 'replica')}"], carry_out=carry_out)
+
+    return make_change(options, SHAPE, make_plan)
 
 
 async def _places(cluster: Cluster, document: Document, brokers: set[int] | None) -> list[LogDir]:

@@ -1,0 +1,117 @@
+"""The one way in which a command changes something: plan, question, undo file, execution, exit code.
+
+`make_plan` fills the document and returns the change that is left to make, None where there is nothing to change. All
+behind it is here: a plan that is only shown, the question, the guard of a profile, the undo file, the execution.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from kcli.cli.output.tables.render import write
+from kcli.cli.parsing.groups import UndoOptions
+from kcli.cli.runtime.answer import answer, format_of, plural, say
+from kcli.cli.runtime.question import asked
+from kcli.cli.runtime.undo import UndoFile
+from kcli.errors import KcliError, UsageError
+from kcli.values import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from kcli.cli.output.tables.document import Document
+    from kcli.cli.output.tables.shape import Shape
+    from kcli.cli.parsing.groups import ChangeOptions, PlanOptions
+    from kcli.model import Cluster
+
+    MakePlan = Callable[[Cluster, Document], Awaitable["PlannedChange | None"]]
+
+PLAN_ONLY = "plan only, nothing changed; add --execute to apply it"
+
+
+class PlannedChange(Frozen):
+    """What is left to do after a plan was made.
+
+    `names` are what it changes: the one name, or `delete 3 topics` of `verb` and `noun`, is typed to confirm what
+    cannot be taken back; their number where a pattern found them. `carry_out` returns the exit code, None for that
+    of the document's errors. `keep_undo` writes the undo file before it; None where nothing takes the change back.
+    A `final` change has an undo file that does not restore everything. A change that only `adds` passes a protected
+    profile.
+    """
+
+    names: Sequence[str] = ()
+    verb: str = ""
+    noun: str = ""
+    by_pattern: bool = False
+    carry_out: Callable[[], Awaitable[int | None]] = None  # type: ignore[assignment]  # always given
+    keep_undo: Callable[[], Awaitable[None]] | None = None
+    final: bool = False
+    adds: bool = False
+
+    @property
+    def phrase(self) -> str:
+        """What is typed to confirm what cannot be taken back."""
+        return self.names[0] if len(self.names) == 1 else f"{self.verb} {plural(len(self.names), self.noun)}"
+
+
+def make_change(options: ChangeOptions, shape: Shape, plan: MakePlan) -> int:
+    """Show the plan and make the change, if it is confirmed; the exit code."""
+    check(options)
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        planned = await plan(cluster, document)
+        if planned is None or not confirmed(options, document, planned):
+            return None
+        if planned.keep_undo is not None:
+            await planned.keep_undo()
+        return await planned.carry_out()
+
+    return answer(options, shape, work)
+
+
+def check(options: PlanOptions) -> None:
+    """Raises UsageError for options of a plan that contradict each other."""
+    if options.execute and options.dry_run:
+        raise UsageError("--execute and --dry-run exclude each other")
+    if isinstance(options, UndoOptions):
+        UndoFile(options).check()
+
+
+def confirmed(options: PlanOptions, document: Document, planned: PlannedChange) -> bool:
+    """Whether to make the change: --execute or --yes, or a person who answered the question under the plan. A plan
+    that is not confirmed is an error in the document, and its rows were shown above the question. Raises UsageError
+    under a profile that is read-only, or protected unless the change only adds: before an undo file is written."""
+    if options.plan_only:
+        if not options.dry_run:
+            say(options, PLAN_ONLY)
+        return False
+    if not options.execute:
+        data = format_of(options) != "table" or not sys.stdout.isatty()  # a pipe gets the outcome only
+        write(document, "table", sys.stderr if data else sys.stdout)
+    _refuse(document, planned)
+    if not options.execute and not _answered(options, planned):
+        document.rows.clear()
+        document.fail(KcliError("not confirmed: nothing was changed"))
+        return False
+    document.begun = True
+    return True
+
+
+def _answered(options: PlanOptions, planned: PlannedChange) -> bool:
+    if planned.by_pattern:
+        number = str(len(planned.names))
+        return asked(f"How many {planned.noun}s does the plan change? Type the number to apply it: ") == number
+    if planned.keep_undo is not None and not planned.final and options.keeps_undo:
+        return asked("Apply the plan? [y/N] ").lower() in ("y", "yes")
+    return asked(f"Type {planned.phrase!r} to apply the plan: ") == planned.phrase
+
+
+def _refuse(document: Document, planned: PlannedChange) -> None:
+    if name := document.read_only:
+        raise UsageError(f"profile {name} is read-only: this would change the cluster, and nothing was sent")
+    if (name := document.protected) and not planned.adds:
+        raise UsageError(
+            f"profile {name} is protected: this deletes or alters, and nothing was sent; `--confirm {name}` lets it "
+            "through"
+        )
