@@ -56,7 +56,7 @@ def test_ctrl_c_at_the_question_ends_the_command_and_changes_nothing(
     words: tuple[str, ...], look: tuple[str, ...], still: str,
 ) -> None:  # fmt: skip
     screen = Terminal([*KCLI, *words])
-    screen.until(lambda drawn: b"Type" in drawn and drawn.endswith(b": "), 60)
+    screen.until(lambda drawn: drawn.endswith((b"to apply the plan: ", b"[y/N] ")), 60)
     screen.press(CTRL_C)
     said = 2 if "-J" in words else 1  # on stderr, and in the document
     screen.until(lambda drawn: drawn.count(b"nothing was changed") == said, 60)

@@ -149,14 +149,14 @@ For scripts and CI:
   kcli schema COMMAND                 The JSON schema of what a command prints.
   kcli COMMAND --help-json            The command's options as JSON.
   --timeout DURATION                  Exit 4 if the awaited does not happen.
-  --execute, --dry-run                Apply a plan; print it only.
+  --execute (-y, --yes), --dry-run    Apply a plan; print it only.
   lag --max-lag N                     Exit 3 if a group lags more.
   consume --fail-if-none              Exit 3 if no record matched.
   KCLI_BOOTSTRAP, KCLI_PROFILE        The cluster, from the environment.
   NO_COLOR                            No colours.
 
 Without a terminal there are no questions: a plan that is not confirmed by
---execute is printed, and nothing is changed.
+--execute or --yes is printed as with --dry-run, and nothing is changed.
 """
 
 SCHEMAS = """\

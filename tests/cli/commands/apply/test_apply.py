@@ -285,8 +285,8 @@ def test_a_read_only_profile_refuses_to_apply_and_may_diff(kcli: Kcli, sandbox: 
 
 def test_without_execute_nothing_is_done_and_a_script_is_told(kcli: Kcli) -> None:
     ran = kcli.apply(FILE)
-    assert ran.code == 2
-    assert "nothing was done: add --execute" in ran.err
+    assert ran.code == 0
+    assert "plan only, nothing changed; add --execute" in ran.err
     assert len(ran.rows) == 8
     assert kcli.apply(FILE, "--execute", "--dry-run").code == 2
     wrong = kcli.apply("topics: {a: {partitons: 1}}", "--execute")
@@ -509,13 +509,13 @@ def test_stdin_is_a_file_too(kcli: Kcli, sandbox: SandboxThread, monkeypatch: py
 def test_a_person_types_what_is_to_be_done(kcli: Kcli, sandbox: SandboxThread) -> None:
     Path("f.yaml").write_text("topics: {new: {partitions: 1}}")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sys.stdin", io.StringIO("apply 2 changes\n"))
+        patch.setattr("sys.stdin", io.StringIO("apply 1 change\n"))
         patch.setattr("sys.stdin.isatty", lambda: True)
         patch.setattr("sys.stderr.isatty", lambda: True)
         wrong = kcli("apply", "f.yaml")
-        assert (wrong.code, "nothing was done" in wrong.err) == (1, True)
-        assert "Type 'apply 1 change' to do this" in wrong.err
-        patch.setattr("sys.stdin", io.StringIO("apply 1 change\n"))
+        assert (wrong.code, "nothing was changed" in wrong.err) == (1, True)
+        assert "Apply the plan? [y/N] " in wrong.err
+        patch.setattr("sys.stdin", io.StringIO("y\n"))
         patch.setattr("sys.stdin.isatty", lambda: True)
         assert kcli("apply", "f.yaml").code == 0
     assert kcli("diff", "f.yaml").code == 0

@@ -96,7 +96,7 @@ def test_a_dry_run_and_a_plan_without_execute_change_nothing(
 ) -> None:
     (row,) = rows(capsys, "configs", "set", "topic", "orders", "retention.ms=1", "--dry-run")
     assert row["result"] == "would change"
-    assert main(["configs", "set", "topic", "orders", "retention.ms=1"]) == 2
+    assert main(["configs", "set", "topic", "orders", "retention.ms=1"]) == 0
     assert "add --execute" in capsys.readouterr().err
     assert rows(capsys, "configs", "get", "topic", "orders") == []
 

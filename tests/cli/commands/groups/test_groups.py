@@ -67,10 +67,10 @@ def test_members_are_listed_with_what_they_own(line: Line) -> None:
     assert (ran.code, ran.err) == (0, "kcli: idle: no members (Empty)\n")
 
 
-def test_delete_without_execute_and_terminal_does_nothing_and_says_so_with_exit_code_2(line: Line) -> None:
+def test_delete_without_execute_and_terminal_shows_the_plan_and_says_so(line: Line) -> None:
     ran = line("groups", "delete", "idle")
-    assert ran.code == 2
-    assert "nothing was done: add --execute" in ran.err
+    assert ran.code == 0
+    assert "plan only, nothing changed; add --execute" in ran.err
     assert "would delete" in ran.out
     assert "idle" in line.tiny.groups
 

@@ -17,7 +17,6 @@ import pytest
 from kcli import codes
 from kcli.admin.groups.reset_plan import execute
 from kcli.cli.main import main
-from kcli.cli.runtime import answer as admin
 from kcli.errors import KcliError
 from kcli.sandbox.thread import SandboxThread
 from tests.programs import KCLI, Background
@@ -100,24 +99,24 @@ def test_E43_the_plan_comes_first_and_nothing_is_done_without_a_word(shell: Shel
         "billing  orders          2    –    0      –  would reset  –",
     ]
     script = shell(*RESET, "--all-topics", "--to-earliest")
-    assert script.code == 2
-    assert "nothing was done: add --execute" in script.err
+    assert script.code == 0
+    assert "plan only, nothing changed; add --execute" in script.err
     assert script.out == plan.out
     assert shell.committed("billing") == ORDERS
     assert not shell.undo_files
 
 
-def test_E43_a_person_types_the_name_of_the_group(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_E43_a_person_answers_a_question_that_an_undo_file_takes_back(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
 
-    monkeypatch.setattr(admin.sys.stderr, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr(admin.sys, "stdin", Terminal("biling\n"))
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stdin", Terminal("billing\n"))
     refused = shell(*RESET, "--all-topics", "--to-latest")
     assert (refused.code, shell.committed("billing")) == (1, ORDERS)
-    assert "nothing was done" in refused.err
-    monkeypatch.setattr(admin.sys, "stdin", Terminal("billing\n"))
+    assert "not confirmed: nothing was changed" in refused.err
+    monkeypatch.setattr("sys.stdin", Terminal("y\n"))
     assert shell(*RESET, "--all-topics", "--to-latest").code == 0
     assert shell.committed("billing") == {("orders", 0): 100, ("orders", 1): 30, ("orders", 2): 0}
 

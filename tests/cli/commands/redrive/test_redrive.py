@@ -58,7 +58,7 @@ def test_without_execute_it_is_a_plan_and_publishes_nothing(letters: Letters) ->
     assert rows[None]["note"] == "no header names its topic"
     assert totals["read"] == 4
     assert "4 records read: 2 to be redriven, 2 failed" in said
-    assert "--execute does it" in said
+    assert "add --execute to apply it" in said
     assert "--execute" not in letters.run("--execute", "--dry-run")[3]
     assert letters.values(letters.orders) == letters.values(letters.other) == []
 
