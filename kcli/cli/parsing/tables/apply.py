@@ -9,7 +9,7 @@ _2 = Option(name='no_wait', flags=('--no-wait',), kind='flag', help='Do not wait
 _3 = Option(name='prune', flags=('--prune',), kind='flag', help='Remove, too: what the files call absent, and what is within their scope and in none of them.')
 _4 = Option(name='undo_file', flags=('--undo-file',), metavar='FILE', help='Where to keep what there was before. Default: a new file in ~/.local/state/kcli/undo.', panel='Plan')
 _5 = Option(name='no_undo', flags=('--no-undo',), kind='flag', help='Keep no undo file.', panel='Plan')
-_6 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.', panel='Plan')
+_6 = Option(name='execute', flags=('--execute', '-y', '--yes'), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
 _7 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.', panel='Plan')
 _8 = Option(name='format', flags=('--format',), help='table (default), json, ndjson, yaml, csv, csv-safe, tsv or plain.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'), panel='Output')
 _9 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.', panel='Output')

@@ -3,7 +3,7 @@
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 
-_0 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, only the plan is shown.')
+_0 = Option(name='execute', flags=('--execute', '-y', '--yes'), kind='flag', help='Apply the plan. Without it the plan is only shown.')
 _1 = Option(name='count', flags=('-c', '-n', '--count', '--max-messages'), kind='int', metavar='N', help='Stop after N records.', least=0)
 _2 = Option(name='topic_headers', flags=('--topic-header',), multiple=True, metavar='NAME', help='A header that names the original topic. Repeatable.')
 _3 = Option(name='partition_headers', flags=('--partition-header',), multiple=True, metavar='NAME', help='A header with its partition: digits, or int32 in bytes. Repeatable.')

@@ -13,7 +13,7 @@ _6 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPI
 _7 = Option(name='all_topics', flags=('--all-topics',), kind='flag', help='All topics the group has committed offsets of.')
 _8 = Option(name='undo_file', flags=('--undo-file',), metavar='FILE', help='Where to keep what there was before. Default: a new file in ~/.local/state/kcli/undo.', panel='Plan')
 _9 = Option(name='no_undo', flags=('--no-undo',), kind='flag', help='Keep no undo file.', panel='Plan')
-_10 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.', panel='Plan')
+_10 = Option(name='execute', flags=('--execute', '-y', '--yes'), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
 _11 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.', panel='Plan')
 _12 = Option(name='format', flags=('--format',), help='table (default), json, ndjson, yaml, csv, csv-safe, tsv or plain.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'), panel='Output')
 _13 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.', panel='Output')
