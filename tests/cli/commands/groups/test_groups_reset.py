@@ -106,7 +106,7 @@ def test_E43_the_plan_comes_first_and_nothing_is_done_without_a_word(shell: Shel
     assert not shell.undo_files
 
 
-def test_E43_a_person_answers_a_question_that_an_undo_file_takes_back(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_E43_what_an_undo_file_takes_back_is_confirmed_by_y(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
