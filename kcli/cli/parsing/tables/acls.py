@@ -45,7 +45,7 @@ _38 = Option(name='consumer', flags=('--consumer',), kind='flag', help='What a c
 _39 = Option(name='idempotent', flags=('--idempotent',), kind='flag', help='With --producer: idempotent-write on the cluster, which brokers before 3.0 want.')
 _40 = Option(name='undo_file', flags=('--undo-file',), metavar='FILE', help='Where to keep what there was before. Default: a new file in ~/.local/state/kcli/undo.', panel='Plan')
 _41 = Option(name='no_undo', flags=('--no-undo',), kind='flag', help='Keep no undo file.', panel='Plan')
-_42 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.', panel='Plan')
+_42 = Option(name='execute', flags=('--execute', '-y', '--yes'), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
 _43 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.', panel='Plan')
 _44 = Option(name='pattern', flags=('--pattern', '--resource-pattern-type'), help='How names are meant; default literal. Without a name any.', choices=('literal', 'prefixed', 'match', 'any'))
 _45 = Option(name='all', flags=('--all',), kind='flag', help='All ACLs of the cluster, if nothing else is said.')

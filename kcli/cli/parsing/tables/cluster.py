@@ -24,7 +24,7 @@ _17 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='T
 _18 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.', panel='Connection', folded=True)
 _19 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.', panel='Connection', folded=True)
 _20 = Option(name='unsafe', flags=('--unsafe',), kind='flag', help='Also a downgrade that loses what the old level does not know.')
-_21 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.', panel='Plan')
+_21 = Option(name='execute', flags=('--execute', '-y', '--yes'), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
 _22 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.', panel='Plan')
 _23 = Option(name='listener', flags=('--listener',), metavar='NAME', help='Name of its listener (default: that of the voters, CONTROLLER).')
 _24 = Option(name='force', flags=('--force',), kind='flag', help='Also one that is up.')

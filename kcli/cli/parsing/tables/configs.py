@@ -30,7 +30,7 @@ _23 = Option(name='named', flags=('--entity-name',), multiple=True, metavar='NAM
 _24 = Option(name='added', flags=('--add-config',), multiple=True, metavar='KEY=VALUE,…', help="As Kafka's own script has them: a=1,b=[x,y].", hidden=True)
 _25 = Option(name='undo_file', flags=('--undo-file',), metavar='FILE', help='Where to keep what there was before. Default: a new file in ~/.local/state/kcli/undo.', panel='Plan')
 _26 = Option(name='no_undo', flags=('--no-undo',), kind='flag', help='Keep no undo file.', panel='Plan')
-_27 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.', panel='Plan')
+_27 = Option(name='execute', flags=('--execute', '-y', '--yes'), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
 _28 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.', panel='Plan')
 _29 = Option(name='deleted', flags=('--delete-config',), multiple=True, metavar='KEY,…', help='KEY, instead of an argument.', hidden=True, word=True)
 

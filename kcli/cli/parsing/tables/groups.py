@@ -38,7 +38,7 @@ _31 = Option(name='after', flags=('--after',), kind='int', metavar='N', help='N 
 _32 = Option(name='if_exists', flags=('--if-exists',), kind='flag', help='What does not exist is no failure.')
 _33 = Option(name='undo_file', flags=('--undo-file',), metavar='FILE', help='Where to keep what there was before. Default: a new file in ~/.local/state/kcli/undo.', panel='Plan')
 _34 = Option(name='no_undo', flags=('--no-undo',), kind='flag', help='Keep no undo file.', panel='Plan')
-_35 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.', panel='Plan')
+_35 = Option(name='execute', flags=('--execute', '-y', '--yes'), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
 _36 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.', panel='Plan')
 _37 = Option(name='to', flags=('-o', '--to'), metavar='WHERE', help='beginning, end, stored, N, -N (before the end), +N (after the start), @TIME.')
 _38 = Option(name='to_earliest', flags=('--to-earliest',), kind='flag', help='Where the log starts.')

@@ -27,7 +27,7 @@ _20 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say o
 _21 = Option(name='unclean', flags=('--unclean',), kind='flag', help='Where nobody leads: any living replica. Loses records.')
 _22 = Option(name='named_topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='The topic, instead of an argument.', also=('--topics',), word=True, panel='Names', folded=True)
 _23 = Option(name='all_topics', flags=('-a', '--all-topics'), kind='flag', help='Every topic.', also=('--all-topic-partitions',))
-_24 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.', panel='Plan')
+_24 = Option(name='execute', flags=('--execute', '-y', '--yes'), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
 _25 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.', panel='Plan')
 
 COMMANDS = {

@@ -102,7 +102,7 @@ _95 = Option(name='all', flags=('-a', '--all'), kind='flag', help='All of them: 
 _96 = Option(name='timeout', flags=('--timeout',), metavar='DURATION', help='Wait up to this long until they ended (default: 60s; 0 does not wait), else exit 4.')
 _97 = Option(name='reset_to', flags=('--reset-to',), metavar='PLACE', help="beginning, end, N, -N (before the end), +N (after the start), @TIME, or JSON as in Spark's options.")
 _98 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC[:0,1]', help='Only of this topic, or of these partitions of it. Repeatable.')
-_99 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.', panel='Plan')
+_99 = Option(name='execute', flags=('--execute', '-y', '--yes'), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
 _100 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.', panel='Plan')
 
 COMMANDS = {

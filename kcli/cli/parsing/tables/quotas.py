@@ -34,7 +34,7 @@ _27 = Option(name='ip_default', flags=('--ip-default',), kind='flag', help='For 
 _28 = Option(name='remove', flags=('--delete', '--remove'), multiple=True, metavar='QUOTA', help='Take this quota away. Repeatable.')
 _29 = Option(name='undo_file', flags=('--undo-file',), metavar='FILE', help='Where to keep what there was before. Default: a new file in ~/.local/state/kcli/undo.', panel='Plan')
 _30 = Option(name='no_undo', flags=('--no-undo',), kind='flag', help='Keep no undo file.', panel='Plan')
-_31 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.', panel='Plan')
+_31 = Option(name='execute', flags=('--execute', '-y', '--yes'), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
 _32 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.', panel='Plan')
 _33 = Option(name='all', flags=('-a', '--all'), kind='flag', help='Also the places where nothing is set.')
 

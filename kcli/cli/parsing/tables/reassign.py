@@ -42,7 +42,7 @@ _35 = Option(name='wait', flags=('--wait',), kind='flag', help='Wait until all i
 _36 = Option(name='timeout', flags=('--timeout',), metavar='DURATION', help='Wait up to this long until it is done (default: without end), else exit 4.')
 _37 = Option(name='undo_file', flags=('--undo-file',), metavar='FILE', help='Where to keep what there was before. Default: a new file in ~/.local/state/kcli/undo.', panel='Plan')
 _38 = Option(name='no_undo', flags=('--no-undo',), kind='flag', help='Keep no undo file.', panel='Plan')
-_39 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.', panel='Plan')
+_39 = Option(name='execute', flags=('--execute', '-y', '--yes'), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
 _40 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.', panel='Plan')
 _41 = Option(name='keep_throttle', flags=('--preserve-throttles', '--keep-throttle'), kind='flag', help='Leave throttles as they are.')
 _42 = Option(name='remove', flags=('--remove',), kind='flag', help='Take all throttles away.')

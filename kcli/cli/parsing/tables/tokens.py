@@ -32,7 +32,7 @@ _25 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show 
 _26 = Option(name='period', flags=('--for',), metavar='DURATION', help='From now on, such as 12h or 7d; else what the broker says.')
 _27 = Option(name='period', flags=('--in',), metavar='DURATION', help='Not at once but so long from now.')
 _28 = Option(name='if_exists', flags=('--if-exists',), kind='flag', help='What does not exist is no failure.')
-_29 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.', panel='Plan')
+_29 = Option(name='execute', flags=('--execute', '-y', '--yes'), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
 _30 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.', panel='Plan')
 
 COMMANDS = {

@@ -42,7 +42,7 @@ _35 = Option(name='no_wait', flags=('--no-wait',), kind='flag', help='Do not wai
 _36 = Option(name='timeout', flags=('--timeout',), metavar='DURATION', help='Wait up to this long until every broker knows (default: 30s), else exit 4.')
 _37 = Option(name='if_exists', flags=('--if-exists',), kind='flag', help='What does not exist is no failure.')
 _38 = Option(name='internal', flags=('--internal',), kind='flag', help="Kafka's own topics may be deleted.")
-_39 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.', panel='Plan')
+_39 = Option(name='execute', flags=('--execute', '-y', '--yes'), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
 _40 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.', panel='Plan')
 _41 = Option(name='partitions', flags=('-p', '--partitions'), kind='int', metavar='N', help='How many in all; a topic never gets fewer.', least=1)
 _42 = Option(name='configs', flags=('--config',), multiple=True, metavar='KEY=VALUE', help='Set a topic config, also with a unit: retention.ms=7d. Repeatable.')

@@ -42,7 +42,7 @@ _35 = Option(name='producer_epoch', flags=('--producer-epoch',), kind='int', met
 _36 = Option(name='coordinator_epoch', flags=('--coordinator-epoch',), kind='int', metavar='N', help='The epoch of its coordinator; -1 for one that never wrote a marker.', least=-1)
 _37 = Option(name='fence', flags=('--fence',), kind='flag', help='The words are transactional ids: fence them.')
 _38 = Option(name='force', flags=('--force',), kind='flag', help='Also one that its coordinator knows: the other partitions of it stay as they are.')
-_39 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.', panel='Plan')
+_39 = Option(name='execute', flags=('--execute', '-y', '--yes'), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
 _40 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.', panel='Plan')
 
 COMMANDS = {

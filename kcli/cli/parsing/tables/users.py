@@ -28,7 +28,7 @@ _21 = Option(name='iterations', flags=('--iterations',), kind='int', metavar='N'
 _22 = Option(name='password_file', flags=('--password-file',), metavar='FILE', help='From a file; - is stdin.')
 _23 = Option(name='password_command', flags=('--password-command',), metavar='COMMAND', help="From what a command prints, such as 'pass show kafka/bob'.")
 _24 = Option(name='password_env', flags=('--password-env',), metavar='VARIABLE', help="From a variable's value.")
-_25 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.', panel='Plan')
+_25 = Option(name='execute', flags=('--execute', '-y', '--yes'), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
 _26 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.', panel='Plan')
 _27 = Option(name='mechanisms', flags=('--mechanism',), multiple=True, metavar='MECHANISM', help='Only this mechanism. Repeatable.')
 _28 = Option(name='if_exists', flags=('--if-exists',), kind='flag', help='What does not exist is no failure.')
