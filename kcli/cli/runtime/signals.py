@@ -138,3 +138,20 @@ def tell_outages(cluster: Cluster, *, quiet: bool) -> None:
 
     if not quiet:
         asyncio.get_running_loop().call_later(PATIENCE, begin)
+
+
+class Listening:
+    """Ctrl-C as an event for a part of a command's work: `with Listening() as stop`, inside of a running loop. The
+    handlers that were there come back."""
+
+    def __init__(self) -> None:
+        self._stop = Stop()
+        self._before = [(number, signal.getsignal(number)) for number in SIGNALS]
+
+    def __enter__(self) -> Stop:
+        self._stop.listen()
+        return self._stop
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before:
+            signal.signal(number, handler)

@@ -22,8 +22,7 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.parsing.groups import QuietOptions, timeout
 from kcli.cli.parsing.option import choice, flag
 from kcli.cli.runtime.answer import plural, say
-from kcli.cli.runtime.listening import Listening
-from kcli.cli.runtime.signals import INTERRUPTED, Stop, ended_by
+from kcli.cli.runtime.signals import INTERRUPTED, Listening, Stop, ended_by
 from kcli.errors import DeadlineExceeded, KcliError
 from kcli.grammar.durations import seconds
 from kcli.grammar.units import bytes_text

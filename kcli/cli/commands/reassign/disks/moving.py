@@ -14,8 +14,7 @@ from kcli.admin.storage.log_dirs import log_dirs
 from kcli.cli.commands.reassign.wait import WaitingOptions
 from kcli.cli.output.tables.document import Document
 from kcli.cli.runtime.answer import plural, say
-from kcli.cli.runtime.listening import Listening
-from kcli.cli.runtime.signals import INTERRUPTED, Stop, ended_by
+from kcli.cli.runtime.signals import INTERRUPTED, Listening, Stop, ended_by
 from kcli.errors import BrokerError, DeadlineExceeded, KcliError
 from kcli.model import Cluster
 
