@@ -72,7 +72,6 @@ def test_an_option_that_is_told_is_one() -> None:
         ("topics --trim-prefix", "topics: there is no option --trim-prefix; here it is `kcli topics trim TOPIC"),
         ("lag t -o json", "lag: there is no option -o; here it is `--format json`"),
         ("tail t --follow", "tail: there is no option --follow; here it is the default, unless -e ends it; see `k"),
-        ("topics delete t -y", "topics delete: there is no option -y; here it is `--execute`"),
         ("consume t --num 3", "consume: there is no option --num; here it is `-n N`"),
         ("consume t --filter x", "consume: there is no option --filter; here it is `--grep RE`"),
         ("topics list --filter x", "topics list: there is no option --filter; here it is `--match PATTERN`"),
