@@ -1,0 +1,195 @@
+"""Commands that show a plan follow the same rules: the question by their declaration, the plan where nobody is asked."""
+
+from __future__ import annotations
+
+import io
+import json
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from kcli.cli.main import main
+from kcli.cli.parsing.command import options_of
+from kcli.cli.parsing.groups import PlanOptions, UndoOptions
+from kcli.cli.parsing.option import Options
+from kcli.cli.parsing.registry import every
+from kcli.cli.runtime.change import PLAN_ONLY
+from kcli.sandbox.sandbox import Sandbox
+from kcli.sandbox.thread import SandboxThread
+
+YES_NO, NUMBER, NAME = (
+    "Apply the plan? [y/N] ",
+    " does the plan change? Type the number to apply it: ",
+    " to apply the plan: ",
+)
+LINES = [
+    "acls add --allow User:bob --operation read --topic orders",
+    "acls remove --principal User:ann",
+    "acls restore {acls}",
+    "apply {file}",
+    "cluster features downgrade transaction.version=1",
+    "cluster features set transaction.version=1",
+    "cluster features upgrade group.version",
+    "cluster unregister 1 --force",
+    "cluster voters add 2@127.0.0.1:9093",
+    "cluster voters remove 3",
+    "configs append topic orders cleanup.policy=compact",
+    "configs subtract topic orders cleanup.policy=delete",
+    "configs restore {configs}",
+    "configs set topic orders retention.ms=5",
+    "configs unset topic orders segment.ms",
+    "groups clone billing other",
+    "groups delete billing",
+    "groups delete 'bill*'",
+    "groups delete-offsets billing -t orders",
+    "groups delete-offsets 'bill*' -t orders",
+    "groups reset billing --all-topics --to-latest",
+    "groups reset 'bill*' --all-topics --to-latest",
+    "leaders elect orders",
+    "quotas alter --user ann producer_byte_rate=1000",
+    "quotas restore {quotas}",
+    "reassign cancel moving",
+    "reassign disks small --balance",
+    "reassign execute orders --replication-factor 3 --additional",
+    "reassign throttle 1MB",
+    "rollback billing --all-topics --time -1h",
+    "tokens expire {token}",
+    "topics alter orders --config retention.ms=5",
+    "topics alter 'ord*' --config retention.ms=5",
+    "topics delete orders",
+    "topics delete 'ord*' small",
+    "topics trim orders --before end",
+    "topics trim 'ord*' --before end",
+    "txn abort orders:1 --start-offset 0",
+    "txn fence live",
+    "users delete ann",
+    "users set ann --password-file {password}",
+]
+ELSEWHERE = {
+    "redrive": "never asks: tests/cli/commands/redrive",
+    "pipeline checkpoint": "needs a checkpoint of Spark: tests/pipeline/jobs/test_checkpoint_reset.py",
+    "pipeline finalize": "needs files of Spark: tests/pipeline",
+}
+
+
+def plans() -> dict[str, type[Options]]:
+    """The options of each command that shows a plan."""
+    found: dict[str, type[Options]] = {}
+    for name, command in every():
+        module, _, function = command.run.partition(":")
+        options = options_of(getattr(import_module(module), function))
+        if issubclass(options, PlanOptions):
+            found[name] = options
+    return found
+
+
+def name_of(line: str) -> str:
+    return max((name for name in plans() if line.startswith(f"{name} ")), key=len)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def _populate(sandbox: Sandbox) -> None:
+    sandbox.topics.create("orders", assignments=[[1, 2], [2, 3]])
+    sandbox.topics.create("moving", assignments=[[1, 2]])
+    sandbox.topics.create("small", assignments=[[1, 2], [1, 2], [1, 2]])
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """A sandbox in which each line has something to change, and the files that lines name."""
+    folder = tmp_path_factory.mktemp("changes")
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        SandboxThread(brokers=4, disks=2, sasl={"admin": "a"}, super_users=["User:admin"]) as sandbox,
+    ):
+        for name, value in (
+            ("XDG_STATE_HOME", str(folder)), ("KCLI_BOOTSTRAP", sandbox.bootstrap), ("KCLI_SASL_USERNAME", "admin"),
+            ("KCLI_SASL_PASSWORD", "a"), ("KCLI_SASL_MECHANISM", "SCRAM-SHA-256"),
+            ("KCLI_SECURITY_PROTOCOL", "SASL_PLAINTEXT"),
+        ):  # fmt: skip
+            patch.setenv(name, value)
+        sandbox.call(_populate)
+        made = {name: str(folder / name) for name in ("file", "acls", "configs", "quotas", "password")}
+        Path(made["file"]).write_text("topics: {orders: {configs: {retention.ms: 7}}}")
+        Path(made["password"]).write_text("secret\n")
+        Path(made["password"]).chmod(0o600)
+        for line in (
+            "produce orders -p 0 --value x -q", "produce moving --value x -q", "produce small -p 0 --value x -q",
+            "groups clone none billing",
+            "acls add --allow User:ann --operation read --topic orders --execute --undo-file {acls}",
+            "configs set topic orders segment.ms=50000 --execute --undo-file {configs}",
+            "quotas alter --user bob producer_byte_rate=5 --execute --undo-file {quotas}",
+            "users set ann --password-file {password} --execute",
+            "cluster voters remove 2 --execute",
+            "reassign execute moving --to 3,4 --throttle 1B --execute",
+        ):  # fmt: skip
+            main(shlex.split(line.format(**made)))
+        offsets = folder / "offsets"
+        offsets.write_text("orders,0,0\n")
+        assert main(["groups", "reset", "billing", "--from-file", str(offsets), "--execute", "--no-undo", "-q"]) == 0
+        with redirect_stdout(io.TextIOWrapper(io.BytesIO(), "utf-8")) as output:
+            assert main(["tokens", "create", "-J"]) == 0
+            output.seek(0)
+            made["token"] = json.loads(output.read())["tokens"][0]["token_id"]
+        yield made
+
+
+def test_every_command_with_a_plan_is_among_the_lines() -> None:
+    assert set(plans()) == {name_of(line) for line in LINES} | set(ELSEWHERE)
+
+
+def _question(line: str) -> str:
+    """How a line is confirmed, by what its command declares."""
+    if "*" in line:
+        return NUMBER
+    return YES_NO if issubclass(plans()[name_of(line)], UndoOptions) else NAME
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_plan_is_confirmed_as_the_command_declares(
+    line: str, files: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = shlex.split(line.format(**files))
+
+    def run(*more: str) -> tuple[int, str, str]:
+        code = main([*words, *more])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    code, plan, _ = run("--dry-run", "-q")
+    assert (code, "would " in plan or plan.startswith("+")) == (0, True), plan
+    assert run("-q")[:2] == (0, plan), "without a terminal it is a dry run"
+    assert PLAN_ONLY in run()[2]
+    assert main([*words, "--yes", "--dry-run"]) == main([*words, "-y", "--dry-run"]) == 2, "--yes is --execute"
+    capsys.readouterr()
+    with monkeypatch.context() as patch:
+        patch.setattr("sys.stdin", Terminal("no\n"))
+        patch.setattr("sys.stderr", asked := Terminal())
+        assert main(words) == 1
+    said = asked.getvalue().splitlines()
+    (question,) = [one for one in said if "apply" in one and one.endswith("not confirmed: nothing was changed")]
+    assert question.removesuffix("kcli: not confirmed: nothing was changed").endswith(_question(line))
+    assert capsys.readouterr().out == ""
+    assert run("--dry-run", "-q")[:2] == (0, plan), "nothing was changed"
+
+
+@pytest.mark.parametrize("answers", ["1\n", "3\n", "orders\n", "y\n", "2\n"])
+def test_a_pattern_is_confirmed_by_the_number_of_its_matches(
+    answers: str, files: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("tmp-1", "tmp-2"):
+        main(["topics", "create", name, "-p", "1", "-q"])
+    capsys.readouterr()
+    monkeypatch.setattr("sys.stdin", Terminal(answers))
+    monkeypatch.setattr("sys.stderr", asked := Terminal())
+    assert main(["topics", "delete", "tmp-*"]) == (0 if answers == "2\n" else 1)
+    assert "tmp-1" in asked.getvalue() and "tmp-2" in asked.getvalue(), "the plan names what was matched"
