@@ -232,7 +232,7 @@ def value(shape: str, column: Column, place: int) -> object:
         return ({"cleanup.policy": "compact", "min.insync.replicas": "2", "retention.ms": "604800000"}, {}, {"a": "1"})[
             place
         ]
-    text = TEXTS[column.name][place]
+    text = TEXTS.get(column.name, GROUPS)[place]
     return text if text is not None or column.null else "none"
 
 

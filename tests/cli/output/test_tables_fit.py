@@ -17,6 +17,7 @@ from kcli.text.width import cells, items, middle, wrapped
 from tests.cli.output.table_samples import WIDTHS, document, drawn, heading, snapshot
 
 SHAPES = {one.name: one for one in every()}
+REMADE = "as it should be? python -m tests.cli.output.table_samples writes the snapshots"
 TOO_LONG = {"tokens.create"}
 """What is shown once is never cut: the password of a token."""
 
@@ -26,12 +27,13 @@ TOO_LONG = {"tokens.create"}
 def test_each_table_is_as_it_was(name: str, width: int) -> None:
     whole = snapshot(width).read_text()
     head = heading(SHAPES[name], width)
-    assert whole.partition(head)[2].partition("\n== ")[0].rstrip("\n") == drawn(SHAPES[name], width).rstrip("\n")
+    was = whole.partition(head)[2].partition("\n== ")[0].rstrip("\n")
+    assert was == drawn(SHAPES[name], width).rstrip("\n"), REMADE
 
 
 def test_the_snapshots_are_of_the_tables_that_there_are() -> None:
     for width in WIDTHS:
-        assert snapshot(width).read_text().count("\n== ") + 1 == len(SHAPES)
+        assert snapshot(width).read_text().count("\n== ") + 1 == len(SHAPES), REMADE
 
 
 @pytest.mark.parametrize("width", [*WIDTHS, 61, 40])
