@@ -72,10 +72,10 @@ class Leaps:
         at_work.add_done_callback(lambda _: self._done(loop))
         return at_work
 
-    async def shut_down(self, loop: Any) -> None:
+    async def shut_down(self, loop: Any, *timeout: float) -> None:  # the time limit is of Python 3.12 and newer
         with self._lock:
             self._jobs[loop._selector] += 1
-        await _shut_down(loop)
+        await _shut_down(loop, *timeout)
         self._done(loop)
 
     async def awaited(self, work: Coroutine[Any, Any, T]) -> T:

@@ -83,8 +83,9 @@ def options_of(function: Callable[[Taken], int]) -> type[Taken]:
 
 
 def _description(docstring: str, examples: str) -> str:
-    lines = docstring.strip().split("\n")
-    text = "\n".join(line.removeprefix("    ") for line in lines)
+    first, *rest = docstring.strip().split("\n")
+    indented = all(line.startswith("    ") for line in rest if line)  # Python 3.13 takes it away
+    text = "\n".join([first, *(line.removeprefix("    ") if indented else line for line in rest)])
     shown = [f"  {line}" for line in examples.strip().split("\n")]
     return "\n".join([text, "", "\b", "Examples:" if len(shown) > 1 else "Example:", *shown]) if examples else text
 
