@@ -96,6 +96,38 @@ def file_map() -> list[str]:
     return [row for row in Path("docs/design.md").read_text().splitlines() if re.match(r"\| `[\w/]+\.py`", row)]
 
 
+def for_tests_only() -> list[str]:
+    """Functions and classes of a module that nothing in kcli names: not their module, no import of it, no attribute,
+    no string (`run="module:function"`). Hooks that others call by their name are none of them."""
+    names: dict[str, set[str]] = {}
+    said: set[str] = set()
+    for path in [*sources(), *Path("pyspark_kcli").rglob("*.py")]:
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.ImportFrom):
+                for one in node.names:
+                    names.setdefault(one.name, set()).add(node.module or "")
+            elif isinstance(node, ast.Name):
+                names.setdefault(node.id, set()).add(_module(path))
+            elif isinstance(node, ast.Attribute):
+                said.add(node.attr)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                said.update(re.findall(r"\w+", node.value))
+    return [
+        f"{path}:{node.lineno} {node.name}"
+        for path in sources()
+        for node in tree(path).body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        and not node.name.startswith(("__", "pytest_"))
+        and not node.decorator_list
+        and node.name not in said
+        and not any(f"{_module(path)}.".startswith(f"{user}.") for user in names.get(node.name, ()))
+    ]
+
+
+def _module(path: Path) -> str:
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+
+
 def source_lines() -> list[str]:
     """Lines of source but blank lines and blocks of imports for types only."""
     rows = []
@@ -120,6 +152,7 @@ MEASURES: dict[str, Callable[[], list[str]]] = {
     "fmt_skip": skipped_formats,
     "hand_written_jitter": random_pauses,
     "file_map_rows": file_map,
+    "for_tests_only": for_tests_only,
     "source_lines": source_lines,
 }
 

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from kcli.model import Broker, Cluster, Group, TopicPartition, Transaction
+    from kcli.model import Broker, Cluster, TopicPartition
     from kcli.proto.schema import Request
 
     R = TypeVar("R")
@@ -33,19 +33,6 @@ async def ask_leader(cluster: Cluster, at: TopicPartition, request: Request[R], 
         return await broker.ask(request, timeout=timeout)
     except ConnectError:
         cluster.leader_moved(at)
-        raise
-
-
-async def ask_coordinator(
-    cluster: Cluster, of: Group | Transaction, request: Request[R], *, timeout: float | None = None
-) -> R:
-    """Look up the coordinator and send one request; forget the coordinator if its connection broke. The caller
-    retries."""
-    broker = await cluster.coordinator(of)
-    try:
-        return await broker.ask(request, timeout=timeout)
-    except ConnectError:
-        cluster.coordinator_moved(of)
         raise
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from kcli import codes
-from kcli.asking.ask import ask_coordinator, ask_leader
+from kcli.asking.ask import ask_leader
+from kcli.asking.coordinators import Coordinators
 from kcli.asking.offsets import LATEST, list_offsets
 from kcli.cluster.pool import Pool, load
 from kcli.errors import BrokerError, ConnectError, KcliError
@@ -228,14 +229,20 @@ async def test_C15_a_coordinator_or_leader_that_cannot_be_reached_is_forgotten()
         await cluster.coordinator(Group("g"))
         await fleet[2].stop()
         beat = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
-        with pytest.raises(ConnectError):
-            await ask_coordinator(cluster, Group("g"), beat)
+        coordinators = Coordinators(cluster)
+
+        async def pulse(broker: Any, groups: list[str]) -> dict[str, Any]:
+            await broker.ask(beat)
+            return dict.fromkeys(groups, True)
+
+        lost = await coordinators.ask(["g"], pulse, patience=0.1)
+        assert isinstance(lost["g"], ConnectError)
         with pytest.raises(ConnectError):
             await ask_leader(cluster, AT, beat)
         fleet.coordinators["g"] = 1
         fleet.topics["t"][0] = Told(1, 2)
         fleet[1].sound["Heartbeat"] = lambda request: HeartbeatResponse()
-        await ask_coordinator(cluster, Group("g"), beat)
+        assert await coordinators.ask(["g"], pulse) == {"g": True}
         await ask_leader(cluster, AT, beat)
 
 

@@ -15,7 +15,7 @@ from kafka.errors import KafkaError
 from kcli.acls import Acl, exactly
 from kcli.admin.acls.acls import create_acls, delete_acls, describe_acls
 from kcli.admin.users.tokens import create_token
-from kcli.admin.users.users import Password, alter_users, describe_users
+from kcli.admin.users.users import Password, alter_credentials, describe_users
 from kcli.client import Client
 from kcli.sandbox.thread import SandboxThread
 from kcli.secret import Secret
@@ -149,7 +149,7 @@ async def test_users_that_strangers_set_log_in_here_and_users_of_ours_there(
         found = await describe_users(mine.cluster, ["carl", "paul"])
         assert found == {"carl": {mechanism: 5000}, "paul": {mechanism: 6000}}
         given = Password(user="kim", mechanism=mechanism, password=Secret("kims secret"))
-        assert await alter_users(mine.cluster, [given]) == {"kim": None}
+        assert await alter_credentials(mine.cluster, [given]) == {("kim", mechanism): None}
     described = stranger.describe_user_scram_credentials(["kim"])["kim"].result(SECOND)
     assert [one.iterations for one in described.scram_credential_infos] == [8192]
     sandbox.call(lambda made: made.cluster.access.acls.add(READ._replace(principal="User:*", operation="describe")))

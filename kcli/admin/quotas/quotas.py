@@ -95,11 +95,6 @@ def entity(names: Mapping[str, str | None]) -> Entity:
     return Entity(parts=tuple((kind, names[kind]) for kind in KINDS if kind in names))
 
 
-def keys_of(entity: Entity) -> list[str]:
-    """What can be limited for such an entity."""
-    return [key for key in KEYS if (key == "connection_creation_rate") == (IP in entity.names)]
-
-
 def value_of(key: str, text: str) -> float:
     """`10MiB`, `50%`, `5/s` as the number Kafka has. Raises UsageError for an unknown key and a value that is none."""
     unit = KEYS.get(key)

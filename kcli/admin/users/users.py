@@ -58,22 +58,11 @@ async def describe_users(cluster: Cluster, names: Iterable[str] | None = None) -
     }
 
 
-async def alter_users(
-    cluster: Cluster, set: Sequence[Password] = (), remove: Sequence[tuple[str, str]] = ()
-) -> dict[str, KcliError | None]:
-    """Set passwords, and `remove` credentials (user, mechanism). By user: what went wrong first, None where all was
-    done. Nothing is sent twice."""
-    done: dict[str, KcliError | None] = {}
-    for (name, _), problem in (await alter_credentials(cluster, set, remove)).items():
-        done[name] = done.get(name) or problem
-    return done
-
-
 async def alter_credentials(
     cluster: Cluster, set: Sequence[Password] = (), remove: Sequence[tuple[str, str]] = ()
 ) -> dict[tuple[str, str], KcliError | None]:
-    """The same by user and mechanism. Kafka takes one change of a user in a request, so a user with two mechanisms
-    needs two, one after the other."""
+    """Set passwords, and `remove` credentials (user, mechanism); by these, what went wrong. Kafka takes one change
+    of a user in a request, so a user with two mechanisms needs two, one after the other."""
     given: list[Password | tuple[str, str]] = [*remove, *set]
     unknown = KcliError("kcli does not know this mechanism: it may be too old for it")
     done: dict[tuple[str, str], KcliError | None] = {_key(change): unknown for change in given}

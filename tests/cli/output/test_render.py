@@ -15,10 +15,11 @@ import pytest
 from kcli.cli.commands.schema.schema import schema_of
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import _defused, render, write
-from kcli.cli.output.tables.shape import every, shape
+from kcli.cli.output.tables.shape import every
 from kcli.cli.output.terminal import Terminal
 from kcli.cli.parsing.groups import FORMATS
 from kcli.errors import ConnectError
+from tests.cli.shapes import shape
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 EVIL = 'a\x1b]0;x\x07\u202eb\tc\nd,"e" – é'
@@ -140,7 +141,7 @@ def test_NO_COLOR_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_rows_are_written_as_utf8_whatever_the_locale() -> None:
     program = (
         "from kcli.cli.output.tables.document import Document; from kcli.cli.output.tables.render import write;"
-        "from kcli.cli.output.tables.shape import shape;"
+        "from tests.cli.shapes import shape;"
         "write(Document(shape=shape('topics.delete'), rows={'topics': [{'topic': 'é', 'result': 'x'}]}), 'table')"
     )
     done = subprocess.run(

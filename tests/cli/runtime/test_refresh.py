@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from kcli.cli.output.tables.document import Document
-from kcli.cli.output.tables.shape import shape
 from kcli.cli.parsing.groups import ReadOptions, RefreshOptions
 from kcli.cli.parsing.registry import every
 from kcli.cli.runtime.refresh import refreshes, watch
@@ -18,6 +17,7 @@ from kcli.cli.runtime.signals import Stop
 from kcli.errors import ConnectError, KcliError
 from tests.cli.conftest import KCLI, Shell
 from tests.cli.poison import on_a_terminal
+from tests.cli.shapes import shape
 from tests.programs import Background
 
 ONCE_A_WHILE = ("--watch", "--interval", "10ms", "-n", "3")

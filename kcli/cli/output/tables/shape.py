@@ -103,11 +103,3 @@ def every() -> tuple[Shape, ...]:
 
     import_all()
     return tuple(DECLARED[name] for name in sorted(DECLARED))
-
-
-def shape(name: str) -> Shape:
-    """The shape of a command. Raises KeyError."""
-    for declared in every():
-        if declared.name == name:
-            return declared
-    raise KeyError(name)

@@ -15,7 +15,6 @@ import pytest
 from kcli import codes
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import render
-from kcli.cli.output.tables.shape import shape
 from kcli.proto.messages.describe_cluster import DescribeClusterResponse
 from kcli.proto.messages.describe_groups import DescribedGroup, DescribeGroupsResponse
 from kcli.proto.messages.find_coordinator import FindCoordinatorResponse
@@ -24,6 +23,7 @@ from kcli.sandbox.access.tls import ServerTls, make_certificates
 from kcli.sandbox.thread import SandboxThread
 from tests.certificates import Authority
 from tests.cli.conftest import Shell
+from tests.cli.shapes import shape
 from tests.cli.test_wrong_peers import hang_up, keep_silent, peer, speak_http
 from tests.fakes.speaking import MODERN, speaking
 from tests.ports import free_port
