@@ -20,9 +20,12 @@ SHAPE = shape("acls.add", "ACLs that were added or removed, or would be.", Chang
 
 class AddOptions(NeedOptions, UndoOptions):
     allow = texts(
-        "--allow", "--allow-principal", metavar="PRINCIPAL", help="Who may: User:bob, or bob; User:*. Repeatable."
+        "--allow",
+        "--allow-principal",
+        metavar="PRINCIPAL",
+        help="Allow a principal: User:bob, bob, User:*. Repeatable.",
     )
-    deny = texts("--deny", "--deny-principal", metavar="PRINCIPAL", help="Who may not. Repeatable.")
+    deny = texts("--deny", "--deny-principal", metavar="PRINCIPAL", help="Deny this principal. Repeatable.")
     allow_hosts = texts("--allow-host", metavar="HOST", help="From where --allow holds (default *, any). Repeatable.")
     deny_hosts = texts("--deny-host", metavar="HOST", help="From where --deny holds (default *, any). Repeatable.")
     pattern = choice(
@@ -38,7 +41,7 @@ class AddOptions(NeedOptions, UndoOptions):
 
 @command(
     "acls add",
-    help="Allow or deny somebody something.",
+    help="Allow or deny principals access to a resource.",
     examples="""
 kcli acls add --allow bob --operation read --topic orders --execute
 kcli acls add --allow bob --producer --topic orders- --pattern prefixed --execute
@@ -77,7 +80,7 @@ def spelled(options: AddOptions) -> list[Acl]:
         for host in hosts or ["*"]
     ]
     if not who:
-        raise UsageError("who? --allow PRINCIPAL or --deny PRINCIPAL, such as --allow User:bob")
+        raise UsageError("missing principal: --allow PRINCIPAL or --deny PRINCIPAL, such as --allow User:bob")
     for permission, names, hosts in permissions:
         if hosts and not names:
             raise UsageError(f"--{permission}-host goes with --{permission}")

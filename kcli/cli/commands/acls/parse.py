@@ -24,7 +24,7 @@ class ResourceOptions(Options):
         "--user",
         "--user-principal",
         metavar="PRINCIPAL",
-        help="A user, who has delegation tokens; * is all. Repeatable.",
+        help="Owner of delegation tokens; * means all users. Repeatable.",
     )
     operations = texts(
         "--operation", metavar="OPERATION", help="read, write, create, delete, alter, describe, all, … Repeatable."
@@ -35,7 +35,7 @@ class FilterOptions(ResourceOptions):
     """What an ACL must have to match."""
 
     principals = texts(
-        "--principal", metavar="PRINCIPAL", help="Of whom: User:bob, or bob; User:* is everybody's. Repeatable."
+        "--principal", metavar="PRINCIPAL", help="Principal: User:bob, bob or User:* (all users). Repeatable."
     )
     hosts = texts("--host", metavar="HOST", help="From where; * is what holds for any host. Repeatable.")
     permission = choice("--permission", of=("allow", "deny"), help="Only those that do this.")
@@ -135,9 +135,7 @@ def needed(options: NeedOptions, who: Who, pattern: str | None) -> list[Acl]:
             known.setdefault(kind, []).extend(names)
     for kind, _ in named:
         if kind not in known:
-            raise UsageError(
-                f"what shall be done to the {kind}? --producer and --consumer do not say; name --operation"
-            )
+            raise UsageError(f"missing --operation for the {kind}: --producer and --consumer do not cover it")
     if options.idempotent:
         named, known["cluster"] = [*named, ("cluster", CLUSTER)], ["idempotent-write"]
     acls = [acl for at in named for operation in known[at[0]] for acl in rules(at, operation, who, pattern)]

@@ -24,9 +24,9 @@ class RemoveOptions(FilterOptions, NeedOptions, UndoOptions):
         "--pattern",
         "--resource-pattern-type",
         of=("literal", "prefixed", "match", "any"),
-        help="How names are meant; default literal. Without a name any.",
+        help="Pattern type of the names (default: literal; without a name: any).",
     )
-    all = flag("--all", help="All ACLs of the cluster, if nothing else is said.")
+    all = flag("--all", help="All ACLs of the cluster; excludes all filters.")
 
 
 @command(
@@ -39,13 +39,13 @@ kcli acls remove --consumer --principal bob --topic orders --group billing --exe
 kcli acls remove --topic orders --pattern match --permission deny --execute""",
 )
 def remove(options: RemoveOptions) -> int:
-    """Remove the ACLs that match all that is said; exactly those that the plan shows. A name is taken as it is written
-    in the ACL (--pattern match: all that hold for it, wildcards and prefixes too). The plan comes first; --execute
-    does it, and keeps an undo file for `kcli acls restore`.
+    """Remove the ACLs that match all options. A name matches ACLs with exactly this name; with --pattern match also
+    those whose wildcard or prefix covers it. The plan is shown first; --execute removes exactly the ACLs of the plan
+    and keeps an undo file for `kcli acls restore`.
     """
     exact = _needed_acls(options)
     if exact is None and not has_filter(options) and not options.all:
-        raise UsageError("which? --principal, --topic, …; --all means every ACL of the cluster")
+        raise UsageError("missing filter: --principal, --topic, …; --all removes every ACL of the cluster")
     if options.all and (has_filter(options) or exact is not None):
         raise UsageError("--all and filters exclude each other")
     asked = filters(options, options.pattern, "literal")

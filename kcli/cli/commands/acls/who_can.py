@@ -19,13 +19,13 @@ MAY_NOT = 3
 
 
 class VerdictRow(Row, section="verdicts"):
-    principal: str = column("Who; User:* is everybody who has no row of their own.", rank=1)
+    principal: str = column("Principal; User:* stands for users without their own row.", rank=1)
     host: str = column("From which address; * is any that has no row of its own.")
     allowed: bool = column("Whether it may.", rank=1)
     because: str = column("The ACL that decides, or what else does.", unit="sentence")
 
 
-SHAPE = shape("acls.who-can", "Who may and who may not, one a row.", VerdictRow)
+SHAPE = shape("acls.who-can", "Principals that are allowed or denied, one per row.", VerdictRow)
 
 
 class WhoCanOptions(ReadOptions):
@@ -35,7 +35,7 @@ class WhoCanOptions(ReadOptions):
 
 @command(
     "acls who-can",
-    help="Who may do something to a resource, and which ACL says so.",
+    help="Show the principals allowed to use a resource, and the ACL that decides.",
     words="OPERATION RESOURCE [NAME]",
     examples="""
 kcli acls who-can write topic orders
@@ -44,8 +44,8 @@ kcli acls who-can read topic orders --principal bob --host 10.0.0.7 && echo yes
 kcli acls who-can create cluster""",
 )
 def run(options: WhoCanOptions) -> int:
-    """Print who may do an OPERATION to a resource: literal, prefixed and wildcard ACLs together, denials first. With
-    --principal: whether that one may; exit code 3 when not.
+    """Print the principals allowed to perform an OPERATION on a resource: literal, prefixed and wildcard
+    ACLs together, denials first. With --principal: whether that one may; exit code 3 when not.
 
     \b
     A RESOURCE is topic, group, cluster, transactional-id, delegation-token or user.
@@ -53,7 +53,7 @@ def run(options: WhoCanOptions) -> int:
     operation, kind, name = _asked(options.words)
     who = None if options.principal is None else principal(options.principal)
     if options.host is not None and who is None:
-        raise UsageError("--host goes with --principal: who comes from there?")
+        raise UsageError("--host needs --principal")
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         acls, beside = await asyncio.gather(acls_of(cluster, kind, name), authorizer(cluster))
@@ -80,7 +80,7 @@ def _row(answered: Verdict, acls: list[Acl], beside: Authorizer) -> VerdictRow:
         why = sentence(answered.rule)
     elif not acls and beside.everyone is not False:
         allowed = bool(beside.everyone)
-        why = f"no ACL holds for it, and {WITHOUT} is {'true' if allowed else 'not told'}"
+        why = f"no ACL covers it, and {WITHOUT} is {'true' if allowed else 'not reported'}"
     return VerdictRow(principal=answered.principal, host=answered.host, allowed=allowed, because=why)
 
 
@@ -98,9 +98,9 @@ def _remarks(acls: list[Acl], beside: Authorizer, who: str | None) -> list[str]:
     remarks = []
     if beside.super_users is None:
         them = "super users" if who is None else f"{who}, if it is a super user,"
-        remarks.append(f"{them} may whatever ACLs say; the broker does not tell who they are")
+        remarks.append(f"{them} may do anything whatever the ACLs say; the broker does not list super users")
     if beside.everyone is None and not acls:
-        remarks.append(f"no ACL holds for it: whether everybody may then, {WITHOUT}, the broker does not tell")
+        remarks.append(f"no ACL covers it: then {WITHOUT} decides, which the broker does not report")
     return remarks
 
 
@@ -109,7 +109,7 @@ def _asked(words: list[str]) -> tuple[str, str, str]:
     from kcli.text.suggest import did_you_mean
 
     if len(words) < 2 or len(words) > 3:
-        raise UsageError("who can what? kcli acls who-can OPERATION RESOURCE NAME, such as: who-can write topic orders")
+        raise UsageError("missing arguments: kcli acls who-can OPERATION RESOURCE NAME, such as write topic orders")
     operation, kind = words[0].lower().replace("_", "-"), words[1].lower().replace("_", "-")
     if kind not in KINDS:
         raise UsageError(f"{words[1]}: a RESOURCE is {', '.join(KINDS)}{did_you_mean(kind, KINDS)}")
@@ -119,5 +119,5 @@ def _asked(words: list[str]) -> tuple[str, str, str]:
     if kind == "cluster" and len(words) == 2:
         return operation, kind, CLUSTER
     if len(words) == 2:
-        raise UsageError(f"which {kind}? kcli acls who-can {operation} {kind} NAME")
+        raise UsageError(f"missing name: kcli acls who-can {operation} {kind} NAME")
     return operation, kind, principal(words[2]) if kind == "user" else words[2]

@@ -26,7 +26,7 @@ SHAPE = shape("apply", "What was done for a cluster to be as it is declared, or 
 
 class ApplyOptions(PruneOptions, UndoOptions):
     secrets = flag("--secrets", help="Send passwords and secret configs again, which cannot be compared.")
-    keep_going = flag("--keep-going", help="Do what can be done, also when something else is refused.")
+    keep_going = flag("--keep-going", help="Continue with the other changes after one is refused.")
     no_wait = flag("--no-wait", help="Do not wait until every broker knows.")
 
 
@@ -41,12 +41,12 @@ kcli apply cluster.yaml --prune --dry-run      # what would go, too; checked by 
 kcli export | kcli apply - -b other:9092 --execute""",
 )
 def apply(options: ApplyOptions) -> int:
-    """Make topics, configs, users, quotas and ACLs as files declare them. The plan comes first, checked by the brokers:
-    + is made, ~ is changed, - goes; --execute does it. What no file names is left alone, nothing is removed without
-    --prune, and a second run changes nothing. What was there before is kept in an undo file, for apply to take.
+    """Apply topics, configs, users, quotas and ACLs that files declare. The plan comes first, checked by the brokers:
+    + is created, ~ changed, - removed; --execute applies it. Resources that no file names stay as they are, nothing is
+    removed without --prune, and a second run changes nothing. An undo file for apply keeps the previous state.
 
-    A FILE is YAML, TOML or JSON, a folder of such files, or - for stdin; `kcli schema apply file` prints what may
-    stand in it.
+    A FILE is YAML, TOML or JSON, a folder of such files, or - for stdin; `kcli schema apply file` prints its
+    schema.
 
     \b
     A file:

@@ -32,8 +32,8 @@ kcli diff cluster.yaml -J | jq '.changes[].name'""",
 def diff(options: DiffOptions) -> int:
     """Print how a cluster differs from what files declare. Exit code 3 when it does, 0 when it does not.
 
-    A FILE is YAML, TOML or JSON, a folder of such files, or - for stdin; `kcli schema apply file` prints what may
-    stand in it.
+    A FILE is YAML, TOML or JSON, a folder of such files, or - for stdin; `kcli schema apply file` prints its
+    schema.
     """
     declared = read(options.words)
 

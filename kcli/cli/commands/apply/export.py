@@ -43,8 +43,8 @@ kcli export 'orders*' 'group/*' --only topics --only configs --format toml
 kcli export -b old:9092 | kcli apply - -b new:9092 --execute""",
 )
 def export(options: ExportOptions) -> int:
-    """Print topics, configs, users, quotas and ACLs as a file for `kcli apply`. To apply it to the same cluster changes
-    nothing. Passwords cannot be read: users get the name of an environment variable, secret configs are left out.
+    """Print topics, configs, users, quotas and ACLs as a file for `kcli apply`. Applying it to the same cluster changes
+    nothing. Passwords cannot be read: users get the name of an environment variable, secret configs are omitted.
     Not exported: records, offsets, and what is Kafka's own. NAME restricts it to what is named so: orders, orders-*,
     ^RE, group/billing, User:a*.
     """
@@ -54,7 +54,7 @@ def export(options: ExportOptions) -> int:
             from kcli.text.suggest import did_you_mean
 
             near = did_you_mean(name, SECTIONS) or f"; there are {', '.join(SECTIONS)}"
-            raise UsageError(f"--only {name}: there is no such section{near}")
+            raise UsageError(f"--only {name}: unknown section{near}")
     if options.match:
         say(options, f"--match is an argument today: kcli export {quote(options.match[0])}")
     names = Names([*options.words, *options.match], literal=options.literal)

@@ -8,9 +8,9 @@ from kcli.cli.output.tables.rows import Row, column
 class ChangeRow(Row, section="changes"):
     change: str = column("+ is made, ~ is changed, - goes.", unit="word", rank=1)
     kind: str = column("topic, broker, group, client-metrics, user, quota or acl.", unit="word")
-    name: str = column("What it is called; of a quota or an ACL, who it is for.", rank=1)
+    name: str = column("Name of the resource; for a quota or an ACL, its principal or entity.", rank=1)
     config: str = column("What changes of it: a config, partitions, replication, records, a mechanism, an ACL.", rank=1)
-    old: str | None = column("Its value before; null when there is none, *** for a secret.", rank=1, width=10)
+    old: str | None = column("Previous value; null if there was no value, *** for a secret.", rank=1, width=10)
     new: str | None = column("Its value after.", rank=1, width=10)
     result: str = column(
         "would create, would change, would delete; created, changed, deleted; refused, failed.", unit="word", rank=1

@@ -51,7 +51,7 @@ async def produce(line: CommandLine, stop: Stop) -> int:
         finally:
             await producer.close(0)
     if stop.asked and settings.transactional_id is None:
-        what = "not all of what was read was acknowledged" if sending.failed else "what was read so far was sent"
+        what = "not all of what was read was acknowledged" if sending.failed else "all input read before was sent"
         say(line.verbosity, 1, f"Interrupted: {what}")
     return sending.exit_code()
 
@@ -64,7 +64,7 @@ async def _end_transaction(line: CommandLine, producer: Producer, stop: Stop) ->
             async with asyncio.timeout(GRACE):
                 await producer.abort()
         except TimeoutError:
-            raise Fatal("Nobody answers the abort: the coordinator aborts after transaction.timeout.ms") from None
+            raise Fatal("No answer to the abort: the coordinator aborts after transaction.timeout.ms") from None
         return
     say(line.verbosity, 1, "Committing transaction")
     ending = asyncio.ensure_future(producer.commit())
@@ -74,7 +74,7 @@ async def _end_transaction(line: CommandLine, producer: Producer, stop: Stop) ->
     if not ending.done():
         ending.cancel()
         await asyncio.wait({ending})
-        raise Fatal("Nobody can say whether the transaction was committed")
+        raise Fatal("It is unknown whether the transaction was committed")
     ending.result()
     say(line.verbosity, 1, "Transaction successfully committed")
 

@@ -32,7 +32,7 @@ SHAPE = shape("cluster.quorum", "The KRaft quorum: one row for it, one for each 
 
 @command(
     "cluster quorum",
-    help="Who decides: voters and observers, and how far each is behind.",
+    help="Show controllers of the KRaft quorum: voters, observers and their lag.",
     examples="""
 kcli cluster quorum
 kcli cluster quorum -J | jq '.nodes[] | select(.lag > 100)'""",

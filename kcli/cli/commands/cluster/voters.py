@@ -27,7 +27,7 @@ LISTENER = "CONTROLLER"
 class ControllerRow(Row, section="voters"):
     node: int = column("Id of the controller.", rank=1)
     directory_id: str | None = column("Id of its metadata directory; null before 3.9.", rank=3, unit="word")
-    listeners: list[str] = column("Where it can be reached; told of voters only.")
+    listeners: list[str] = column("Addresses it listens on; reported for voters only.")
 
 
 class VoterRow(ControllerRow):
@@ -48,7 +48,7 @@ REMOVE = shape("cluster.voters.remove", "The controller that got a vote or lost 
 
 @command(
     "cluster voters",
-    help="The controllers: who votes, where, from which directory.",
+    help="Voters of the KRaft quorum: controllers, addresses, directories.",
     examples="""
 kcli cluster voters
 kcli cluster voters -J | jq '.voters[] | select(.role != "observer")'""",

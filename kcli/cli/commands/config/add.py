@@ -88,7 +88,7 @@ def _new(name: str, options: AddOptions) -> NewProfile:
         cluster = read("properties", options.config_file, name)[0]
         new.bootstrap, new.properties = cluster.bootstrap, cluster.properties
         if cluster.left_out and not options.quiet:
-            complain(f"{options.config_file}: left out: {', '.join(cluster.left_out)}")
+            complain(f"{options.config_file}: omitted: {', '.join(cluster.left_out)}")
     read_properties(None, options.properties, looking=False)  # refuses unknown names and values
     for item in options.properties:
         key, _, value = (part.strip() for part in item.partition("="))

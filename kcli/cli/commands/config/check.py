@@ -23,7 +23,7 @@ PATHS = (".location", ".keytab", ".token.file")
 
 class CheckRow(Row, section="profiles"):
     profile: str = column("Name of the profile.", rank=1)
-    config_file: str = column("File it stands in.", rank=3)
+    config_file: str = column("File that defines it.", rank=3)
     result: str = column("ok, warning or failed.", unit="word", rank=1)
     note: str | None = column("What the figures do not say by themselves.", unit="sentence")
 

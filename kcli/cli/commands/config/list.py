@@ -20,7 +20,7 @@ class ProfileRow(Row, section="profiles"):
     protocol: str = column("security.protocol.", unit="word", rank=3)
     protected: str | None = column("read_only, protected, or null.", unit="word")
     default: bool = column("True when it is used without --profile.")
-    config_file: str = column("File it stands in.", rank=3)
+    config_file: str = column("File that defines it.", rank=3)
     note: str | None = column("What the figures do not say by themselves.", unit="sentence")
 
 

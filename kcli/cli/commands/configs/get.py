@@ -19,10 +19,10 @@ class ConfigRow(NamedRow, section="configs"):
     kind: str = column("topic, broker, logger, group or client-metrics.", table=False, unit="word")
     config: str = column("Name of the config.", rank=1)
     value: str | None = column("Its value; null for a secret.", rank=1)
-    source: str = column("Who set it: topic, broker, all brokers, server.properties, default, …")
+    source: str = column("Source of the value: topic, broker, all brokers, server.properties, default, …")
     inherited: str | None = column("What would hold otherwise.", rank=3)
     type: str | None = column("boolean, int, long, list, …", table=False, unit="word")
-    secret: bool = column("Whether its value is never told.", table=False)
+    secret: bool = column("Whether the value is a secret, which is never shown.", table=False)
     read_only: bool = column("Whether it can only be changed in a file.", table=False)
     documentation: str | None = column("Kafka's explanation.", sparse=True, unit="sentence")
 
@@ -47,7 +47,7 @@ kcli configs get broker 1 --all --docs
 kcli configs get logger 1 --all --format ndjson | jq .""",
 )
 def get(options: GetOptions) -> int:
-    """Print configs: what somebody set, and with --all the inherited ones too.
+    """Print configs: overrides, and with --all the inherited ones too.
     Secrets are never shown.
 
     A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.

@@ -15,7 +15,7 @@ from kcli.model import Cluster
 
 
 class ResourceRow(NamedRow, section="resources"):
-    configs: int = column("How many configs somebody set.", unit="count")
+    configs: int = column("Number of overrides.", unit="count")
 
 
 SHAPE = shape("configs.list", "What has configs, one a row.", ResourceRow)
@@ -23,7 +23,7 @@ SHAPE = shape("configs.list", "What has configs, one a row.", ResourceRow)
 
 @command(
     "configs list",
-    help="What has configs that somebody set.",
+    help="List resources that have overrides.",
     words="KIND",
     examples="""
 kcli configs list topic
@@ -31,7 +31,7 @@ kcli configs list group
 kcli configs list client-metrics -J""",
 )
 def list_all(options: ReadOptions) -> int:
-    """List what of a kind has configs, and how many of them somebody set.
+    """List resources of a kind that have overrides, with their number.
 
     A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
     """

@@ -22,7 +22,7 @@ kcli configs append topic orders cleanup.policy=compact --execute""",
 )
 def append(options: UndoOptions) -> int:
     """Add to configs that are lists. The plan comes first, checked by the broker: old and new
-    value; --execute does it. What was set before is kept in an undo file, which `kcli configs restore` takes back.
+    value; --execute does it. The previous values are kept in an undo file for `kcli configs restore`.
 
     A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
     """
@@ -38,7 +38,7 @@ kcli configs subtract topic orders cleanup.policy=delete --execute""",
 )
 def subtract(options: UndoOptions) -> int:
     """Take away from configs that are lists. The plan comes first, checked by the broker: old and new
-    value; --execute does it. What was set before is kept in an undo file, which `kcli configs restore` takes back.
+    value; --execute does it. The previous values are kept in an undo file for `kcli configs restore`.
 
     A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
     """

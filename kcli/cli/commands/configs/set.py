@@ -33,7 +33,7 @@ kcli configs set logger 1 kafka.server.KafkaApis=DEBUG --execute""",
 )
 def set_configs(options: SetOptions) -> int:
     """Set configs. The plan comes first, checked by the broker: old and new
-    value; --execute does it. What was set before is kept in an undo file, which `kcli configs restore` takes back.
+    value; --execute does it. The previous values are kept in an undo file for `kcli configs restore`.
 
     A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
     """

@@ -44,7 +44,7 @@ def before(
             if was is None or not own(at, was):
                 rows.append((at, name, None))
             elif was.secret:
-                say(options, f"{about(at)}: what {name} was is secret, so that it cannot be taken back")
+                say(options, f"{about(at)}: the previous value of {name} is secret and cannot be restored")
             else:
                 rows.append((at, name, was.value))
     return rows

@@ -24,14 +24,14 @@ class UnsetOptions(EntityOptions, KeyOptions, UndoOptions):
 
 @command(
     "configs unset",
-    help="Take configs back to what is inherited.",
+    help="Remove overrides (fall back to the default).",
     words="KIND NAME KEY",
     examples="""
 kcli configs unset topic orders retention.ms --execute""",
 )
 def unset(options: UnsetOptions) -> int:
-    """Take configs back to what is inherited. The plan comes first, checked by the broker: old and new
-    value; --execute does it. What was set before is kept in an undo file, which `kcli configs restore` takes back.
+    """Remove overrides (fall back to the default). The plan comes first, checked by the broker: old and new
+    value; --execute does it. The previous values are kept in an undo file for `kcli configs restore`.
 
     A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
     """

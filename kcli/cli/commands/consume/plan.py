@@ -94,7 +94,7 @@ class Plan(Selection):
         self.group = self._group(options.group)
         self.order: str | None = options.order
         if self.order is not None and self.group is not None:
-            raise UsageError("--order reads all partitions at once; a --group gives them to whom it likes")
+            raise UsageError("--order reads all partitions at once; a --group assigns them to its members")
         self.per_partition: int | None = options.per_partition
         if self.per_partition is not None and (self.order is not None or self.group is not None):
             raise UsageError("--per-partition counts as partitions are read: neither with --order nor with --group")

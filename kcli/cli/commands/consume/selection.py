@@ -106,7 +106,7 @@ class Selection:
             self.partitions = sorted(starts)
         unread = sorted(starts.keys() - set(starts if self.partitions is None else self.partitions))
         if unread:
-            raise UsageError(f"-o {unread[0]}=…: -p leaves out partition {unread[0]}")
+            raise UsageError(f"-o {unread[0]}=…: -p does not select partition {unread[0]}")
 
     def _pattern(self, patterns: list[str], command: str) -> TopicPattern:
         if command not in BY_PATTERN:

@@ -36,13 +36,13 @@ kcli copy orders orders-6 --repartition -z zstd --rate 10MB
 kcli copy orders orders-2 --exactly-once --follow""",
 )
 def copy(options: CopyOptions) -> int:
-    """Copy the records of SRC to DST: key, value, headers, timestamp and partition stay. It ends at the end as it was
-    at the start, unless --follow. Batches that need no change go on as they are, compressed.
+    """Copy the records of SRC to DST: key, value, headers, timestamp and partition stay. Stop at the end offsets seen at
+    the start, unless --follow. Batches that need no change are sent unchanged, still compressed.
 
-    How far it is, is kept in the source's cluster after the records were acknowledged; run again, it goes on there. So
-    records may be published twice after an interruption, and none is left out; with --exactly-once neither. -o -N
-    counts from the end: a whole copy of the last N is begun anew when it is run again, one that was cut short goes on.
-    Read is read_committed unless --isolation says otherwise.
+    Progress is saved in the source cluster after the records were acknowledged; the next run resumes there. After an
+    interruption records may be copied twice, but none is lost; with --exactly-once each is copied once. -o -N counts
+    from the end: a finished copy of the last N starts over when run again, an interrupted one resumes. The isolation
+    is read_committed unless --isolation is given.
 
     SRC may be a pattern: its topics are copied one after another, * in DST is the name of each.
     """
@@ -88,7 +88,9 @@ async def _span(plan: Plan, source: Client) -> Span:
     left = {at: (min(max(start, stored.get(at, start)), stop), stop) for at, (start, stop) in span.items()}
     moved = sum(left[at][0] - start for at, (start, _) in span.items())
     if moved and not plan.connection.quiet:
-        complain(f"goes on after {moved} offsets that were done, as {plan.group} says; --restart begins anew")
+        complain(
+            f"resuming after {moved} offsets already copied (group {plan.group}); --restart copies from the beginning"
+        )
     return left
 
 

@@ -22,10 +22,10 @@ class CopyRow(Row, section="copies"):
     destination: str = column("Topic they went to.", rank=1)
     read: int = column("Records read.", unit="count")
     copied: int = column("Records acknowledged (with --exactly-once: committed).", unit="count")
-    filtered: int = column("Records that the filters left out.", unit="count")
+    filtered: int = column("Records filtered out.", unit="count")
     failed: int = column("Records that were not published.", unit="count", rank=1)
     unknown: int = column("Records that may be published; no answer says whether.", unit="count", rank=1)
-    untouched: int = column("Records whose batch went on as it was.", unit="count", rank=3)
+    untouched: int = column("Records whose batch was sent unchanged.", unit="count", rank=3)
     bytes: int = column("Bytes of batches as they were fetched.", unit="bytes")
     seconds: float = column("How long it took.")
     group: str | None = column("Under which name the positions are kept; null with --no-resume.", rank=3)
@@ -57,7 +57,7 @@ def summary(tally: Tally, unanswered: int = 0) -> str:
     yet."""
     parts = [f"{tally.copied} copied"]
     if tally.filtered:
-        parts.append(f"{tally.filtered} left out")
+        parts.append(f"{tally.filtered} filtered out")
     parts += [f"{tally.failed} failed"] if tally.failed else []
     unknown, rest = tally.unknown + unanswered, tally.on_the_way - unanswered
     parts += [f"{unknown} unknown"] if unknown else []
@@ -72,7 +72,7 @@ def verdict(plan: Plan, tally: Tally, problem: KcliError | None, stop: Stop, sec
         complain(sentence(problem))
         if isinstance(problem, BrokerError | UnknownOutcome) and plan.resume:
             again = "" if plan.exactly_once else "; what was copied behind that is copied again"
-            complain(f"run it again to go on where {plan.group} says{again}")
+            complain(f"run it again to resume from group {plan.group}{again}")
     if plan.format is not None:
         _show(plan, plan.format, tally, problem, seconds)
     if stop.asked and not plan.follow:

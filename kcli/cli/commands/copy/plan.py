@@ -36,10 +36,10 @@ class CopyOptions(
     ResumeOptions,
     OutputOptions,
 ):
-    follow = flag("--follow", help="Go on with what comes, until Ctrl-C.")
+    follow = flag("--follow", help="Continue with new records until Ctrl-C.")
     count = record_limit()
     repartition = repartition()
-    compression = compression("Compress anew. Else batches stay as they are.")
+    compression = compression("Recompress. Without it batches stay unchanged.")
     create = flag("--create", help="Make DST with the partitions and configs of SRC, where it is missing.")
     group = text(
         "-g",
@@ -89,7 +89,7 @@ class Plan(Selection):
         if not self.elsewhere and self.source == self.destination:
             raise UsageError("SRC and DST are one topic: the copy would read what it writes, without end")
         if self.range.stored:
-            raise UsageError("-o stored: a copy goes on by itself where it was; --restart begins anew")
+            raise UsageError("-o stored: a copy resumes by itself; --restart copies from the beginning")
         dry_run = self.options.dry_run
         if self.follow and (self.range.stop is not None or dry_run):
             raise UsageError(f"--follow has no end; {'--dry-run' if dry_run else 'the range'} has one")

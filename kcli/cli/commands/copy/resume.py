@@ -12,8 +12,8 @@ class ResumeOptions(Options):
     """How fast records are sent, and how a later run knows where to go on."""
 
     rate = text("--rate", metavar="RATE", help="At most this many records a second (500), or bytes (10MB).")
-    restart = flag("--restart", help="Begin anew, whatever was kept.")
-    no_resume = flag("--no-resume", help="Keep no positions, and look for none.")
+    restart = flag("--restart", help="Ignore saved progress and start over.")
+    no_resume = flag("--no-resume", help="Neither store nor use saved progress.")
     exactly_once = flag("--exactly-once", help="Records and positions in one transaction; within one cluster.")
     transactional_id = text(
         "--transactional-id",

@@ -44,14 +44,14 @@ kcli demo --no-dashboard
 kcli demo --file access.log""",
 )
 def demo(options: DemoOptions) -> int:
-    """Do the main job on the embedded sandbox: a real file in, the same bytes out, and who lags.
+    """Do the main job on the embedded sandbox: a real file in, the same bytes out, and consumer lag.
 
     On a terminal the dashboard opens then, on live producers and five groups: one keeps up, one falls behind, one is
-    stuck, one was left by everybody, one waits for an open transaction.
+    stuck, one has no members, one waits for an open transaction.
     """
     file = None if options.file is None else Path(options.file)
     if file is not None and not file.is_file():
-        raise UsageError(f"--file {file}: there is no such file")
+        raise UsageError(f"--file {file}: file not found")
     if file is not None and not file.stat().st_size:
         raise UsageError(f"--file {file}: it is empty, so there is nothing to send")
     terminal = sys.stdin.isatty() and sys.stdout.isatty()

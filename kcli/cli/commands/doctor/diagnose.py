@@ -165,10 +165,10 @@ async def refused(endpoint: Endpoint, problem: Exception) -> Fault:
     if mechanisms and mechanism not in mechanisms:
         return Fault("mechanism", f"{mechanism} is not offered; the broker offers {', '.join(mechanisms)}")
     if "allow.insecure.auth" in text:
-        return Fault("insecure", f"{mechanism} would show the password or token to who listens on the way")
+        return Fault("insecure", f"{mechanism} would send the password or token unencrypted")
     if not mechanisms and "security.protocol=PLAINTEXT or SSL" in text:
         return Fault(
-            "sasl-unwanted", "this listener asks nobody who they are", plain_protocol=protocol(endpoint, False)
+            "sasl-unwanted", "this listener does not use SASL authentication", plain_protocol=protocol(endpoint, False)
         )
     if codes.SASL_AUTHENTICATION_FAILED.name in text:
         return Fault("token" if mechanism == "OAUTHBEARER" else "password", text)

@@ -59,9 +59,9 @@ kcli doctor --profile prod -t orders -g billing      # what I may do with them
 kcli doctor --profile prod -J | jq '.steps[] | select(.status == "failed")'""",
 )
 def run(options: DoctorOptions) -> int:
-    """Go the whole way to the cluster step by step: the configuration, DNS, TCP, TLS, ApiVersions, SASL, metadata,
+    """Check the connection to the cluster step by step: the configuration, DNS, TCP, TLS, ApiVersions, SASL, metadata,
     every address that the brokers advertise, and what you may do there. A step that fails says what is wrong and
-    what mends it.
+    how to fix it.
 
     \b
     Exit codes: 0 all is well, 1 something behind a connection (rights, a topic,

@@ -47,7 +47,7 @@ async def metadata(checks: Checks) -> MetadataResponse:
         if mechanisms:
             raise Fault(
                 "sasl-wanted",
-                f"this listener wants to know who you are; it offers {', '.join(mechanisms)}",
+                f"this listener requires SASL authentication; it offers {', '.join(mechanisms)}",
                 sasl_protocol=protocol(checks, True),
             ) from problem
         raise Fault("metadata", trimmed(checks, problem)) from problem

@@ -14,7 +14,7 @@ MENDING = {
     "dead": "check the address, the VPN and the firewall: packets get lost on the way",
     "unreachable": "check this machine's network and routes",
     "http": "this is the port of a web server (a REST proxy, a registry?): name a broker's listener",
-    "tls-wanted": "set security.protocol=SSL, or SASL_SSL where it asks who you are",
+    "tls-wanted": "set security.protocol=SSL, or SASL_SSL if the listener requires SASL",
     "plaintext": "set security.protocol=PLAINTEXT or SASL_PLAINTEXT, or name the broker's TLS listener",
     "sasl-wanted": "set security.protocol={sasl_protocol} and sasl.mechanism to one of them",
     "sasl-unwanted": "set security.protocol={plain_protocol}, or name the broker's SASL listener",
@@ -28,13 +28,13 @@ MENDING = {
     "tls-name": "connect by one of these names, or have {host} added to the certificate; through a tunnel, keep the "
     "name and say --broker-map",
     "tls-authority": "name the authority that signed it: ssl.ca.location=FILE (PEM)",
-    "tls-client": "the broker checks who connects: name a certificate it trusts and its key (ssl.keystore.location, or "
+    "tls-client": "the broker requires a client certificate: name one it trusts and its key (ssl.keystore.location, or "
     "ssl.certificate.location and ssl.key.location)",
     "tls": "see what the broker's log says of the TLS handshake",
     "mechanism": "set sasl.mechanism to one of them",
     "password": "check sasl.username and sasl.password, and that the user exists for this mechanism",
     "token": "check where the token comes from: `kcli config show` says which source it is",
-    "insecure": "set security.protocol=SASL_SSL; only where nobody listens on the way, allow.insecure.auth=true",
+    "insecure": "set security.protocol=SASL_SSL; only on a trusted network, allow.insecure.auth=true",
     "sasl": "see what the broker's log says of the authentication",
     "metadata": "see what the broker's log says",
     "no-brokers": "wait until a broker has registered: the cluster is starting, or cut off from its controller",
@@ -61,7 +61,7 @@ class StepRow(Row, section="steps"):
     time_ms: float | None = column("How long it took, in milliseconds.", rank=3)
     result: str = column("What was found, or what is wrong.", rank=1, unit="sentence")
     fault: str | None = column("Name of what is wrong, for programs.", table=False, rank=1)
-    mend: str | None = column("What mends it.", table=False, unit="sentence")
+    mend: str | None = column("Suggested fix.", table=False, unit="sentence")
 
 
 class Step(Value):

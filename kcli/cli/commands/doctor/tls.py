@@ -79,7 +79,7 @@ def _said(fault: str, found: Certificate | None, host: str, text: str) -> str:
     if fault == "tls-name":
         return f"the certificate is for {names(found)}, and not for {host}"
     if fault == "tls-authority":
-        return f"the certificate of {names(found)} was signed by {found.issuer}, whom nothing here vouches for"
+        return f"the certificate of {names(found)} was signed by {found.issuer}, which is not trusted here"
     return text
 
 

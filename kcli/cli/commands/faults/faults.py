@@ -19,8 +19,8 @@ from kcli.sandbox.faults.control_client import find, tell
 
 class FaultRow(Row, section="faults"):
     fault: str = column("Name of the fault.", rank=1)
-    needs: list[str] = column("What it has to be told.")
-    takes: list[str] = column("What it may be told.", table=False)
+    needs: list[str] = column("Required parameters.")
+    takes: list[str] = column("Optional parameters.", table=False)
     about: str = column("What happens.", unit="sentence")
 
 
@@ -31,12 +31,12 @@ class PendingRow(Row, section="pending"):
     broker: int | None = column("The broker that does it; null for any.", sparse=True, rank=1)
     topic: str | None = column("The topic it is about; null for any.", sparse=True)
     partition: int | None = column("The partition it is about; null for any.", sparse=True)
-    times: int | None = column("How often it is to happen; null until it is taken back.")
+    times: int | None = column("How often it is to happen; null until it is cleared.")
 
 
 SHAPE = shape(
     "faults",
-    "What a sandbox can be told to do wrong, and what of it is still to happen.",
+    "Faults that a sandbox can inject, and faults still pending.",
     FaultRow,
     PendingRow,
 )
@@ -77,7 +77,7 @@ def run(options: FaultsOptions) -> int:
         if do == "look":
             document.of(FaultRow)[:] = [_row(fault) for fault in state["faults"]]
         elif do == "clear":
-            say(options, "all faults are taken back")
+            say(options, "all faults cleared")
         elif do in ("stop", "start"):
             say(options, f"broker {facts['broker']} is {'killed' if do == 'stop' else 'up'}")
             if not any(broker["alive"] for broker in state["brokers"]):

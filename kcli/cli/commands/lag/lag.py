@@ -58,17 +58,17 @@ kcli lag billing --by partition --records        # and how many records that are
 kcli lag billing --max-lag 1000 -q       # exit code 3 when it is more
 kcli lag --watch                         # rates, ETA and time lag, every 5 s; Ctrl-C ends it
 kcli lag billing --watch --format ndjson | jq .eta
-kcli lag billing --max-lag 0 --timeout 5m        # wait until it has caught up, at most so long (else exit 4)
+kcli lag billing --max-lag 0 --timeout 5m        # wait until it has caught up, else exit 4
 kcli lag billing --max-time 5m --for 2m          # exit 3 as soon as it does not hold
 kcli lag record > incident.ndjson                # then: kcli lag --replay incident.ndjson
 kcli lag --prometheus :9308                      # metrics, as kafka_exporter names them
 kcli lag --by partition -J | jq '.partitions[] | select(.status == "ORPHANED")'""",
 )
 def lag(options: LagOptions) -> int:
-    """Print how far groups are behind: all groups, or those named.
+    """Print consumer lag of all groups, or of those named.
 
     Lag is end minus committed, in offsets, which are not records: compaction, markers and aborted transactions leave
-    offsets that nobody is given. --records counts what is left. Committed is read before end. "–" means nothing was
+    offsets without a record. --records counts the records. Committed is read before end. "–" means nothing was
     committed.
     ORPHANED: lag and no member. LOSING DATA: retention took records before they were read.
     """
@@ -78,7 +78,7 @@ def lag(options: LagOptions) -> int:
     from kcli.cli.commands.lag.watch import run
 
     if options.records:
-        raise UsageError("--records reads what is left once; it does not go with what looks again and again")
+        raise UsageError("--records cannot be combined with --watch and other options that refresh")
     return run(options)
 
 
@@ -146,7 +146,7 @@ def _say_missing(options: LagOptions, topics: Names, snapshot: Snapshot, documen
 def _left_out(groups: list[str]) -> str:
     commands = " and ".join(sorted({progress_of(name) or "" for name in groups}))
     verb = "is" if len(groups) == 1 else "are"
-    return f"{plural(len(groups), 'group')} with the progress of kcli {commands} {verb} left out"
+    return f"{plural(len(groups), 'group')} with the progress of kcli {commands} {verb} hidden; --internal shows"
 
 
 def _say_unread(snapshot: Snapshot, topics: Names, *, named: bool) -> None:

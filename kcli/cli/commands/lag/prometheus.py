@@ -74,7 +74,7 @@ def reply(line: str, page: str) -> bytes:
     elif path != "/metrics":
         status, kind, body = "404 Not Found", "text/plain", "it is at /metrics\n"
     elif not page:
-        status, kind, body = "503 Service Unavailable", "text/plain", "the first look is not done yet\n"
+        status, kind, body = "503 Service Unavailable", "text/plain", "the first refresh is not done yet\n"
     data = body.encode()
     head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(data)}\r\nConnection: close\r\n\r\n"
     return head.encode() + (b"" if method == "HEAD" else data)

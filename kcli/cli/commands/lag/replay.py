@@ -29,7 +29,7 @@ async def replayed(plan: Plan, path: str) -> AsyncIterator[Look]:
                 time, snapshot = read(text.decode())
             except (KcliError, UnicodeDecodeError) as problem:
                 if number > 1 and not text.endswith(b"\n"):
-                    complain(f"{path}:{number}: the recording ends in the middle of a line, which is left out")
+                    complain(f"{path}:{number}: the recording ends in the middle of a line, which is ignored")
                     return
                 raise KcliError(f"{path}:{number}: {problem}") from problem
             _narrow(plan, snapshot)

@@ -87,9 +87,9 @@ class GroupOverTimeRow(OverTimeColumns, FiguresColumns, CoordinatedHead, section
 
 
 SHAPES = {
-    "topic": shape("lag.watch.topic", "One look of a watch, by group and topic.", TopicOverTimeRow),
-    "group": shape("lag.watch.group", "One look of a watch, by group.", GroupOverTimeRow),
-    "partition": shape("lag.watch.partition", "One look of a watch, by partition.", PartitionOverTimeRow),
+    "topic": shape("lag.watch.topic", "One refresh of a watch, by group and topic.", TopicOverTimeRow),
+    "group": shape("lag.watch.group", "One refresh of a watch, by group.", GroupOverTimeRow),
+    "partition": shape("lag.watch.partition", "One refresh of a watch, by partition.", PartitionOverTimeRow),
 }
 """What is printed of a look at a level."""
 

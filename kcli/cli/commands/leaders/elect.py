@@ -28,8 +28,8 @@ Partitions = dict[TopicPartition, Partition]
 class ElectionRow(Row, section="partitions"):
     topic: str = column("Name of the topic.", rank=1)
     partition: int = column("Number of the partition.", rank=1)
-    old: int | None = column("The leader before; null for nobody.", rank=1)
-    new: int | None = column("The leader after; null where nobody can lead.", rank=1)
+    old: int | None = column("The previous leader; null if there was none.", rank=1)
+    new: int | None = column("The new leader; null if no replica can lead.", rank=1)
     replicas: list[int] = column("Brokers with a replica.")
     isr: list[int] = column("Brokers whose replica was in sync before.")
     result: str = column("would elect, not needed, elected or failed.", unit="word", rank=1)
@@ -42,7 +42,7 @@ SHAPE = shape("leaders.elect", "Which leaders were elected, or would be.", Elect
 
 class ElectOptions(NamedTopics, AllTopicsOptions, ChangeOptions):
     internal = internal()
-    unclean = flag("--unclean", help="Where nobody leads: any living replica. Loses records.")
+    unclean = flag("--unclean", help="For leaderless partitions: elect any live replica. Loses records.")
 
 
 @command(
@@ -57,10 +57,10 @@ kcli leaders elect orders:3 --unclean --execute      # the last resort""",
 )
 def elect(options: ElectOptions) -> int:
     """Elect leaders: of each partition the first of its replicas, if that is in sync. The plan comes first; --execute
-    does it. A partition that is led as it should be is no failure.
+    applies it. A partition already led by its preferred replica is not an error.
 
-    With --unclean: partitions that nobody leads get a living replica that is not in sync as leader, and the RECORDS
-    THAT ONLY THE OTHERS HAVE ARE LOST. Try first to get those back.
+    With --unclean: leaderless partitions get a live replica that is not in sync as leader, and RECORDS THAT ONLY THE
+    OTHER REPLICAS HAVE ARE LOST. Try to bring those brokers back first.
     """
     some, unclean = Chosen(options.words, options.all_topics, internal=options.internal), options.unclean
 

@@ -15,7 +15,7 @@ from kcli.model import Cluster
 class LeaderRow(Row, section="partitions"):
     topic: str = column("Name of the topic.", rank=1)
     partition: int = column("Number of the partition.", rank=1)
-    leader: int | None = column("The broker that leads; null for nobody.")
+    leader: int | None = column("The leading broker; null if leaderless.")
     preferred: int | None = column("The broker that should: the first replica.")
     replicas: list[int] = column("Brokers with a replica.")
     isr: list[int] = column("Brokers whose replica is in sync.")
@@ -31,7 +31,7 @@ class ListOptions(ReadOptions):
 
 @command(
     "leaders list",
-    help="Partitions that are not led by their preferred replica, or by nobody.",
+    help="Partitions that are leaderless or not led by their preferred replica.",
     examples="""
 kcli leaders
 kcli leaders list --internal -J | jq '.partitions[] | select(.leader == null)'""",

@@ -23,7 +23,7 @@ class CoordinatorRow(Row, section="coordinators"):
     error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
 
 
-SHAPE = shape("coord", "Who coordinates what, one a row.", CoordinatorRow)
+SHAPE = shape("coord", "Coordinators of groups and transactions, one per row.", CoordinatorRow)
 
 
 class CoordOptions(NamedGroups, ReadOptions):

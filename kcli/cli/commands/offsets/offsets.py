@@ -41,9 +41,9 @@ class OffsetsRow(Row, section="partitions"):
     stable: int | None = column("Last stable offset: where read_committed ends.", rank=3)
     end: int | None = column("High watermark: where read_uncommitted ends.", rank=1)
     span: int | None = column("end minus start; records at most, not exactly.", unit="count")
-    leader: int | None = column("Id of the leading broker; null when nobody leads.", table=False)
+    leader: int | None = column("Id of the leading broker; null if leaderless.", table=False)
     error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
-    at_offset: int | None = column("First offset at or after --at; the end when there is none.", sparse=True)
+    at_offset: int | None = column("First offset at or after --at; the end if no record is that late.", sparse=True)
     at_timestamp: int | None = moment("Timestamp (ms) of the record there; null at the end.", sparse=True)
     committed: int | None = column("Committed offset of --group.", sparse=True)
     lag: int | None = column(

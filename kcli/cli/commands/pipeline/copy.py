@@ -66,7 +66,7 @@ def copy(options: CopyOptions) -> int:
     without Spark; this is for more than one machine can do, and for what --select and --where do on the way.
 
     At least once: a task that fails sends its records again. With --exactly-once a batch and the positions in SRC are
-    committed in transactions of DST's cluster, so nothing is there twice for those who read committed records."""
+    committed in transactions of DST's cluster, so readers of committed records see no duplicates."""
     frame = Frame(options, "copy")
     if len(options.words) != 2:
         raise UsageError("copy what, and where to? kcli pipeline copy SRC DST")

@@ -30,7 +30,7 @@ class StepRow(Row, section="steps"):
     step: str = column("What was looked at.", rank=1)
     status: str = column("ok, warning or failed.", unit="word", rank=1)
     result: str = column("What was found, or what is wrong.", rank=1, unit="sentence")
-    mend: str | None = column("What mends it.", table=False, unit="sentence")
+    mend: str | None = column("Suggested fix.", table=False, unit="sentence")
 
 
 SHAPE = shape("pipeline.doctor", "What a pipeline needs, and whether it is there.", StepRow)

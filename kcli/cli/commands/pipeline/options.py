@@ -25,7 +25,7 @@ class ModeOptions(Options):
 
     batch = flag("--batch", help="What is there now, once (default).")
     once = flag("--once", help="What came since the last run, by the checkpoint; then end.")
-    continuous = flag("--continuous", help="Go on with what comes, until Ctrl-C.")
+    continuous = flag("--continuous", help="Continue with new records until Ctrl-C.")
     trigger = span("--trigger", help="How often --continuous takes a batch (default 1s).")
     checkpoint = text(
         "--checkpoint",
@@ -64,7 +64,7 @@ class EngineOptions(SparkOptions):
     connector = choice(
         "--connector",
         of=("kcli", "jvm"),
-        help='Who reads and writes topics: kcli (default), or Spark\'s own format("kafka"), fetched by Maven.',
+        help='Connector that reads and writes topics: kcli (default), or Spark\'s own format("kafka"), fetched by Maven.',
     )
 
 

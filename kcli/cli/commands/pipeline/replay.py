@@ -51,7 +51,7 @@ class ReplayRow(Row, section="replays"):
     unknown: int = column("Records that may be stored.", table=False, unit="count")
     bytes: int = column("Bytes of keys and values.", table=False, unit="bytes")
     span: float = duration("Seconds from the first record to the last, as they were written.")
-    skipped: float = duration("Seconds of silence that --max-gap left out.", table=False)
+    skipped: float = duration("Seconds of silence that --max-gap skipped.", table=False)
     seconds: float = duration("How long it took.")
     speed: float | None = column("How many times as fast it should be; null: no pace.")
     late: float | None = column("Seconds that the worst record was late.")

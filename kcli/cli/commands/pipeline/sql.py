@@ -53,7 +53,7 @@ kcli pipeline sql 'SELECT window(timestamp, "1 minute") AS minute, count(*) FROM
 )
 def sql(options: SqlOptions) -> int:
     """Every topic of the cluster is a table: key, value, topic, partition, offset, timestamp, timestampType and, where
-    they are named, headers. Odd names stand in back-quotes: `orders.eu`. Keys and values are strings unless
+    they are named, headers. Put odd names in back-quotes: `orders.eu`. Keys and values are strings unless
     --value-format says json: then value.total is a column, of the type that the newest records show or --value-schema
     says.
 

@@ -51,7 +51,7 @@ class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions):
     )
     partition = integer("-p", "--partition", least=-1, help="-1: by key (default).")
     compression = compression()
-    acks = choice("--acks", of=("all", "-1", "1", "0"), help="Who must have it (default all).")
+    acks = choice("--acks", of=("all", "-1", "1", "0"), help="Required acknowledgements (default: all).")
     timestamp = text("--timestamp", metavar="TIME", help="Of every record; else now.")
     transactional_id = text(
         "--transactional-id",

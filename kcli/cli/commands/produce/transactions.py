@@ -111,7 +111,7 @@ class TransactionalSending(Sending):
             await self.producer.commit()
         except UnknownOutcome:
             self.unknown += self.pending
-            self._ended("nobody can say whether its transaction was committed", unknown=True)
+            self._ended("it is unknown whether its transaction was committed", unknown=True)
             raise
         self.committed += self.pending
         self.transactions += 1

@@ -48,7 +48,7 @@ def alter(options: AlterOptions) -> int:
         value_of(key, "0")
         _add(limits, key, None)
     if not limits:
-        raise UsageError("what shall change? QUOTA=VALUE, --delete QUOTA")
+        raise UsageError("missing change: QUOTA=VALUE or --delete QUOTA")
     return change(options, SHAPE, {at: limits})
 
 

@@ -22,7 +22,7 @@ def ip() -> str | None:
 
 class EntityOptions(Options):
     user = user()
-    user_default = flag("--user-default", help="For every user who has no quota of his own.")
+    user_default = flag("--user-default", help="For all users without their own quota.")
     client = client()
     client_default = flag(
         "--client-id-default", "--client-default", help="For every client.id that has no quota of its own."
@@ -47,7 +47,7 @@ def names_of(options: EntityOptions) -> dict[str, str | None]:
 class EntityRow(Row, section="quotas"):
     """The columns that say whose quota it is."""
 
-    entity: str = column("Who it is for; <default> is everybody without a quota of his own.", rank=1)
+    entity: str = column("Entity; <default> means entities without their own quota.", rank=1)
     user: str | None = column("The user; null for none or the default.", table=False, rank=1)
     client_id: str | None = column("The client.id; null for none or the default.", table=False, rank=3)
     ip: str | None = column("The address; null for none or the default.", table=False)

@@ -20,7 +20,7 @@ NOBODY = "ANONYMOUS"  # the user on a listener without authentication
 class RungRow(Row, section="ladder"):
     quota: str = column("producer_byte_rate, consumer_byte_rate, request_percentage, …", unit="word", rank=1)
     rank: int = column("Place in Kafka's order; the first with a value is in force.")
-    entity: str = column("Who it is for; <default> is everybody without a quota of his own.", rank=1)
+    entity: str = column("Entity; <default> means entities without their own quota.", rank=1)
     user: str | None = column("The user; null for none or the default.", table=False, rank=1)
     client_id: str | None = column("The client.id; null for none or the default.", table=False, rank=3)
     ip: str | None = column("The address; null for none or the default.", table=False)
@@ -38,7 +38,7 @@ class InForceRow(Row, section="quotas"):
     shared_by: str | None = column("Whose traffic counts together at a broker.")
 
 
-SHAPE = shape("quotas.resolve", "Which quotas are in force for a client, and where they stand.", RungRow, InForceRow)
+SHAPE = shape("quotas.resolve", "Quotas in force for a client, and the entity that sets each.", RungRow, InForceRow)
 
 
 class ResolveOptions(ReadOptions):
@@ -57,14 +57,14 @@ kcli quotas resolve --client-id app                 # of ANONYMOUS
 kcli quotas resolve --user alice --client-id app --ip 10.0.0.7 --all -J""",
 )
 def resolve(options: ResolveOptions) -> int:
-    """Print for each quota which value is in force for connections of a user with a client.id, who
-    set it, and what it beats. Kafka takes the first of: the user with the client-id, the user
+    """Print for each quota the value in force for connections of a user with a client.id, the
+    entity that sets it, and the values it overrides. Kafka takes the first of: the user with the client-id, the user
     with the default client-id, the user, the default user with the client-id, the default user
     with the default client-id, the default user, the client-id, the default client-id.
     On a listener without authentication the user is ANONYMOUS.
     """
     if options.user is None and options.client is None and options.ip is None:
-        raise UsageError("for whom? --user USER --client-id CLIENT, --ip ADDRESS")
+        raise UsageError("missing entity: --user USER --client-id CLIENT, --ip ADDRESS")
 
     async def work(cluster: Cluster, document: Document) -> None:
         quotas = await describe_quotas(cluster)

@@ -5,7 +5,7 @@ from __future__ import annotations
 _WORDS = """
 ack_when_committed: answer when the new voters are committed, else when the leader wrote them down
 acknowledge_types: one for each record: 0 gap, 1 accept, 2 release, 3 reject, 4 renew
-acks: 0 nobody answers, 1 the leader has it, -1 all in-sync replicas have it
+acks: 0 no answer, 1 stored by the leader, -1 stored by all in-sync replicas
 acquisition_lock_timeout_ms: for how long acquired records are locked, ms
 allow_auto_topic_creation: whether asking may create the topics
 allow_downgrade: whether the level may go down (version 0)
@@ -30,10 +30,10 @@ config_type: 1 boolean, 2 string, 3 int, 4 short, 5 long, 6 double, 7 list, 8 cl
 configuration_keys: names of configs; null is all
 controller_id: node id of the controller, -1 unknown
 coordinator_epoch: epoch of the transaction coordinator
-count: how many partitions there shall be
+count: total number of partitions afterwards
 current_leader_epoch: the leader epoch one knows, -1 for none: older and newer ones are refused
 current_txn_start_offset: where the open transaction begins, -1 for none
-cursor: where to go on; null is the beginning
+cursor: where to continue; null is the beginning
 diverging_epoch: where the reader's history ends and another one begins
 duration_filter: only transactions that run longer, ms; -1 all
 election_type: 0 the preferred replica, 1 any replica that lives (unclean)
@@ -49,7 +49,7 @@ expiry_timestamp_ms: when it ends, ms since the epoch
 fetch_offset: the next offset to be read
 finalized_features_epoch: counts the changes of features, -1 unknown
 first_offset: first offset of the range
-forgotten_topics_data: what the fetch session shall leave out from now on
+forgotten_topics_data: partitions to remove from the fetch session
 generation_id: generation of a classic group, -1 for none
 generation_id_or_member_epoch: generation of a classic member or epoch of another, -1 from outside of the group
 group_instance_id: name of a static member; null for none
@@ -59,7 +59,7 @@ hmac: the secret of a delegation token
 host_filter: host of the ACL; null any
 index: number of the partition
 instance_id: name of a static member; null for none
-is_fenced: registered, and serves nobody now
+is_fenced: registered, but serves no clients now
 is_future_key: on its way from another directory of the broker
 isolation_level: 0 read uncommitted, 1 read committed
 issue_timestamp: when it was made, ms since the epoch
@@ -79,16 +79,16 @@ leader_id: node id of the leader, -1 for none
 log_append_time_ms: when it was appended, ms; -1 where the record's own time counts
 log_start_offset: first offset that is still there
 match_type: 0 this name, 1 the default, 2 any name
-max_bytes: at most so many bytes in all
+max_bytes: upper limit of the answer, bytes
 max_lifetime_ms: how long it can be renewed, ms; -1 the broker's default
-max_version_level: the level it shall have; 0 switches it off
+max_version_level: the new level; 0 disables the feature
 max_wait_ms: how long the broker may wait for min_bytes, ms
 mechanism: of SASL by name; of SCRAM 1 SHA-256, 2 SHA-512
 member_epoch: 0 joins, -1 leaves, -2 leaves for a while (static)
 member_id: id of the member; "" before it has one
 metadata: any text kept beside an offset; bytes of the group's own protocol
-min_bytes: the broker waits until there is so much
-name: of a topic, config, … by where it stands
+min_bytes: the broker waits for at least this many bytes
+name: of a topic, config, … depending on its parent
 num_partitions: how many; -1 the broker's default
 offset: of a record; of a log the next one to be written
 offset_lag: by how many offsets it is behind
@@ -97,7 +97,7 @@ operation: of an ACL: 2 all, 3 read, 4 write, 5 create, 6 delete, 7 alter, 8 des
 10 describe configs, 11 alter configs, 12 idempotent write, 13 create tokens, 14 describe tokens, 15 two-phase commit
 partition_index: number of the partition
 partition_indexes: numbers of partitions
-partition_max_bytes: at most so many bytes of this partition
+partition_max_bytes: upper limit for this partition, bytes
 pattern_type: 3 this name, 4 names that begin so; in filters 1 any, 2 whatever matches
 pattern_type_filter: 1 any, 2 whatever matches the name, 3 literal, 4 prefixed
 permission_type: 2 deny, 3 allow; in filters 1 any
@@ -108,18 +108,18 @@ producer_epoch: epoch of the producer, -1 for none
 producer_id: id of the producer, -1 for none
 producer_id_filters: only of these producers; empty is all
 protocol_type: consumer for consumers
-rack: where the broker stands; null unknown
-rack_id: where the client stands
+rack: the broker's rack; null unknown
+rack_id: the client's rack
 read_only: it can only be changed in a file
 rebalance_timeout_ms: how long members may take to join again, ms
 records: batches of records, base64
 remove: true takes the quota away, and the value counts for nothing
-renew_period_ms: for how long it shall live from now on, ms; -1 the broker's default
+renew_period_ms: new lifetime from now on, ms; -1 the broker's default
 replica_id: -1 for clients, the node id of a follower
 replica_nodes: node ids of all replicas
 replicas: node ids; null cancels a reassignment
 replication_factor: how many replicas; -1 the broker's default
-require_stable: leave out offsets that a transaction may still change
+require_stable: only offsets that no open transaction may change
 resource_name_filter: name of the resource; null any
 resource_type: of ACLs 2 topic, 3 group, 4 cluster, 5 transactional id, 6 token, 7 user; of configs 2 topic, 4 broker, \
 8 logger, 16 client-metrics, 32 group
@@ -142,8 +142,8 @@ salt: random bytes, base64
 salted_password: what SCRAM derives from password and salt, base64
 iterations: rounds of SCRAM, 4096 at least
 skip_assignment: whether the leader need not assign
-response_partition_limit: at most so many partitions in the answer
-include_fenced_brokers: brokers that serve nobody too
+response_partition_limit: maximum number of partitions in the answer
+include_fenced_brokers: also brokers that serve no clients now
 is_renew_ack: whether locks are renewed
 min_version_level: the lowest level in force
 group_state: Stable, Empty, …
@@ -151,13 +151,13 @@ group_type: classic, consumer, share, streams
 member_assignment: bytes of the group's own protocol
 member_metadata: bytes of the group's own protocol
 end_offset: the first offset behind the epoch
-max_records: at most so many records
+max_records: maximum number of records
 subscribed_topic_regex: regular expression (RE2); null unchanged
 replica_directory_id: id of its metadata directory, in base64
 source: as config_source
 delivery_count: how often it was handed out
 zk_migration_ready: of KRaft controllers before 4.0
-strict: leave out what has further parts than those named
+strict: only entities with exactly the parts named
 throttle_time_ms: how long the broker makes one wait because of a quota, ms
 timeout_ms: how long the broker may take, ms
 timestamp: ms since the epoch; asked for: -1 end, -2 start, -3 largest timestamp, -4 local start, -5 tiered end

@@ -30,7 +30,7 @@ class RawOptions(OutputOptions):
     broker = text(
         "--broker",
         metavar="WHICH",
-        help="Whom to ask: any (default), controller, ID, group:NAME or txn:ID (its coordinator), leader:TOPIC:N.",
+        help="Broker to ask: any (default), controller, ID, group:NAME or txn:ID (its coordinator), leader:TOPIC:N.",
     )
     list = flag("--list", help="Print the APIs: our versions, and the broker's.")
     describe = flag("--describe", help="Print the fields of an API, request and answer.")
@@ -57,7 +57,7 @@ def run(options: RawOptions) -> int:
     given take the schema's defaults, bytes are base64. A profile's guard holds here too: read_only sends nothing
     that changes anything.
 
-    Error codes in the answer are said by name on stderr, and make the exit code 1.
+    Error codes in the answer are named on stderr, and make the exit code 1.
     """
     words = options.words
     if options.verbose and len(words) > 1 and words[-1].isdecimal():
@@ -76,7 +76,7 @@ def run(options: RawOptions) -> int:
     if format_of(options) not in ("table", "json", "ndjson"):
         raise UsageError("an answer is JSON: --format json, or ndjson for one line")
     if len(words) > 2:
-        raise UsageError(f"{words[2]!r} is too much: kcli raw API [BODY]; a body is one argument, in quotes")
+        raise UsageError(f"unexpected argument {words[2]!r}: kcli raw API [BODY]; a body is one argument, in quotes")
     if options.hex and kind.api_key == SASL_AUTHENTICATE:
         raise UsageError("--hex does not show SaslAuthenticate: the password of this connection would be among it")
     body = read_body(words[1] if len(words) > 1 else None)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class BatchOptions(WatchOptions):
     """How many partitions move at a time, and whether a command waits for them."""
 
-    batch = integer("--batch", least=1, help="Move so many partitions at a time; waits.")
+    batch = integer("--batch", least=1, help="Move N partitions at a time; waits.")
 
 
 def waits(options: BatchOptions) -> bool:

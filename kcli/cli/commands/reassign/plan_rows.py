@@ -132,5 +132,5 @@ async def warn_of_few_replicas(cluster: Cluster, options: QuietOptions, plan: Pl
             say(
                 options,
                 f"WARNING: {resource.name} will have {plural(least[resource.name], 'replica')} and {name}="
-                f"{configs[0].value}: nobody will be able to write to it with acks=all",
+                f"{configs[0].value}: no producer can write to it with acks=all",
             )

@@ -34,7 +34,7 @@ class PlanningOptions(AllTopicsOptions, QuietOptions):
         metavar="ID",
         help="Move everything away from this one; of every topic when none is named. Repeatable.",
     )
-    replication = integer("--replication-factor", least=1, help="So many replicas of each partition.")
+    replication = integer("--replication-factor", least=1, help="Number of replicas of each partition.")
     no_racks = flag("--disable-rack-aware", help="Do not spread replicas over racks.")
     no_balance = flag("--no-balance", help="Move only what has to, balanced or not.")
 
@@ -113,7 +113,7 @@ def from_file(plan: Plan, document: Document, path: str) -> None:
     for at, brokers in wanted.items():
         unknown = [node for node in brokers if node not in plan.racks]
         if at not in plan.everything:
-            document.fail(KcliError(f"{about(at)}: there is no such partition"), about(at))
+            document.fail(KcliError(f"{about(at)}: unknown partition"), about(at))
         elif unknown:
             document.fail(KcliError(f"{about(at)}: broker {unknown[0]} is not there"), about(at))
         else:

@@ -23,7 +23,7 @@ class RateOptions(Options):
     throttle = text(
         "--throttle",
         metavar="RATE",
-        help="Copy at most so many bytes a second at each broker: 50MiB. It is taken away when all is done.",
+        help="Limit copying to this many bytes a second per broker: 50MiB. Removed when all moves are done.",
     )
 
 

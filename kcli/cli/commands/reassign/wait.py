@@ -60,7 +60,7 @@ class WatchOptions(WaitingOptions):
     on_interrupt = choice(
         "--on-interrupt",
         of=("keep", "unthrottle", "cancel"),
-        help="What Ctrl-C does to moves under way: they go on throttled (default), unthrottled, or are cancelled.",
+        help="On Ctrl-C: continue throttled (default), unthrottled, or cancel.",
     )
 
 
@@ -146,7 +146,9 @@ class Watch:
             quiet = bool(moving)
             await clean(self._cluster, self._options, document, topics, quiet=quiet, known=self.throttled)
         if moving and self._late:
-            late = DeadlineExceeded(f"{plural(len(moving), 'partition')} still on the way after --timeout; moves go on")
+            late = DeadlineExceeded(
+                f"{plural(len(moving), 'partition')} still moving after --timeout; the moves continue"
+            )
             document.fail(late)
             return late.exit_code
         return None

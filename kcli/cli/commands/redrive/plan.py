@@ -35,7 +35,7 @@ class RedriveOptions(NamedTopics, CommittedSelectionOptions, FilterOptions, Resu
         help="At a record that fails: stop in front of it (default), or skip it and exit 1 at the end.",
     )
     keep_headers = flag("--keep-headers", help="Headers about the error stay.")
-    max_attempts = integer("--max-attempts", least=1, help="Leave out records that went back N times (default 3).")
+    max_attempts = integer("--max-attempts", least=1, help="Skip records already redriven N times (default 3).")
     repartition = repartition()
     now = flag("--now", help="The present time instead of the record's.")
     group = text(
@@ -86,7 +86,7 @@ class Plan(Selection):
         if options.to == self.dlq:
             raise UsageError(f"--to {self.dlq}: that is the dead-letter topic itself")
         if self.range.stored:
-            raise UsageError("-o stored: it goes on by itself where it was; --restart begins anew")
+            raise UsageError("-o stored: a redrive resumes by itself; --restart starts from the beginning")
         if self.exactly_once and (not self.resume or options.on_error == "skip"):
             raise UsageError("--exactly-once keeps positions with the records: not with --no-resume or --on-error skip")
         if options.transactional_id and not self.exactly_once:

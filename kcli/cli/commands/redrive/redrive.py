@@ -52,9 +52,9 @@ def redrive(options: RedriveOptions) -> int:
     the error are taken off. The header kcli-redrive-attempts counts how often a record went back; --max-attempts ends a
     loop.
 
-    How far it is, is kept after the records were acknowledged; run again, it goes on there. Other filters, and an -o to
-    begin at, begin their own count. Records may be published twice after an interruption, and none is left out; with
-    --exactly-once neither.
+    Progress is saved after the records were acknowledged; the next run resumes there. Other filters, and an -o to begin
+    at, have their own progress. After an interruption records may be sent twice, but none is lost; with --exactly-once
+    each is sent once.
     """
     plan = Plan(options)
     return with_document(lambda: run(lambda stop: _redrive(plan, stop)), SHAPE, plan.format)
@@ -104,7 +104,7 @@ async def _span(plan: Plan, client: Client) -> Span:
     left = {at: (min(max(start, stored.get(at, start)), end), end) for at, (start, end) in span.items()}
     moved = sum(left[at][0] - start for at, (start, _) in span.items())
     if moved and not plan.connection.quiet:
-        complain(f"goes on after {moved} offsets that were done, as {plan.group} says; --restart begins anew")
+        complain(f"resuming after {moved} offsets already read (group {plan.group}); --restart begins at the first")
     return left
 
 

@@ -27,7 +27,7 @@ class SandboxOptions(Options):
     data = text("--data", metavar="FOLDER", help="Keep everything in this folder. Default: in memory.")
     topics = texts("-t", "--topic", metavar="NAME[:PARTITIONS]", help="Create this topic. Repeatable.")
     partitions = integer(
-        "--partitions", least=1, most=10_000, help="How many partitions a topic has when nobody says it (default 1)."
+        "--partitions", least=1, most=10_000, help="Default number of partitions of a topic (default 1)."
     )
     host = text("--host", metavar="HOST", help="Address to listen on (default 127.0.0.1).")
     allow_remote = flag("--allow-remote", help="Really listen on an address others can reach.")
@@ -41,17 +41,19 @@ class SandboxOptions(Options):
         "--client-ca", metavar="FILE", help="With --tls: want a client certificate of this authority (PEM)."
     )
     users = text(
-        "--users", metavar="FILE", help="Want SASL of everybody: a file of NAME:PASSWORD lines, PLAIN and SCRAM."
+        "--users", metavar="FILE", help="Require SASL from all clients: a file of NAME:PASSWORD lines, PLAIN and SCRAM."
     )
     session_lifetime = span("--session-lifetime", help="With --users: have them authenticate again.")
     super_users = texts(
         "--super-user",
         metavar="PRINCIPAL",
-        help="Obey ACLs: this one may everything, others what ACLs allow. Repeatable.",
+        help="Enforce ACLs: this principal may do anything, others only what ACLs allow. Repeatable.",
     )
-    open_without_acl = flag("--open-without-acl", help="With --super-user: what no ACL is about is open to everybody.")
+    open_without_acl = flag(
+        "--open-without-acl", help="With --super-user: resources without an ACL are open to all users."
+    )
     control = flag("--control", help="Let the dashboard and `kcli faults` of this machine order faults (default).")
-    no_control = flag("--no-control", help="Let nobody order faults.")
+    no_control = flag("--no-control", help="Refuse fault injection.")
     racks = texts("--rack", metavar="NAME", help="The racks brokers are in, in turn. Repeatable.")
     disks = integer("--disks", least=1, most=9, help="How many log directories each broker says it has (default 1).")
     format = choice("--format", of=("plain", "json"), help="How to print the address.")
@@ -135,7 +137,9 @@ def _check_host(host: str, allow_remote: bool) -> None:
     if not host:
         raise UsageError("--host: the address is empty")
     if not loopback and not allow_remote:
-        raise UsageError(f"--host {host} can be reached by others, and a sandbox lets everybody in: add --allow-remote")
+        raise UsageError(
+            f"--host {host} can be reached by others, and a sandbox admits all clients: add --allow-remote"
+        )
 
 
 def _topic(text: str, partitions: int) -> tuple[str, int]:

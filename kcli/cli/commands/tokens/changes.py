@@ -26,7 +26,7 @@ async def find_tokens(cluster: Cluster, ids: list[str], document: Document, *, i
 
 class ChangeRow(Row, section="tokens"):
     token_id: str = column("Id of the delegation token: the user name to authenticate with.", rank=1, unit="word")
-    owner: str = column("Whose token it is: who has it is this principal.", rank=1)
+    owner: str = column("Owner of the token: clients with the token are this principal.", rank=1)
     old: str | None = column("When it would have ended, UTC.", unit="time")
     new: str | None = column("When it ends, UTC; null before it is done.", unit="time")
     result: str = column("would renew, renewed or failed.", unit="word", rank=1)

@@ -29,13 +29,13 @@ class CreateOptions(OutputOptions):
         "--owner",
         also=("--owner-principal",),
         metavar="PRINCIPAL",
-        help="Whose token it shall be; else one's own. Takes an ACL: create-tokens on that user.",
+        help="Owner of the token (default: yourself). Needs an ACL: create-tokens on that user.",
     )
     renewers = texts(
         "--renewer",
         also=("--renewer-principal",),
         metavar="PRINCIPAL",
-        help="Who may renew and expire it, beside its owner. Repeatable.",
+        help="Principals that may renew and expire it, beside the owner. Repeatable.",
     )
     lifetime = span(
         "--max-lifetime",

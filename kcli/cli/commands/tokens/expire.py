@@ -17,7 +17,7 @@ SHAPE = shape("tokens.expire", "Delegation tokens whose end was changed, or woul
 
 
 class ExpireOptions(ChangeOptions):
-    period = span("--in", help="Not at once but so long from now.")
+    period = span("--in", help="Expire after this duration (default: now).")
     if_exists = if_exists()
 
 

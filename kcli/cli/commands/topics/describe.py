@@ -29,7 +29,7 @@ class TopicRow(Row, section="topics"):
     partitions: int = column("Number of partitions.", unit="count")
     replicas: int = column("Replication factor.", unit="count")
     under_replicated: int = column("Partitions with fewer in-sync replicas than replicas.", table=False, unit="count")
-    leaderless: int = column("Partitions that nobody leads.", table=False, unit="count")
+    leaderless: int = column("Leaderless partitions.", table=False, unit="count")
     internal: bool = column("True for Kafka's own topics.", table=False, rank=3)
     topic_id: str | None = column("Topic id; null from brokers before 2.8.", rank=3, unit="word")
     configs: dict[str, str | None] = column("Configs set on the topic itself; a secret is null.")
@@ -38,7 +38,7 @@ class TopicRow(Row, section="topics"):
 class PartitionRow(Row, section="partitions"):
     topic: str = column("Name of the topic.", rank=1)
     partition: int = column("Number of the partition.", rank=1)
-    leader: int | None = column("Id of the leading broker; null when nobody leads.")
+    leader: int | None = column("Id of the leading broker; null if leaderless.")
     leader_epoch: int | None = column("Leader epoch.", table=False, rank=3)
     replicas: list[int] = column("Brokers with a replica, preferred leader first.")
     isr: list[int] = column("Replicas in sync.")

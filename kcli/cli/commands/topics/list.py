@@ -25,7 +25,7 @@ class TopicRow(Row, section="topics"):
     partitions: int = column("Number of partitions.", unit="count")
     replicas: int = column("Replication factor.", unit="count")
     under_replicated: int = column("Partitions with fewer in-sync replicas than replicas.", unit="count")
-    leaderless: int = column("Partitions that nobody leads.", unit="count")
+    leaderless: int = column("Leaderless partitions.", unit="count")
     internal: bool = column("True for Kafka's own topics.", table=False, rank=3)
     topic_id: str | None = column("Topic id; null from brokers before 2.8.", table=False, rank=3, unit="word")
     at_min_isr: int | None = column(

@@ -42,8 +42,8 @@ SHAPE = shape("topics.stats", "Topics with figures, one a row.", StatsRow)
 
 class StatsOptions(NamedTopics, PatternOptions, ReadOptions):
     internal = internal()
-    over = span("--over", help="Over which time the rate is taken (default 1s).")
-    unused = span("--unused", help="Only topics not written to for so long.")
+    over = span("--over", help="Time over which the rate is measured (default 1s).")
+    unused = span("--unused", help="Only topics not written to for this long.")
 
 
 @command(
@@ -53,13 +53,13 @@ class StatsOptions(NamedTopics, PatternOptions, ReadOptions):
     examples="""
 kcli topics stats
 kcli topics stats orders payments --over 5s
-kcli topics stats --unused 30d                        # nobody wrote for 30 days, no group has lag
+kcli topics stats --unused 30d                        # not written for 30 days, no group has lag
 kcli topics stats --sort size --format plain""",
 )
 def stats(options: StatsOptions) -> int:
-    """Print how large topics are, how fast they grow and when somebody wrote last.
+    """Print the size of topics, their growth and the time of the last write.
 
-    RATE is measured over --over. Brokers before 3.0 do not tell the last write, those before 1.0 no sizes.
+    RATE is measured over --over. Brokers before 3.0 do not report the last write, those before 1.0 no sizes.
     """
     over = seconds(options.over, "--over", 1.0)
     unused = seconds(options.unused, "--unused", None)

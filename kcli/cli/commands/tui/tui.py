@@ -155,5 +155,5 @@ def _theme(name: str | None) -> str:
     names = [*(theme.name for theme in THEMES), *sorted(BUILTIN_THEMES)]
     if name not in names:
         near = did_you_mean(name, names) or f"; there are {', '.join(names)}"
-        raise UsageError(f"--theme {name}: there is no such theme{near}")
+        raise UsageError(f"--theme {name}: unknown theme{near}")
     return name

@@ -28,7 +28,7 @@ class HangingRow(ProducerRow, section="transactions"):
     last_write: str | None = column("Timestamp of its last record or marker, UTC.", unit="time", rank=3)
     idle: float | None = duration("Seconds since then.")
     transactional_id: str | None = column("Its transactional id, where a coordinator knows it.", sparse=True, rank=1)
-    why: str = column("Why nobody will end it.", unit="sentence", rank=1)
+    why: str = column("Why it will not end by itself.", unit="sentence", rank=1)
 
 
 SHAPE = shape("txn.find-hanging", "Open transactions that no coordinator will end, one a row.", HangingRow)
@@ -73,7 +73,9 @@ def find_hanging(options: FindHangingOptions) -> int:
         for node, problem in search.untold.items():
             document.fail(problem, f"broker {node}")
         if search.untold and search.found:
-            document.fail(KcliError("not every coordinator could be asked, so nothing is said to hang"), "coordinators")
+            document.fail(
+                KcliError("not every coordinator answered, so no transaction is reported as hanging"), "coordinators"
+            )
         _advise(options, search.found, hanging, len(parts))
         return FOUND if hanging and not document.errors else None
 

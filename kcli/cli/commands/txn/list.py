@@ -65,9 +65,9 @@ class ListOptions(OpenOptions, ReadOptions):
     help="Transactional ids: state, producer, age.",
     examples="""
 kcli txn list
-kcli txn list --open --longer-than 5m        # who holds readers up
+kcli txn list --open --longer-than 5m        # transactions that hold readers up
 kcli txn list --pattern 'billing-.*' -J
-kcli txn list --producer-id 1042             # whose is it""",
+kcli txn list --producer-id 1042             # id of this producer""",
 )
 def list_all(options: ListOptions) -> int:
     """List transactional ids as their coordinators know them; all brokers are asked. The brokers filter, so that a long

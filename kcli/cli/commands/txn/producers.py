@@ -33,7 +33,7 @@ class ProducersOptions(NamedTopics, OpenOptions, ReadOptions):
 
 @command(
     "txn producers",
-    help="Who writes to partitions, and since where it is open.",
+    help="Show active producers of partitions and their open transactions.",
     words="TOPIC[:0,1]",
     examples="""
 kcli txn producers orders

@@ -16,7 +16,7 @@ SHAPE = shape("users.list", "SCRAM credentials, one a row.", CredentialRow)
 
 @command(
     "users list",
-    help="Who can log in by SCRAM, by which mechanism.",
+    help="List SCRAM users and their mechanisms.",
     examples="""
 kcli users
 kcli users list --format csv""",

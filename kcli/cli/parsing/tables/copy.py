@@ -3,10 +3,10 @@
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 
-_0 = Option(name='follow', flags=('--follow',), kind='flag', help='Go on with what comes, until Ctrl-C.')
+_0 = Option(name='follow', flags=('--follow',), kind='flag', help='Continue with new records until Ctrl-C.')
 _1 = Option(name='count', flags=('-c', '-n', '--count', '--max-messages'), kind='int', metavar='N', help='Stop after N records.', least=0)
 _2 = Option(name='repartition', flags=('--repartition',), kind='flag', help='Choose partitions anew, by key.')
-_3 = Option(name='compression', flags=('-z', '--compression'), metavar='CODEC[:LEVEL]', help='Compress anew. Else batches stay as they are.', also=('--compression-codec',))
+_3 = Option(name='compression', flags=('-z', '--compression'), metavar='CODEC[:LEVEL]', help='Recompress. Without it batches stay unchanged.', also=('--compression-codec',))
 _4 = Option(name='create', flags=('--create',), kind='flag', help='Make DST with the partitions and configs of SRC, where it is missing.')
 _5 = Option(name='group', flags=('-g', '--group'), metavar='NAME', help="Under which name the source's cluster keeps how far this is (default: a name of its own).")
 _6 = Option(name='store_every', flags=('--commit-interval-ms',), kind='int', metavar='MS', help='How often positions are kept, and transactions committed (default 5000).', least=1)
@@ -27,8 +27,8 @@ _20 = Option(name='to_profile', flags=('--to-profile',), metavar='NAME', help="T
 _21 = Option(name='to_bootstrap', flags=('--to-bootstrap', '--to-bootstrap-server'), metavar='HOST:PORT,…', help="Where DST's cluster listens.", panel='Destination')
 _22 = Option(name='to_properties', flags=('--to-X', '--to-property'), multiple=True, metavar='KEY=VALUE', help="A property for DST's cluster and producer. Repeatable.", panel='Destination')
 _23 = Option(name='rate', flags=('--rate',), metavar='RATE', help='At most this many records a second (500), or bytes (10MB).')
-_24 = Option(name='restart', flags=('--restart',), kind='flag', help='Begin anew, whatever was kept.')
-_25 = Option(name='no_resume', flags=('--no-resume',), kind='flag', help='Keep no positions, and look for none.')
+_24 = Option(name='restart', flags=('--restart',), kind='flag', help='Ignore saved progress and start over.')
+_25 = Option(name='no_resume', flags=('--no-resume',), kind='flag', help='Neither store nor use saved progress.')
 _26 = Option(name='exactly_once', flags=('--exactly-once',), kind='flag', help='Records and positions in one transaction; within one cluster.')
 _27 = Option(name='transactional_id', flags=('--transactional-id',), metavar='ID', help='Of --exactly-once; a second process with it fences the first. Else the name of the positions.')
 _28 = Option(name='format', flags=('--format',), help='table (default), json, ndjson, yaml, csv, csv-safe, tsv or plain.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'), panel='Output')
@@ -47,5 +47,5 @@ _40 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothi
 _41 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.', panel='Connection', folded=True)
 
 COMMANDS = {
-    '': Command(name='copy', run='kcli.cli.commands.copy.copy:copy', description="Copy the records of SRC to DST: key, value, headers, timestamp and partition stay. It ends at the end as it was\nat the start, unless --follow. Batches that need no change go on as they are, compressed.\n\nHow far it is, is kept in the source's cluster after the records were acknowledged; run again, it goes on there. So\nrecords may be published twice after an interruption, and none is left out; with --exactly-once neither. -o -N\ncounts from the end: a whole copy of the last N is begun anew when it is run again, one that was cut short goes on.\nRead is read_committed unless --isolation says otherwise.\n\nSRC may be a pattern: its topics are copied one after another, * in DST is the name of each.\n\n\x08\nExamples:\n  kcli copy orders orders-2\n  kcli copy orders orders --to-profile staging --create\n  kcli copy 'orders-*' '*' --to-profile staging --create    # each topic that matches, under its name\n  kcli copy orders fixed -o @-1d: --where 'value.total < 0' --dry-run\n  kcli copy orders orders-6 --repartition -z zstd --rate 10MB\n  kcli copy orders orders-2 --exactly-once --follow", words='SRC DST', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25, _26, _27, _28, _29, _30, _31, _32, _33, _34, _35, _36, _37, _38, _39, _40, _41)),
+    '': Command(name='copy', run='kcli.cli.commands.copy.copy:copy', description="Copy the records of SRC to DST: key, value, headers, timestamp and partition stay. Stop at the end offsets seen when\nthe copy began, unless --follow. Batches that need no change are sent unchanged, still compressed.\n\nProgress is saved in the source cluster after the records were acknowledged; the next run resumes there. After an\ninterruption records may be copied twice, but none is lost; with --exactly-once each is copied once. -o -N counts\nfrom the end: a finished copy of the last N starts over when run again, an interrupted one resumes. The isolation\nis read_committed unless --isolation is given.\n\nSRC may be a pattern: its topics are copied one after another, * in DST is the name of each.\n\n\x08\nExamples:\n  kcli copy orders orders-2\n  kcli copy orders orders --to-profile staging --create\n  kcli copy 'orders-*' '*' --to-profile staging --create    # each topic that matches, under its name\n  kcli copy orders fixed -o @-1d: --where 'value.total < 0' --dry-run\n  kcli copy orders orders-6 --repartition -z zstd --rate 10MB\n  kcli copy orders orders-2 --exactly-once --follow", words='SRC DST', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25, _26, _27, _28, _29, _30, _31, _32, _33, _34, _35, _36, _37, _38, _39, _40, _41)),
 }

@@ -238,7 +238,7 @@ def test_who_can_knows_super_users_and_what_is_open(
             row["principal"]: (row["allowed"], row["because"]) for row in rows(capsys, "who-can", "read", "topic", "t")
         }
         assert told["User:root"] == (True, "super user")
-        assert told["User:*"] == (True, "no ACL holds for it, and allow.everyone.if.no.acl.found is true")
+        assert told["User:*"] == (True, "no ACL covers it, and allow.everyone.if.no.acl.found is true")
         rows(capsys, "add", *BOB, "--operation", "read", "--topic", "t", "--execute", "--no-undo")
         told = {
             row["principal"]: (row["allowed"], row["because"]) for row in rows(capsys, "who-can", "read", "topic", "t")

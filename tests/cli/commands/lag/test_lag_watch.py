@@ -263,7 +263,7 @@ def test_a_recording_that_was_cut_off_is_replayed_up_to_its_last_whole_line(tmp_
     file.write_bytes(whole.encode() + cut[:left])
     ran = inside("lag", "--replay", str(file), "--by", "group", "--format", "ndjson")
     assert (ran.code, [json.loads(row)["lag"] for row in ran.out.splitlines()]) == (0, [5, 3])
-    assert ran.err == f"kcli: {file}:3: the recording ends in the middle of a line, which is left out\n"
+    assert ran.err == f"kcli: {file}:3: the recording ends in the middle of a line, which is ignored\n"
     file.write_bytes(cut[:left])
     assert inside("lag", "--replay", str(file)).code == 1, "nothing of it is whole"
 

@@ -27,13 +27,13 @@ All
   -t TOPIC       topic
   -p N           partition
   -D TEXT        what ends a record: \\n, \\t, \\xNN, any text (default \\n)
-  -K TEXT        what stands between key and value
+  -K TEXT        delimiter between key and value
   -c N           end after N records
   -m SECONDS     how long to look for the cluster (default 5)
   -X NAME=VALUE  a property of librdkafka; -X list, -X dump
   -F FILE        properties; else $KCAT_CONFIG, ~/.config/kcat.conf
   -z CODEC       none, gzip, snappy, lz4, zstd
-  -q, -v, -E     quiet; talkative; go on after errors that are not fatal
+  -q, -v, -E     quiet; verbose; continue after errors that are not fatal
   -d CONTEXTS    a line per frame on stderr
   -V, -h         version; this
 

@@ -66,7 +66,7 @@ def run(options: ImportOptions) -> int:
     hidden = sum(len(secrets_of(cluster)) for cluster in clusters)
     if hidden and not options.reveal and not options.quiet:
         complain(
-            f"{hidden} secret{'s are' if hidden > 1 else ' is'} hidden: --reveal shows, --write keeps what stands there"
+            f"{hidden} secret{'s are' if hidden > 1 else ' is'} hidden: --reveal shows, --write keeps the file's values"
         )
     return 0
 
@@ -97,7 +97,7 @@ def _known(wanted: list[str], clusters: list[ForeignCluster], path: str) -> None
 
 def _remark(cluster: ForeignCluster, kind: str, *, quiet: bool) -> None:
     """What could not be taken over, and what would not work as it is."""
-    remarks = [f"{cluster.name}: left out: {', '.join(cluster.left_out)}"] if cluster.left_out else []
+    remarks = [f"{cluster.name}: omitted: {', '.join(cluster.left_out)}"] if cluster.left_out else []
     if not cluster.bootstrap:
         remarks.append(
             f"{cluster.name}: no servers are named: add bootstrap, or say -b beside --profile {cluster.name}"

@@ -44,7 +44,7 @@ def _refuse(options: ConsumeOptions) -> None:
             options.offset,
             "a share group keeps the state of each record and has no offsets to start at; -o does not go with it",
         ),
-        (options.order, "--order reads all partitions at once; a share group gives records to whom it likes"),
+        (options.order, "--order reads all partitions at once; a share group hands records to any member"),
         (options.control, "a share group gives no control records; --print-control-records does not go with it"),
         (
             options.isolation,

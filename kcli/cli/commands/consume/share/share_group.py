@@ -95,5 +95,5 @@ def _said(refused: list[Outcome], kind: str) -> str:
     sure = [outcome.records for outcome in refused if not outcome.unknown]
     maybe = [outcome.records for outcome in refused if outcome.unknown]
     parts = [f"{text.records(sum(sure))} written and not {kind}ed, to be given again"] if sure else []
-    parts += [f"{text.records(sum(maybe))} written, and nobody knows whether {kind}ed"] if maybe else []
+    parts += [f"{text.records(sum(maybe))} written, unknown whether {kind}ed"] if maybe else []
     return f"{' and '.join(parts)}: {'; '.join(places)}"

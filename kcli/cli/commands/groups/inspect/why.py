@@ -48,7 +48,7 @@ class WhyRow(Row, section="groups"):
     partitions: int = column("Partitions the group committed or owns.", table=False, unit="count")
 
 
-SHAPE = shape("groups.why", "Why groups lag, and what mends it.", WhyRow)
+SHAPE = shape("groups.why", "Why groups lag, and the suggested fix.", WhyRow)
 
 
 class WhyOptions(NamedGroups, PatternOptions, ReadOptions):

@@ -38,15 +38,15 @@ class FormOptions(TimeFieldOptions):
         metavar="TIME",
         help="The first record at or after it: 2026-01-31T10:00:00.000; UTC where no zone is named, as in Kafka.",
     )
-    by_duration = span("--by-duration", help="The first record of the last so long: PT1H30M, P1DT2H, or 90m.")
-    shift_by = integer("--shift-by", help="N after what is committed; -N before it.")
-    to_current = flag("--to-current", help="What is committed; the end where nothing is.")
+    by_duration = span("--by-duration", help="Rewind by this duration: PT1H30M, P1DT2H or 90m.")
+    shift_by = integer("--shift-by", help="Shift the committed offset by N (negative: back).")
+    to_current = flag("--to-current", help="The committed offset; the end offset where none is committed.")
     from_file = text(
         "--from-file",
         metavar="FILE",
         help="An undo file, an export, or the CSV of kafka-consumer-groups --export; - is stdin.",
     )
-    from_group = text("--from-group", metavar="GROUP", help="What another group has committed.")
+    from_group = text("--from-group", metavar="GROUP", help="The committed offsets of another group.")
 
 
 def check_form(options: FormOptions) -> None:
@@ -69,7 +69,7 @@ def check_form(options: FormOptions) -> None:
     if len(forms) > 1:
         raise UsageError(f"{' and '.join(forms)} exclude each other")
     if forms[0] in ("--from-file", "--from-group") and options.time_field is not None:
-        raise UsageError(f"{forms[0]} has no time for --time-field to look for")
+        raise UsageError(f"{forms[0]} has no time for --time-field to find")
 
 
 def form_of(options: FormOptions, now: int, *, quiet: bool) -> tuple[Prepare, int | None]:

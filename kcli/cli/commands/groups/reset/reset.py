@@ -49,7 +49,7 @@ def reset(options: ResetOptions) -> int:
     """Set the committed offsets of groups that have no members. The plan comes first: old, new and
     delta of each partition; --execute does it, and on a terminal you may type the group's name instead.
 
-    What was committed before is kept in an undo file, which `--from-file` takes back, also where nothing was committed.
+    The previous offsets are kept in an undo file that `--from-file` restores, also where nothing was committed.
     Offsets are clamped to the log, and the row says so. A group that does not exist is made.
     """
     scope = Scope(options.topics, all_topics=options.all_topics, literal=options.literal)

@@ -46,7 +46,7 @@ class CheckpointOptions(ResetOptions):
 
 @command(
     "pipeline checkpoint",
-    help="What a checkpoint holds, and where the next run goes on: --reset-to moves that.",
+    help="Show a checkpoint and where the next run resumes; --reset-to moves it.",
     words="WHERE",
     examples="""
 kcli pipeline checkpoint orders-to-lake
@@ -56,11 +56,11 @@ kcli pipeline checkpoint orders-to-lake --reset-to beginning -t orders:0,1 --exe
 kcli pipeline checkpoint orders-to-lake --reset-to '{"orders":{"0":42}}' --execute""",
 )
 def checkpoint(options: CheckpointOptions) -> int:
-    """WHERE is the folder of a checkpoint, or the name of a pipeline. A next run goes on at `offset`; where `planned`
-    is said, a batch up to there was begun and is done again.
+    """WHERE is the folder of a checkpoint, or the name of a pipeline. The next run resumes at `offset`; up to
+    `planned` a batch was started and is done again.
 
-    --reset-to moves a pipeline that does not run: back, and records are read again (what they became before stays where
-    it is); forward, and records are left out. It says how it is undone. Not for SQL with sums and windows, which would
+    --reset-to moves a pipeline that does not run: back, and records are read again (earlier output stays); forward, and
+    records are skipped. It prints how to undo it. Not for SQL with sums and windows, which would
     be wrong then. What `copy --exactly-once` has copied its group kcli-NAME knows: see `kcli groups reset`."""
     from kcli.pipeline.jobs.checkpoints import read
 
@@ -92,7 +92,7 @@ def place(word: str) -> Path:
     if path.is_dir():
         return path / "checkpoint" if (path / "checkpoint" / "offsets").is_dir() else path
     if os.sep in word:
-        raise UsageError(f"{word}: there is no such folder")
+        raise UsageError(f"{word}: folder not found")
     kept = home(word) / "checkpoint"
     if kept.is_dir():
         return kept

@@ -31,7 +31,7 @@ class PartitionRow(Row, section="partitions"):
     topic: str = column("Name of the topic.", rank=1)
     partition: int = column("Number of the partition.", rank=1)
     old: int | None = column("Where the next batch would have begun.", rank=1)
-    new: int | None = column("Where it begins; null where that cannot be said.", rank=1)
+    new: int | None = column("First offset of the next run; null if unknown.", rank=1)
     delta: int | None = column("New minus old; null where one of them is missing.")
     lag: int | None = column("Records behind the new offset.", unit="count", rank=1)
     result: str = column("would reset, reset, unchanged or failed.", unit="word", rank=1)
@@ -43,7 +43,7 @@ class PartitionRow(Row, section="partitions"):
 
 SHAPE = shape(
     "pipeline.checkpoint-reset",
-    "Where a pipeline goes on after its checkpoint was reset, or would.",
+    "Where a pipeline resumes after its checkpoint is reset.",
     PartitionRow,
 )
 

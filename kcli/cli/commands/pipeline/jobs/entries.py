@@ -37,7 +37,7 @@ class JobRow(Row, section="jobs"):
     span: int | None = column("Offsets in all; null without end.", table=False, unit="count")
     pid: int = column("Its process.", table=False)
     begun: str = column("When, UTC.", table=False, unit="time")
-    told: str = column("When it last said how it stands, UTC.", table=False, unit="time")
+    told: str = column("Time of its last status report, UTC.", table=False, unit="time")
     checkpoint: str | None = column("Where it is kept how far it is.", table=False)
     log: str | None = column("Spark's own output.", table=False)
     error: str | None = column("Why it failed.", sparse=True, unit="sentence")

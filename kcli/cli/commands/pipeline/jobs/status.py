@@ -14,7 +14,7 @@ class StatusOptions(JobsOptions):
 
 @command(
     "pipeline status",
-    help="How a pipeline stands: records, rate, lag, checkpoint, log.",
+    help="Show a pipeline's status: records, rate, lag, checkpoint, log.",
     words="NAME",
     examples="""
 kcli pipeline status orders-to-lake

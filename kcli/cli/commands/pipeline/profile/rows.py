@@ -54,7 +54,7 @@ class StepRow(Row, section="rate"):
 class FieldRow(Row, section="fields"):
     field: str = column("A field of the JSON in the values; [] is in a list.", rank=1)
     types: str = column("Its types, and how often each where there are several.", unit="sentence")
-    null_share: float | None = column("In how many it is null or missing; null: nobody can say.")
+    null_share: float | None = column("Number of records where it is null or missing; null if unknown.")
     distinct: int = column("About how many different values.", unit="count")
     min: float | None = column("The least number.")
     max: float | None = column("The greatest number.")

@@ -40,7 +40,7 @@ class RunRow(Row, section="jobs"):
     state: str = column("done or interrupted.", unit="word", rank=1)
     source: str = column("What was read.", rank=3)
     destination: str = column("Where it went.", rank=3)
-    records: int | None = column("Records written; null when nobody counted.", unit="count", rank=1)
+    records: int | None = column("Records written; null if not counted.", unit="count", rank=1)
     bad: int = column("Records of which a key or value is null because it did not fit.", unit="count")
     bytes: int | None = column("Bytes of the files; null for topics.", unit="bytes")
     seconds: float = column("How long it took, with Spark running.")
@@ -231,7 +231,7 @@ class Run:
         self.registered.end("interrupted")
         self._report(outcome, "interrupted")
         if not self.frame.quiet:
-            known = f"{self.job.checkpoint} knows how far it was; run again, it goes on"
+            known = f"{self.job.checkpoint} has its progress; run it again to resume"
             complain(f"interrupted: {known if self.frame.streaming else self.job.half(self.seen)}")
         return INTERRUPTED
 

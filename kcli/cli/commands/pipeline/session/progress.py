@@ -30,7 +30,7 @@ class ProgressRow(Row, section="progress", table=False):
     done: int = column("Offsets that are behind us.", unit="count")
     span: int | None = column("Offsets in all; null without end.", unit="count")
     rate: float = column("Records read per second.", unit="rate")
-    eta: float | None = duration("Seconds that are left; null when nobody knows.")
+    eta: float | None = duration("Seconds left; null if unknown.")
     written: int | None = column("Records acknowledged; null where none are written.", unit="count")
     lag: int | None = column("Records not yet read; null in a batch.", unit="count", rank=1)
 

@@ -22,7 +22,7 @@ class RangeRow(Row, section="ranges"):
     start: int = column("First offset.")
     end: int = column("Where it ends: the offset after the last.")
     records: int = column("Offsets between; records may be fewer.", unit="count")
-    bytes: int | None = column("About how many in the log; null when nobody knows.", unit="bytes")
+    bytes: int | None = column("About how many in the log; null if unknown.", unit="bytes")
     destination: str = column("Where they would go.", table=False, rank=1)
 
 

@@ -50,9 +50,9 @@ class Source:
         self.null_bad = payload.on_bad == "null"
         given = self.selection.range
         if frame.streaming and given.stop is not None:
-            raise UsageError(f"--{frame.mode} goes on without end; a range that stops is for --batch")
+            raise UsageError(f"--{frame.mode} runs without end; a range that stops is for --batch")
         if given.start is not None and given.start.kind == "stored":
-            raise UsageError("-o stored: a pipeline is in no group; --once goes on where its checkpoint says")
+            raise UsageError("-o stored: a pipeline is in no group; --once resumes from its checkpoint")
 
     def _format(self, part: str, given: str | None, ddl: str | None) -> tuple[str, str]:
         """(format, schema) of keys or values."""

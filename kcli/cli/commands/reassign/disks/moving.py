@@ -78,7 +78,7 @@ async def _begun(
         if not left or not options.wait:
             break
         if loop.time() >= give_up:
-            late = DeadlineExceeded(f"{plural(len(left), 'replica')} still on the way after --timeout; moves go on")
+            late = DeadlineExceeded(f"{plural(len(left), 'replica')} still moving after --timeout; the moves continue")
             document.fail(late)
             return late.exit_code
         await stop.unless(asyncio.sleep(PAUSE))
