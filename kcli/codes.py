@@ -56,9 +56,7 @@ def of(number: int) -> ErrorCode:
 
 UNKNOWN_SERVER_ERROR = _final(-1, "the broker failed while doing this; its log says why")
 NONE = _final(0, "no error")
-OFFSET_OUT_OF_RANGE = _final(
-    1, "there is no such offset: retention or truncation took it, or nobody has written it yet"
-)
+OFFSET_OUT_OF_RANGE = _final(1, "the offset does not exist: deleted by retention or truncation, or not written yet")
 CORRUPT_MESSAGE = _retry(2, "the record is damaged, too large, or has no key although the topic is compacted")
 UNKNOWN_TOPIC_OR_PARTITION = _leader(3, "this topic or partition does not exist; `kcli topics list` shows what does")
 INVALID_FETCH_SIZE = _final(4, "a fetch cannot have this size")
@@ -135,8 +133,8 @@ SASL_AUTHENTICATION_FAILED = _final(58, "user, password or token is wrong")
 UNKNOWN_PRODUCER_ID = _final(59, "the broker forgot this producer; its records may have expired")
 REASSIGNMENT_IN_PROGRESS = _final(60, "the partition's replicas are being moved already")
 DELEGATION_TOKEN_AUTH_DISABLED = _final(61, "the cluster does not use delegation tokens")
-DELEGATION_TOKEN_NOT_FOUND = _final(62, "there is no such delegation token")
-DELEGATION_TOKEN_OWNER_MISMATCH = _final(63, "the delegation token belongs to somebody else")
+DELEGATION_TOKEN_NOT_FOUND = _final(62, "unknown delegation token")
+DELEGATION_TOKEN_OWNER_MISMATCH = _final(63, "the delegation token belongs to another principal")
 DELEGATION_TOKEN_REQUEST_NOT_ALLOWED = _final(
     64, "delegation tokens need a TLS or SASL connection that was not itself made with a token"
 )
@@ -144,7 +142,7 @@ DELEGATION_TOKEN_AUTHORIZATION_FAILED = _final(65, "you may not use this delegat
 DELEGATION_TOKEN_EXPIRED = _final(66, "the delegation token has expired; get a new one")
 INVALID_PRINCIPAL_TYPE = _final(67, "a principal of this kind is not supported; use User:NAME")
 NON_EMPTY_GROUP = _final(68, "the group still has members; stop them first")
-GROUP_ID_NOT_FOUND = _final(69, "there is no such group")
+GROUP_ID_NOT_FOUND = _final(69, "the group does not exist")
 FETCH_SESSION_ID_NOT_FOUND = _retry(70, "the broker dropped the fetch session; a new one begins")
 INVALID_FETCH_SESSION_EPOCH = _retry(71, "the fetch session is out of step; a new one begins")
 LISTENER_NOT_FOUND = _leader(
@@ -173,20 +171,20 @@ PRODUCER_FENCED = _final(90, "a newer producer with the same transactional id to
 RESOURCE_NOT_FOUND = _final(91, "what the request names does not exist")
 DUPLICATE_RESOURCE = _final(92, "the request names the same thing twice")
 UNACCEPTABLE_CREDENTIAL = _final(93, "the password or its number of iterations is not acceptable")
-INCONSISTENT_VOTER_SET = _final(94, "the controllers do not agree on who votes")
+INCONSISTENT_VOTER_SET = _final(94, "the controllers do not agree on the set of voters")
 INVALID_UPDATE_VERSION = _final(95, "the version of the update is not the next one")
 FEATURE_UPDATE_FAILED = _final(96, "the feature could not be set; the controller's log says why")
 PRINCIPAL_DESERIALIZATION_FAILURE = _final(
     97, "the brokers do not understand each other's principals; check their inter-broker security"
 )
-SNAPSHOT_NOT_FOUND = _final(98, "there is no such snapshot")
+SNAPSHOT_NOT_FOUND = _final(98, "unknown snapshot")
 POSITION_OUT_OF_RANGE = _final(99, "the position is outside the snapshot")
 UNKNOWN_TOPIC_ID = _leader(100, "this broker knows no topic with this id: it was deleted, or is new")
 DUPLICATE_BROKER_REGISTRATION = _final(101, "another broker uses this node id")
 BROKER_ID_NOT_REGISTERED = _final(102, "no broker is registered with this node id")
-INCONSISTENT_TOPIC_ID = _leader(103, "the topic was deleted and made anew: its id changed")
+INCONSISTENT_TOPIC_ID = _leader(103, "the topic was deleted and created again: its id changed")
 INCONSISTENT_CLUSTER_ID = _final(104, "the request is for another cluster; compare the bootstrap addresses")
-TRANSACTIONAL_ID_NOT_FOUND = _final(105, "there is no such transactional id")
+TRANSACTIONAL_ID_NOT_FOUND = _final(105, "unknown transactional id")
 FETCH_SESSION_TOPIC_ID_ERROR = _retry(106, "the fetch session mixes two topics of one name; a new one begins")
 INELIGIBLE_REPLICA = _final(107, "a replica that is not fit to be in sync was named")
 NEW_LEADER_ELECTED = _final(108, "the change was made, and the leader changed too")
@@ -204,7 +202,7 @@ UNKNOWN_SUBSCRIPTION_ID = _final(117, "the broker does not know this telemetry s
 TELEMETRY_TOO_LARGE = _final(118, "the telemetry is more than the broker takes")
 INVALID_REGISTRATION = _final(119, "the controller refuses the broker's registration; its log says why")
 TRANSACTION_ABORTABLE = _final(
-    120, "the transaction failed and can only be aborted; the producer goes on with a new one"
+    120, "the transaction failed and can only be aborted; the producer continues with a new one"
 )
 INVALID_RECORD_STATE = _final(121, "the record cannot be acknowledged now: its lock ran out, or it was settled before")
 SHARE_SESSION_NOT_FOUND = _retry(122, "the broker dropped the share session; a new one begins")

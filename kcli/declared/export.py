@@ -97,7 +97,7 @@ class Export:
             return {}
         values, hidden, failed = await configs.own_configs(self._cluster, resources)
         for at, names in hidden.items():
-            self.remarks.append(f"{about(at)}: {', '.join(names)} is secret and left out")
+            self.remarks.append(f"{about(at)}: {', '.join(names)} is secret and omitted")
         for at, error in failed.items():
             self.failed[about(at)] = error
         return values

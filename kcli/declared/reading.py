@@ -38,10 +38,10 @@ def _contradictions(declared: Declared) -> None:
         *((at[0], place, declared.users.get(at)) for at, place in declared.absent_users.items()),
     ):
         if there is not None:
-            raise UsageError(f"{places}: {what} shall be absent and is declared, at {there.place}")
+            raise UsageError(f"{places}: {what} is declared both absent and present, at {there.place}")
     for acl, place in declared.absent_acls.items():
         if acl in declared.acls:
-            raise UsageError(f"{place}: an ACL shall be absent that is declared, at {declared.acls[acl]}")
+            raise UsageError(f"{place}: an ACL is declared both absent and present, at {declared.acls[acl]}")
 
 
 class _File:
@@ -115,7 +115,7 @@ class _File:
                 continue
             at = self._place(values, name)
             if name in settings.inherit:
-                raise UsageError(f"{at}: {name} has a value here and shall inherit one")
+                raise UsageError(f"{at}: {name} is both set and listed to inherit")
             settings.values[name] = Setting(value=self._value(values, name, value), place=at)
         return settings
 

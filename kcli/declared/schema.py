@@ -41,10 +41,10 @@ def _some(values: Schema, about: str) -> Schema:
     return {"anyOf": [values, _list(values)], "description": about}
 
 
-INHERIT = _list(NAME, "Names that shall have the value they inherit, not one of their own.")
+INHERIT = _list(NAME, "Names of configs whose overrides are removed (they inherit the default).")
 COUNT: Schema = {"type": "integer", "minimum": 1}
 DEFS: dict[str, Schema] = {
-    "secret": _object("Where a secret is kept; it never stands in the file.", {
+    "secret": _object("Where a secret is kept; never in the file itself.", {
         "env": NAME | {"description": "An environment variable."},
         "file": NAME | {"description": "A file, from the folder of this one."},
         "keyring": NAME | {"description": "SERVICE/USER in the keyring."},
@@ -97,7 +97,7 @@ SCHEMA: Schema = {
                       "By name."),
         "quotas": _list(_ref("quota")),
         "acls": _list(_ref("acl")),
-        "absent": _object("What shall not be there; it takes --prune to remove it.", {
+        "absent": _object("Resources that must not exist; removed only with --prune.", {
             "topics": _list(NAME), "acls": _list(_ref("acl")),
             "users": _map(_list({"type": "string", "enum": list(MECHANISMS)}), "Mechanisms by user."),
         }),

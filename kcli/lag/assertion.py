@@ -73,7 +73,7 @@ def _late(group: GroupStanding, most: float) -> str | None:
         return f"{name} is {least}{group.time_lag:.0f} s behind, over {most:g} s"
     behind = [partition for partition in group.partitions if partition.lag.lag]
     if group.total.unread or any(standing.time_lag is None or standing.time_lag_least for standing in behind):
-        return f"{name}: how old its first unread record is cannot be told"
+        return f"{name}: the age of its first unread record is unknown"
     return None
 
 

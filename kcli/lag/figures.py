@@ -176,7 +176,7 @@ def untold(totals: Iterable[Total], named: Iterable[str] = (), *, ends_move: boo
     for row in some:
         if row.beyond and not ends_move:
             why.append(
-                f"{row.group} has committed {row.beyond} beyond the end: the topic was truncated or made anew, and "
-                "what is unread cannot be told; `kcli groups reset` brings it back into the log"
+                f"{row.group} has committed {row.beyond} beyond the end: the topic was truncated or recreated, and "
+                "its lag is unknown; `kcli groups reset` brings it back into the log"
             )
     return why

@@ -42,13 +42,13 @@ def check(known: Mapping[str, Any], now: Mapping[str, Any], servers: str) -> Non
     before, after = known.get("cluster"), now.get("cluster")
     if before and after and before != after:
         raise NotTheSame(
-            f"the checkpoint is of cluster {before}, and {servers} is cluster {after}: a query goes on only where it "
-            "began; name its cluster, or begin anew with another checkpoint"
+            f"the checkpoint is of cluster {before}, and {servers} is cluster {after}: a query resumes only on the "
+            "cluster where it began; name that cluster, or start over with another checkpoint"
         )
     for topic, one in known.get("topics", {}).items():
         other = now.get("topics", {}).get(topic)
         if other is not None and other != one:
             raise NotTheSame(
-                f"{topic} is not the topic that the checkpoint is of: it was deleted and made anew (topic id {one} "
-                f"then, {other} now), and the same offsets are other records; begin anew with another checkpoint"
+                f"{topic} is not the topic that the checkpoint is of: it was deleted and recreated (topic id {one} "
+                f"then, {other} now), and its offsets are other records; start over with another checkpoint"
             )

@@ -68,7 +68,7 @@ def _uuids(ids: list[bytes]) -> bytes:
 
 
 def _absent(struct: str, name: str, value: object, version: int) -> None:
-    raise TooOld(f"{struct}.{name} = {value!r} cannot be said in version {version}")
+    raise TooOld(f"{struct}.{name} = {value!r} cannot be encoded in version {version}")
 
 
 def _null(name: str) -> None:

@@ -83,7 +83,9 @@ class ScramClient:
             raise AuthError(f"the broker refused: {attributes['e']}")
         nonce, salt, iterations = attributes.get("r", ""), _bytes(attributes.get("s", "")), attributes.get("i", "")
         if not nonce.startswith(self._nonce) or len(nonce) == len(self._nonce):
-            raise AuthError(f"{self.name}: the broker's nonce does not continue ours; somebody may be in between")
+            raise AuthError(
+                f"{self.name}: the broker's nonce does not continue ours; the connection may be intercepted"
+            )
         if not salt or not (iterations.isascii() and iterations.isdigit() and len(iterations) < 12):
             raise AuthError(f"{self.name}: the broker's challenge has no salt or no iterations")
         if not FEWEST <= int(iterations) <= self._most:
@@ -110,7 +112,7 @@ class ScramClient:
         return None
 
     def _over(self, challenge: bytes) -> bytes | None:
-        raise AuthError(f"{self.name}: the broker goes on after the end")
+        raise AuthError(f"{self.name}: the broker sent a message after the end")
 
 
 class ScramServer:

@@ -209,7 +209,7 @@ class ClientSession:
         """The answer in `frame`, and what it answers: always the oldest question (B4).
         Raises DecodeError when it is nobody's answer or not decodable; the connection is then lost."""
         if not self.asked:
-            raise DecodeError("the broker sent an answer that nobody asked for")
+            raise DecodeError("the broker sent an answer to no request")
         (correlation_id,) = _SIZE.unpack_from(frame) if len(frame) >= 4 else (None,)
         asked = self.asked[0]
         if correlation_id != asked.correlation_id:

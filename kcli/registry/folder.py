@@ -33,7 +33,7 @@ class FolderSchemas:
 
     def __init__(self, folder: str) -> None:
         if not os.path.isdir(folder):
-            raise UsageError(f"schema.registry.url=file:{folder}: there is no such folder")
+            raise UsageError(f"schema.registry.url=file:{folder}: folder not found")
         self._folder = folder
         self._guids: dict[str, Schema] | None = None
 
@@ -129,7 +129,7 @@ class FolderSchemas:
                 fields = dict(read_object(said).fields) if said is not None else {}
                 return schema_of({**fields, "schema": text, "schemaType": kind})
             except (ValueError, RecursionError) as problem:
-                raise SchemaRefused(f"{path}: what stands beside it ({stem}{META}): {problem}") from None
+                raise SchemaRefused(f"{path}: its metadata file {stem}{META}: {problem}") from None
         return None
 
 

@@ -70,7 +70,7 @@ def _pkcs12(data: bytes, path: str, password: Secret | None, what: str) -> str:
     try:
         opened = pkcs12.load_pkcs12(data, password.reveal().encode() if password is not None else None)
     except ValueError as problem:
-        reason = "the password is wrong, or there is none" if "password" in str(problem).lower() else str(problem)
+        reason = "the password is wrong or missing" if "password" in str(problem).lower() else str(problem)
         raise UsageError(f"{what}: the PKCS12 store {path} cannot be opened: {reason}") from None
     parts = []
     if opened.key is not None:

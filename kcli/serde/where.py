@@ -144,7 +144,7 @@ class Where:
 
     def _Subscript(self, node: ast.Subscript) -> ast.expr:
         if isinstance(node.slice, ast.Slice | ast.Tuple):
-            raise self._at(node.slice, "one index or name stands in [ ]")
+            raise self._at(node.slice, "[ ] takes one index or name")
         return self._call("field", self._made(node.value), self._made(node.slice))
 
     def _Compare(self, node: ast.Compare) -> ast.expr:
@@ -173,7 +173,7 @@ class Where:
             if isinstance(constant, ast.Constant) and type(constant.value) in (int, float):
                 return ast.Constant(-constant.value)  # type: ignore[operator]
             return self._call("negative", constant)
-        raise self._at(node, "only - and not stand in front of a value")
+        raise self._at(node, "only - and not are allowed before a value")
 
     def _BinOp(self, node: ast.BinOp) -> ast.expr:
         name = _RECKONED.get(type(node.op))

@@ -68,6 +68,6 @@ class Within:
         parts = [f"{self.without[why]} {what}" for why, what in words.items() if why in self.without]
         where = "" if self.first is None else f" (the first: {self.first[0]}[{self.first[1]}] offset {self.first[2]})"
         return (
-            f"left out {total} record{'' if total == 1 else 's'} that {'has' if total == 1 else 'have'} no time: "
+            f"skipped {total} record{'' if total == 1 else 's'} that {'has' if total == 1 else 'have'} no time: "
             f"{', '.join(parts)}{where}"
         )

@@ -112,7 +112,7 @@ class ReplaySession(Session):
         self.paused = True
         self._post(Connected(None, 0))
         if self.recording.unfinished:
-            self._post(LookFailed(KcliError("the recording ends in the middle of a line, which is left out")))
+            self._post(LookFailed(KcliError("the recording ends in the middle of a line, which is ignored")))
         self.go(len(self.times) - 1)
         self._playing = asyncio.create_task(self._play(), name="replay")
 

@@ -55,7 +55,7 @@ def test_csv_may_be_quoted_have_a_header_empty_lines_and_windows_line_ends() -> 
         ("orders,x,5\n", "f: line 1: expected TOPIC,PARTITION,OFFSET; partition and offset are whole"),
         ("orders,2147483648,5\n", "f: line 1: expected TOPIC,PARTITION,OFFSET; partition and offset are whole"),
         ("orders,0,9223372036854775808\n", "f: line 1: expected"),
-        ("orders,0,5\norders,0,6\n", "f: line 2: the offset of orders [0] stands there twice"),
+        ("orders,0,5\norders,0,6\n", "f: line 2: the offset of orders [0] is listed twice"),
         ("\x00\x01", "f: line 1: expected"),
         ("{", "f: no offsets can be read from it, it is no JSON"),
         pytest.param('{"schema":' + "[" * 100_000, "f: no offsets can be read from it, it is no JSON", id="deep"),

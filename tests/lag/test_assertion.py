@@ -50,7 +50,7 @@ def test_a_time_lag_is_judged_where_it_is_known_and_unknown_is_not_fine() -> Non
     for n in range(10):
         seen = Look(time=5.0 * n, groups=history.add(5.0 * n, look({0: 500}, 600 + 100 * n)))
     assert Promise(None, 30.0).broken(seen) == ["g is at least 45 s behind, over 30 s"]
-    untold = ["g: how old its first unread record is cannot be told"]
+    untold = ["g: the age of its first unread record is unknown"]
     assert Promise(None, 60.0).broken(seen) == untold  # at least 45 s may be an hour
     first = seen.groups[0].partitions[0]
     first.time_lag_least, first.time_lag_exact = False, True

@@ -70,7 +70,7 @@ def test_B14_a_varint_of_six_bytes_is_refused() -> None:
 
 
 def test_a_value_the_version_cannot_say_raises() -> None:
-    with pytest.raises(EncodeError, match="allow_auto_topic_creation = False cannot be said in version 3"):
+    with pytest.raises(EncodeError, match="allow_auto_topic_creation = False cannot be encoded in version 3"):
         MetadataRequest(topics=None, allow_auto_topic_creation=False).encode(3)
 
 

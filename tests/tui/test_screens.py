@@ -36,7 +36,7 @@ async def test_a_group_has_its_partitions_members_topics_and_a_plot(dashboard: O
         assert "Partitions" in text
         assert "┤" in text  # the plot's axis
         await pilot.press("2")
-        await shows(pilot, "No members: nobody reads for this group now.")
+        await shows(pilot, "No members: no consumer reads for this group now.")
         await pilot.press("3")
         text = await shows(pilot, "PARTITIONS")
         assert "payments" in text

@@ -51,7 +51,7 @@ async def look_at_brokers(cluster: Cluster, *, figures: bool = True) -> list[Bro
     are requested."""
     described, fenced = await asyncio.gather(describe_cluster(cluster), fenced_brokers(cluster))
     rows = [BrokerRow(node=node, controller=node.id == described.controller) for node in described.brokers]
-    rows += [BrokerRow(node=node, fenced=True, problem="fenced: it serves nobody now") for node in fenced]
+    rows += [BrokerRow(node=node, fenced=True, problem="fenced: it serves no clients now") for node in fenced]
     rows.sort(key=lambda row: row.node.id)
     await asyncio.gather(*(_ping(cluster, row) for row in rows if not row.fenced))
     if figures:

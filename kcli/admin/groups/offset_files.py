@@ -145,7 +145,7 @@ def _expected(width: int) -> str:
 def _put(saved: Saved, group: str, at: TopicPartition, commit: OffsetAndMetadata | None, where: str) -> None:
     offsets = saved.groups.setdefault(group, {})
     if at in offsets:
-        raise UsageError(f"{where}: the offset of {at.topic} [{at.partition}] stands there twice")
+        raise UsageError(f"{where}: the offset of {at.topic} [{at.partition}] is listed twice")
     offsets[at] = commit
 
 

@@ -91,7 +91,7 @@ def entity(names: Mapping[str, str | None]) -> Entity:
     if not names:
         raise UsageError("quotas are for a user, a client-id, both, or an ip")
     if IP in names and len(names) > 1:
-        raise UsageError("quotas are for an ip alone; nobody else goes with it")
+        raise UsageError("an ip quota cannot be combined with a user or a client id")
     return Entity(parts=tuple((kind, names[kind]) for kind in KINDS if kind in names))
 
 

@@ -67,7 +67,7 @@ def _assignment(path: str, rows: list[dict[str, Any]]) -> tuple[Assignment, dict
         if not brokers or len(set(brokers)) != len(brokers):
             raise UsageError(f"{where}: replicas {brokers} are none, or name a broker twice")
         if at in assignment:
-            raise UsageError(f"{where}: the partition stands there twice")
+            raise UsageError(f"{where}: the partition is listed twice")
         places = row.get("log_dirs") or [ANY] * len(brokers)
         if len(places) != len(brokers):
             raise UsageError(f"{where}: as many log_dirs as replicas are needed, or none")

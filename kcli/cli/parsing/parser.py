@@ -59,7 +59,7 @@ def _parse(command: Command, argv: list[str]) -> Line | None:
         else:
             line.words.append(word)
     if line.words and not command.words:
-        raise UsageError(f"{line.words[0]!r} is too much: {command.name} takes options only")
+        raise UsageError(f"unexpected argument {line.words[0]!r}: {command.name} takes options only")
     return line
 
 
@@ -125,7 +125,7 @@ def _number(option: Option, flag: str, text: str) -> int:
     if not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
         raise UsageError(f"{flag} {text}: expected a whole number")
     if option.least is not None and int(text) < option.least:
-        raise UsageError(f"{flag} {text}: the least is {option.least}")
+        raise UsageError(f"{flag} {text}: must be {option.least} or more")
     if option.most is not None and int(text) > option.most:
         raise UsageError(f"{flag} {text}: the most is {option.most}")
     return int(text)
@@ -139,7 +139,7 @@ def _unknown(flag: str, command: Command, by_flag: dict[str, Option]) -> UsageEr
         here = f"`{KCAT[flag]}`" if command.run else f"`{KCAT[flag]}`, or `kcli cat {flag} …`"
         return UsageError(f"{flag} is kcat's; here it is {here}")
     if not command.run:
-        return UsageError(f"{flag} stands behind the command: kcli COMMAND {flag} …; see `kcli --help`")
+        return UsageError(f"{flag} comes after the command: kcli COMMAND {flag} …; see `kcli --help`")
     from kcli.cli.parsing import other_tools as elsewhere
     from kcli.text.suggest import did_you_mean
 

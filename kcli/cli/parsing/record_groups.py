@@ -78,9 +78,7 @@ class FilterOptions(Options):
         "--where", metavar="CONDITION", help="Only records for which it holds, such as 'value.user.id == 42'."
     )
     value_format = value_format()
-    skip_corrupt = flag(
-        "--skip-corrupt", help="Leave out batches that are damaged, and say which; else exit 1 at the first."
-    )
+    skip_corrupt = flag("--skip-corrupt", help="Skip corrupt batches and report them (default: exit 1 at the first).")
 
 
 class SchemaOptions(Options):

@@ -89,10 +89,10 @@ REFUSED = {
     "sasl.oauthbearer.assertion.": "JWT assertions are not made here; let sasl.oauthbearer.token.command print a token",
     "sasl.oauthbearer.jwt.retriever.class": "Java classes cannot be run here; use sasl.oauthbearer.token.command",
     "sasl.oauthbearer.metadata.": "cloud metadata is not asked; let sasl.oauthbearer.token.command print a token",
-    "print.": "it is kafka-console-consumer's; what is printed is said by -f, such as -f '%T %k %s\\n'",
+    "print.": "it is kafka-console-consumer's; choose what is printed with -f, such as -f '%T %k %s\\n'",
     "parse.key": "it is kafka-console-producer's; here -K DELIM parts key and value",
-    "key.separator": "it is Kafka's console tools'; here -K DELIM stands between key and value",
-    "line.separator": "it is Kafka's console tools'; here -D DELIM stands between records",
+    "key.separator": "it is Kafka's console tools'; here -K DELIM separates key and value",
+    "line.separator": "it is Kafka's console tools'; here -D DELIM separates records",
     "transaction.two.phase.commit.enable": "two-phase commit (KIP-939) is not supported",
 }
 

@@ -22,7 +22,7 @@ def parse(text: str, where: str) -> tuple[str, dict[str, str]]:
     if len(words) < 2 or words[0][1] or words[0][0] in SPECIAL:
         raise UsageError(f'{where}: expected LoginModule required name="value" …;')
     if words[1][0].lower() not in FLAGS:
-        raise UsageError(f"{where}: behind the login module stands one of {', '.join(FLAGS)}")
+        raise UsageError(f"{where}: after the login module comes one of {', '.join(FLAGS)}")
     options: dict[str, str] = {}
     at = 2
     while at < len(words) and words[at] != (";", False):

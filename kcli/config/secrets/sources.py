@@ -125,9 +125,9 @@ def careless(status: os.stat_result, what: str, warn: Callable[[str], None]) -> 
     if not S_ISREG(status.st_mode) or os.name != "posix":
         return
     if status.st_uid not in (0, os.geteuid()):
-        raise UsageError(f"{what} belongs to another user, so what stands in it is not taken")
+        raise UsageError(f"{what} belongs to another user, so it is not used")
     if status.st_mode & 0o022:
-        raise UsageError(f"{what} can be written by others, so what stands in it is not taken: chmod 600 it")
+        raise UsageError(f"{what} can be written by other users, so it is not used: chmod 600 it")
     if status.st_mode & 0o044:
         warn(f"{what} holds a secret and can be read by others: chmod 600 it")
 

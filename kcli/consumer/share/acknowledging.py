@@ -227,7 +227,7 @@ class Acknowledging:
 
     def abandon(self) -> None:
         """Send nothing more."""
-        self._settle_all(self.take(), KcliError("the consumer was closed before it could be said"))
+        self._settle_all(self.take(), KcliError("the consumer was closed before the acknowledgement was sent"))
 
     # -- outcomes ---------------------------------------------------------------------------------------------------
 

@@ -33,11 +33,11 @@ HELP = {
     "kcli_group_status": "1 for the status the group is in.",
     "kcli_partition_lag_seconds": "How long ago the first unread offset was written.",
     "kcli_partition_status": "1 for the status the partition is in.",
-    "kcli_lag_up": "1 when the last look could be made; 0 when it failed, and then there are no figures.",
-    "kcli_lag_look_seconds": "How long the last look took.",
-    "kcli_lag_look_timestamp_seconds": "When the last look that could be made was.",
-    "kcli_lag_groups_unread": "Groups that could not be read at the last look.",
-    "kcli_lag_brokers_unread": "Brokers that did not list their groups at the last look.",
+    "kcli_lag_up": "1 if the last refresh succeeded; 0 if it failed, then there are no figures.",
+    "kcli_lag_look_seconds": "Duration of the last refresh.",
+    "kcli_lag_look_timestamp_seconds": "Time of the last successful refresh.",
+    "kcli_lag_groups_unread": "Groups that could not be read at the last refresh.",
+    "kcli_lag_brokers_unread": "Brokers that did not list their groups at the last refresh.",
 }
 
 

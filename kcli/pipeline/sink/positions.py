@@ -120,8 +120,8 @@ def begin(
         known = {at: standing.offset for at, standing in kept.items() if standing.offset >= 0}
         if resumed and starts and not known:
             raise Expired(
-                f"group {group_of(name)} keeps no positions any more (they expire when a copy rests for long): what "
-                "the last batch wrote cannot be told; begin anew with another name, or without exactly-once"
+                f"group {group_of(name)} has no saved progress any more (it expires when a copy pauses for long): "
+                "what the last batch wrote is unknown; start over with another name, or without exactly-once"
             )
         _check_topics(group_of(name), kept, known, ends, ids)
         new = {
@@ -147,11 +147,11 @@ def _check_topics(
     if beyond is not None:
         raise Expired(
             f"{beyond.topic}[{beyond.partition}] ends at {ends[beyond]} and group {group} says that it "
-            f"was copied up to {known[beyond]}: the topic was made anew; copy it under another name"
+            f"was copied up to {known[beyond]}: the topic was recreated; copy it under another name"
         )
     for at, standing in kept.items():
         if standing.made and standing.made != ids.get(at.topic, standing.made):
             raise Expired(
-                f"{at.topic} is not the topic that group {group} has copied: it was deleted and made anew "
+                f"{at.topic} is not the topic that group {group} has copied: it was deleted and recreated "
                 f"(topic id {standing.made} then, {ids[at.topic]} now); copy it under another name"
             )

@@ -40,7 +40,7 @@ def gone(missing: Iterable[TopicPartition]) -> None:
     if at is not None:
         raise KcliError(
             f"{at.topic}[{at.partition}] was read by this query and is not there any more: its topic was deleted "
-            "or made anew, or the options name other topics; a new query needs a new checkpoint"
+            "or recreated, or the options name other topics; a new query needs a new checkpoint"
         )
 
 
@@ -56,8 +56,8 @@ def cut(log: Log, known: Mapping[TopicPartition, int], ends: Mapping[TopicPartit
             at = behind[0]
             raise LogChanged(
                 f"{at.topic}[{at.partition}] ends at {found[at]}, and this query was at {known[at]}: its last records "
-                "were lost (an unclean election), or the topic was made anew; begin anew with another checkpoint, or "
-                "kcli pipeline checkpoint WHERE --reset-to end goes on with what comes"
+                "were lost (an unclean election), or the topic was recreated; start over with another checkpoint, or "
+                "kcli pipeline checkpoint WHERE --reset-to end continues with new records"
             )
         if behind:
             time.sleep(EVERY)

@@ -134,5 +134,5 @@ def _quiet(kafka: Background, wanted: Range, position: int, waited: float, most:
 def _changed(wanted: Range, end: int) -> LogChanged:
     return LogChanged(
         f"{wanted.topic}[{wanted.partition}] ends at {end}, and offsets up to {wanted.end} were to be read: "
-        "the topic was deleted and made anew, or lost its last records"
+        "the topic was deleted and recreated, or lost its last records"
     )

@@ -84,12 +84,12 @@ class Ending:
         if committed and ended is not None:
             raise Fenced(f"{about}: the coordinator had ended the transaction otherwise") from problem
         if committed:
-            text = f"{about}: nobody can say whether the transaction was committed; the last: {problem}"
+            text = f"{about}: it is unknown whether the transaction was committed; the last: {problem}"
             raise UnknownOutcome(text) from problem
         if refused:
             raise plain(problem) from problem
         raise DeadlineExceeded(
-            f"{about}: nobody answers the abort; the coordinator aborts by itself after transaction.timeout.ms"
+            f"{about}: no answer to the abort; the coordinator aborts by itself after transaction.timeout.ms"
         ) from problem
 
     async def _find_out(self, v2: bool) -> bool | None:

@@ -18,7 +18,7 @@ class State(Enum):
     COMMITTING = "is committing"
     ABORTING = "is aborting"
     ABORTABLE_ERROR = "has a transaction that can only be aborted"
-    FATAL_ERROR = "cannot go on"
+    FATAL_ERROR = "cannot continue"
 
 
 FROM: dict[State, frozenset[State]] = {

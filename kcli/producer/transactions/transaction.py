@@ -152,7 +152,7 @@ class Transactions(Gate):
             self._not_ended(committed, problem)
         except BaseException:
             if committed:
-                text = "the commit was interrupted, and nobody can say whether it was done"
+                text = "the commit was interrupted; it is unknown whether it was done"
                 self.standing.fail(UnknownOutcome(f"{self._coordination.about}: {text}"), fatal=True)
             else:
                 self.standing.abort_again(AbortRequired("the abort was interrupted"))
@@ -176,7 +176,7 @@ class Transactions(Gate):
         """The transaction is over, whatever happens here: trouble is for the next call to tell."""
         try:
             if ended is not None and not ended.usable:
-                text = "the last transaction ended as asked, and nobody told the epoch that comes next"
+                text = "the last transaction ended as requested, but the next epoch is unknown"
                 self.standing.fail(KcliError(f"{self._coordination.about}: {text}"), fatal=True)
                 return
             if ended is not None and ended.renewed:

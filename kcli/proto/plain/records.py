@@ -49,7 +49,7 @@ def pick(h: Header, offsets: array[int]) -> tuple[bytes, int]:
             length, end = read_varint(data, at)
             end += length
             if length < 0 or end > len(data):
-                raise DecodeError("records that go on after their batch ended")
+                raise DecodeError("records continue after the end of their batch")
             _, delta_at = read_varint(data, end - length + 1, 64)
             if read_varint(data, delta_at)[0] in deltas:
                 sections.append(data[at:end])

@@ -163,4 +163,4 @@ def read_headers(data: Buffer, at: int, count: int) -> list[tuple[str, bytes | N
 
 
 def cut_off(error: IndexError) -> DecodeError:
-    return DecodeError(f"records that go on after their batch ended ({error})")
+    return DecodeError(f"records continue after the end of their batch ({error})")

@@ -167,7 +167,7 @@ class SandboxCluster:
             return self.producer_ids.next(), 0
         transaction = self.transactions.by_id.get(transactional_id)
         if transaction is None:
-            raise UsageError(f"nobody has used the transactional id {transactional_id}")
+            raise UsageError(f"no producer has used the transactional id {transactional_id}")
         return transaction.producer_id, transaction.epoch
 
     # -- life ---------------------------------------------------------------------------------------------------------

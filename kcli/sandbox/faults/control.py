@@ -109,7 +109,7 @@ class Control:
         if what == "fault":
             given = message.get("with") or {}
             if not isinstance(given, dict):
-                raise UsageError("what a fault is told is an object: its parameters by name")
+                raise UsageError("the parameters of a fault must be an object: values by name")
             call_of(self._faults, self._brokers, self._topics, str(message.get("name")), given)()
         elif what == "clear":
             self._faults.clear()

@@ -19,7 +19,7 @@ class NotASandbox(KcliError):
     """The cluster is none, or does not want to be told."""
 
     def __init__(self) -> None:
-        super().__init__("this is no sandbox that can be told to fail (`kcli sandbox` is one, without --no-control)")
+        super().__init__("this is not a sandbox with fault injection (start `kcli sandbox` without --no-control)")
 
 
 async def find(cluster: Cluster) -> str:

@@ -112,7 +112,7 @@ class Faults(Page):
 
     def action_clear(self) -> None:
         if self._address and not self.refused("a fault"):
-            self.tell("clear", {}, lambda problem: self.notify(problem or "all faults are taken back", markup=False))
+            self.tell("clear", {}, lambda problem: self.notify(problem or "all faults cleared", markup=False))
 
     def action_stop(self) -> None:
         """Kill the broker under the cursor, or start it again."""
@@ -171,7 +171,7 @@ def _where(row: dict[str, Any]) -> str:
 
 
 def _times(times: int | None) -> str:
-    return "until taken back" if times is None or times > 1_000_000 else f"{times:,}"
+    return "until cleared" if times is None or times > 1_000_000 else f"{times:,}"
 
 
 def _broker_columns() -> list[Column]:

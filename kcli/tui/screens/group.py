@@ -78,7 +78,7 @@ class Group(Page):
                     _member_columns(),
                     key=lambda m: m.member_id,
                     id="members",
-                    empty="No members: nobody reads for this group now.",
+                    empty="No members: no consumer reads for this group now.",
                 )
             with TabPane("Topics", id="tab-topics"):
                 yield Rows(_topic_columns(), key=lambda t: t.total.topic, id="topics", empty="No topics.")

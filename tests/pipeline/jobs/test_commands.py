@@ -328,7 +328,7 @@ def test_rows_of_other_files_become_records_by_column_or_whole(kcli, topics, tmp
     assert kcli("import", "users.csv", topic) == 2
     assert "which column is the value? There are id, name" in capfd.readouterr().err
     assert kcli("import", "users.csv", topic, "--key-column", "nom", "--value", "json") == 2
-    assert "--key-column nom: there is no such column; there are id, name" in capfd.readouterr().err
+    assert "--key-column nom: unknown column; the columns are id, name" in capfd.readouterr().err
     assert kcli("import", "users.csv", topic, "--key-column", "id", "--value", "json", "--where", "id > 1") == 0
     assert kcli("import", "users.csv", topic, "--value-column", "name", "--where", "id = 1") == 0
     assert [(one.key, one.value) for _, one in topics.read(topic)] == [(b"2", b'{"id":2,"name":"Bob"}'), (None, b"Ann")]

@@ -36,7 +36,7 @@ kcli copy orders orders-6 --repartition -z zstd --rate 10MB
 kcli copy orders orders-2 --exactly-once --follow""",
 )
 def copy(options: CopyOptions) -> int:
-    """Copy the records of SRC to DST: key, value, headers, timestamp and partition stay. Stop at the end offsets seen at
+    """Copy the records of SRC to DST: key, value, headers, timestamp and partition stay. Stop at the end offset seen at
     the start, unless --follow. Batches that need no change are sent unchanged, still compressed.
 
     Progress is saved in the source cluster after the records were acknowledged; the next run resumes there. After an

@@ -37,8 +37,8 @@ kcli leaders
 kcli leaders list --internal -J | jq '.partitions[] | select(.leader == null)'""",
 )
 def show(options: ListOptions) -> int:
-    """Print the partitions whose leader is not the first of their replicas, which is the preferred one, and those that
-    nobody leads.
+    """Print the partitions not led by their preferred replica (the first in the list of replicas), and those without a
+    leader.
     """
     everything = Chosen([], everything=True, internal=options.internal)
 

@@ -63,8 +63,8 @@ def export(options: ExportOptions) -> int:
     timestampType and headers, or what --select names. A folder appears when it is whole: whatever ends the run before
     leaves nothing behind, and what --overwrite replaces stays until then. A Delta table gets a version more.
 
-    --once writes the records since the last run, exactly once; --continuous keeps running. Both save their progress in a
-    checkpoint. Keys and values are binary in parquet, ORC and Delta, and strings in JSON and CSV, unless told otherwise.
+    --once writes the records since the last run, exactly once; --continuous keeps running. Both save progress in a
+    checkpoint. By default keys and values are binary in parquet, ORC and Delta, and strings in JSON and CSV.
     Conditions on partition, offset and timestamp are looked up in the log and not read past."""
     frame = Frame(options, "export")
     topics, out = [*options.topics, *options.words], options.out

@@ -50,7 +50,7 @@ kcli pipeline finalize out/orders --dry-run
 kcli pipeline finalize out/orders --execute""",
 )
 def finalize(options: FinalizeOptions) -> int:
-    """Spark reads a folder by its log _spark_metadata; other programs read all files, also those of a batch that a crash
+    """Spark reads a folder by its log _spark_metadata; other programs read all files, also of a batch that a crash
     cut short and that was done again. Delete only those: files of whole batches stay, and a later run resumes.
     Refused while a pipeline writes there."""
     from kcli.pipeline.jobs.files.finalize import look, remove

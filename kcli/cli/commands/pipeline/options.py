@@ -64,7 +64,7 @@ class EngineOptions(SparkOptions):
     connector = choice(
         "--connector",
         of=("kcli", "jvm"),
-        help='Connector that reads and writes topics: kcli (default), or Spark\'s own format("kafka"), fetched by Maven.',
+        help='What reads and writes topics: kcli (default), or Spark\'s own format("kafka"), fetched by Maven.',
     )
 
 

@@ -45,14 +45,14 @@ class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions):
     schema_registry = text("--schema-registry", metavar="URL", help="Where the schemas are.")
     register = flag("--register", help="Register the file of --value-schema or --key-schema.")
     no_unpack = flag("--no-unpack", help="Do not unpack input that is gzip or zstd.")
-    key = text("-k", "--key", metavar="KEY", help="The key of records that have none.")
+    key = text("-k", "--key", metavar="KEY", help="Default key for records without one.")
     headers = texts(
         "-H", "--header", metavar="NAME=VALUE", help="A header of every record; NAME alone is null. Repeatable."
     )
     partition = integer("-p", "--partition", least=-1, help="-1: by key (default).")
     compression = compression()
     acks = choice("--acks", of=("all", "-1", "1", "0"), help="Required acknowledgements (default: all).")
-    timestamp = text("--timestamp", metavar="TIME", help="Of every record; else now.")
+    timestamp = text("--timestamp", metavar="TIME", help="Timestamp for every record (default: now).")
     transactional_id = text(
         "--transactional-id",
         metavar="ID",
@@ -62,7 +62,7 @@ class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions):
     on_error = choice(
         "--on-error",
         of=("stop", "skip"),
-        help="At input that is no record: stop (default), or skip it and exit 1 at the end.",
+        help="On malformed input: stop (default), or skip it and exit 1 at the end.",
     )
     report = text("--report", metavar="FILE", help="Write a JSON line per settled batch.")
 

@@ -50,8 +50,7 @@ kcli reassign cancel --all-topics --execute""",
 )
 def cancel(options: CancelOptions) -> int:
     """Cancel moves: each partition is again where it was. The plan comes first; --execute does it. Then throttles go,
-    unless something else moves. What was on its way is kept in an undo file, which `kcli reassign execute` begins
-    anew.
+    unless something else moves. The cancelled moves are kept in an undo file for `kcli reassign execute`.
     """
     words = options.words
     path = None if options.all_topics else file_of(options.words)

@@ -48,8 +48,8 @@ kcli reassign throttle 100MiB --execute
 kcli reassign throttle --remove --execute""",
 )
 def throttle(options: ThrottleOptions) -> int:
-    """Print the throttles of replication that are set at topics and brokers; with RATE hold the moves under way to so
-    many bytes a second at each broker; with --remove take all away. A throttle that is left behind slows down
+    """Print the throttles of replication that are set at topics and brokers; with RATE limit moves in progress
+    to this many bytes a second at each broker; with --remove remove all throttles. A forgotten throttle slows down
     replicas that catch up.
     """
     words = options.words

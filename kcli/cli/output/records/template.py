@@ -242,7 +242,7 @@ def _headers(text: str, null: bytes, terminal: bool) -> Convert:
         elif item[0] in "ks":
             parts.append((item[0], item[1] or _text(null, False)))
         else:
-            raise UsageError(f"-f: %{item[0]} stands in %h{{{text}}}; a header has %k and %v")
+            raise UsageError(f"-f: %{item[0]} is not allowed in %h{{{text}}}; a header has %k and %v")
 
     def convert(headers: Any) -> bytes:
         out = bytearray()

@@ -60,7 +60,7 @@ class Export:
         missing = [name for name in form.partition_by if name not in frame.columns]
         if missing:
             there = ", ".join(frame.columns)
-            raise UsageError(f"--partition-by {missing[0]}: there is no such column; there are {there}")
+            raise UsageError(f"--partition-by {missing[0]}: unknown column; the columns are {there}")
         if form.files:
             frame = frame.repartition(form.files)
         self._form = form

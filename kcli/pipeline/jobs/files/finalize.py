@@ -45,7 +45,7 @@ def look(path: Path) -> Leavings:
     leavings = Leavings()
     parts = _parts(path.resolve())
     if not path.is_dir() and not parts:
-        raise UsageError(f"{path}: there is no such folder")
+        raise UsageError(f"{path}: folder not found")
     if not (path / LOG).is_dir() and not parts:
         raise UsageError(
             f"{path} has no {LOG}: no pipeline with --once or --continuous wrote it, so there is nothing to finalize"

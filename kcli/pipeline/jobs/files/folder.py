@@ -97,8 +97,8 @@ class Folder:
             )
         if known and not there:
             raise UsageError(
-                f"{checkpoint} says that records were written to {self._path}, and nothing is there any more: another "
-                "--name or --checkpoint begins anew"
+                f"{checkpoint} says that records were written to {self._path}, but the folder is empty: start over "
+                "with another --name or --checkpoint"
             )
         if known and form:
             self._check_adding(form, partition_by, is_table=DELTA in there, begun=True)
@@ -112,7 +112,7 @@ class Folder:
         if written > begun:
             raise UsageError(
                 f"{self._path} has the batches of a pipeline up to {written}, and {checkpoint} begins with "
-                f"{begun + 1}: they are not of one pipeline, and what it read would be left out; name an empty folder, "
+                f"{begun + 1}: they are not of one pipeline, and its records would be lost; name an empty folder, "
                 "or the --checkpoint that wrote this one"
             )
         if written < 0 <= last(checkpoint / "commits"):

@@ -35,7 +35,7 @@ def files_of(places: Sequence[str]) -> list[Path]:
     for place in (place for place in places if "://" not in place):
         paths = [Path(one) for one in sorted(glob.glob(place))]
         if not paths:
-            raise UsageError(f"{place}: there is no such file or folder")
+            raise UsageError(f"{place}: file or folder not found")
         for path in paths:
             inside = sorted(path for path in path.rglob("*") if path.is_file()) if path.is_dir() else [path]
             found += [one for one in inside if not hidden(one, path)]
@@ -104,7 +104,7 @@ def records(
     there = frame.columns
     for option, name in (("--key-column", key), ("--value-column", value)):
         if name is not None and name not in there:
-            raise UsageError(f"{option} {name}: there is no such column; there are {', '.join(there)}")
+            raise UsageError(f"{option} {name}: unknown column; the columns are {', '.join(there)}")
     for option, name, wanted in (
         ("--keep-partitions", "partition", partitions),
         ("--keep-timestamps", "timestamp", timestamps),

@@ -33,7 +33,7 @@ def check(checkpoint: Checkpoint) -> None:
     if (checkpoint.path / "state").is_dir():
         raise UsageError(
             f"{checkpoint.path} also keeps sums and windows of what was read; with other offsets they would be wrong: "
-            "begin anew with another --name or --checkpoint"
+            "start over with another --name or --checkpoint"
         )
     lines = _lines(checkpoint.path / "offsets" / str(checkpoint.batch))
     if lines[0].strip() != VERSION:
@@ -64,7 +64,7 @@ def sunk(checkpoint: Checkpoint, destination: str) -> bool:
     for a folder that cannot be looked into from here."""
     if "://" in destination:
         raise UsageError(
-            f"batch {checkpoint.batch} was begun and is not whole, and nobody here sees whether {destination} has its "
+            f"batch {checkpoint.batch} is not complete, and this machine cannot see whether {destination} has its "
             "files: let the pipeline end the batch first, then reset it"
         )
     folder = Path(destination)

@@ -405,7 +405,7 @@ def test_a_reset_makes_a_group_that_does_not_exist(shell: Shell) -> None:
         (("--to", "1:5", "-t", "orders"), "a range has two ends"),
         (("--to", ":5", "-t", "orders"), "a range has two ends"),
         (("--to", "soon", "-t", "orders"), "--to soon: expected"),
-        (("--to-offset", "-5", "-t", "orders"), "the least is 0"),
+        (("--to-offset", "-5", "-t", "orders"), "must be 0 or more"),
         (("--by-duration", "-PT1H", "-t", "orders"), "it counts back from now by itself; say PT1H"),
         (("--by-duration", "-1h", "-t", "orders"), "it counts back from now by itself; say 1h"),
         (("--by-duration", "P1Y", "-t", "orders"), "expected a duration such as"),

@@ -43,7 +43,7 @@ WRONG = [
         "--once into a Delta table goes with --master",
     ),
     ("import", "import what, and where to? kcli pipeline import PATH TOPIC"),
-    ("import nowhere.csv t", "nowhere.csv: there is no such file or folder"),
+    ("import nowhere.csv t", "nowhere.csv: file or folder not found"),
     ("import Makefile t", "--from says the format of Makefile"),
     ("import Makefile t --file-format text --value json --value-column a", "--value json is the whole row"),
     ("import Makefile t --file-format text -z fast", "-z fast: expected"),

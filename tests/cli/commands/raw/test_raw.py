@@ -180,7 +180,7 @@ def test_every_api_can_be_described(key: int, capsys: pytest.CaptureFixture[str]
         ([], "name an API"),
         (["Fetsh"], "knows no API Fetsh; did you mean Fetch?"),
         (["999"], "knows no API 999"),
-        (["Fetch", "{}", "{}"], "'{}' is too much"),
+        (["Fetch", "{}", "{}"], "unexpected argument '{}'"),
         (["Fetch", "{"], "the body is not JSON"),
         (["Fetch", "@/nowhere"], "/nowhere: No such file"),
         (["Fetch", '{"a": 1, "a": 2}'], "a is given twice"),

@@ -20,7 +20,7 @@ from tests.programs import KCLI, kcli
         (["--host", ""], 2, "--host: the address is empty"),
         (["--port", "65535", "--brokers", "2"], 2, "--port 65535 --brokers 2: there is no port 65536"),
         (["--port", "0", "--data", "{file}"], 1, "{file}: File exists"),
-        (["--port", "0", "--partitions", "0"], 2, "sandbox: --partitions 0: the least is 1"),
+        (["--port", "0", "--partitions", "0"], 2, "sandbox: --partitions 0: must be 1 or more"),
         (["--port", "0", "--topic", "a:0"], 2, "--topic a:0: it must be NAME or NAME:PARTITIONS"),
     ],
 )
