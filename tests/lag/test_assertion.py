@@ -98,7 +98,7 @@ def test_E68_a_commit_beyond_the_end_is_no_small_lag() -> None:
     seen = at(0.0, -20)
     assert seen.groups[0].total.lag == 0
     (sentence,) = Promise(10, None).broken(seen)
-    assert sentence.startswith("g has committed 20 beyond the end: the topic was truncated or made anew")
+    assert sentence.startswith("g has committed 20 beyond the end: the topic was truncated or recreated")
     assert Promise(10, None, ends_move=True).kept(seen)  # the last stable offset may be before what was read
 
 

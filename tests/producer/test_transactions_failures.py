@@ -62,7 +62,7 @@ def test_D38_a_commit_nobody_answers_is_found_out_or_unknown_and_never_a_success
             if done:
                 await producer.commit()  # DescribeTransactions says so
             else:
-                with pytest.raises(UnknownOutcome, match="nobody can say"):
+                with pytest.raises(UnknownOutcome, match="it is unknown whether"):
                     await producer.commit()
             assert state(producer) is State.FATAL_ERROR  # which epoch comes next is not known either
             assert "DescribeTransactions" in world.kinds()

@@ -149,7 +149,7 @@ def test_B16_nothing_comes_after_the_end() -> None:
     client.first()
     client.step(CHALLENGE)
     client.step(SIGNATURE)
-    with pytest.raises(AuthError, match="goes on after the end"):
+    with pytest.raises(AuthError, match="sent a message after the end"):
         client.step(SIGNATURE)
 
 

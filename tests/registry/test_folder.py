@@ -85,7 +85,7 @@ async def test_a_folder_registers_nothing(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="there is no such folder"):
+    with pytest.raises(UsageError, match="folder not found"):
         FolderSchemas(str(tmp_path / "nix"))
 
 
@@ -103,7 +103,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
 )
 async def test_what_stands_beside_a_schema_is_read_by_type(tmp_path: Path, meta: str) -> None:
     schemas = write(tmp_path, {"ids/7.avsc": '"int"', "ids/7.meta.json": meta})
-    with pytest.raises(SchemaRefused, match=r"ids/7.avsc: what stands beside it \(7.meta.json\): "):
+    with pytest.raises(SchemaRefused, match=r"ids/7.avsc: its metadata file 7.meta.json: "):
         await schemas.by_id(7)
 
 

@@ -37,7 +37,7 @@ def test_the_login_modules_of_kafka_are_known() -> None:
         ("org.apache.kafka.common.security.ssl.X required;", "is not known"),
         (f'{PLAIN} required password="hunter2"', "semicolon"),
         (f'{PLAIN} required password="hunter2;', "a quotation mark is not closed"),
-        (f'{PLAIN} password="hunter2";', "stands one of required"),
+        (f'{PLAIN} password="hunter2";', "comes one of required"),
         (f'{PLAIN} required password "hunter2";', 'expected name="value"'),
         (f"{PLAIN} required password=;", "password has no value"),
         (f'{PLAIN} required password="hunter2"; {PLAIN} required;', "nothing behind"),

@@ -99,7 +99,7 @@ def test_a_batch_is_not_forgotten_where_nobody_sees_whether_its_files_are_there(
     with Registered(Entry(name="lake", checkpoint=str(folder), destination="s3://bucket/out")) as job:
         job.end("failed")
     assert reset(folder, "+5", "--execute") == 2
-    assert "nobody here sees whether s3://bucket/out has its files" in capsys.readouterr().err
+    assert "this machine cannot see whether s3://bucket/out has its files" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def test_positions_are_where_a_new_start_begins_and_what_is_gone_is_told(topics)
         first = begin(log, "start", {zero: 4, one: 0}, ends, targets={topic: target})
         assert first == {zero: 4, one: 0}
         assert begin(log, "start", {zero: 9, one: 0}, ends, targets={topic: target}, resumed=True) == first
-        with pytest.raises(Expired, match="made anew"):
+        with pytest.raises(Expired, match="recreated"):
             begin(log, "start", {zero: 0, one: 0}, {zero: 3, one: 0}, targets={topic: target})
         # a source of another cluster: its topic is not here, so the target's stands for it, for one source only
         elsewhere = TopicPartition("elsewhere", 0)
@@ -138,7 +138,7 @@ def test_positions_are_of_the_topic_that_was_copied_and_not_of_another_of_its_na
     once, later = {"targets": {topic: target}, "ids": {topic: "A"}}, {"targets": {topic: target}, "ids": {topic: "B"}}
     with Log(sealed) as log, Background(sealed.client) as kafka:
         begin(log, "begun", {at: 0}, {at: 9}, **once)
-        with pytest.raises(Expired, match=r"deleted and made anew \(topic id A then, B now\)"):
+        with pytest.raises(Expired, match=r"deleted and recreated \(topic id A then, B now\)"):
             begin(log, "begun", {at: 0}, {at: 9}, **later)
         copying = Copying(kafka, "wrote", at, "run/0", "A")
         copying.open(sealed, lambda outcome: None, target)
@@ -196,7 +196,7 @@ def test_a_checkpoint_refuses_a_topic_that_was_made_anew_and_another_cluster(spa
     here.run(lambda client: delete(client, topic))
     here.run(lambda client: create(client, topic))
     here.values(topic, 20)
-    with pytest.raises(Exception, match="deleted and made anew") as found:
+    with pytest.raises(Exception, match="deleted and recreated") as found:
         available(stream(spark, sandbox.bootstrap, topic), tmp_path / "c", [])
     assert str(told(found.value)).startswith(f"{topic} is not the topic that the checkpoint is of")
 

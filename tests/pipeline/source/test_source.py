@@ -194,7 +194,7 @@ def test_a_log_that_ends_before_the_range_is_no_data_loss_but_another_log(spark,
     sandbox.faults.logs.recreate(topic)
     topics.values(topic, 5)
     sentence, _ = fails(lambda: frame)
-    assert "ends at 5, and offsets up to 90 were to be read: the topic was deleted and made anew" in sentence
+    assert "ends at 5, and offsets up to 90 were to be read: the topic was deleted and recreated" in sentence
 
 
 def test_json_becomes_typed_columns_and_an_error_or_null_where_it_does_not_fit(spark, topics):

@@ -146,7 +146,7 @@ def _say_missing(options: LagOptions, topics: Names, snapshot: Snapshot, documen
 def _left_out(groups: list[str]) -> str:
     commands = " and ".join(sorted({progress_of(name) or "" for name in groups}))
     verb = "is" if len(groups) == 1 else "are"
-    return f"{plural(len(groups), 'group')} with the progress of kcli {commands} {verb} hidden; --internal shows"
+    return f"{plural(len(groups), 'group')} with the progress of kcli {commands} {verb} hidden"
 
 
 def _say_unread(snapshot: Snapshot, topics: Names, *, named: bool) -> None:

@@ -333,7 +333,7 @@ def test_an_export_is_of_some_sections_and_names_only(kcli: Kcli) -> None:
     assert list(some["topics"]) == ["orders"]
     wrong = kcli("export", "--only", "topic")
     assert (wrong.code, wrong.out) == (2, "")
-    assert "--only topic: there is no such section; did you mean topics" in wrong.err
+    assert "--only topic: unknown section; did you mean topics" in wrong.err
     some = json.loads(kcli("export", "user alice", "--format", "json").out)
     assert list(some) == ["schema", "quotas"]
     old = kcli("export", "--match", "user alice", "--format", "json")

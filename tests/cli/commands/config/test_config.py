@@ -420,7 +420,7 @@ def test_what_is_left_out_is_told(home: Path, capsys: pytest.CaptureFixture[str]
     assert main(["config", "import", str(home / "client.properties"), "--name", "j"]) == 0
     shown = capsys.readouterr()
     assert shown.out == '[profiles.j]\nbootstrap = "x:1"\nlinger.ms = "5"\n'
-    assert shown.err == "kcli: j: left out: key.serializer\n"
+    assert shown.err == "kcli: j: omitted: key.serializer\n"
 
 
 def test_a_profile_that_is_there_is_replaced_only_by_force(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -115,7 +115,7 @@ def test_records_without_a_time_are_left_out_counted_and_told(kcli: Shell) -> No
     kcli.ok("produce", topic, "--input", "json", stdin=envelopes([*good, None, b"{}", b"?", b'{"ts":"soon"}', good[3]]))
     done = kcli("count", topic, "--time-field", "ts", "--start", iso(BASE + 2))
     assert (done.returncode, done.stdout) == (0, b"3\n")
-    assert b"left out 4 records that have no time: 1 without the field ts, 1 with something in ts that" in done.stderr
+    assert b"skipped 4 records that have no time: 1 without the field ts, 1 with something in ts that" in done.stderr
     assert f"(the first: {topic}[0] offset 5)".encode() in done.stderr
     assert kcli("count", topic, "-q", "--time-field", "ts", "--start", iso(BASE + 2)).stderr == b""
 

@@ -87,7 +87,7 @@ def test_it_goes_on_where_it_was_and_restart_begins_anew(kcli: Shell) -> None:
     done = kcli("copy", source, target, "-v")
     assert (done.returncode, done.stdout) == (0, b"")
     said = done.stderr.decode()
-    assert f"goes on after 300 offsets that were done, as kcli-copy.{source}.{target}." in said
+    assert f"resuming after 300 offsets already copied (group kcli-copy.{source}.{target}." in said
     assert "50 records read: 50 copied, in" in said
     assert content(kcli, target) == content(kcli, source)
     assert copies(kcli, source, target, "--restart")["copied"] == 350
@@ -115,7 +115,7 @@ def test_what_was_cut_short_of_the_last_records_goes_on(kcli: Shell) -> None:
     assert copies(kcli, *words, "-n", "12")["copied"] == 12
     done = kcli("copy", *words, "-J")
     assert json.loads(done.stdout)["copies"][0]["copied"] == 18
-    assert b"goes on after 12 offsets that were done" in done.stderr
+    assert b"resuming after 12 offsets already copied" in done.stderr
     assert copies(kcli, *words)["copied"] == 30
 
 
@@ -271,7 +271,7 @@ def test_follow_goes_on_until_ctrl_c_which_is_success(kcli: Shell) -> None:
         (("a", "b", "--transactional-id", "x"), "--transactional-id goes with --exactly-once"),
         (("a", "b", "--follow", "-o", ":10"), "--follow has no end; the range has one"),
         (("a", "b", "--follow", "--dry-run"), "--follow has no end; --dry-run has one"),
-        (("a", "b", "-o", "stored"), "-o stored: a copy goes on by itself"),
+        (("a", "b", "-o", "stored"), "-o stored: a copy resumes by itself"),
         (("a", "b", "--to-X", "linger.ms=5"), "--to-X is about DST's cluster"),
         (("a", "b", "-z", "lzma"), "-z lzma"),
     ],

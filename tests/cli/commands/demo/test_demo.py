@@ -99,7 +99,7 @@ def test_a_sandbox_that_does_not_start_is_said(
     assert "the sandbox did not start (exit code 7)" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("make", "says"), [(False, "there is no such file"), (True, "it is empty")])
+@pytest.mark.parametrize(("make", "says"), [(False, "file not found"), (True, "it is empty")])
 def test_a_file_that_is_none_or_empty_is_a_usage_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], make: bool, says: str
 ) -> None:

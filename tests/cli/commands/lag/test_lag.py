@@ -116,7 +116,7 @@ def test_E68_a_group_beyond_the_end_is_not_caught_up(line: Line) -> None:
     line.tiny.group("ahead", state="Empty", mail=[9])
     ran = line("lag", "ahead", "--max-lag", "0")
     assert ran.code == 3
-    assert ran.err.startswith("kcli: ahead has committed 2 beyond the end: the topic was truncated or made anew")
+    assert ran.err.startswith("kcli: ahead has committed 2 beyond the end: the topic was truncated or recreated")
     assert line("lag", "ahead", "--max-lag", "0", "--isolation", "read_committed").code == 0
 
 

@@ -32,7 +32,7 @@ def test_they_are_left_out_and_that_is_said(copied: Line) -> None:
     assert {row["group"] for row in ran.json["groups"]} == {"billing", "idle"}
     assert ran.err == "", "a script that succeeds is silent"
     ran = copied("lag", "-v")
-    assert ran.err == "kcli: 2 groups with the progress of kcli copy and redrive are left out; --internal shows them\n"
+    assert ran.err == "kcli: 2 groups with the progress of kcli copy and redrive are hidden; --internal shows them\n"
     assert copied("lag", "-q", "--max-lag", "200").code == 0
     assert copied("lag", "-q", "--max-lag", "200", "--internal").code == 3
 
