@@ -88,7 +88,7 @@ def plain() -> Iterator[World]:
 async def test_what_is_no_sandbox_has_no_faults(plain: World) -> None:
     async with plain.open() as pilot:
         await pilot.press("ctrl+f")
-        text = await shows(pilot, "this is no sandbox that can be told to fail")
+        text = await shows(pilot, "this is not a sandbox with fault injection")
         assert "No sandbox, no faults." in text
         await pilot.press("c", "enter")
         assert "No sandbox" in seen(pilot)

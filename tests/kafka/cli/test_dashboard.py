@@ -71,6 +71,6 @@ async def test_a_reset_a_record_and_no_faults(
         await pilot.press("ctrl+s")
         await shows(pilot, f"1 sent; the last one is in {topic}[0] at offset 100", 15.0)
         await pilot.press("escape", "ctrl+f")
-        await shows(pilot, "this is no sandbox that can be told to fail", 10.0)
+        await shows(pilot, "this is not a sandbox with fault injection", 10.0)
         await pilot.press("escape")
         await until(pilot, lambda: "lag 61" in seen(pilot), 15.0)  # 101 records, back at 40

@@ -64,7 +64,7 @@ def test_a_batch_that_was_begun_is_forgotten_unless_its_files_are_there(lake, tm
     folder, topic = lake
     batch_of(folder, 1, {topic: {"0": 70, "1": 80}}, whole=False, cluster=None)
     assert reset(folder, "+5", "--execute") == 2
-    assert "batch 1 was begun and is not whole" in capsys.readouterr().err
+    assert "batch 1 is not complete" in capsys.readouterr().err
     with Registered(Entry(name="lake", checkpoint=str(folder), destination=str(tmp_path / "out"))) as job:
         job.end("failed")
     if sunk:

@@ -184,7 +184,7 @@ def test_once_goes_on_where_the_last_run_was(kcli, topics, spark, tmp_path, capf
     assert spark.read.parquet(str(tmp_path / "out")).count() == 530
     (tmp_path / "out").rename(tmp_path / "elsewhere")
     assert kcli(*line) == 2
-    assert "nothing is there any more" in capfd.readouterr().err
+    assert "but the folder is empty" in capfd.readouterr().err
 
 
 def test_another_schema_than_the_first_runs_is_refused_before_anything_is_written(kcli, topics, spark, tmp_path, capfd):

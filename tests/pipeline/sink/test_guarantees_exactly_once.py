@@ -116,7 +116,7 @@ def test_positions_are_where_a_new_start_begins_and_what_is_gone_is_told(topics)
     zero, one = TopicPartition(topic, 0), TopicPartition(topic, 1)
     ends = {zero: 10, one: 0}
     with Log(sealed) as log:
-        with pytest.raises(Expired, match="keeps no positions any more"):
+        with pytest.raises(Expired, match="has no saved progress any more"):
             begin(log, "start", {zero: 4, one: 0}, ends, targets={topic: target}, resumed=True)
         first = begin(log, "start", {zero: 4, one: 0}, ends, targets={topic: target})
         assert first == {zero: 4, one: 0}

@@ -147,7 +147,7 @@ def test_one_that_fails_stands_beside_those_that_were_done(
 
 
 WRONG = {
-    "who?": ["add", "--operation", "read", "--topic", "t"],
+    "missing principal": ["add", "--operation", "read", "--topic", "t"],
     "on what?": ["add", *BOB, "--operation", "read"],
     "what? --operation": ["add", *BOB, "--topic", "t"],
     "did you mean describe": ["add", *BOB, "--topic", "t", "--operation", "descrbe"],
@@ -160,12 +160,12 @@ WRONG = {
     "are for --allow": ["add", "--deny", "bob", "--producer", "--topic", "t"],
     "--idempotent goes with": ["add", *BOB, "--idempotent", "--topic", "t", "--operation", "write"],
     "a principal is KIND:NAME": ["add", "--allow", "User:", "--topic", "t", "--operation", "read"],
-    "which?": ["remove"],
+    "missing filter": ["remove"],
     "exclude each other": ["remove", "--all", "--topic", "t"],
     "names the ACLs": ["add", "--from", "x.json", *BOB],
     "No such file": ["add", "--from", "nowhere.json"],
-    "who can what?": ["who-can", "write"],
-    "which topic?": ["who-can", "write", "topic"],
+    "missing arguments": ["who-can", "write"],
+    "missing name": ["who-can", "write", "topic"],
     "is nothing for a topic": ["who-can", "idempotent-write", "topic", "t"],
     "did you mean topic": ["who-can", "write", "topc", "t"],
 }

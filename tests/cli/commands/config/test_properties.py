@@ -48,7 +48,7 @@ def test_every_known_property_is_a_field_of_its_settings(name: str) -> None:
         ("check.crcs=yes", "true or false"),
         ("ssl.endpoint.identification.algoritm=https", "no property is named"),
         ("ssl.crl.location=x", "revocation lists are not read"),
-        ("print.key=true", "it is kafka-console-consumer's; what is printed is said by -f"),
+        ("print.key=true", "it is kafka-console-consumer's; choose what is printed with -f"),
         ("parse.key=true", "here -K DELIM parts key and value"),
         ("key.separator=:", "here -K DELIM"),
         ("partition.assignment.strategy=best", "no assignor"),

@@ -88,7 +88,7 @@ def test_no_record_in_time_is_exit_code_4_and_none_at_all_3(kcli: Shell, topic: 
         (("-g", "x"), "two kinds of groups"),
         (("-o", "beginning"), "no offsets to start at"),
         (("-p", "0"), "-p does not go with it"),
-        (("--order", "time"), "to whom it likes"),
+        (("--order", "time"), "to any member"),
         (("--isolation", "read_committed"), "setting of the share group"),
         (("--print-control-records",), "no control records"),
         (("--start", "-1h"), "not a range of time"),

@@ -48,7 +48,7 @@ def test_following_begins_at_each_start(kcli: Shell, topic: str) -> None:
     ("words", "sentence"),
     [
         (("consume", "-o", "7=1", "-e"), "-o: {} has no partition 7: its partitions are 0-2"),
-        (("consume", "-o", "0=1", "-p", "1", "-e"), "-o 0=…: -p leaves out partition 0"),
+        (("consume", "-o", "0=1", "-p", "1", "-e"), "-o 0=…: -p does not select partition 0"),
         (("consume", "-o", "0=stored", "-e"), "-o stored needs --group"),
         (("consume", "-o", "0=1", "-g", "g"), "--group starts at its committed offsets"),
         (("count", "-o", "0=stored"), "-o stored: count reads no group's offsets"),

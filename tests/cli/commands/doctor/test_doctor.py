@@ -257,7 +257,7 @@ def test_B20_an_authority_that_nobody_knows(authority: Authority, tmp_path: Path
         code, steps, _ = examine(address, *trusting(Authority(tmp_path, "another")))
     failed = failure(steps)
     assert (code, failed["fault"]) == (5, "tls-authority")
-    assert "was signed by ca of the tests, whom nothing here vouches for" in failed["result"]
+    assert "was signed by ca of the tests, which is not trusted here" in failed["result"]
     assert "ssl.ca.location" in failed["mend"]
 
 

@@ -109,4 +109,4 @@ def test_a_read_only_profile_orders_nothing(sandbox: str, tmp_path: Path, monkey
 def test_a_sandbox_that_does_not_want_to_be_told_is_not(untold: str) -> None:
     done = kcli(untold, "faults", "clear")
     assert done.returncode == 1
-    assert "this is no sandbox that can be told to fail" in done.stderr
+    assert "this is not a sandbox with fault injection" in done.stderr

@@ -130,9 +130,9 @@ def test_what_was_before_comes_back_from_the_undo_file(
     ("words", "says"),
     [
         ([f"{PRODUCE}=1"], "a user, a client-id, both, or an ip"),
-        (["--user", "a"], "what shall change?"),
+        (["--user", "a"], "missing change"),
         (["--user", "a", "--user-default", f"{PRODUCE}=1"], "exclude each other"),
-        (["--user", "a", "--ip", "::1", f"{PRODUCE}=1"], "for an ip alone"),
+        (["--user", "a", "--ip", "::1", f"{PRODUCE}=1"], "cannot be combined"),
         (["--user", "", f"{PRODUCE}=1"], "an empty user"),
         (["--user", "a", "producer_byterate=1"], "did you mean producer_byte_rate"),
         (["--user", "a", f"{PRODUCE}=1XiB"], "a limit is written"),

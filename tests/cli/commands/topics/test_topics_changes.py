@@ -193,7 +193,7 @@ def test_a_topic_that_is_not_there_stops_the_others_and_that_is_said(
         (["alter", "", "-p", "4"], "'' names no TOPIC"),
         (["describe", "orders", ""], "'' names no TOPIC"),
         (["trim", "", "--before", "end"], "'' names no TOPIC"),
-        (["alter", "orders"], "what shall change?"),
+        (["alter", "orders"], "missing change"),
         (["alter", "orders", "--config", "retention.ms"], "expected KEY=VALUE"),
         (["alter", "orders", "--config", "a=1", "--delete-config", "a"], "named twice"),
         (["trim", "orders"], "before which offset?"),

@@ -166,7 +166,7 @@ def test_nothing_is_said_to_hang_while_a_coordinator_cannot_be_asked(
     sandbox.faults.error("ListTransactions", codes.COORDINATOR_LOAD_IN_PROGRESS)
     found = document(capsys, "txn", "find-hanging", code=1)
     assert found["transactions"] == []
-    assert "nothing is said to hang" in found["errors"][-1]["message"]
+    assert "no transaction is reported as hanging" in found["errors"][-1]["message"]
 
 
 def test_a_hanging_one_is_aborted_after_a_plan_and_readers_go_on(
