@@ -67,7 +67,7 @@ def test_a_file_that_others_can_read_is_warned_about_and_one_they_can_write_refu
     file.chmod(mode)
     source = written(f"${{file:{file}}}", "x")
     if says == "refuse":
-        assert "can be written by others" in refused(source)
+        assert "can be written by other users" in refused(source)
     else:
         text, warnings = resolve(source)
         assert text == "pw"

@@ -299,7 +299,7 @@ def test_a_record_the_destination_does_not_take_stops_the_copy_and_is_counted(kc
     assert done.returncode == 1
     assert b"max.message.bytes" in done.stderr
     assert b"1 failed" in done.stderr
-    assert b" says; what was copied behind that is copied again" in done.stderr
+    assert b"; what was copied behind that is copied again" in done.stderr
     assert kcli.ok("consume", target, "-e") == b"small\n"
 
 
