@@ -180,7 +180,11 @@ def test_YAML_TOML_and_JSON_say_the_same(tmp_path: Path) -> None:
         ("cluster: true", "cluster: kafka", "f.yaml:33: acls 3: cluster: expected true or false, not kafka"),
         ("deny: delete, ", "", "f.yaml:32: say what is allowed or denied"),
         ("topics: [old]", "topics: [orders]", "f.yaml:35: orders is declared both absent and present, at f.yaml:8"),
-        ("inherit: [segment.ms]", "inherit: [retention.ms]", "f.yaml:11: retention.ms is both set and listed to inherit"),
+        (
+            "inherit: [segment.ms]",
+            "inherit: [retention.ms]",
+            "f.yaml:11: retention.ms is both set and listed to inherit",
+        ),
         ("  broker:", "  topic:", "f.yaml:15: configs: there is no key topic"),
         ("    1:", "    one:", "f.yaml:17: broker one: a broker is named by its id, such as 1"),
         ("# all of it", "schema: kcli.declared/9", "f.yaml:1: schema: this kcli reads kcli.declared/1, not kcli.decl"),

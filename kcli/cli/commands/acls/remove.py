@@ -53,7 +53,7 @@ def remove(options: RemoveOptions) -> int:
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         wanted = exact if exact is not None else await find_acls(cluster, asked)
         if not wanted:
-            say(options, "no ACL matches; a name is taken as it is written, --pattern match finds all that hold for it")
+            say(options, "no ACL matches; --pattern match also finds wildcard and prefixed ACLs that cover a name")
         return await planned(options, cluster, document, [], wanted)
 
     return make_change(options, SHAPE, make_plan)

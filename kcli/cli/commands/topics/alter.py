@@ -68,7 +68,7 @@ def alter(options: AlterOptions) -> int:
     given, operations = names_of(options, words_of(options, "TOPIC")), _operations(options)
     count = options.partitions
     if count is None and not operations:
-        raise UsageError("what shall change? -p N, --config KEY=VALUE, --delete-config KEY")
+        raise UsageError("missing change: -p N, --config KEY=VALUE or --delete-config KEY")
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         described = await describe_topics(cluster, await topic_names(cluster, given, changes=True))

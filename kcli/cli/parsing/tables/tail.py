@@ -16,7 +16,7 @@ _9 = Option(name='key_grep', flags=('--key-grep',), multiple=True, metavar='RE',
 _10 = Option(name='only_headers', flags=('--header',), multiple=True, metavar='NAME[=VALUE]', help='Only records with this header. Repeatable.', panel='Filters', folded=True)
 _11 = Option(name='where', flags=('--where',), multiple=True, metavar='CONDITION', help="Only records for which it holds, such as 'value.user.id == 42'.", panel='Filters', folded=True)
 _12 = Option(name='value_format', flags=('--value-format',), help='How --where and --time-field read values; consume and tail print msgpack as JSON. url: a=1&b=2.', choices=('auto', 'json', 'msgpack', 'url'), panel='Filters', folded=True)
-_13 = Option(name='skip_corrupt', flags=('--skip-corrupt',), kind='flag', help='Leave out batches that are damaged, and say which; else exit 1 at the first.', panel='Filters', folded=True)
+_13 = Option(name='skip_corrupt', flags=('--skip-corrupt',), kind='flag', help='Skip corrupt batches and report them (default: exit 1 at the first).', panel='Filters', folded=True)
 _14 = Option(name='schema_registry', flags=('--schema-registry',), metavar='URL', help='Decode keys and values by the schemas of this registry.', panel='Schemas', folded=True)
 _15 = Option(name='value_schema', flags=('--value-schema',), metavar='SPEC', help='The schema of values: file:PATH, id:N, SUBJECT[@VERSION], topic[@VERSION].', panel='Schemas', folded=True)
 _16 = Option(name='key_schema', flags=('--key-schema',), metavar='SPEC', help='The schema of keys, in the same forms.', panel='Schemas', folded=True)

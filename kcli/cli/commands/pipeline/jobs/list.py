@@ -28,8 +28,8 @@ kcli pipeline list --running
 kcli pipeline list --format ndjson | jq .lag""",
 )
 def list_jobs(options: ListOptions) -> int:
-    """Jobs of yours on this machine that run or ran, the newest first: each tells every second how it stands, wherever
-    Spark itself runs. crashed is a job whose process is gone and said nothing."""
+    """Your jobs on this machine that run or ran, the newest first: each reports its status every second, wherever Spark
+    itself runs. crashed is a job whose process ended without a last report."""
     if options.watch:
         return run(lambda stop: watch(lambda: _once(options), stop, options, format_of(options)))
     entries = _entries(options)
