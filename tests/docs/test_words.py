@@ -13,7 +13,7 @@ from tests.words import inner_text, main, page_text, riddles, user_text
 def test_no_place_has_more_riddles_than_it_may(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(Path(__file__).parent.parent)
+    monkeypatch.chdir(Path(__file__).parent.parent.parent)
     assert main([]) == 0, capsys.readouterr().out
 
 
