@@ -1,4 +1,4 @@
-"""`python -m kcli.sandbox [--port N] [--brokers N] [--data DIR] [--topic NAME:PARTITIONS]
+"""`python -m kcli.sandbox [--port N] [--brokers N] [--data DIR] [--topic NAME:PARTITIONS] [--registry]
 [--feature transaction.version=1]`: the sandbox as a process.
 
 Prints one line of JSON once it listens; ends on SIGINT, SIGTERM, SIGHUP, or with
@@ -32,6 +32,7 @@ def _arguments() -> Namespace:
     parser.add_argument("--topic", action="append", default=[], metavar="NAME:PARTITIONS")
     parser.add_argument("--feature", action="append", default=[], metavar="NAME=LEVEL")
     parser.add_argument("--no-auto-create", action="store_true")
+    parser.add_argument("--registry", action="store_true", help="a schema registry, on a free port")
     parser.add_argument("--anywhere", action="store_true", help="allow a host that is not loopback")
     parser.add_argument("--exit-with-stdin", action="store_true", help="end when stdin ends (stop with the parent)")
     return parser.parse_args()
@@ -54,10 +55,12 @@ async def _serve(arguments: Namespace) -> None:
         topics=topics,
         auto_create=not arguments.no_auto_create,
         anywhere=arguments.anywhere,
+        registry=arguments.registry,
         features=features,
     )
     async with Sandbox(settings) as sandbox:
-        print(f'{{"bootstrap":"{sandbox.bootstrap}"}}', flush=True)
+        registry = f',"registry":"{sandbox.registry_url}"' if arguments.registry else ""
+        print(f'{{"bootstrap":"{sandbox.bootstrap}"{registry}}}', flush=True)
         if arguments.exit_with_stdin:
             loop.add_reader(sys.stdin.fileno(), _read_to_end, ended)
         await ended.wait()

@@ -3,8 +3,9 @@
 Clients connect to `sandbox.bootstrap`. A topic is created when a client that asks for it names it; kcli's own client
 does not ask: `SandboxThread(topics={"orders": 3})` has topics from the start. `sandbox.faults` injects faults:
 `sandbox.faults.error("Produce", code)`, `sandbox.faults.wire.delay("Fetch", 0.5)`, `sandbox.faults.cluster.…`,
-`sandbox.faults.logs.…`. A test that needs more brokers or a directory uses `kcli.sandbox.Sandbox` or
-`kcli.sandbox.thread.SandboxThread` itself, which take the fields of `kcli.sandbox.SandboxSettings`.
+`sandbox.faults.logs.…`, `sandbox.faults.registry.…`. A test that needs another sandbox says which:
+`@pytest.mark.sandbox(registry=True, topics={"orders": 3})` takes the fields of `kcli.sandbox.SandboxSettings`; a schema
+registry is then at `sandbox.registry_url`. So do `kcli.sandbox.Sandbox` and `kcli.sandbox.thread.SandboxThread`.
 
 A test in which kcli's own client broke the rules of the protocol fails (see wire/client_rules.py), unless it is marked
 `@pytest.mark.violates`: then the test reads `sandbox.violations` itself. Other clients are not judged.
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "violates: kcli may break the rules of the protocol in this test")
+    config.addinivalue_line("markers", "sandbox(**settings): the settings of this test's fixture `sandbox`")
 
 
 @pytest.fixture
@@ -31,7 +33,8 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[SandboxThread]:
     """An embedded Kafka cluster; see kcli.sandbox."""
     from kcli.sandbox.thread import SandboxThread
 
-    with SandboxThread() as running:
+    marker = request.node.get_closest_marker("sandbox")
+    with SandboxThread(**(marker.kwargs if marker is not None else {})) as running:
         yield running
         violations = running.violations
     if violations and request.node.get_closest_marker("violates") is None:

@@ -24,6 +24,9 @@ from kcli.sandbox.wire.traffic import Traffic
 if TYPE_CHECKING:
     from ssl import SSLContext
 
+    from kcli.sandbox.registry.registry import Registry
+    from kcli.sandbox.registry.rest.server import RegistryServer
+
 
 FIRST_NODE = 1
 
@@ -32,9 +35,9 @@ class Sandbox:
     """`async with Sandbox(topics={"t": 3}) as sandbox:` then connect to `sandbox.bootstrap`.
 
     Takes `SandboxSettings`, or their fields as keyword arguments, or both: then the arguments change the settings.
-    `cluster` has all its parts; `topics`, `brokers` and `faults` are here too. `seen` counts the requests by API key.
-    Raises UsageError for a host that is not loopback, a feature it does not have or a directory in use, OSError for a
-    port that is taken.
+    With `registry=True` a schema registry listens on `registry_url`. `cluster` has all parts; `topics`, `brokers` and
+    `faults` are here too. `seen` counts the requests by API key. Raises UsageError for a host that is not loopback, a
+    feature it does not have or a directory in use, OSError for a port that is taken.
     """
 
     def __init__(self, settings: SandboxSettings | None = None, **options: Any) -> None:
@@ -58,6 +61,13 @@ class Sandbox:
             from kcli.sandbox.faults.control import Control
 
             self.cluster.control = Control(self.faults, self.brokers, self.topics, self._admission.no_more_files)
+        self._registry = self._registry_server(self.cluster.registry) if self.cluster.registry is not None else None
+
+    def _registry_server(self, registry: Registry) -> RegistryServer:
+        from kcli.sandbox.registry.rest.server import RegistryServer
+
+        full, failed = self._admission.no_more_files, self.traffic.failures.append
+        return RegistryServer(registry, self.faults.registry, full, failed, self.settings.sasl, self.tls)
 
     def _listener(self, broker: SandboxBroker) -> Listener:
         return Listener(
@@ -75,6 +85,11 @@ class Sandbox:
         return ",".join(f"{literal}:{broker.port}" for broker in self.brokers)
 
     @property
+    def registry_url(self) -> str:
+        """The address of the schema registry; "" without one."""
+        return "" if self._registry is None else self._registry.url(self.settings.advertised_host)
+
+    @property
     def violations(self) -> list[str]:
         """What kcli did here that a good client never does; see wire/client_rules.py."""
         return self.cluster.client_rules.violations
@@ -83,6 +98,8 @@ class Sandbox:
         """Recover the state on disk, then listen."""
         try:
             self.cluster.open()
+            if self._registry is not None:
+                await self._registry.start(self.settings.host, self.settings.registry_port)
             for broker in self.brokers:
                 await broker.start()
             if self.cluster.control is not None:
@@ -96,6 +113,8 @@ class Sandbox:
         a bug of the sandbox."""
         if self.cluster.control is not None:
             await self.cluster.control.close()
+        if self._registry is not None:
+            await self._registry.close()
         for broker in self.brokers:
             await broker.stop()
         self.cluster.close()

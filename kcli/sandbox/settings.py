@@ -32,6 +32,10 @@ class SandboxSettings(Frozen):
     data: Path | None = None  # a directory; None: memory only
     memory: int = 4 * 1024**3  # bytes of records without `data`; more are refused with POLICY_VIOLATION
 
+    # beside the brokers
+    registry: bool = False  # a schema registry, on the same host
+    registry_port: int = 0  # 0: a free one
+
     # what brokers do
     rebalance_delay: float = 0.05  # group.initial.rebalance.delay
     features: Mapping[str, int] | None = None  # finalized levels, as in {"transaction.version": 1}

@@ -30,6 +30,11 @@ class SandboxThread:
         return self._sandbox.bootstrap
 
     @property
+    def registry_url(self) -> str:
+        """The address of the schema registry; "" without one."""
+        return self._sandbox.registry_url
+
+    @property
     def violations(self) -> list[str]:
         """What kcli did here that a good client never does; see wire/client_rules.py."""
         return list(self._sandbox.violations)

@@ -1,4 +1,4 @@
-"""Registries of others, one process of each a session, started when a test asks for it."""
+"""Registries, one process of each a session, started when a test asks for it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from kcli.registry.client import RegistryClient
 from kcli.registry.settings import Origin, RegistrySettings
-from tests.registry.oracles import Apicurio, Oracle, Srfake, apicurio_missing, srfake_missing
+from tests.registry.oracles import Apicurio, Oracle, SandboxRegistry, Srfake, apicurio_missing, srfake_missing
 
 
 def require(reason: str | None) -> None:
@@ -37,9 +37,23 @@ def srfake() -> Iterator[Srfake]:
     started.stop()
 
 
-@pytest.fixture(params=["apicurio", "srfake"])
+@pytest.fixture(scope="session")
+def sandboxed() -> Iterator[SandboxRegistry]:
+    started = SandboxRegistry()
+    yield started.start()
+    started.stop()
+
+
+@pytest.fixture(params=["apicurio", "srfake", "sandboxed"])
 def oracle(request: pytest.FixtureRequest, registry: None) -> Oracle:
     """Each of them."""
+    found: Oracle = request.getfixturevalue(request.param)
+    return found
+
+
+@pytest.fixture(params=["srfake", "sandboxed"])
+def complete(request: pytest.FixtureRequest, registry: None) -> Oracle:
+    """Each that has all of Confluent's API that kcli uses."""
     found: Oracle = request.getfixturevalue(request.param)
     return found
 

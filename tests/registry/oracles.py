@@ -1,15 +1,17 @@
-"""Registries of other people, each a process of its own: Apicurio's, by Maven, and srfake of franz-go, by Go.
+"""Registries, each a process of its own: Apicurio's, by Maven, srfake of franz-go, by Go, and the sandbox's.
 
-Both are fetched once into a cache outside the tree. Apicurio is a registry in earnest, with a dialect; srfake has what
-Apicurio has not: GUIDs, modes, `/schemas`. It finds every schema compatible.
+The first two are fetched once into a cache outside the tree. Apicurio is a registry in earnest, with a dialect; srfake
+has what Apicurio has not: GUIDs, modes, `/schemas`. It finds every schema compatible.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -130,7 +132,7 @@ class Oracle:
         return self
 
     def _answers(self) -> bool:
-        self.url = self.url or self.log().partition("\n")[0]
+        self.url = self.url or self._said()
         if not self.url:
             return False
         try:
@@ -138,6 +140,10 @@ class Oracle:
                 return True
         except URLError as problem:
             return getattr(problem, "code", 0) == 401  # it wants credentials, so it is there
+
+    def _said(self) -> str:
+        """Its address, once it is in the log; "" before."""
+        return self.log().partition("\n")[0]
 
     def log(self) -> str:
         return (self._folder / "log").read_text(errors="replace")
@@ -172,3 +178,16 @@ class Srfake(Oracle):
 
     def command(self) -> list[str]:
         return [str(build_srfake()), *self._words]
+
+
+class SandboxRegistry(Oracle):
+    """That of `python -m kcli.sandbox --registry`."""
+
+    name = "sandbox"
+
+    def command(self) -> list[str]:
+        return [sys.executable, "-m", "kcli.sandbox", "--registry"]
+
+    def _said(self) -> str:
+        line, end, _ = self.log().partition("\n")
+        return str(json.loads(line)["registry"]) if end else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from binascii import b2a_base64
+from typing import TYPE_CHECKING
 
 from kcli.errors import UsageError
 from kcli.sandbox.access.access import Access
@@ -20,6 +21,7 @@ from kcli.sandbox.cluster.retention import Retention
 from kcli.sandbox.cluster.topics import Topic, Topics
 from kcli.sandbox.faults.control import Control
 from kcli.sandbox.faults.faults import Faults
+from kcli.sandbox.faults.registry import RegistryFaults
 from kcli.sandbox.groups.groups import Groups
 from kcli.sandbox.log.journal import Journal
 from kcli.sandbox.log.recovery import State
@@ -29,6 +31,9 @@ from kcli.sandbox.transactions.transactions import Transactions
 from kcli.sandbox.wire.broker import SandboxBroker
 from kcli.sandbox.wire.client_rules import ClientRules
 from kcli.sandbox.wire.share_sessions import ShareSessions
+
+if TYPE_CHECKING:
+    from kcli.sandbox.registry.registry import Registry
 
 
 class SandboxCluster:
@@ -48,8 +53,15 @@ class SandboxCluster:
         self.client_rules = ClientRules(self.topics, durable=settings.data is not None)
         self.share_sessions: dict[int, ShareSessions] = {}  # by node id
         self.control: Control | None = None
+        self.registry: Registry | None = self._registry() if settings.registry else None
         self.faults = Faults(
-            brokers, self.topics, self.client_rules, lambda: self.groups, self.share_sessions, self._producer
+            brokers,
+            self.topics,
+            self.client_rules,
+            lambda: self.groups,
+            self.share_sessions,
+            self._producer,
+            RegistryFaults(settings.registry),
         )
         self._groups: Groups | None = None
         self._moves: Moves | None = None
@@ -67,6 +79,11 @@ class SandboxCluster:
 
         mechanisms = ALL if settings.mechanisms is None else settings.mechanisms
         return Users(settings.sasl, mechanisms, settings.session_lifetime, self.access)
+
+    def _registry(self) -> Registry:
+        from kcli.sandbox.registry.registry import Registry
+
+        return Registry(self.journal.note)
 
     # -- parts that are made when they are first needed ---------------------------------------------------------------
 
@@ -195,6 +212,8 @@ class SandboxCluster:
             self.named_configs.metrics = {name: dict(kept) for name, kept in state.client_metrics.items()}
         self.features.restore(state.features)
         self.access.restore(state)
+        if self.registry is not None:
+            self.registry.restore(state.registry)
         if state.quotas:
             self.quotas.restore(state.quotas.values())
         if state.cluster_id:

@@ -19,14 +19,22 @@ from kcli.sandbox.faults.cluster import ClusterFaults
 from kcli.sandbox.faults.faults import Faults
 from kcli.sandbox.faults.logs import LogFaults
 from kcli.sandbox.faults.planned import KEYS
+from kcli.sandbox.faults.registry import RegistryFaults
 from kcli.sandbox.faults.wire import WireFaults
 from kcli.text.suggest import did_you_mean
 
-NAMESPACES: dict[str, type] = {"": Faults, "wire": WireFaults, "cluster": ClusterFaults, "logs": LogFaults}
+NAMESPACES: dict[str, type] = {
+    "": Faults,
+    "wire": WireFaults,
+    "cluster": ClusterFaults,
+    "logs": LogFaults,
+    "registry": RegistryFaults,
+}
 NAMES = """
     error delay never_answer stop_reading close_before lose_answer cut_answer byte_by_byte wrong_correlation_id throttle
     refuse drop_connections move_leader no_leader stale_metadata absent move_coordinator rebalance forget_sessions
     corrupt forget_producers truncate recreate hang_transaction
+    delay_registry fail_registry wrong_schema
 """.split()
 KINDS = {"str": "text", "int": "number", "float": "seconds", "bool": "yes or no", "ErrorCode": "error code"}
 """A parameter's annotation as people read it."""

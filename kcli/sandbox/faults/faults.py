@@ -12,18 +12,19 @@ from kcli.sandbox.cluster.topics import Topics
 from kcli.sandbox.faults.cluster import ClusterFaults
 from kcli.sandbox.faults.logs import LogFaults
 from kcli.sandbox.faults.planned import FOREVER, Planned
+from kcli.sandbox.faults.registry import RegistryFaults
 from kcli.sandbox.faults.wire import WireFaults
 from kcli.sandbox.groups.groups import Groups
 from kcli.sandbox.wire.client_rules import ClientRules
 from kcli.sandbox.wire.share_sessions import ShareSessions
 
 __all__ = ["FOREVER", "NAMESPACES", "Faults"]
-NAMESPACES = ("wire", "cluster", "logs")
+NAMESPACES = ("wire", "cluster", "logs", "registry")
 
 
 class Faults:
     """`error` here; faults of connections and answers in `wire`, of leaders, coordinators and brokers in `cluster`, of
-    records and producers' state in `logs`: each imported when it is first used. Brokers read `planned`. `producer`
+    records and producers' state in `logs`, of the schema registry in `registry`. Brokers read `planned`. `producer`
     finds or makes the (id, epoch) of a transactional id, or of None."""
 
     def __init__(
@@ -34,6 +35,7 @@ class Faults:
         groups: Callable[[], Groups],
         share_sessions: dict[int, ShareSessions],
         producer: Callable[[str | None], tuple[int, int]],
+        registry: RegistryFaults,
     ) -> None:
         self.planned = Planned()
         self._brokers = brokers
@@ -42,6 +44,7 @@ class Faults:
         self._groups = groups
         self._share_sessions = share_sessions
         self._producer = producer
+        self.registry = registry
         self._wire: WireFaults | None = None
         self._cluster: ClusterFaults | None = None
         self._logs: LogFaults | None = None
@@ -90,13 +93,14 @@ class Faults:
     def clear(self) -> None:
         """Take back everything that has not happened yet, and what brokers were told to believe or to speak."""
         self.planned.clear()
+        self.registry.clear()
         self.wire.close_idle(None)
 
     @property
     def pending(self) -> int:
         """How many faults are still to happen."""
-        return self.planned.pending
+        return self.planned.pending + self.registry.pending
 
     def waiting(self) -> list[dict[str, Any]]:
         """The faults that are still to happen, as plain values; `times` None is until `clear`."""
-        return self.planned.waiting()
+        return [*self.planned.waiting(), *self.registry.waiting()]

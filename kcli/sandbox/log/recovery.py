@@ -37,6 +37,7 @@ class State:
         self.offsets: dict[tuple[str, str, int], dict[str, Any]] = {}
         self.transactions: dict[str, dict[str, Any]] = {}
         self.pending: dict[tuple[int, str, str, int], dict[str, Any]] = {}
+        self.registry: dict[tuple[str, str], Any] = {}  # of schemas: by kind and key
 
     def note(self, kind: str, facts: dict[str, Any]) -> None:
         if kind == "cluster":
@@ -77,6 +78,8 @@ class State:
             self.transactions[facts["id"]] = facts
         elif kind == "pending":
             self.pending[(facts["producer"], facts["group"], facts["topic"], facts["partition"])] = facts
+        elif kind.startswith("registry "):
+            self._note_registry((kind, facts["key"]), facts["value"])
         elif kind == "settled":
             self._settle((facts["producer"], facts["group"]))
 
@@ -99,6 +102,11 @@ class State:
         self.acls.pop(key, None)
         if facts["there"]:
             self.acls[key] = facts["acl"]
+
+    def _note_registry(self, key: tuple[str, str], value: Any) -> None:
+        self.registry.pop(key, None)
+        if value is not None:
+            self.registry[key] = value
 
     def _note_share(self, key: tuple[str, str, int], facts: dict[str, Any]) -> None:
         if facts["start"] is None:
@@ -134,6 +142,7 @@ class State:
         notes += [("offset", facts) for facts in self.offsets.values()]
         notes += [("transaction", facts) for facts in self.transactions.values()]
         notes += [("pending", facts) for facts in self.pending.values()]
+        notes += [(kind, {"key": key, "value": value}) for (kind, key), value in self.registry.items()]
         return notes
 
 

@@ -1,0 +1,264 @@
+"""The registry itself: what happens to schemas when they are registered, looked up, compared and deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from kcli.sandbox.registry import refusals
+from kcli.sandbox.registry.compatibility import messages
+from kcli.sandbox.registry.names import checked, split
+from kcli.sandbox.registry.scoped import Scoped
+from kcli.sandbox.registry.store import Content, Reference, Store, Version
+from kcli.sandbox.registry.texts import canonical
+from kcli.values import Frozen
+
+LARGEST = 2**31 - 1  # of ids and versions
+DEEPEST = 64  # references behind references
+MOST_NEEDED = 1000  # schemas that one needs
+
+
+class Draft(Frozen):
+    """A schema as a request has it; `id` and `number` are None where the registry gives them."""
+
+    content: Content = Content()
+    id: int | None = None
+    number: int | None = None
+
+
+class Registry:
+    """`note` writes each change to the journal before it is made."""
+
+    def __init__(self, note: Callable[[str, dict[str, Any]], None]) -> None:
+        self.store = Store(note)
+        self.levels = Scoped("level", note, {"compatibilityLevel": "BACKWARD"})
+        self.modes = Scoped("mode", note, {"mode": "READWRITE"})
+
+    def restore(self, facts: Mapping[tuple[str, str], Any]) -> None:
+        """What the journal has, by kind and key."""
+        for (kind, key), value in facts.items():
+            if kind == "registry version":
+                self.store.restore(value)
+            elif kind == "registry last":
+                self.store.restore_last(key, value)
+            else:
+                (self.levels if kind == "registry level" else self.modes).restore(key, value)
+
+    # -- looking up ---------------------------------------------------------------------------------------------------
+
+    def version(self, subject: str, given: str, *, deleted: bool = False) -> Version:
+        """The version that a path names: a number, `latest` or -1. Raises Refused."""
+        number = number_of(given)
+        rows = self.store.versions(subject, deleted=deleted)
+        if not rows:
+            raise refusals.no_subject(subject)
+        found = rows[-1] if number is None else self.store.find(subject, number)
+        if found is None or (found.deleted and not deleted):
+            raise refusals.no_version(given)
+        return found
+
+    def content_of(self, context: str, id: int, subject: str = "") -> Version:
+        """A version with the id: in the context, or where the default context has it not, in one that has the subject.
+        Raises Refused."""
+        rows = self.store.with_id(context, id)
+        if not rows and subject and not subject.startswith(":"):
+            places = (f":{other}:{subject}" for other in self.store.contexts())
+            rows = [row for place in places for row in self.store.versions(place, deleted=True) if row.id == id]
+        if not rows:
+            raise refusals.no_schema()
+        return next((row for row in rows if not row.deleted), rows[0])
+
+    def lookup(self, subject: str, draft: Draft, *, normalize: bool, deleted: bool) -> Version:
+        """The latest version with this schema. Raises Refused."""
+        rows = self.store.versions(subject, deleted=deleted)
+        if not rows:
+            raise refusals.no_subject(subject)
+        content = self._kept(subject, draft.content, normalize=normalize)
+        for row in reversed(rows):
+            if _same(row.content, content):
+                return row
+        raise refusals.no_schema()
+
+    def needed(self, content: Content) -> list[Content]:
+        """All that a schema refers to, what is needed in front of what needs it, each once. Raises Refused."""
+        found: dict[tuple[str, int], Content] = {}
+
+        def visit(one: Content, depth: int) -> None:
+            if depth > DEEPEST or len(found) > MOST_NEEDED:
+                raise refusals.bad_schema("it refers to more than 1,000 schemas, or to more than 64 behind one another")
+            for reference in one.references:
+                place = (reference.subject, reference.version)
+                row = self.store.find(*place)
+                if row is None:
+                    raise refusals.bad_schema(
+                        f'No schema reference found for subject "{place[0]}" and version {place[1]}'
+                    )
+                if place not in found:
+                    visit(row.content, depth + 1)
+                    found[place] = row.content
+
+        visit(content, 0)
+        return list(found.values())
+
+    def texts_of(self, content: Content) -> list[str]:
+        """The texts of what a schema needs."""
+        return [one.text for one in self.needed(content)]
+
+    # -- registering --------------------------------------------------------------------------------------------------
+
+    def register(self, subject: str, draft: Draft, *, normalize: bool) -> Version:
+        """A new version, or the one that has this schema. Raises Refused."""
+        subject = checked(subject)
+        self._permit(subject, draft)
+        rows = self.store.versions(subject)
+        content = self._kept(subject, draft.content, normalize=normalize)
+        content = _inherited(content, rows)
+        for row in reversed(rows):
+            if row.content == content and draft.id in (None, row.id) and draft.number in (None, row.number):
+                return row
+        if draft.id is not None:
+            return self._imported(subject, content, draft)
+        found = self.reasons(subject, content, rows)
+        if found:
+            raise refusals.incompatible(subject, found)
+        every = self.store.versions(subject, deleted=True)
+        number = every[-1].number + 1 if every else 1
+        if draft.number not in (None, number):
+            raise refusals.bad_schema(f"version {draft.number} is not the next one of {subject}, which is {number}")
+        return self.store.add(subject, content, number=number)
+
+    def _permit(self, subject: str, draft: Draft) -> None:
+        mode = self.writable(subject)
+        if draft.id is not None and mode != "IMPORT":
+            raise refusals.not_permitted(f"Subject {subject} is not in import mode")
+        if draft.id is None and mode == "IMPORT":
+            raise refusals.not_permitted(f"Subject {subject} is in import mode: a schema comes with its id")
+
+    def writable(self, subject: str) -> str:
+        """The mode of a subject that may change. Raises Refused."""
+        mode = str(self.modes.of(subject)["mode"])
+        if self.modes.of("")["mode"] == "READONLY_OVERRIDE" or mode.startswith("READONLY"):
+            raise refusals.not_permitted(f"Subject {subject} is in read-only mode")
+        return mode
+
+    def _imported(self, subject: str, content: Content, draft: Draft) -> Version:
+        assert draft.id is not None
+        context = split(subject)[0]
+        other = self.store.with_id(context, draft.id)
+        if other and other[0].content != content:
+            raise refusals.other_id(draft.id)
+        every = self.store.versions(subject, deleted=True)
+        number = draft.number or (every[-1].number + 1 if every else 1)
+        if self.store.find(subject, number) is not None:
+            raise refusals.not_permitted(f"Subject {subject} has a version {number} already")
+        return self.store.add(subject, content, number=number, id=draft.id)
+
+    def _kept(self, subject: str, content: Content, *, normalize: bool) -> Content:
+        """The schema as it would be kept. Raises Refused."""
+        context = split(subject)[0]
+        references = tuple(self._placed(context, reference) for reference in content.references)
+        content = content.replace(references=references)
+        normalize = normalize or bool(self.levels.of(subject).get("normalize"))
+        return content.replace(text=canonical(content.kind, content.text, self.texts_of(content), normalize=normalize))
+
+    def _placed(self, context: str, reference: Reference) -> Reference:
+        """A reference whose subject has its context, and whose version is a number. Raises Refused."""
+        subject = reference.subject
+        if not subject.startswith(":") and context != ".":
+            subject = f":{context}:{subject}"
+        if reference.version != -1:
+            return reference.replace(subject=subject)
+        rows = self.store.versions(subject)
+        if not rows:
+            raise refusals.bad_schema(f'No schema reference found for subject "{subject}" and version -1')
+        return reference.replace(subject=subject, version=rows[-1].number)
+
+    # -- comparing ----------------------------------------------------------------------------------------------------
+
+    def compared(self, subject: str, draft: Draft, rows: Sequence[Version], *, normalize: bool) -> list[str]:
+        """Why the schema does not go with versions of a subject by its level. Raises Refused."""
+        content = self._kept(subject, draft.content, normalize=normalize)
+        return self.reasons(subject, _inherited(content, self.store.versions(subject)), rows)
+
+    def reasons(self, subject: str, content: Content, rows: Sequence[Version]) -> list[str]:
+        """The same of a schema as it is kept."""
+        level = self.levels.of(subject)
+        group = level.get("compatibilityGroup")
+        if group:
+            rows = [row for row in rows if _property(row.content, group) == _property(content, group)]
+        return messages(level["compatibilityLevel"], content, rows, self.texts_of)
+
+    # -- deleting -----------------------------------------------------------------------------------------------------
+
+    def delete_version(self, subject: str, given: str, *, permanent: bool) -> int:
+        """Softly, or one that is deleted softly for good. Raises Refused."""
+        self.writable(subject)
+        row = self.version(subject, given, deleted=True)
+        if not permanent and row.deleted:
+            raise refusals.version_deleted(subject, row.number)
+        if permanent and not row.deleted:
+            raise refusals.version_not_deleted(subject, row.number)
+        self._delete([row], permanent=permanent)
+        return row.number
+
+    def delete_subject(self, subject: str, *, permanent: bool) -> list[int]:
+        """All its versions. Raises Refused."""
+        self.writable(subject)
+        every = self.store.versions(subject, deleted=True)
+        if not every:
+            raise refusals.no_subject(subject)
+        live = [row for row in every if not row.deleted]
+        if permanent and live:
+            raise refusals.subject_not_deleted(subject)
+        if not permanent and not live:
+            raise refusals.subject_deleted(subject)
+        self._delete(every if permanent else live, permanent=permanent)
+        if permanent:
+            for settings in (self.levels, self.modes):
+                if settings.own(subject):
+                    settings.delete(subject)
+        return [row.number for row in (every if permanent else live)]
+
+    def _delete(self, rows: Sequence[Version], *, permanent: bool) -> None:
+        for row in rows:
+            if self.store.referrers(row.subject, row.number):
+                raise refusals.referred_to(row.subject, row.number)
+        for row in rows:
+            if permanent:
+                self.store.delete(row)
+            else:
+                self.store.delete_softly(row)
+
+
+def number_of(given: str) -> int | None:
+    """A version as a path has it; None is the latest. Raises Refused."""
+    if given in ("latest", "-1"):
+        return None
+    if not (given.isascii() and given.isdecimal() and 1 <= int(given[:12]) <= LARGEST):
+        raise refusals.bad_version(given)
+    return int(given)
+
+
+def _same(kept: Content, asked: Content) -> bool:
+    """Whether a look-up means this one: metadata and rules count where it names them."""
+    return (
+        (kept.kind, kept.text, kept.references) == (asked.kind, asked.text, asked.references)
+        and asked.metadata in ("", kept.metadata)
+        and asked.rule_set in ("", kept.rule_set)
+    )
+
+
+def _inherited(content: Content, rows: Sequence[Version]) -> Content:
+    """A schema without metadata or rules has those of the latest version."""
+    if not rows:
+        return content
+    latest = rows[-1].content
+    return content.replace(metadata=content.metadata or latest.metadata, rule_set=content.rule_set or latest.rule_set)
+
+
+def _property(content: Content, name: str) -> object:
+    """The value of a metadata property."""
+    import json
+
+    properties = json.loads(content.metadata).get("properties") if content.metadata else None
+    return properties.get(name) if isinstance(properties, dict) else None

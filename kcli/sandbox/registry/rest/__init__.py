@@ -1,0 +1,1 @@
+"""The registry by HTTP: Confluent's REST API."""

@@ -1,0 +1,170 @@
+"""What a registry answers about subjects, versions and schemas: a function a request."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from kcli.sandbox.registry import refusals
+from kcli.sandbox.registry.names import ALL, split
+from kcli.sandbox.registry.registry import Registry
+from kcli.sandbox.registry.rest.asked import Asked
+from kcli.sandbox.registry.store import Content, Version
+from kcli.sandbox.registry.texts import resolved
+from kcli.schemas import AVRO, KINDS
+
+RESOLVED = "resolved"
+
+
+class Text(str):
+    """An answer that is this text, not JSON made of it."""
+
+
+def subjects(registry: Registry, asked: Asked) -> object:
+    return asked.page([name for name, _ in _subjects(registry, asked)])
+
+
+def _subjects(registry: Registry, asked: Asked) -> list[tuple[str, list[Version]]]:
+    """The subjects that the query asks for, each with its versions, of which some may be deleted."""
+    prefix, only = asked.prefix, asked.flag("deletedOnly")
+    everywhere, deleted = prefix.startswith(ALL), only or asked.flag("deleted")
+    context = split(prefix)[0]
+    found = []
+    for name in registry.store.subjects():
+        own, short = split(name)
+        if not (
+            short.startswith(prefix.removeprefix(ALL)) if everywhere else own == context and name.startswith(prefix)
+        ):
+            continue
+        rows = registry.store.versions(name, deleted=deleted)
+        if rows and not (only and any(not row.deleted for row in rows)):
+            found.append((name, rows))
+    return found
+
+
+def versions(registry: Registry, asked: Asked) -> object:
+    only = asked.flag("deletedOnly")
+    rows = registry.store.versions(asked.subject, deleted=only or asked.flag("deleted"))
+    rows = [row for row in rows if row.deleted] if only else rows
+    if not rows:
+        raise refusals.no_subject(asked.subject)
+    return asked.page([row.number for row in rows])
+
+
+def version(registry: Registry, asked: Asked) -> object:
+    row = registry.version(asked.subject, asked.names["version"], deleted=asked.flag("deleted"))
+    return _row(registry, row, asked.query.get("format", ""))
+
+
+def version_text(registry: Registry, asked: Asked) -> object:
+    row = registry.version(asked.subject, asked.names["version"], deleted=asked.flag("deleted"))
+    return Text(_text(registry, row.content, asked.query.get("format", "")))
+
+
+def referenced_by(registry: Registry, asked: Asked) -> object:
+    row = registry.version(asked.subject, asked.names["version"])
+    return sorted({other.id for other in registry.store.referrers(row.subject, row.number)})
+
+
+def register(registry: Registry, asked: Asked) -> object:
+    return _row(registry, registry.register(asked.subject, asked.draft(), normalize=asked.flag("normalize")))
+
+
+def lookup(registry: Registry, asked: Asked) -> object:
+    normalize, deleted = asked.flag("normalize"), asked.flag("deleted")
+    return _row(registry, registry.lookup(asked.subject, asked.draft(), normalize=normalize, deleted=deleted))
+
+
+def delete_subject(registry: Registry, asked: Asked) -> object:
+    return registry.delete_subject(asked.subject, permanent=asked.flag("permanent"))
+
+
+def delete_version(registry: Registry, asked: Asked) -> object:
+    return registry.delete_version(asked.subject, asked.names["version"], permanent=asked.flag("permanent"))
+
+
+def schemas(registry: Registry, asked: Asked) -> object:
+    latest = asked.flag("latestOnly")
+    found = [row for _, rows in _subjects(registry, asked) for row in (rows[-1:] if latest else rows)]
+    return [_row(registry, row) for row in asked.page(found)]
+
+
+def by_id(registry: Registry, asked: Asked) -> object:
+    return _content(registry, _named(registry, asked), asked.query.get("format", ""))
+
+
+def text_by_id(registry: Registry, asked: Asked) -> object:
+    return Text(_text(registry, _named(registry, asked).content, asked.query.get("format", "")))
+
+
+def subjects_by_id(registry: Registry, asked: Asked) -> object:
+    return asked.page(list(dict.fromkeys(row.subject for row in _uses(registry, asked))))
+
+
+def versions_by_id(registry: Registry, asked: Asked) -> object:
+    return asked.page([{"subject": row.subject, "version": row.number} for row in _uses(registry, asked)])
+
+
+def _named(registry: Registry, asked: Asked) -> Version:
+    context, subject = asked.place
+    return registry.content_of(context, asked.id(), subject)
+
+
+def _uses(registry: Registry, asked: Asked) -> list[Version]:
+    found = _named(registry, asked)
+    rows = registry.store.with_id(split(found.subject)[0], found.id)
+    name = split(asked.place[1])[1]
+    return [
+        row
+        for row in rows
+        if (asked.flag("deleted") or not row.deleted) and name in ("", row.subject, split(row.subject)[1])
+    ]
+
+
+def by_guid(registry: Registry, asked: Asked) -> object:
+    for context, id in registry.store.ids_of(asked.names["guid"].lower()):
+        return {"id": id, **_content(registry, registry.content_of(context, id), asked.query.get("format", ""))}
+    raise refusals.no_schema()
+
+
+def ids_by_guid(registry: Registry, asked: Asked) -> object:
+    found = registry.store.ids_of(asked.names["guid"].lower())
+    if not found:
+        raise refusals.no_schema()
+    return [{"context": context, "id": id} for context, id in found]
+
+
+def types(registry: Registry, asked: Asked) -> object:
+    return list(KINDS)
+
+
+# -- rows ------------------------------------------------------------------------------------------------------------
+
+
+def _row(registry: Registry, row: Version, format: str = "") -> dict[str, Any]:
+    place = {"subject": row.subject, "version": row.number, "id": row.id}
+    return {**place, **_content(registry, row, format), **({"deleted": True} if row.deleted else {})}
+
+
+def _content(registry: Registry, row: Version, format: str) -> dict[str, Any]:
+    """A schema without its place. The type is left out for Avro, metadata and rules where they are empty."""
+    content = row.content
+    found: dict[str, Any] = {"guid": row.guid}
+    if content.kind != AVRO:
+        found["schemaType"] = content.kind
+    if content.references:
+        found["references"] = [
+            {"name": one.name, "subject": one.subject, "version": one.version} for one in content.references
+        ]
+    if content.metadata:
+        found["metadata"] = json.loads(content.metadata)
+    if content.rule_set:
+        found["ruleSet"] = json.loads(content.rule_set)
+    found["schema"] = _text(registry, content, format)
+    return found
+
+
+def _text(registry: Registry, content: Content, format: str) -> str:
+    if format == RESOLVED and content.kind == AVRO:
+        return resolved(content.text, registry.texts_of(content))
+    return content.text

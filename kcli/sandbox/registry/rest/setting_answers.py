@@ -1,0 +1,156 @@
+"""What a registry answers about compatibility, modes, contexts and itself: a function a request."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kcli.sandbox.registry import refusals
+from kcli.sandbox.registry.names import DEFAULT, GLOBAL, split
+from kcli.sandbox.registry.registry import Registry, number_of
+from kcli.sandbox.registry.rest.asked import Asked
+from kcli.sandbox.registry.scoped import MODES
+from kcli.sandbox.registry.store import Version
+from kcli.serde.avro.compatibility import LEVELS
+from kcli.version import __version__
+
+
+def compatible(registry: Registry, asked: Asked) -> object:
+    """With one version."""
+    given, subject = asked.names["version"], asked.subject
+    number = number_of(given)
+    rows = registry.store.versions(subject)
+    if number is not None:
+        found = registry.store.find(subject, number)
+        if found is None or found.deleted:
+            raise refusals.no_version(given)
+        rows = [found]
+    return _verdict(registry, asked, rows[-1:])
+
+
+def compatible_with_all(registry: Registry, asked: Asked) -> object:
+    """With those that the level asks for."""
+    return _verdict(registry, asked, registry.store.versions(asked.subject))
+
+
+def _verdict(registry: Registry, asked: Asked, rows: list[Version]) -> object:
+    reasons = registry.compared(asked.subject, asked.draft(), rows, normalize=asked.flag("normalize"))
+    return {"is_compatible": not reasons, **({"messages": reasons} if asked.flag("verbose") else {})}
+
+
+# -- levels ----------------------------------------------------------------------------------------------------------
+
+
+def level(registry: Registry, asked: Asked) -> object:
+    subject = asked.subject
+    if "subject" in asked.names and not registry.levels.own(subject) and not asked.flag("defaultToGlobal"):
+        raise refusals.no_level(subject)
+    return registry.levels.of(subject)
+
+
+def set_level(registry: Registry, asked: Asked) -> object:
+    values = _level(asked)
+    registry.levels.put(asked.subject, values)
+    shown = dict(values)
+    if "compatibilityLevel" in shown:
+        shown["compatibility"] = shown.pop("compatibilityLevel")
+    return shown
+
+
+def _level(asked: Asked) -> dict[str, Any]:
+    """The values of a request that have a meaning here. Raises Refused."""
+    document = asked.document()
+    values: dict[str, Any] = {}
+    try:
+        if document.has("compatibility"):
+            values["compatibilityLevel"] = document.text("compatibility").upper()
+            if values["compatibilityLevel"] not in LEVELS:
+                raise refusals.bad_level()
+        if document.has("normalize"):
+            values["normalize"] = document.flag("normalize")
+        if document.has("compatibilityGroup"):
+            values["compatibilityGroup"] = document.text("compatibilityGroup")
+    except ValueError as problem:
+        raise refusals.malformed(str(problem)) from None
+    if not values:
+        raise refusals.bad_level()
+    return values
+
+
+def delete_level(registry: Registry, asked: Asked) -> object:
+    subject = asked.subject
+    if "subject" in asked.names and not registry.levels.own(subject):
+        raise refusals.no_level(subject)
+    before = registry.levels.of(subject)
+    registry.levels.delete(subject)
+    return before
+
+
+# -- modes -----------------------------------------------------------------------------------------------------------
+
+
+def mode(registry: Registry, asked: Asked) -> object:
+    subject = asked.subject
+    if "subject" in asked.names and not registry.modes.own(subject) and not asked.flag("defaultToGlobal"):
+        raise refusals.no_mode(subject)
+    return registry.modes.of(subject)
+
+
+def set_mode(registry: Registry, asked: Asked) -> object:
+    document, subject = asked.document(), asked.subject
+    try:
+        given = document.text("mode").upper()
+    except ValueError as problem:
+        raise refusals.malformed(str(problem)) from None
+    if given not in MODES or (given == "READONLY_OVERRIDE" and subject):
+        raise refusals.bad_mode()
+    if given == "IMPORT" and not asked.flag("force") and _has_versions(registry, subject):
+        raise refusals.not_permitted("Cannot import since found existing subjects")
+    registry.modes.put(subject, {"mode": given})
+    return {"mode": given}
+
+
+def _has_versions(registry: Registry, scope: str) -> bool:
+    context, name = split(scope)
+    if name:
+        return bool(registry.store.versions(scope))
+    return any(
+        context in (GLOBAL, split(subject)[0]) and registry.store.versions(subject)
+        for subject in registry.store.subjects()
+    )
+
+
+def delete_mode(registry: Registry, asked: Asked) -> object:
+    subject = asked.subject
+    if "subject" in asked.names and not registry.modes.own(subject):
+        raise refusals.no_mode(subject)
+    before = registry.modes.of(subject)
+    registry.modes.delete(subject)
+    return before
+
+
+# -- contexts, and the registry --------------------------------------------------------------------------------------
+
+
+def contexts(registry: Registry, asked: Asked) -> object:
+    return asked.page(registry.store.contexts())
+
+
+def delete_context(registry: Registry, asked: Asked) -> object:
+    context = asked.names["context"].strip(":")
+    if context == DEFAULT or any(split(subject)[0] == context for subject in registry.store.subjects()):
+        raise refusals.context_not_empty(context)
+    for settings in (registry.levels, registry.modes):
+        settings.delete(f":{context}:")
+    return {}
+
+
+def identity(registry: Registry, asked: Asked) -> object:
+    return {"id": "kcli-sandbox", "scope": {"path": [], "clusters": {"schema-registry-cluster": "kcli-sandbox"}}}
+
+
+def release(registry: Registry, asked: Asked) -> object:
+    return {"version": f"kcli {__version__}", "commitId": ""}
+
+
+def root(registry: Registry, asked: Asked) -> object:
+    return {}

@@ -1,0 +1,195 @@
+"""What a registry holds: the versions of subjects, and the ids of schemas in each context. A schema is kept once,
+however many versions have it; its GUID is made of its content, the same in all contexts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kcli.sandbox.registry import refusals
+from kcli.sandbox.registry.names import DEFAULT, split
+from kcli.schemas import AVRO
+from kcli.values import Frozen, Value
+
+MOST_VERSIONS = 100_000
+LARGEST = 256 * 1024 * 1024  # characters of all schemas together
+
+
+class Reference(Frozen):
+    name: str = ""
+    subject: str = ""  # with its context
+    version: int = -1
+
+
+class Content(Frozen):
+    """A schema as it is kept. `metadata` and `rule_set` are JSON texts, "" without one."""
+
+    kind: str = AVRO
+    text: str = ""
+    references: tuple[Reference, ...] = ()
+    metadata: str = ""
+    rule_set: str = ""
+
+    @property
+    def guid(self) -> str:
+        parts = [self.kind, self.text, [[r.name, r.subject, r.version] for r in self.references]]
+        digest = hashlib.sha256(json.dumps([*parts, self.metadata, self.rule_set]).encode()).digest()
+        return str(uuid.UUID(bytes=digest[:16], version=5))
+
+    @property
+    def size(self) -> int:
+        return len(self.text) + len(self.metadata) + len(self.rule_set)
+
+
+class Version(Value):
+    """A version of a subject."""
+
+    subject: str = ""
+    number: int = 0
+    id: int = 0
+    guid: str = ""
+    content: Content = Content()
+    deleted: bool = False  # softly
+
+
+class _Space:
+    """The ids of a context, and the versions that have each of them."""
+
+    def __init__(self) -> None:
+        self.by_id: dict[int, dict[tuple[str, int], Version]] = {}
+        self.ids: dict[str, int] = {}  # by GUID
+        self.last = 0
+
+
+class Store:
+    """`note` writes a change before it is made; it raises BrokerError when the disk refuses."""
+
+    def __init__(self, note: Callable[[str, dict[str, Any]], None]) -> None:
+        self._note = note
+        self._subjects: dict[str, dict[int, Version]] = {}
+        self._spaces: dict[str, _Space] = {}
+        self._referrers: dict[tuple[str, int], dict[tuple[str, int], Version]] = {}
+        self._count = 0
+        self._size = 0
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def subjects(self) -> list[str]:
+        """All of them, those too that have deleted versions only."""
+        return sorted(self._subjects)
+
+    def contexts(self) -> list[str]:
+        return sorted({DEFAULT, *(split(subject)[0] for subject in self._subjects)})
+
+    def versions(self, subject: str, *, deleted: bool = False) -> list[Version]:
+        """In order. With `deleted` the softly deleted ones, too."""
+        found = self._subjects.get(subject, {})
+        return [found[number] for number in sorted(found) if deleted or not found[number].deleted]
+
+    def find(self, subject: str, number: int) -> Version | None:
+        """The version, softly deleted or not."""
+        return self._subjects.get(subject, {}).get(number)
+
+    def with_id(self, context: str, id: int) -> list[Version]:
+        """The versions of a context that have an id, softly deleted ones too."""
+        space = self._spaces.get(context)
+        return [] if space is None else list(space.by_id.get(id, {}).values())
+
+    def ids_of(self, guid: str) -> list[tuple[str, int]]:
+        """(context, id) of a GUID."""
+        return [(name, space.ids[guid]) for name, space in sorted(self._spaces.items()) if guid in space.ids]
+
+    def referrers(self, subject: str, number: int) -> list[Version]:
+        """The versions that refer to one and are not deleted."""
+        return [row for row in self._referrers.get((subject, number), {}).values() if not row.deleted]
+
+    # -- changes ------------------------------------------------------------------------------------------------------
+
+    def add(self, subject: str, content: Content, *, number: int, id: int | None = None) -> Version:
+        """A new version, with the id that the schema has in the context or else gets. Raises Refused when the registry
+        is full."""
+        if self._count >= MOST_VERSIONS or self._size + content.size > LARGEST:
+            raise refusals.too_large("The sandbox's registry is full: it holds 100,000 versions and 256 MiB of schemas")
+        guid = content.guid
+        space = self._spaces.get(split(subject)[0]) or _Space()
+        id = space.ids.get(guid, space.last + 1) if id is None else id
+        row = Version(subject=subject, number=number, id=id, guid=guid, content=content)
+        self._write(row, deleted=False)
+        self._put(row)
+        return row
+
+    def delete_softly(self, row: Version) -> None:
+        self._write(row, deleted=True)
+        row.deleted = True
+
+    def delete(self, row: Version) -> None:
+        """For good. The id stays with others that have it, and is never given to another schema."""
+        context = split(row.subject)[0]
+        space, place = self._spaces[context], (row.subject, row.number)
+        self._note("registry last", {"key": context, "value": space.last})
+        self._note("registry version", {"key": f"{row.number} {row.subject}", "value": None})
+        versions = self._subjects[row.subject]
+        del versions[row.number]
+        if not versions:
+            del self._subjects[row.subject]
+        self._count -= 1
+        self._size -= row.content.size
+        for one in row.content.references:
+            self._referrers[one.subject, one.version].pop(place, None)
+        del space.by_id[row.id][place]
+        if not space.by_id[row.id]:
+            del space.by_id[row.id]
+            if space.ids.get(row.guid) == row.id:
+                del space.ids[row.guid]
+
+    def _write(self, row: Version, *, deleted: bool) -> None:
+        content = row.content
+        facts = {
+            "subject": row.subject,
+            "version": row.number,
+            "id": row.id,
+            "deleted": deleted,
+            "kind": content.kind,
+            "text": content.text,
+            "references": [[one.name, one.subject, one.version] for one in content.references],
+            "metadata": content.metadata,
+            "rule_set": content.rule_set,
+        }
+        self._note("registry version", {"key": f"{row.number} {row.subject}", "value": facts})
+
+    def restore(self, facts: Mapping[str, Any]) -> None:
+        """A version, as it was written."""
+        content = Content(
+            kind=facts["kind"],
+            text=facts["text"],
+            references=tuple(Reference(name=n, subject=s, version=v) for n, s, v in facts["references"]),
+            metadata=facts["metadata"],
+            rule_set=facts["rule_set"],
+        )
+        row = Version(subject=facts["subject"], number=facts["version"], content=content, deleted=facts["deleted"])
+        row.id, row.guid = facts["id"], content.guid
+        self._put(row)
+
+    def restore_last(self, context: str, last: int) -> None:
+        """The highest id that a context ever gave."""
+        space = self._spaces.setdefault(context, _Space())
+        space.last = max(space.last, last)
+
+    def _put(self, row: Version) -> None:
+        place = (row.subject, row.number)
+        self._subjects.setdefault(row.subject, {})[row.number] = row
+        self._count += 1
+        self._size += row.content.size
+        for one in row.content.references:
+            self._referrers.setdefault((one.subject, one.version), {})[place] = row
+        space = self._spaces.setdefault(split(row.subject)[0], _Space())
+        same = space.by_id.setdefault(row.id, {})
+        for other in same.values():
+            row.content = other.content  # one object for all versions of a schema
+            break
+        same[place] = row
+        space.ids.setdefault(row.guid, row.id)
+        space.last = max(space.last, row.id)
