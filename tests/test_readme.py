@@ -43,7 +43,7 @@ class Shell:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.port = free_port()
+        self.port, self.registry_port = free_port(), free_port()
         self.background: list[subprocess.Popen[bytes]] = []
         command = folder / "bin" / "kcli"
         command.parent.mkdir()
@@ -61,7 +61,8 @@ class Shell:
 
     def run(self, line: str) -> bytes:
         """Run a line as a shell does; its stdout. The sandbox of `… &` gets a free port and is waited for."""
-        line = line.replace("9092", str(self.port))
+        line = line.replace("9092", str(self.port)).replace("8081", str(self.registry_port))
+        line = line.replace("--registry ", f"--registry --registry-port {self.registry_port} ")
         if line.startswith("export "):
             name, _, value = line.removeprefix("export ").partition("=")
             self.environment[name] = value

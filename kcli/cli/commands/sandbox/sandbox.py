@@ -34,6 +34,13 @@ class SandboxOptions(Options):
     no_allow_remote = flag("--no-allow-remote", help="Only on this machine (default).")
     auto_create = flag("--auto-create", help="Create a topic when a client that asks for it names it (default).")
     no_auto_create = flag("--no-auto-create", help="Do not create topics that clients name.")
+    registry = flag("--registry", help="A schema registry beside the broker, with Confluent's REST API.")
+    registry_port = integer(
+        "--registry-port",
+        least=0,
+        most=65535,
+        help="With --registry: its port; 0 takes a free one (default 8081, with --port 0 a free one).",
+    )
     tls = text(
         "--tls", metavar="FOLDER", help="Speak TLS, with certificates made in this folder if it has none (ca.pem)."
     )
@@ -65,6 +72,7 @@ class SandboxOptions(Options):
 kcli sandbox
 kcli sandbox --port 0 --format json --topic orders:3
 kcli sandbox --brokers 3 --partitions 6 --data ./kafka-data
+kcli sandbox --registry
 kcli sandbox --tls ./certificates --users users.txt
 kcli sandbox --users users.txt --super-user admin""",
 )
@@ -76,6 +84,8 @@ def sandbox(options: SandboxOptions) -> int:
     It is for trying things out and for tests; it is not a production broker.
     """
     host, port = _address(options)
+    if options.registry_port is not None and not options.registry:
+        raise UsageError("--registry-port goes with --registry")
     try:
         settings = _authorized(_authenticated(_encrypted(_plain(options, host, port), options), options), options)
         if settings.anywhere and settings.advertised is None and host in ("0.0.0.0", "::"):
@@ -121,8 +131,16 @@ def _plain(options: SandboxOptions, host: str, port: int) -> SandboxSettings:
         partitions=partitions,
         auto_create=not options.no_auto_create,
         control=not options.no_control,
+        registry=options.registry,
+        registry_port=_registry_port(options),
         tell=_tell,
     )
+
+
+def _registry_port(options: SandboxOptions) -> int:
+    if options.registry_port is None:
+        return 0 if options.port == 0 else 8081
+    return options.registry_port
 
 
 def _path(given: str | None) -> Path | None:
@@ -195,9 +213,12 @@ def _hint(settings: SandboxSettings) -> str:
     """The properties that a client needs besides the address."""
     protocol = f"{'SASL_' if settings.sasl is not None else ''}{'SSL' if settings.tls is not None else 'PLAINTEXT'}"
     words = [f"-X security.protocol={protocol}"]
-    if settings.tls is not None:
-        words.append(f"-X ssl.ca.location={Path(settings.tls.certificate).with_name('ca.pem')}")
+    authority = Path(settings.tls.certificate).with_name("ca.pem") if settings.tls is not None else None
+    if authority is not None:
+        words.append(f"-X ssl.ca.location={authority}")
+        words += [f"-X schema.registry.ssl.ca.location={authority}"] if settings.registry else []
     if settings.sasl is not None:
+        words += ["-X basic.auth.credentials.source=SASL_INHERIT"] if settings.registry else []
         words += ["-X sasl.mechanism=SCRAM-SHA-512", f"-X sasl.username={next(iter(settings.sasl))}"]
     return " ".join(words)
 
@@ -220,11 +241,17 @@ async def _serve(settings: SandboxSettings, format: str, stop: Stop) -> int:
     data = settings.data
     async with Sandbox(settings) as running:
         if format == "json":
-            print(json.dumps({"bootstrap": running.bootstrap, "data": str(data) if data else None}), flush=True)
+            facts = {"bootstrap": running.bootstrap, "data": str(data) if data else None}
+            if running.registry_url:
+                facts["registry"] = running.registry_url
+            print(json.dumps(facts), flush=True)
         else:
             where = f"data in {data}" if data else "in memory"
-            print(f"kcli sandbox listens on {running.bootstrap} ({where}). Ctrl-C stops it.", flush=True)
+            registry = f", its schema registry on {running.registry_url}" if running.registry_url else ""
+            print(f"kcli sandbox listens on {running.bootstrap}{registry} ({where}). Ctrl-C stops it.", flush=True)
             print(f"export KCLI_BOOTSTRAP={running.bootstrap}", file=sys.stderr)
+            if running.registry_url:
+                print(f"export KCLI_SCHEMA_REGISTRY_URL={running.registry_url}", file=sys.stderr)
             if settings.tls is not None or settings.sasl is not None:
                 print(_hint(settings), file=sys.stderr)
         await stop.wait()

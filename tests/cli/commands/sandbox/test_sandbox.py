@@ -20,6 +20,7 @@ from tests.programs import KCLI, kcli
         (["--host", ""], 2, "--host: the address is empty"),
         (["--port", "65535", "--brokers", "2"], 2, "--port 65535 --brokers 2: there is no port 65536"),
         (["--port", "0", "--data", "{file}"], 1, "{file}: File exists"),
+        (["--registry-port", "8081"], 2, "--registry-port goes with --registry"),
         (["--port", "0", "--partitions", "0"], 2, "sandbox: --partitions 0: must be 1 or more"),
         (["--port", "0", "--topic", "a:0"], 2, "--topic a:0: it must be NAME or NAME:PARTITIONS"),
     ],
@@ -66,3 +67,41 @@ def test_topics_have_as_many_partitions_as_was_said() -> None:
         process.terminate()
         process.stdout.close()
         assert process.wait(10) == 143
+
+
+@pytest.mark.process
+def test_a_newcomer_registers_a_schema_writes_json_and_filters_by_a_field(tmp_path: Path) -> None:
+    (tmp_path / "order.avsc").write_text(
+        '{"type":"record","name":"Order","fields":[{"name":"id","type":"long"},{"name":"total","type":"double"}]}'
+    )
+    words = [*KCLI, "sandbox", "--port", "0", "--registry", "--topic", "orders"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        told = process.stdout.readline()
+        exports = dict(process.stderr.readline().split()[1].split("=", 1) for _ in range(2))
+        assert told == (
+            f"kcli sandbox listens on {exports['KCLI_BOOTSTRAP']}, its schema registry on "
+            f"{exports['KCLI_SCHEMA_REGISTRY_URL']} (in memory). Ctrl-C stops it.\n"
+        )
+
+        def run(*words: str, stdin: str = "") -> str:
+            done = kcli(*words, stdin=stdin.encode(), env=exports)
+            assert (done.code, done.err) == (0, ""), done
+            return done.out.decode()
+
+        given = '{"id": 1, "total": 9.5}\n{"total": 3, "id": 2}\n'
+        run("produce", "orders", "--value-schema", f"file:{tmp_path}/order.avsc", "--register", stdin=given)
+        run("produce", "orders", "--value-schema", "topic", stdin='{"id": 3, "total": 10}')
+        assert (
+            run("consume", "orders", "-e", "--where", "value.total > 5")
+            == '{"id":1,"total":9.5}\n{"id":3,"total":10.0}\n'
+        )
+        run("faults", "fail_registry", "status=503", "path=/schemas/ids", "times=99")
+        failing = kcli("consume", "orders", "-e", env=exports)
+        assert failing.code == 0
+        assert "3 values" in failing.err
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
