@@ -48,7 +48,7 @@ class SandboxSettings(Frozen):
     super_users: Sequence[str] | None = None  # such as User:admin; ACLs bind all others; None: nobody
     everyone: bool = False  # allow.everyone.if.no.acl.found
 
-    # who watches
+    # faults and notices
     control: bool = False  # let clients that may read its configs order faults (`kcli.sandbox.faults.control`)
     tell: Callable[[str], None] | None = None  # gets sentences about clients, each kind at most once a minute
 

@@ -147,7 +147,7 @@ def _row(registry: Registry, row: Version, format: str = "") -> dict[str, Any]:
 
 
 def _content(registry: Registry, row: Version, format: str) -> dict[str, Any]:
-    """A schema without its place. The type is left out for Avro, metadata and rules where they are empty."""
+    """A schema without its place. The type Avro, empty metadata and empty rules have no field."""
     content = row.content
     found: dict[str, Any] = {"guid": row.guid}
     if content.kind != AVRO:
