@@ -82,7 +82,7 @@ def markdown(
         name = f"{NAMES.get(program, program)}, linger.ms {linger}"
         out.append(f"| {name} | {middle:.2f} | {most:.2f} | {cpu / 5000:.3f} |")
     if held:
-        out += ["", "## Memory while the broker stands still", ""]
+        out += ["", "## Memory while the broker does not answer", ""]
     for seconds, run in held.items():
         out.append(
             f"`kcli produce` of 10,000,000 records, {seconds} s of them without a broker: {run.peak_mib:.0f} MiB at "

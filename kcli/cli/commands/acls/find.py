@@ -11,7 +11,7 @@ from kcli.cli.output.tables.rows import Row, column
 from kcli.model import Cluster
 
 FEW = 20
-"""Up to so many filters are asked one by one; more are looked up in all ACLs, which are asked for once."""
+"""Up to this number of filters there is a request for each; beyond it one request lists all ACLs."""
 
 
 class AclRow(Row, section="acls"):

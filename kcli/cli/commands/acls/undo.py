@@ -1,4 +1,4 @@
-"""What ACLs a change added and removed, in a file that `kcli acls restore` takes back; and ACLs of `kcli acls list`."""
+"""What ACLs a change added and removed, in a file that `kcli acls restore` reads; and ACLs of `kcli acls list`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kcli acls who-can`: who may, from where, and which ACL says so."""
+"""`kcli acls who-can`: the principals that may, from which hosts, and by which ACL."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _row(answered: Verdict, acls: list[Acl], beside: Authorizer) -> VerdictRow:
 
 
 def _unnamed(answers: list[Verdict], acls: list[Acl], beside: Authorizer) -> list[VerdictRow]:
-    """Who may without an ACL: super users, and everybody where the cluster is open."""
+    """The principals that need no ACL: super users, and all of them where the cluster is open."""
     named = {answered.principal for answered in answers}
     rows = [_row(Verdict(principal=name), acls, beside) for name in beside.super_users or () if name not in named]
     if EVERYBODY not in named:

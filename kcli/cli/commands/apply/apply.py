@@ -109,7 +109,7 @@ def _phrase(ready: list[Step]) -> str:
 
 
 async def _keep(undo: UndoFile, cluster: Cluster, plan: Plan) -> None:
-    """Write the undo file, if there is anything to take back."""
+    """Write the undo file, if the plan has something to undo."""
     back = plan.undo()
     if back:
         take_back = "kcli apply {} --prune" if "absent" in back else "kcli apply {}"

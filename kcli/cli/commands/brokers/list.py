@@ -1,4 +1,4 @@
-"""`kcli brokers list`: who is there."""
+"""`kcli brokers list`: the brokers of the cluster."""
 
 from __future__ import annotations
 

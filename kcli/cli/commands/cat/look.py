@@ -39,7 +39,7 @@ async def look(line: CommandLine, stop: Stop) -> int:
 
 
 async def _ask(line: CommandLine, client: Client) -> tuple[Node, MetadataResponse]:
-    """Metadata, and who said so."""
+    """Metadata, and the broker that answered."""
     from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 
     topics = None if line.topic is None else [MetadataRequestTopic(name=line.topic)]

@@ -1,4 +1,4 @@
-"""kcat -P: what stands between delimiters, or whole files, as records; empty ones are passed over.
+"""kcat -P: the text between delimiters, or whole files, as records; empty ones are passed over.
 
 Exit code 0 only when every record was acknowledged. Lines without headers go to the record core as they were read.
 """
@@ -57,7 +57,7 @@ async def produce(line: CommandLine, stop: Stop) -> int:
 
 
 async def _end_transaction(line: CommandLine, producer: Producer, stop: Stop) -> None:
-    """Commit, or abort after a signal; after one nobody is waited for longer than GRACE. Raises Fatal, KcliError."""
+    """Commit, or abort after a signal; after one the wait for brokers is GRACE at most. Raises Fatal, KcliError."""
     if stop.asked:
         say(line.verbosity, 0, "Aborting transaction due to termination signal")
         try:

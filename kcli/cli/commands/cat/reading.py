@@ -40,7 +40,7 @@ class CatReading:
         self.over = False
 
     def at_end(self, at: TopicPartition, offset: int) -> None:
-        """A partition has nothing more; that is said, and with -e it is done."""
+        """Report that a partition is at its end; with -e it is finished."""
         if self.line.to_end:
             self._close(at)
         self._say_end("end", at, offset)
@@ -107,7 +107,7 @@ class CatReading:
 
 
 def _before(batches: list[Batch], moment: int) -> tuple[list[Batch], int]:
-    """The records before the first that is not before a moment, and the offset of that one; -1 when there is none."""
+    """The records before the first that is not before a moment, and the offset of that one; -1 without such a record."""
     for number, batch in enumerate(batches):
         if batch.max_timestamp < moment:
             continue

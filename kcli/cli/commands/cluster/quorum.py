@@ -1,4 +1,4 @@
-"""`kcli cluster quorum`: who decides, and how far each is behind."""
+"""`kcli cluster quorum`: the leader, voters and observers, and how far each is behind."""
 
 from __future__ import annotations
 

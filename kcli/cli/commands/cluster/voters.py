@@ -1,4 +1,4 @@
-"""`kcli cluster voters`: the controllers with a vote, who gets one and who loses it (KIP-853)."""
+"""`kcli cluster voters`: the controllers with a vote: list, add, remove (KIP-853)."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def _only_word(words: list[str], what: str) -> str:
 
 
 def _new_voter(text: str) -> tuple[int, Address, bytes]:
-    """As `kafka-storage format --initial-controllers` has them, where the directory may be left out: it is asked."""
+    """As `kafka-storage format --initial-controllers` has them, where the directory is optional: kcli asks the controller."""
     refused = UsageError(f"{text}: expected ID@HOST:PORT or ID@HOST:PORT:DIRECTORY, such as 3000@ctrl3:9093")
     number, at, rest = text.partition("@")
     if not at or not number.isascii() or not number.isdecimal():

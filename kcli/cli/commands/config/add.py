@@ -152,7 +152,7 @@ def _checked(profile: Profile, *, quiet: bool) -> list[Step]:
 
 
 def _refusal(steps: list[Step], name: str) -> int:
-    """The exit code where no connection stands; what fails behind one, such as rights, is no hindrance."""
+    """The exit code where no connection works; a failure on a working one, such as missing rights, does not matter."""
     from kcli.cli.commands.doctor.steps import exit_code
 
     code = exit_code(steps)

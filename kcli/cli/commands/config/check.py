@@ -58,7 +58,7 @@ def check(options: CheckOptions) -> int:
         if name not in names:
             from kcli.config.profiles.files import chosen
 
-            chosen(name)  # says that there is none, and which are near
+            chosen(name)  # raises for an unknown name, with the nearest ones
     remark_none(options, rows)
     code = print_rows(options, SHAPE, rows)
     for row in rows:

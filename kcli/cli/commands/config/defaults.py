@@ -17,7 +17,7 @@ SETTINGS: dict[str, object] = {
 
 
 def defaults(named: set[str]) -> list[PropertyRow]:
-    """A row for each property whose field nobody has set; of two names for one, the first."""
+    """A row for each property that is not set; of two names for one field, the first."""
     done = {(kind, KNOWN[name][1]) for name in named if name in KNOWN for kind in KNOWN[name][0]}
     rows: list[PropertyRow] = []
     for name, (kinds, field, unit) in KNOWN.items():

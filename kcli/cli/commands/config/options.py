@@ -8,4 +8,4 @@ from kcli.cli.parsing.groups import QuietOptions
 class RemarkOptions(QuietOptions):
     """Whether remarks are printed."""
 
-    verbose = False  # nothing is done that could be told
+    verbose = False  # there is nothing to report

@@ -1,4 +1,4 @@
-"""The resource that a line names: KIND NAME, and what stands behind them."""
+"""The resource that a command line names: KIND NAME, and the arguments after them."""
 
 from __future__ import annotations
 

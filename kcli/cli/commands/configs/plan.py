@@ -112,7 +112,7 @@ def _rows(plan: Plan, before: dict[Resource, list[Config] | KcliError], checked:
 
 
 def _row(at: Resource, operation: Operation, old: Config | None, problem: KcliError | None) -> ChangeRow:
-    """A row of the plan: what is, and what will be as far as that can be said."""
+    """A row of the plan: the value now, and the value after it where it is known."""
     was = old.value if old is not None else None
     new, same = foreseen(at, operation, old)
     secret = old.secret if old is not None else secretive(operation.name)

@@ -1,4 +1,4 @@
-"""Reading a range to its end: for answers that are made of records, and that nobody follows."""
+"""Reading a range to its end: for results that are computed from records and do not follow the log."""
 
 from __future__ import annotations
 

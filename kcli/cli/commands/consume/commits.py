@@ -1,6 +1,6 @@
 """What `kcli consume -g` commits: what was written out, after it was written, never before (R4).
 
-A rebalance in the way of a commit is gone through; what the group takes from us before it was committed is told.
+A commit waits for a rebalance that interrupts it; partitions revoked before their commit are reported.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 COMMIT_EVERY = 5.0  # seconds
 REJOIN = 10.0  # seconds that a rebalance in the way of the last commit may take
 SETTLE = 1.0  # seconds to learn the positions of partitions that nothing came of
-STALE = (  # the group goes on without us
+STALE = (  # the group continues without this member
     codes.REBALANCE_IN_PROGRESS, codes.ILLEGAL_GENERATION, codes.UNKNOWN_MEMBER_ID,
     codes.STALE_MEMBER_EPOCH, codes.FENCED_MEMBER_EPOCH,
 )  # fmt: skip
@@ -45,11 +45,11 @@ class Commits:
             self._open[at] = position
 
     def broken(self, at: TopicPartition, offset: int) -> None:
-        """What stands at the offset cannot be read: the group goes on before it."""
+        """The record at the offset cannot be read: the committed offset stays before it."""
         self._open[at] = OffsetAndMetadata(offset)
 
     def unread(self, at: TopicPartition, offset: int) -> None:
-        """Handed out, and never printed: the group goes on before it."""
+        """Handed out, and never printed: the committed offset stays before it."""
         self._open.setdefault(at, OffsetAndMetadata(offset))
 
     # -- while it runs ----------------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ class Commits:
     async def in_time(self) -> None:
         """Commit if it is time to."""
         if self.due and not await self._made():
-            self._at = monotonic()  # E40: what we keep is committed next time, what we lose is told to us
+            self._at = monotonic()  # E40: what we keep is committed next time, what we lose comes as a revocation
 
     async def now(self, partitions: set[TopicPartition] | None = None) -> None:
         """Commit what was written since the last time, of all that is owned or of some (R4)."""
@@ -77,7 +77,7 @@ class Commits:
         self._at = monotonic()
 
     async def revoked(self, partitions: set[TopicPartition]) -> None:
-        """What is given up is committed first; the next owner goes on there."""
+        """Commit revoked partitions first; the next owner resumes there."""
         try:
             await self.now(partitions)
         except BrokerError as error:
@@ -101,8 +101,8 @@ class Commits:
     # -- at the end -------------------------------------------------------------------------------------------------
 
     async def settle(self) -> None:
-        """At a regular end: where nothing came, the group stands where it began to read, as with Kafka's own consumer;
-        a partition without a commit would have no lag. Positions that nobody knows after a second stay uncommitted."""
+        """At a regular end: without records, commit the position where reading began, as Kafka's own consumer does;
+        a partition without a commit would have no lag. Positions still unknown after a second stay uncommitted."""
         patient_until = monotonic() + SETTLE
         while True:
             bare = self._consumer.assignment - self._settled - self._open.keys()
@@ -113,9 +113,9 @@ class Commits:
         self._open.update({at: OffsetAndMetadata(position) for at, position in known.items()})
 
     async def last(self, patience: float | None = None) -> None:
-        """Commit. A rebalance in the way is gone through: what we still own then is committed in the new generation,
-        what we lost is told. Whatever became of it, nothing is left to commit while the group is left (E40, E44). It
-        takes `patience` seconds at most: who pressed Ctrl-C does not wait for a coordinator that is gone."""
+        """Commit. After a rebalance that interrupts it, partitions still owned are committed in the new generation and
+        lost ones are reported. Whatever became of it, nothing is left to commit while the group is left (E40, E44). It
+        takes `patience` seconds at most: Ctrl-C must not wait for a coordinator that is gone."""
         try:
             async with asyncio.timeout(patience):
                 await self._last()

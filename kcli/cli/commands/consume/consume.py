@@ -156,7 +156,7 @@ async def _join(plan: Plan, client: Client, reading: Reading, commits: Commits) 
     """Become a member of the group."""
 
     async def assigned(partitions: set[TopicPartition]) -> None:
-        await commits.lost(partitions)  # what we knew of them before is not where the group stands now
+        await commits.lost(partitions)  # the positions known before are not the group's any more
         if plan.to_end and partitions:
             logs = await plan.log_ends(client.cluster, partitions, told=False)
             ends = await plan.offsets(client.cluster, dict.fromkeys(partitions, LATEST))

@@ -153,7 +153,7 @@ class Selection:
         return batch if self.keep is None else self.keep.batch(batch, at.topic, at.partition)
 
     def leave_out(self, what: KcliError, at: TopicPartition) -> None:
-        """Say that a corrupt batch is left out, and count it. Raises KcliError where --skip-corrupt was not given."""
+        """Report a skipped corrupt batch, and count it. Raises KcliError where --skip-corrupt was not given."""
         from kcli.cli.output.messages import complain
 
         place = f"{at.topic}[{at.partition}]"
@@ -165,7 +165,7 @@ class Selection:
             complain(f"{sentence}; skipped")
 
     def say_skipped(self) -> None:
-        """How many corrupt batches were left out, at the end; and records without a time in a range of times."""
+        """Report the number of skipped corrupt batches at the end; and of records without a time in a range of times."""
         from kcli.cli.output.messages import complain
 
         if self.payload is not None and not self.connection.quiet:
@@ -219,8 +219,8 @@ class Selection:
     async def log_ends(
         self, cluster: Cluster, places: Iterable[TopicPartition], *, told: bool = True
     ) -> dict[TopicPartition, int]:
-        """Where the logs end, where that may be later than where we may read; what is not known is left out. It is
-        only to be `told`: with -q it is not asked."""
+        """Where the logs end, where that may be later than where we may read; unknown ends are missing. It is
+        only for a note: with -q kcli does not ask."""
         if self.settings.isolation != "read_committed" or (told and self.connection.quiet):
             return {}
         from kcli.consumer.offsets import resolve
@@ -240,7 +240,7 @@ class Selection:
                 wanted.setdefault(bound, []).append(at)
         typed = any(bound.kind == "offset" for bound in wanted)
         if typed:
-            # The broker does not check an offset that somebody typed: out of range would mean a reset (E20).
+            # The broker does not check a typed offset: out of range would mean a reset (E20).
             wanted |= {EARLIEST: places, LATEST: places}
         offsets = await gather(*(self.offsets(cluster, dict.fromkeys(some, at)) for at, some in wanted.items()))
         answers = dict(zip(wanted, offsets, strict=True))

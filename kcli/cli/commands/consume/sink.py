@@ -1,8 +1,8 @@
 """stdout: one write per batch, whole records only (R3), and never a blocked loop.
 
-A reader that does not read must hold us back without freezing the heartbeats of a group. A pipe is opened anew
+A reader that does not read must hold us back without freezing the heartbeats of a group. A pipe is reopened
 through /proc with its own O_NONBLOCK, because the flag of an inherited one is shared with other processes; a socket
-is told with each send. Where both is impossible, a write that would block is made in a thread.
+gets the flag with each send. Where both is impossible, a write that would block is made in a thread.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Sink:
                     self._watch(asyncio.get_running_loop())
 
     def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
-        """A pipe whose reader is gone is readable for who writes: `consume | head -1` ends although nothing comes."""
+        """A pipe whose reader is gone is readable for its writer: `consume | head -1` ends although nothing comes."""
         left = self.left = loop.create_future()
 
         def gone() -> None:
@@ -108,7 +108,7 @@ class Sink:
                 elif self._at_once:
                     done += os.write(self._fd, rest)
                 elif self.terminal and self._ready():
-                    done += os.write(self._fd, rest[:1024])  # so much a terminal takes once it said it is ready
+                    done += os.write(self._fd, rest[:1024])  # the amount that a ready terminal takes
                 else:
                     done += await asyncio.to_thread(os.write, self._fd, rest)
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kcli.proto.batch import Batch
 
     Last = list[tuple[int, int, str, int, int, Batch]]
-    """timestamp, offset, topic, partition, a number that tells equals apart, the batch it stands in, or what of that is
+    """timestamp, offset, topic, partition, a number that tells equals apart, the batch that holds it, or the part that is
     kept"""
 
 DEFAULT = 10
@@ -104,7 +104,7 @@ async def _tail(plan: Plan, stop: Stop) -> int:
 
 
 async def _print_last(plan: Plan, client: Client, printer: Printer, sink: Sink) -> dict[TopicPartition, int]:
-    """Print the last N by time; returns where each partition's following goes on."""
+    """Print the last N by time; returns the offset where following starts, by partition."""
     places = await (plan.places if plan.follow else plan.some_places)(client.cluster)
     span = await plan.span(client.cluster, places, plan.range.start or EARLIEST, plan.range.stop or LATEST)
     ends = {at: stop for at, (_, stop) in span.items()}

@@ -1,4 +1,4 @@
-"""`kcli copy SRC DST`: who is connected, which offsets are copied, and the run."""
+"""`kcli copy SRC DST`: the two clients, the offsets to copy, and the run."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ async def _copy(plan: Plan, stop: Stop) -> int:
 async def _span(plan: Plan, source: Client) -> Span:
     """[start, stop) of each partition, fixed now (E18), begun where the copy was the last time."""
     places = await plan.places(source.cluster)
-    whole = plan.range.stop in (None, LATEST) and not plan.follow  # who names an end is told of no other
+    whole = plan.range.stop in (None, LATEST) and not plan.follow  # a given end needs no note about another
     logs = await plan.log_ends(source.cluster, places) if whole else {}
     span = await plan.span(source.cluster, places, plan.range.start or EARLIEST, plan.range.stop or LATEST)
     sentence = held_back(logs, {at: stop for at, (_, stop) in span.items()})

@@ -1,4 +1,4 @@
-"""What is waited for at the end of a copy, and what is said of it."""
+"""The wait at the end of a copy, and its summary."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def answered(work: Awaitable[None], stop: Stop) -> None:
 
 
 def summary(tally: Tally, unanswered: int = 0) -> str:
-    """`12 records read: 9 copied, 3 left out`. `unanswered`: records that may be published though nobody has said so
+    """`12 records read: 9 copied, 3 filtered out`. `unanswered`: records that may be published, without an answer
     yet."""
     parts = [f"{tally.copied} copied"]
     if tally.filtered:

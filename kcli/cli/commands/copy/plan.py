@@ -109,7 +109,7 @@ class Plan(Selection):
         if not self.elsewhere and options.to_properties:
             raise UsageError("--to-X is about DST's cluster: --to-profile or --to-bootstrap names it")
         if self.keep is None and not options.repartition and options.compression is None:
-            self.settings = self.settings.replace(decompress=False)  # batches go on as they came
+            self.settings = self.settings.replace(decompress=False)  # batches are copied as they came
         if options.compression is not None:
             name, level = codec(options.compression)
             settings = settings.replace(compression=name, compression_level=level)
@@ -143,6 +143,6 @@ class Plan(Selection):
 
     @property
     def talkative(self) -> bool:
-        """Whether success is worth a word: to somebody who looks on, or who asked for it."""
+        """Whether success is reported: on a terminal, or with -v."""
         watched = sys.stderr is not None and sys.stderr.isatty()
         return not self.connection.quiet and (self.connection.verbose or watched)

@@ -9,7 +9,7 @@ from kcli.grammar.units import bytes_of
 
 
 class ResumeOptions(Options):
-    """How fast records are sent, and how a later run knows where to go on."""
+    """How fast records are sent, and how a later run knows where to resume."""
 
     rate = text("--rate", metavar="RATE", help="At most this many records a second (500), or bytes (10MB).")
     restart = flag("--restart", help="Ignore saved progress and start over.")

@@ -65,7 +65,7 @@ async def survey(plan: Plan, source: Client, span: Span, stop: Stop) -> int:
         return INTERRUPTED
     document = plan.document or Document(shape=PLAN_SHAPE, view=view_of(plan.options))
     document.of(PartitionRow).extend(_row(plan, at, contents.parts.get(at, Part()), span[at]) for at in sorted(span))
-    if plan.document is None:  # times of several topics would be told apart by nothing
+    if plan.document is None:  # nothing would distinguish the times of several topics
         document.of(TimeRow)[:] = _times(contents)
         write(document, plan.format or "table")
     return 0

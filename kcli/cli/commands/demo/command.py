@@ -208,7 +208,7 @@ def _sandbox() -> Iterator[str]:
     print("$ kcli sandbox --port 0", flush=True)
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
     numbers = (signal.SIGTERM, signal.SIGHUP)
-    before = [(number, signal.signal(number, _leave)) for number in numbers]  # who ends us ends the sandbox too
+    before = [(number, signal.signal(number, _leave)) for number in numbers]  # a signal to us ends the sandbox too
     try:
         assert process.stdout is not None
         first = process.stdout.readline()

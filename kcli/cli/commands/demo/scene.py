@@ -1,7 +1,7 @@
 """What the dashboard of `kcli demo` looks at: live producers, and five groups of which one is well.
 
-`billing` keeps up, `reports` falls behind, `fraud` is stuck on a record, `archive` was left by everybody, `ledger`
-waits for a transaction that nobody ends. A process of its own, until it is ended:
+`billing` keeps up, `reports` falls behind, `fraud` is stuck on a record, all members of `archive` left, `ledger`
+waits for a transaction that stays open. A process of its own, until it is ended:
 `python -m kcli.cli.commands.demo.scene HOST:PORT`.
 """
 
@@ -68,13 +68,13 @@ async def _read(
     client: Client, topic: str, group: str, name: str, *, most: int | None = None, stop_after: int | None = None,
     isolation: str = "read_uncommitted",
 ) -> None:  # fmt: skip
-    """A member of a group that commits each second and reads at most so many records a second; after
-    `stop_after` records it goes on asking and does no more work: stuck, and alive."""
+    """A member of a group that commits each second and reads at most `rate` records a second; after
+    `stop_after` records it keeps polling and does no more work: stuck, and alive."""
     settings = GroupSettings(group=group, auto_commit_interval=1.0)
     named = Client(client.settings.replace(client_id=name))
     how = ConsumerSettings(isolation=isolation)
     if most is not None:
-        how = how.replace(partition_max_bytes=BITE)  # so that it goes on in all its partitions, however far behind
+        how = how.replace(partition_max_bytes=BITE)  # so that it progresses in all its partitions, however far behind
     async with named, named.consumer(how, settings) as consumer:
         await consumer.subscribe([topic])
         done = 0
@@ -103,7 +103,7 @@ async def _leave(client: Client) -> None:
 
 
 async def _open_transaction(client: Client) -> None:
-    """Committed records, then a transaction that stays open; others go on writing behind it."""
+    """Committed records, then a transaction that stays open; others keep writing behind it."""
     settings = ProducerSettings(transactional_id="ledger-writer", transaction_timeout=FOR_EVER)
     async with client.producer(settings) as producer:
         await producer.initialise()

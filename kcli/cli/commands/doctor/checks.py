@@ -20,7 +20,7 @@ LOOKS = 4  # times of a step for it and the second looks behind it
 
 
 class Checks(Endpoint):
-    """One address. `steps` are those tried so far; `connection` stands when all of them did."""
+    """One address. `steps` are those tried so far; `connection` is open when all of them passed."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Checks(Endpoint):
         return next((step for step in self.steps if step.status == FAILED), None)
 
     async def run(self) -> None:
-        """Up to a connection that has said who we are, or to the step that does not hold."""
+        """Up to an authenticated connection, or to the step that fails."""
         rungs: list[tuple[str, Callable[[], Awaitable[str | Fault]]]] = [("DNS", self._resolve), ("TCP", self._reach)]
         if self.access is not None and self.access.context is not None:
             rungs.append(("TLS", self._secure))

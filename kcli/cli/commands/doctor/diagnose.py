@@ -1,4 +1,4 @@
-"""Second looks: what a peer is that did not answer as a broker would, or refused who we are."""
+"""Closer examination of a peer that did not answer as a broker would, or refused the authentication."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ async def refused(endpoint: Endpoint, problem: Exception) -> Fault:
 
 
 def protocol(endpoint: Endpoint, sasl: bool) -> str:
-    """security.protocol with SASL or without, over what stands now."""
+    """security.protocol with SASL or without, over the current setting."""
     secured = endpoint.access is not None and endpoint.access.context is not None
     return ("SASL_SSL" if sasl else "SSL") if secured else ("SASL_PLAINTEXT" if sasl else "PLAINTEXT")
 

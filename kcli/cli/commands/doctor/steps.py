@@ -1,4 +1,4 @@
-"""What the doctor finds: steps, faults, and the sentence that mends each fault."""
+"""What the doctor finds: steps, faults, and the sentence that says how to fix each fault."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ LOOPBACK = (
     "or --broker-map {address}={host}:{port}"
 )
 NOT_CONNECTING = ("not-authorized", "no-topic", "too-old", "metadata", "no-brokers", "no-rights")
-"""Faults behind a connection that stands: exit code 1, and not 5."""
+"""Faults behind a working connection: exit code 1, and not 5."""
 
 
 class StepRow(Row, section="steps"):
@@ -95,7 +95,7 @@ class Step(Value):
 
 
 class Fault(Exception):
-    """What is wrong; `fault` is a key of MENDING, `about` fills its sentence."""
+    """What is wrong; `fault` is a key of `MENDING`, `about` fills its sentence."""
 
     def __init__(self, fault: str, result: str, **about: str) -> None:
         super().__init__(result)

@@ -1,4 +1,4 @@
-"""`kcli faults`: a sandbox in another process is told what to do wrong."""
+"""`kcli faults`: inject faults into a sandbox in another process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was committed before a change, kept in a file that `groups reset --from-file` takes back.
+"""What was committed before a change, kept in a file that `groups reset --from-file` reads.
 
 It is written, and on the disk, before anything is sent; without it nothing is sent.
 """

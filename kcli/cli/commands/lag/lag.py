@@ -1,4 +1,4 @@
-"""`kcli lag`: one snapshot of who is how far behind, and the assertion that nobody is."""
+"""`kcli lag`: one snapshot of the groups' lag, and the assertions about it."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ HEAD_LIMIT = 5.0  # seconds a client may take to say what it wants
 
 
 async def serve(plan: Plan, stop: Stop, looks: Callable[[Callable[[], None]], AsyncIterator[Look]]) -> int:
-    """Look and serve until stopped; `looks` calls what it is given for each look that fails. Raises UsageError for an
+    """Refresh and serve until stopped; `looks` calls its argument for each refresh that fails. Raises UsageError for an
     address that cannot be listened on."""
     page = {"text": ""}
     since, news = 0.0, News()

@@ -1,6 +1,6 @@
 """`kcli lag --records`: how many records a group has still to read, counted by reading them.
 
-Offsets are not records (E70): compaction, markers and aborted transactions leave offsets that nobody is given.
+Offsets are not records (E70): compaction, markers and aborted transactions leave offsets that no consumer receives.
 """
 
 from __future__ import annotations

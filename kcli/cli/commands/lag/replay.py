@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 async def replayed(plan: Plan, path: str) -> AsyncIterator[Look]:
-    """The looks of a recording, as quickly as they can be read. A last line that was not written to its end is left
-    out, with a note."""
+    """The snapshots of a recording, as fast as they can be read. An incomplete last line is skipped, with a
+    note."""
     history = plan.history()
     with _opened(path) as lines:
         for number, text in enumerate(lines, 1):

@@ -1,4 +1,4 @@
-"""One look of a watch as a document, and as sentences on stderr."""
+"""One refresh of a watch as a document, and as sentences on stderr."""
 
 from __future__ import annotations
 

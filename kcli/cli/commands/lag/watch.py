@@ -27,7 +27,7 @@ DONE, FAILED, BROKEN, LATE = 0, 1, 3, 4
 
 
 def run(options: LagOptions) -> int:
-    """Run `kcli lag` with anything that takes more than one look."""
+    """Run `kcli lag` with anything that takes more than one refresh."""
     plan = Plan(options)
     return run_loop(lambda stop: _run(plan, stop))
 
@@ -78,7 +78,7 @@ def _looks(plan: Plan, stop: Stop, cluster: Cluster, lost: Callable[[], None] = 
 
 
 async def _record(plan: Plan, looks: AsyncIterator[Look]) -> int:
-    """Print what was read, a line a look; a look that fails does not end the recording."""
+    """Print the samples, a line a refresh; a failed refresh does not end the recording."""
     from kcli.lag.formats.recording import line
 
     news = News()
@@ -90,7 +90,7 @@ async def _record(plan: Plan, looks: AsyncIterator[Look]) -> int:
 
 
 async def _judge(plan: Plan, stop: Stop, looks: AsyncIterator[Look]) -> int:
-    """Show each look of a watch, or the last of an assertion; the exit code."""
+    """Show each refresh of a watch, or the last of an assertion; the exit code."""
     shown, news = Refreshes(plan.format, drawn=plan.watch), News()
     began: float | None = None
     code = DONE

@@ -132,7 +132,7 @@ async def _heard(cluster: Cluster, elected: Partitions) -> dict[TopicPartition, 
         nonlocal leaders
         try:
             topics = (await describe_topics(cluster, {at.topic for at in elected})).values()
-        except KcliError:  # they are elected all the same: the plan says who
+        except KcliError:  # they are elected all the same, as the plan shows
             return True
         leaders = {
             at: partition.leader

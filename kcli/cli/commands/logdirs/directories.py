@@ -17,7 +17,7 @@ class BrokersOptions(Options):
 async def directories_of(
     cluster: Cluster, document: Document, topics: dict[str, list[int]] | None, brokers: set[int] | None
 ) -> list[LogDir]:
-    """The directories; what could not be told is in the document."""
+    """The directories; errors are in the document."""
     places, failed = await log_dirs(cluster, topics, brokers=brokers)
     for broker, error in failed.items():
         document.fail(error, f"broker {broker}")

@@ -1,4 +1,4 @@
-"""`kcli coord`: who coordinates what. kpax had it."""
+"""`kcli coord`: the coordinators of groups and transactional ids. kpax had it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kcli offsets`: where logs start and end, by time too, and where a group stands."""
+"""`kcli offsets`: where logs start and end, by time too, and a group's committed offsets."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class Copying(Job):
             self._check_exactly_once()
         self.pipeline = options.name or ""
         if frame.streaming:
-            frame.checkpoint(self.pipeline or "copy")  # what is wrong with it is said before anybody is asked
+            frame.checkpoint(self.pipeline or "copy")  # its errors come before the first request
 
     def _check_exactly_once(self) -> None:
         if self.frame.connector == "jvm":

@@ -19,7 +19,7 @@ from kcli.cli.runtime.views import view_of
 from kcli.errors import KcliError
 
 Result = tuple[str, str, str | None]
-"""Of a check: ok, warning or failed; what was seen; what mends it."""
+"""Of a check: ok, warning or failed; what was seen; how to fix it."""
 
 LEAST_MEMORY = 3_000_000_000
 LEAST_DISK = 1_000_000_000

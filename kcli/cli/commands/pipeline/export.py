@@ -75,7 +75,7 @@ def export(options: ExportOptions) -> int:
     job = Exporting(frame, options, topics, out)
     if frame.dry_run:
         return show(frame, job.input, f"{out} ({job.form.form})")
-    frame.session(job.name)  # what is missing is said before the cluster is asked
+    frame.session(job.name)  # a missing dependency is reported before the first request
     job.look()
     return drive(frame, job)
 

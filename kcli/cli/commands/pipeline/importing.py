@@ -118,7 +118,7 @@ class Importing(Job):
         if frame.streaming:
             if len(places) > 1:
                 raise UsageError(f"--{frame.mode} takes one folder, and what comes into it")
-            frame.checkpoint("import")  # what is wrong with it is said before anybody is asked
+            frame.checkpoint("import")  # its errors come before the first request
 
     def look(self) -> None:
         """Ask the cluster: files that are new to its topic may be old to another's."""

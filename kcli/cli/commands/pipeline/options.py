@@ -55,7 +55,7 @@ class SparkOptions(Options):
 
 
 class EngineOptions(SparkOptions):
-    """Which Spark, and who reads and writes topics there."""
+    """Which Spark, and the connector that reads and writes topics there."""
 
     master = text(
         "--master", metavar="URL", help="Where Spark runs: local[*,3] (default), spark://HOST:PORT, yarn, k8s://…"

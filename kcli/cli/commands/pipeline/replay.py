@@ -1,4 +1,4 @@
-"""`kcli pipeline replay SRC DST`: what the line says, who is connected, what is said at the end."""
+"""`kcli pipeline replay SRC DST`: the options, the two clients, and the summary at the end."""
 
 from __future__ import annotations
 

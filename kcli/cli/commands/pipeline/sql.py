@@ -214,7 +214,7 @@ def start(frame: Frame, job: Querying) -> int:
     """Look, then show the plan or do it. Returns the exit code."""
     if frame.dry_run:
         return show(frame, job, job.destination)
-    frame.session(job.name)  # what is missing is said before the cluster is asked
+    frame.session(job.name)  # a missing dependency is reported before the first request
     job.look()
     frame.format = None if job.prints else frame.format
     return drive(frame, job)

@@ -17,7 +17,7 @@ STEP = 1000  # records that are made at once
 
 def filled(rows: Sequence[Row], repeat: int, step: int = STEP) -> Iterator[list[Row]]:
     """The rows, all of them `repeat` times, `step` at a time. {{seq}} counts records from 1; {{uuid}} and {{now}}
-    are one value in a record, wherever they stand in it."""
+    are one value in a record, wherever they occur in it."""
     places = [_has_places(row) for row in rows]
     records = islice(cycle(zip(rows, places, strict=True)), len(rows) * repeat)
     number = 0

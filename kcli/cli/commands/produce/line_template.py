@@ -1,4 +1,4 @@
-r"""`produce -f '%k %h{trace} %s'`: what stands where in a line, with the tokens of `consume -f`.
+r"""`produce -f '%k %h{trace} %s'`: the fields of a line, with the tokens of `consume -f`.
 
 A token takes what there is up to the text behind it in the template; the last one takes the rest of the line.
 """
@@ -32,7 +32,7 @@ class LineTemplate:
         if items and isinstance(items[0], bytes):
             self._before = items[0]
             del items[0]
-        self._fields: list[tuple[str, str | None, bytes]] = []  # token, modifier, what stands behind it
+        self._fields: list[tuple[str, str | None, bytes]] = []  # token, modifier, the text behind it
         for item in items:
             if isinstance(item, bytes):
                 name, modifier, _ = self._fields.pop()

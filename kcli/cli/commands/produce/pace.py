@@ -1,4 +1,4 @@
-"""`produce --rate N`: so many records a second, exact over time."""
+"""`produce --rate N`: at most N records a second, exact over time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Pace:
         self.step = max(int(self._per_second * AT_ONCE), 1)
 
     async def wait(self, records: int) -> None:
-        """Until so many records may go."""
+        """Wait until that number of records may be sent."""
         now = monotonic()
         due = now if self._due is None else max(self._due, now - CATCH_UP)
         self._due = due + records / self._per_second

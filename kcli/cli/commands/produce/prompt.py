@@ -16,7 +16,7 @@ FEW = 10
 
 
 def prompt_of(plan: Plan) -> Prompt | None:
-    """The prompt of a run; None where no one types the records, or asked for silence."""
+    """The prompt of a run; None where the records are not typed, or with -q."""
     typed = plan.paths in ([], ["-"]) and not plan.given and not plan.whole
     if not typed or plan.connection.quiet or not (os.isatty(0) and os.isatty(2)):
         return None
@@ -69,4 +69,4 @@ class Prompt:
             sys.stderr.write(text)
             sys.stderr.flush()
         except OSError:
-            self._text = ""  # no one sees the terminal any more: reading goes on to its end
+            self._text = ""  # the terminal is gone; reading continues to the end of the input

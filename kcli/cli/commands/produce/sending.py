@@ -145,13 +145,13 @@ class Sending:
         yield
 
     async def topic_exists(self) -> None:
-        """Nothing was read, so nobody has asked for the topic: a wrong name is an error all the same. Raises
+        """Look the topic up where nothing was read: a wrong name is an error all the same. Raises
         BrokerError."""
         if self.cluster is not None and not self.skipped:
             await self.cluster.partitions(self.plan.topic)
 
     async def _block(self, name: str, buffer: bytearray, end: int, line: int) -> int:
-        """Whole records of one block; returns how many lines the input has had so far."""
+        """Whole records of one block; returns the number of lines up to here."""
         plan = self.plan
         if plan.input != "lines" or plan.template is not None or plan.msgpack or plan.encoding is not None:
             return await self._parsed(name, bytes(buffer[:end]), line)

@@ -103,7 +103,7 @@ class Source:
             loop.remove_reader(self._fd)
 
     async def blocks(self, delimiter: bytes, limit: int) -> AsyncIterator[tuple[bytearray, int]]:
-        """(buffer, end): the whole records that stand in buffer[:end], each with its delimiter; the last one gets
+        """(buffer, end): the whole records in buffer[:end], each with its delimiter; the last one gets
         the delimiter that it lacks. The buffer is reused. Raises KcliError for a record longer than `limit`."""
         buffer = bytearray(CHUNK)
         have = 0
@@ -159,7 +159,7 @@ class Source:
 
 
 def _open(path: str) -> int:
-    """A named pipe opens when somebody writes to it, and until then nothing else of this process goes on: a signal has
+    """A named pipe opens when another process writes to it; until then this process does nothing else: a signal has
     to end it. Nothing was read, so nothing was sent."""
     if not stat.S_ISFIFO(os.stat(path).st_mode):
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -178,7 +178,7 @@ def _open(path: str) -> int:
 
 
 def after_lines(buffer: bytearray, start: int, end: int, delimiter: bytes, count: int) -> int:
-    """Where the line after the next `count` begins, `end` if there are not so many. Found by halving: no step per
+    """Where the line after the next `count` begins, `end` if there are fewer. Found by halving: no step per
     line."""
     if buffer.count(delimiter, start, end) <= count:
         return end

@@ -1,4 +1,4 @@
-"""What was set before quotas were changed, in a file that `kcli quotas restore` takes back."""
+"""What was set before quotas were changed, in a file that `kcli quotas restore` reads."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from kcli.proto.schema import Request
 
 PRODUCE, SASL_AUTHENTICATE = 0, 36
 SENTENCES = 10
-"""How many error codes are said on stderr; the answer has all."""
+"""The number of error codes that are printed on stderr; the answer has all."""
 
 
 class RawOptions(OutputOptions):

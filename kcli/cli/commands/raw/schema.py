@@ -67,7 +67,7 @@ def list_apis(options: OutputOptions, broker: str | None) -> int:
 
 
 def _api(key: int, offered: dict[int, tuple[int, int]] | None) -> OfferRow:
-    """One API. `used` is the version that would be spoken, None where there is none in common."""
+    """One API. `used` is the version that would be spoken, None without one in common."""
     kind = request_type(key)
     theirs = (offered or {}).get(key)
     used = None
@@ -132,7 +132,7 @@ def _fields(kind: str, struct: type[Value], version: int | None, path: str, with
 
 
 def _versions(found: Any, within: Any) -> str:
-    """A range as Kafka writes it: open to the top where it goes on."""
+    """A range as Kafka writes it: open to the top where it has no end."""
     if found.last == FOREVER or found.last >= within.last:
         return f"{found.first}+"
     return str(found)

@@ -1,4 +1,4 @@
-"""Whom a request is sent to, as --broker says it."""
+"""The broker that a request is sent to, as --broker names it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kcli reassign cancel`: moves under way are taken back, and with them their throttles."""
+"""`kcli reassign cancel`: cancel the moves under way, and remove their throttles."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def cancel(options: CancelOptions) -> int:
         ongoing = await list_reassignments(cluster)
         meant = {at: move for at, move in ongoing.items() if (scope.has(at) if wanted is None else at in wanted)}
         if not meant and scope.topics:
-            await scope.partitions(cluster, ())  # whoever mistyped a name shall not believe that nothing moves
+            await scope.partitions(cluster, ())  # a mistyped name must not read as "nothing moves"
         rows = {at: _row(at, move) for at, move in meant.items()}
         document.of(CancelRow)[:] = rows.values()
         back = await _on_disks(cluster, dirs)

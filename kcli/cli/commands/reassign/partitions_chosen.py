@@ -29,7 +29,7 @@ class Chosen:
         self.everything, self._internal = everything, internal
 
     async def find(self, cluster: Cluster, document: Document) -> dict[TopicPartition, Partition]:
-        """Each partition as the metadata has it; what does not exist stands in the document as an error."""
+        """Each partition as the metadata has it; an unknown partition is an error in the document."""
         names = None if self.everything else list(self._scope.topics)
         found: dict[TopicPartition, Partition] = {}
         for name, topic in (await describe_topics(cluster, names, internal=self._internal)).items():

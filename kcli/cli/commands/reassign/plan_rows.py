@@ -104,7 +104,7 @@ def _counted(plan: Plan, assignment: Assignment) -> tuple[Counter[int], Counter[
 def sum_up(options: QuietOptions, plan: Plan, rows: Rows, *, failed: bool) -> None:
     """The plan in a sentence."""
     if not plan.wanted and failed:
-        return  # which topics or partitions are not there is said
+        return  # unknown topics and partitions are reported
     if not rows:
         say(options, f"nothing to do: {plural(len(plan.wanted), 'partition')} are where they should be")
         return

@@ -1,4 +1,4 @@
-"""Where replicas shall be: from a file, or from a plan made now."""
+"""The target of each replica: from a file, or from a plan made now."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PlanningOptions(AllTopicsOptions, QuietOptions):
 
 
 class Plan(Value):
-    """Where partitions are and shall be. `everything` is where every partition of the cluster is, `sizes` bytes by
+    """Where partitions are and where they will be. `everything` is where every partition of the cluster is, `sizes` bytes by
     partition, `racks` of all brokers that are there, `ongoing` the moves under way."""
 
     wanted: Assignment = field(factory=dict)
@@ -51,7 +51,7 @@ class Plan(Value):
     ongoing: dict[TopicPartition, Ongoing] = field(factory=dict)
 
     def changes(self) -> Assignment:
-        """What is not where it shall be, or is on its way to somewhere else."""
+        """Partitions that are not at their target, or are moving to another one."""
         return {at: brokers for at, brokers in self.wanted.items() if self._on_its_way(at) != brokers}
 
     def _on_its_way(self, at: TopicPartition) -> list[int] | None:

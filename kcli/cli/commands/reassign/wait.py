@@ -1,7 +1,7 @@
 """Waiting for moves: how far they are, Ctrl-C, and what is left behind by neither.
 
-Ctrl-C ends the waiting, not the moves: brokers go on. The throttle goes on too then, for without it they would take all
-of the network; --on-interrupt says otherwise. Whoever asks later (`verify`, `cancel`, `throttle --remove`) finds it.
+Ctrl-C ends the waiting, not the moves: brokers continue. The throttle stays too then, for without it they would take all
+of the network; --on-interrupt changes that. A later `verify`, `cancel` or `throttle --remove` finds it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class WatchOptions(WaitingOptions):
 
 FIRST_PAUSE, LAST_PAUSE = 0.1, 1.0
 PATIENCE = 5.0  # seconds until every broker knows what the controller says is done
-SAID_EVERY = 10.0  # seconds, where nobody sees a bar
+SAID_EVERY = 10.0  # seconds, where no progress bar is shown
 
 
 class Watch:

@@ -40,7 +40,7 @@ SHAPE = shape(
 
 
 def summary(account: Account, *, planned: bool, unanswered: int = 0) -> str:
-    """`12 records read: 9 redriven, 2 skipped, 1 left out`. `unanswered`: records on their way
+    """`12 records read: 9 redriven, 2 skipped, 1 filtered out`. `unanswered`: records on their way
     that no account tells of."""
     counts = [(account.total("records") if planned else account.total("redriven"), "redriven")]
     names = ("skipped", "failed") if planned else ("skipped", "failed", "unknown")

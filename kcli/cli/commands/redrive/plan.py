@@ -93,7 +93,7 @@ class Plan(Selection):
             raise UsageError("--transactional-id goes with --exactly-once")
 
     def _name(self, options: RedriveOptions) -> str:
-        """Filters and beginnings have a progress of their own: what one left out, another one has still to do."""
+        """Filters and beginnings have a progress of their own: records that one filter drops, another may select."""
         name = f"kcli-redrive.{self.dlq}"
         filters: list[tuple[str, object]] = [
             (option, given) for option, given in given_filters(options).items() if given

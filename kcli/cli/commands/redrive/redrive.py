@@ -1,4 +1,4 @@
-"""`kcli redrive DLQ`: who is connected, which offsets are driven, and the run."""
+"""`kcli redrive DLQ`: the client, the offsets to redrive, and the run."""
 
 from __future__ import annotations
 

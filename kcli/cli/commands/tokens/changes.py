@@ -42,7 +42,7 @@ R = TypeVar("R", bound=ChangeRow)
 
 
 def planned(kind: type[R], token: Token, result: str) -> R:
-    """A row of the plan: when the token expires, and what shall become of it."""
+    """A row of the plan: when the token expires, and the change."""
     return kind(
         token_id=token.id,
         owner=token.owner,

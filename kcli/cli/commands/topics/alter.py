@@ -115,7 +115,7 @@ async def _checked(cluster: Cluster, changes: dict[Resource, list[Operation]], b
     """What the broker would answer to the changes of configs."""
     answers = await alter_configs(cluster, changes, dry_run=True) if changes else {}
     answers = await mistyped(cluster, changes, before, answers)
-    return answers | bad(before)  # what is not known cannot be taken back
+    return answers | bad(before)  # an unknown value cannot be restored
 
 
 def _operations(options: AlterOptions) -> list[Operation]:
@@ -165,7 +165,7 @@ def _settle(
     *,
     done: str,
 ) -> None:
-    """What became of each row; an error of a topic stands in the document once."""
+    """What became of each row; an error of a topic is in the document once."""
     by_name = {at.name: problem for at, problem in configs.items()}
     for row in rows:
         outcomes = partitions if row.config == "partitions" else by_name

@@ -1,4 +1,4 @@
-"""`kcli topics stats`: how large, how fast, when last written to, and what nobody uses any more."""
+"""`kcli topics stats`: how large, how fast, when last written to, and unused topics."""
 
 from __future__ import annotations
 

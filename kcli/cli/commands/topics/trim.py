@@ -115,7 +115,7 @@ def _row(
     written: LogOffset | KcliError | None,
     document: Document,
 ) -> TrimRow:
-    """What is to be deleted of a partition: nothing where it cannot be told how far its log or that time goes."""
+    """What is to be deleted of a partition: nothing where the end of its log or the offset of the time is unknown."""
     if isinstance(ends, KcliError):
         return _unknown(at, ends, document)
     if isinstance(written, KcliError):

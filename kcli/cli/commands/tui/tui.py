@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kcli.tui.session import Session
 
 DRIVER = "TEXTUAL_DRIVER"
-"""Who draws instead of a terminal, such as the browser of textual-serve."""
+"""The program that draws instead of a terminal, such as the browser of textual-serve."""
 SERVERS = ("bootstrap.servers", "metadata.broker.list")
 """Properties that say what -b says."""
 
@@ -113,7 +113,7 @@ def _live(options: ConnectionOptions, interval: float, window: float) -> Callabl
 
 
 def aim(options: ConnectionOptions, connection: Connection) -> str:
-    """What of a command line says which cluster it means, and how it is reached; passwords are left out."""
+    """The arguments that name the cluster and how to reach it; without passwords."""
     words = ["--profile", connection.profile.name] if connection.profile is not None else []
     if connection.profile is None or options.bootstrap:
         words += ["-b", connection.servers()[1]]

@@ -1,7 +1,7 @@
-"""`kcli txn abort`: how a transaction that holds up readers is ended by somebody else.
+"""`kcli txn abort`: end a transaction that holds up readers, from outside.
 
 Three ways to end one, and each is right for one case only: the producer itself; `fence` for an id that a coordinator
-knows, which aborts the whole transaction; `abort` for a hanging one, which nobody else can end, partition by partition.
+knows, which aborts the whole transaction; `abort` for a hanging one, which no coordinator ends, partition by partition.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _partition(options: AbortOptions) -> TopicPartition:
 
 
 def _named_producer(options: AbortOptions) -> ProducerState | None:
-    """The producer as somebody who knows names it, for brokers before 2.8 that do not tell. Raises UsageError."""
+    """The producer as the options name it, for brokers before 2.8 that do not tell. Raises UsageError."""
     ids = (options.producer_id, options.producer_epoch, options.coordinator_epoch)
     if ids == (None, None, None):
         if options.start_offset is None:
@@ -170,7 +170,7 @@ async def _open_transaction(
 
 
 async def _still_open(cluster: Cluster, at: TopicPartition, producer: ProducerState) -> KcliError | None:
-    """The truth after: whether the partition still has it. None also where that cannot be told: a marker was taken."""
+    """The truth after: whether the partition still has it. None also where that is unknown: the marker was accepted."""
     states = (await describe_producers(cluster, [at]))[at]
     if isinstance(states, KcliError):
         return None

@@ -1,4 +1,4 @@
-"""`kcli txn find-hanging`: transactions that hold up readers and that nobody will end."""
+"""`kcli txn find-hanging`: transactions that hold up readers and that no coordinator will end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kcli txn producers`: what partitions know of those who write to them."""
+"""`kcli txn producers`: the producers that partitions know."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class ChangeRow(Row, section="users"):
 
 
 def add_rows(document: Document, name: str, credentials: Credentials | KcliError) -> None:
-    """Put a row for each mechanism of a user into the document, or why there is none."""
+    """Put a row for each mechanism of a user into the document, or the reason why it is missing."""
     if isinstance(credentials, KcliError):
         document.fail(credentials, name)
         return

@@ -1,5 +1,5 @@
 """A new password, from where it cannot be seen: the terminal without echo, a file, a command, a variable; never argv,
-which everybody on the machine can read."""
+which every user of the machine can read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PasswordOptions(Options):
 
 
 def check(options: PasswordOptions, *, asking: bool) -> None:
-    """Raises UsageError where two places are named, and where none is, `asking` is needed and nobody can be asked."""
+    """Raises UsageError where two places are named, and where none is, `asking` is needed and there is no terminal."""
     named = [flag for flag, _, _ in _places(options)]
     if len(named) > 1:
         raise UsageError(f"{' and '.join(named)} exclude each other")
@@ -46,7 +46,7 @@ def read(options: PasswordOptions, user: str) -> Secret:
 
 
 def _placed(options: PasswordOptions) -> str | None:
-    """What stands at the place that is named; None where none is."""
+    """The password from the place that the options name; None where they name none."""
     for flag, kind, given in _places(options):
         if kind == "file" and given == "-":
             return sys.stdin.readline().removesuffix("\n").removesuffix("\r")

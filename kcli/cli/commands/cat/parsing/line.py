@@ -17,7 +17,7 @@ AVRO = "Avro and schema registries (-s avro, -r) are not supported here; a pack 
 
 
 class CommandLine:
-    """What was said. Raises Fatal, Misused, Done."""
+    """The parsed command line. Raises Fatal, Misused, Done."""
 
     def __init__(self, words: list[str], program: str) -> None:
         self.program = program
@@ -148,7 +148,7 @@ class CommandLine:
     # -- the whole ---------------------------------------------------------------------------------------------------
 
     def _whole(self) -> None:
-        """What can only be said once all options are known."""
+        """What can only be decided once all options are known."""
         if self.settings.dump:
             raise Done(self.settings.dumped())
         if self.brokers is None and self.settings.properties.bootstrap is None:

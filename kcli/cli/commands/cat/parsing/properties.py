@@ -1,7 +1,7 @@
 """kcat's -X properties and configuration files, as our settings.
 
 Later wins, in kcat's order: -X and -F as they come, then $KCAT_CONFIG or ~/.config/kcat.conf, then -b. A property of
-librdkafka that means nothing to kcli is accepted; one that nobody knows ends the run.
+librdkafka that means nothing to kcli is accepted; an unknown one ends the run.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class Settings:
     def client(self) -> ClientSettings:
         """Raises Fatal."""
         line, properties = self.line, self.properties
-        properties.given.setdefault("security.protocol", ("PLAINTEXT", "-X"))  # what else is said of it is not used
+        properties.given.setdefault("security.protocol", ("PLAINTEXT", "-X"))  # its other properties are not used
         servers = line.brokers if line.brokers is not None else properties.bootstrap or ""
         try:
             made = ClientSettings(
@@ -163,7 +163,7 @@ class Settings:
 
     @staticmethod
     def _weaker(settings: Mapping[str, Any]) -> dict[str, bool]:
-        """Idempotence is for who asks for it, or for nothing that it does not go with. Raises Fatal."""
+        """Idempotence is on where the line asks for it, or sets nothing that excludes it. Raises Fatal."""
         wanted = settings.get("idempotence") or (settings.get("transactional_id") and settings.get("idempotence", True))
         wrong = ""
         if settings.get("acks", -1) != -1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def version() -> str:
-    """Who we are, and whose command line we understand."""
+    """The program's name and version, and the version of kcat that it follows."""
     from kcli.proto import core
     from kcli.version import __version__
 

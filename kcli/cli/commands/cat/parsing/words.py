@@ -28,7 +28,7 @@ class Done(Exception):
 
 
 def say(verbosity: int, level: int, sentence: str) -> None:
-    """A line of kcat's style on stderr, if one wants to hear so much (-q: 0, else 1, each -v one more)."""
+    """A line of kcat's style on stderr, if the verbosity allows it (-q: 0, else 1, each -v one more)."""
     if verbosity >= level:
         _write(f"% {sentence}\n")
 
@@ -45,7 +45,7 @@ def _write(line: str) -> None:
         sys.stderr.write(visible(line[:-1]) + "\n")
         sys.stderr.flush()
     except OSError:
-        sys.stderr = None  # nobody listens any more: the exit code still tells
+        sys.stderr = None  # the reader has gone; the exit code still tells
 
 
 def broker_words(code: int, otherwise: str) -> str:

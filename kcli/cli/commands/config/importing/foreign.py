@@ -25,7 +25,7 @@ NOTHING = {"ssl.endpoint.identification.algorithm": "none"}
 
 
 def place(kind: str) -> str:
-    """Where a tool keeps its file. Raises UsageError when there is none."""
+    """The path of a tool's configuration file. Raises UsageError when it does not exist."""
     for where in PLACES[kind]:
         path = os.path.expanduser(where)
         if where[0] == "$":
@@ -88,7 +88,7 @@ def _parsed(kind: str, text: str, path: str) -> Any:
 
 
 def _properties(path: str, name: str) -> ForeignCluster:
-    """What means nothing to kcli is left out, and told."""
+    """Drop properties that kcli does not have, and report them."""
     from kcli.config.properties.files import lines_of
     from kcli.config.properties.known import KNOWN, SERVERS
     from kcli.config.properties.names import SECURITY

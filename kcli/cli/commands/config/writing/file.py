@@ -26,7 +26,7 @@ class Section(Value):
 
 
 def write(path: str, profiles: Sequence[NewProfile], *, force: bool, default: str = "") -> list[str]:
-    """Put profiles into the file, made with mode 600 where there is none; a profile that is replaced keeps its place,
+    """Put profiles into the file, created with mode 600; a profile that is replaced keeps its place,
     and the file before is kept beside it. `default` becomes the default_profile. Returns the names of those replaced.
     Raises UsageError with nothing written."""
     path = os.path.realpath(path)
@@ -60,7 +60,7 @@ def remove(path: str, names: Sequence[str]) -> bool:
 
 
 def _read(path: str) -> tuple[str, ProfilesFile]:
-    """The text of a file and what it says; nothing where there is none."""
+    """The text of a file and its parsed content; both empty where the file does not exist."""
     from kcli.config.profiles.files import document
 
     if not os.path.exists(path):
@@ -77,7 +77,7 @@ def _tables(texts: dict[str, str]) -> dict[str, dict[str, object]]:
 
 
 def _changed(text: str, instead: dict[str, str]) -> str:
-    """The text with these profiles replaced where they stand, or left out with the comment above where there is
+    """The text with these profiles replaced in place, or removed with the comment above where there is
     nothing instead."""
     out: list[str] = []
     instead = dict(instead)
@@ -92,7 +92,7 @@ def _changed(text: str, instead: dict[str, str]) -> str:
 
 
 def _sections(text: str) -> list[Section]:
-    """The tables of a text; the first section is what stands above all headers."""
+    """The tables of a text; the first section is the text above all headers."""
     found = [Section()]
     for line in text.splitlines(keepends=True):
         path = header(line) if line.strip().startswith("[") else []

@@ -1,4 +1,4 @@
-"""Profiles as TOML text, and where the keys of a file stand."""
+"""Profiles as TOML text, and the lines of a file's keys."""
 
 from __future__ import annotations
 

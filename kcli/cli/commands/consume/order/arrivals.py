@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kcli.cli.commands.consume.selection import Selection
     from kcli.model import Cluster
 
-FIRST_LOOK = 1.0  # seconds, doubling up to metadata.max.age: as a classic member of a group looks
+FIRST_LOOK = 1.0  # seconds, doubling up to metadata.max.age: as a classic member of a group refreshes
 
 
 class Arrivals:
@@ -37,7 +37,7 @@ class Arrivals:
         return max(self._at - monotonic(), 0.0)
 
     async def look(self) -> set[TopicPartition]:
-        """What is new if it is time to look. A look that fails is made again later: who reads is told by the reads."""
+        """New partitions, if a refresh is due. A failed refresh is repeated later: the reader's own errors are raised."""
         if monotonic() < self._at:
             return set()
         try:

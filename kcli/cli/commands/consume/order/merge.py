@@ -43,7 +43,7 @@ class Piece:
 
 
 class Stream:
-    """What waits of one partition. `caught_up`: nobody waits for more of it."""
+    """What waits of one partition. `caught_up`: the merge does not wait for more of it."""
 
     def __init__(self, at: TopicPartition, number: int, broken: Broken, *, caught_up: bool) -> None:
         self.at = at
@@ -108,7 +108,7 @@ class Merge:
         self._broken = broken
 
     def add(self, places: Iterable[TopicPartition], *, caught_up: bool = False) -> None:
-        """Partitions, in the order of equal times. With `caught_up`, nobody waits for them."""
+        """Partitions, in the order of equal times. With `caught_up`, the merge does not wait for them."""
         for at in places:
             self.streams[at] = Stream(at, len(self.streams), self._broken, caught_up=caught_up)
 
@@ -156,7 +156,7 @@ class Merge:
             yield from _runs(heads, max(due))
 
     def rest(self) -> Iterator[tuple[TopicPartition, Batch]]:
-        """Everything that is here, by time; nobody is waited for."""
+        """All records at hand, by time, without a wait for any partition."""
         while heads := [(stream, piece) for stream in self.streams.values() if (piece := stream.head()) is not None]:
             yield from _runs(heads, FOREVER)
 

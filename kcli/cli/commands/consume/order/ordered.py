@@ -85,7 +85,7 @@ class OrderedReading(Reading):
             await super()._idle(stop)
         except DeadlineExceeded:
             self._over = True
-            await self._write()  # nobody will look again at what came and waits for its turn
+            await self._write()  # no later call writes the records that wait for their turn
             if self.left != 0:
                 raise
 
@@ -156,7 +156,7 @@ class OrderedReading(Reading):
             await self.sink.flush()
 
     def _hold_back(self) -> None:
-        """Pause who is ahead, resume who has half of its room again."""
+        """Pause partitions that are ahead, resume those with half of their room free again."""
         paused = self.consumer.paused
         for at, stream in self._merge.streams.items():
             if at in paused:

@@ -126,7 +126,7 @@ class PayloadTime:
         complain(f"values are {format}; {part:,} of {whole:,} offsets are read for {self.field.field}")
 
     def said(self) -> list[str]:
-        """What is to be told at the end."""
+        """The notes for the end of the run."""
         sentences = [sentence] if (sentence := self.within.said()) is not None else []
         worst = max(self._back, self.within.back[0] if self.within.back is not None else 0)
         if worst > self.jitter:

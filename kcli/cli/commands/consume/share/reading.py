@@ -1,4 +1,4 @@
-"""One run of `kcli consume --share-group`: a range at a time to stdout, and what is said of it then."""
+"""One run of `kcli consume --share-group`: a range at a time to stdout, then its acknowledgement."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class ShareReading:
         else:
             following = acquired.last + 1
         if self.sink.buffer and not await self._flush(acquired):
-            self._give_back(acquired, acquired.first)  # nobody knows how much of it was read
+            self._give_back(acquired, acquired.first)  # how much of it was read is unknown
             return
         self._acknowledge(acquired, following - 1)
         if acquired.error is not None:
@@ -106,7 +106,7 @@ class ShareReading:
             self.plan.leave_out(acquired.error, at)
 
     async def _batch(self, acquired: Acquired, given: Batch, at: TopicPartition) -> int:
-        """One batch; returns the offset to go on from."""
+        """One batch; returns the next offset."""
         last = given.stop
         batch: Batch | None = given
         try:
@@ -150,7 +150,7 @@ class ShareReading:
                 writing.cancel()
                 await asyncio.wait({writing})
 
-    # -- what is said of it -----------------------------------------------------------------------------------------
+    # -- acknowledgements -------------------------------------------------------------------------------------------
 
     def _acknowledge(self, acquired: Acquired, last: int) -> None:
         """All up to `last` was written; what follows goes back."""

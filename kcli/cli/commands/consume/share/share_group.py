@@ -1,7 +1,7 @@
 """`kcli consume --share-group`: records that are ours alone for a while, acknowledged after they were written.
 
 What was not written is given back: by `-n`, by a reader of the output that left, by Ctrl-C. A lock that would run out
-while the output stands still is renewed where the broker can; a record whose lock ran out is not written.
+while the output is blocked is renewed where the broker can; a record whose lock ran out is not written.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`kcli groups why`: why a group lags, in the dashboard's sentence, and the command that mends it."""
+"""`kcli groups why`: why a group lags, in the dashboard's sentence, and the command that fixes it."""
 
 from __future__ import annotations
 

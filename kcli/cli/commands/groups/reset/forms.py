@@ -164,7 +164,7 @@ def _datetime(text: str, now: int) -> int:
                 "2026-01-31T10:00:00+02:00"
             ) from None
         return read
-    if text.isascii() and text.isdigit():  # 20260131 is a date for Python, and an epoch for everybody else
+    if text.isascii() and text.isdigit():  # 20260131 is a date for Python, and an epoch everywhere else
         return read_time(text, now) or 0
     return max(0, round((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() * 1000))
 

@@ -116,7 +116,7 @@ def _partitions(
 
 
 def _sunk(state: Checkpoint) -> bool:
-    """Whether the sink has the batch that is not whole. Raises UsageError where nobody knows the sink."""
+    """Whether the sink has the batch that is not whole. Raises UsageError for an unknown sink."""
     from kcli.pipeline.jobs import registry
     from kcli.pipeline.jobs.files import rewinding
 

@@ -71,7 +71,7 @@ def _end(options: EndOptions, wish: str) -> int:
 
 
 def _entries(options: EndOptions, wish: str) -> list[Entry]:
-    """The jobs that shall end. Raises UsageError for one that does not run."""
+    """The jobs to end. Raises UsageError for one that does not run."""
     if bool(options.words) == options.all:
         raise UsageError(f"{wish} which pipeline? Its name, or --all; kcli pipeline list shows them")
     if options.all:

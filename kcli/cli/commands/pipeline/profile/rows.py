@@ -149,8 +149,8 @@ def _field_row(path: str, field: Field, objects: int) -> FieldRow:
 
 
 def _null_share(path: str, field: Field, objects: int) -> float | None:
-    """Of the values that are objects, how many have no such field, or null in it. None below an array, where nobody can
-    say how often it could have been there."""
+    """Of the values that are objects, how many have no such field, or null in it. None below an array, where the
+    number of possible places is unknown."""
     if "[]" in path or path == "…" or not objects:
         return None
     return round(max(1 - field.seen / objects, 0.0), 6)

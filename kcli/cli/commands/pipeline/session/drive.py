@@ -211,7 +211,7 @@ class Run:
             complain(f"--commit-group {group}: {problem}")
 
     def _tell(self, seen: Progress, look: Look | None) -> None:
-        """Those who look at the list."""
+        """The listeners of the list."""
         whole = seen.whole
         self.registered.tell(rows=whole.rows, rate=whole.rate, done=whole.done, total=whole.total)
         if look is not None:

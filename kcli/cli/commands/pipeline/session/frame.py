@@ -36,7 +36,7 @@ class Frame:
 
     @property
     def streaming(self) -> bool:
-        """Whether a checkpoint says where reading goes on."""
+        """Whether a checkpoint says where reading resumes."""
         return self.mode != "batch"
 
     @property
@@ -158,7 +158,7 @@ def cluster_options(connection: Connection) -> dict[str, str]:
 
 
 def jvm_options(connection: Connection) -> dict[str, str]:
-    """The same for Spark's own connector, which knows no profiles: everything is said."""
+    """The same for Spark's own connector, which knows no profiles: every property is written out."""
     if connection.mapping():
         raise UsageError("--broker-map is kcli's: Spark's own connector connects to where the cluster says")
     _, servers = connection.servers()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(Value):
-    """What a job did. `records` is what was written, -1 where nobody counted; `bad` are those that did not fit their
+    """What a job did. `records` is what was written, -1 where they were not counted; `bad` are those that did not fit their
     format and are null."""
 
     records: int = -1
@@ -37,7 +37,7 @@ class Job:
     conf: tuple[tuple[str, str], ...] = ()
     checkpoint = ""
     expected: int | None = None
-    """Records that will be written, where somebody knows."""
+    """Records that will be written, where the number is known."""
     prints = False
     """Whether its rows go to stdout: then no words or bars come between them."""
 

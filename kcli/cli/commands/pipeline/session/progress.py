@@ -65,7 +65,7 @@ class Watch:
             self._printed = monotonic()
             try:
                 lines(progress, look, "ended" if last else "running")
-            except BrokenPipeError:  # the reader of the progress left; the work goes on
+            except BrokenPipeError:  # the reader of the progress left; the work continues
                 self._lines = False
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if self._shown:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Signals:
-    """How often somebody asked us to end. The third time ends everything."""
+    """Counts the signals that ask the job to end. The third one ends everything."""
 
     def __init__(self) -> None:
         self.asked = 0

@@ -1,4 +1,4 @@
-"""A look into the ranges that a pipeline will read: bytes per record, and values of the newest records."""
+"""Samples of the ranges that a pipeline will read: bytes per record, and values of the newest records."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATIENCE = 5.0  # seconds
 
 
 async def sizes(client: Client, selection: Selection, span: Span) -> dict[TopicPartition, float]:
-    """Bytes in the log per offset, by the first batches of each range; what gives no answer is left out."""
+    """Bytes in the log per offset, by the first batches of each range; ranges without an answer are missing."""
     wanted = {at: start for at, (start, end) in span.items() if end > start}
     known: dict[TopicPartition, float] = {}
     if not wanted:

@@ -1,4 +1,4 @@
-"""`kcli pipeline run FILE`: what a file says, as if it had been said on a line of `sql`."""
+"""`kcli pipeline run FILE`: run a file as if its settings were options of `sql`."""
 
 from __future__ import annotations
 

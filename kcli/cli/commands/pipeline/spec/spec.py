@@ -1,4 +1,4 @@
-"""A pipeline that is written down, read and checked: every mistake is told with the line it is in, before anything is
+"""A pipeline that is written down, read and checked: each mistake is reported with its line, before anything is
 done. Secrets are in no such file."""
 
 from __future__ import annotations

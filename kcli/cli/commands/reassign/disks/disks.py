@@ -59,7 +59,7 @@ def disks(options: DisksOptions) -> int:
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         if scope.topics:
-            await scope.partitions(cluster, ())  # whoever mistyped a name shall not believe that it is there already
+            await scope.partitions(cluster, ())  # a mistyped name must not read as "already there"
         places = await _places(cluster, document, brokers)
         wanted = _wanted(places, scope, options)
         rows = _rows(places, wanted)

@@ -1,5 +1,5 @@
 """Replicas on their way between directories: begun, followed, with a throttle that is gone in the end, also after
-Ctrl-C; the brokers go on then."""
+Ctrl-C; the brokers continue then."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ async def _begun(
 
 
 async def _arrived(cluster: Cluster, wanted: Moves) -> list[Replica]:
-    """The replicas that are where they shall be and not in two places."""
+    """The replicas that are at their target and not in two places."""
     topics: dict[str, list[int]] = {}
     for at in wanted:
         topics.setdefault(at.topic, []).append(at.partition)
@@ -112,7 +112,7 @@ async def _arrived(cluster: Cluster, wanted: Moves) -> list[Replica]:
 
 
 async def remember(cluster: Cluster, wanted: Moves) -> None:
-    """Let brokers know where replicas shall be that they do not have yet: they refuse, and put them there."""
+    """Tell brokers the directories of replicas that they do not have yet: they refuse, and use them later."""
     known = {node.id for node in await cluster.nodes()}
     await alter_log_dirs(cluster, {at: name for at, name in wanted.items() if at.broker in known})
 
