@@ -74,7 +74,7 @@ IMPLYING = {
     "describe": frozenset(("read", "write", "delete", "alter")),
     "describe-configs": frozenset(("alter-configs",)),
 }
-"""Who may do one of these may do that too; a denial implies nothing."""
+"""By operation, those whose permission implies it; a denial implies nothing."""
 
 
 class AclFilter(Frozen):

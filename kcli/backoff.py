@@ -34,8 +34,8 @@ def full() -> float:
 
 
 def after(failures: int, base: float, maximum: float, factor: float | None = None) -> float:
-    """How long to wait after one more failure, when there were so many in a row before it. All in seconds. `factor` is
-    one `spread()` for several that shall come back together, or `full()`."""
+    """How long to wait after one more failure, after `failures` in a row before it. All in seconds. `factor` is
+    one `spread()` for several that must come back together, or `full()`."""
     pause = min(max(base, LEAST) * 2.0 ** min(failures, 32), max(maximum, LEAST))
     return pause * (spread() if factor is None else factor)
 

@@ -163,7 +163,7 @@ class Cluster(Protocol):
     """Leaders and coordinators, and how to forget what proved wrong (kpax's LeaderIsDown)."""
 
     async def leader(self, at: TopicPartition) -> Broker:
-        """Raises BrokerError (UNKNOWN_TOPIC_OR_PARTITION, LEADER_NOT_AVAILABLE, ...) when nobody leads it now."""
+        """Raises BrokerError (UNKNOWN_TOPIC_OR_PARTITION, LEADER_NOT_AVAILABLE, ...) when it has no leader now."""
 
     def leader_moved(
         self, at: TopicPartition, leader_id: int = -1, leader_epoch: int = -1, endpoint: Node | None = None

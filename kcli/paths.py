@@ -41,5 +41,5 @@ def _folder(variable: str, usual: str) -> str:
 
 
 def private(path: str, flags: int) -> int:
-    """The `opener` of `open` that creates a file with mode 600: nobody else on the machine may read it."""
+    """The `opener` of `open` that creates a file with mode 600: no other user of the machine may read it."""
     return os.open(path, flags, 0o600)

@@ -16,7 +16,7 @@ def remember(text: str) -> None:
 
 
 def redacted(text: str) -> str:
-    """The peer's text, with *** for each secret of ours. A short secret is hidden only where it stands as a word of its
+    """The peer's text, with *** for each secret of ours. A short secret is hidden only where it is a word of its
     own: the password "tok" leaves "invalid_token" as it is."""
     for secret in sorted((secret for secret in _sent if secret in text), key=len, reverse=True):
         text = text.replace(secret, HIDDEN) if len(secret) >= LONG else _without_word(text, secret)

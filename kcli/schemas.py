@@ -1,7 +1,7 @@
 """Schemas of records, and the interface through which `serde` and commands ask for them.
 
-`serde` knows no HTTP and `registry` no bytes of records: they meet here. Cheap to import, and imported only by what
-was told of a registry or a schema.
+`serde` knows no HTTP and `registry` no bytes of records: they meet here. Cheap to import, and imported only where
+a registry or a schema is configured.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ KINDS = (AVRO, PROTOBUF, JSON)
 
 class Schema(Frozen):
     """One schema as its registry has it. `metadata`, `rule_set` and `extra` (fields of the answer that kcli does not
-    know) are JSON texts, kept for another registry; "" where there is none."""
+    know) are JSON texts, kept for another registry; "" where they are missing."""
 
     kind: str = AVRO
     text: str = ""
@@ -54,7 +54,7 @@ class Schema(Frozen):
 
 
 class SchemaNotFound(KcliError):
-    """The registry answers, and it has no such schema, subject or version. Final until somebody registers it."""
+    """The registry answers, and it has no such schema, subject or version. Final until it is registered."""
 
 
 class SchemaRefused(KcliError):
@@ -66,7 +66,7 @@ class Schemas(Protocol):
     request. Raises SchemaNotFound, SchemaRefused; of a registry also ConnectError, AuthError, DeadlineExceeded."""
 
     async def by_id(self, id: int, *, context: str = "", subject: str | None = None) -> Schema:
-        """The schema of an id, which is immutable. `subject` is one that the caller was told, never a guess: a registry
+        """The schema of an id, which is immutable. `subject` is given by the caller, never a guess: a registry
         with several contexts looks the id up in its context."""
 
     async def by_guid(self, guid: str) -> Schema:
@@ -78,7 +78,7 @@ class Schemas(Protocol):
     async def version(self, subject: str, version: int) -> Schema: ...
     async def references(self, schema: Schema) -> list[tuple[str, Schema]]:
         """All that the schema needs, its references' references too, by the name that the importing text uses. Each
-        name once, and what is needed stands in front of what needs it. Raises SchemaRefused for a circle, for more than
+        name once, and a schema comes before the schemas that need it. Raises SchemaRefused for a circle, for more than
         64 levels and more than 1,000 schemas."""
 
     async def register(self, subject: str, schema: Schema, normalize: bool = False) -> int:

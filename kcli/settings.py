@@ -34,7 +34,7 @@ class ClientSettings(Frozen):
     hint: str = ""  # what to do where no bootstrap server is reached: the end of that error
     deadline: float = 30.0  # of looking something up: bootstrap, a leader, a coordinator
     guard: str = ""  # read_only | protected: what the profile forbids
-    profile: str = ""  # its name, for what is said about it
+    profile: str = ""  # its name, for messages
     security: Security | None = None  # TLS and SASL; None is PLAINTEXT
     broker_map: tuple[tuple[str, str], ...] = ()  # (host:port or host, where to connect instead), for tunnels
     trace: str = ""  # a line per frame: "-" to stderr, else to this file

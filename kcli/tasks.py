@@ -56,7 +56,7 @@ async def in_daemon_thread(name: str, function: Callable[..., T], *args: Any) ->
         try:
             loop.call_soon_threadsafe(settle, result, problem)
         except RuntimeError:
-            return  # the loop is closed: nobody waits any more
+            return  # the loop is closed: it has no waiter any more
 
     Thread(target=work, name=name, daemon=True).start()
     return await answer

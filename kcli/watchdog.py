@@ -136,7 +136,7 @@ def turned() -> None:
 
 
 def heed(most: int) -> None:
-    """So many SIGINTs end the process from now on."""
+    """Set the number of SIGINTs that end the process from now on."""
     if _watch is not None:
         _watch.heed(most)
 

@@ -65,7 +65,7 @@ class Admin:
     async def create_partitions(
         self, counts: Mapping[str, int], *, dry_run: bool = False
     ) -> dict[str, KcliError | None]:
-        """Give each topic so many partitions in all; None where it was done."""
+        """Raise each topic to that number of partitions; None where it was done."""
         from kcli.admin.topics.partitions import grow_topics
 
         return await grow_topics(self._cluster, counts, dry_run=dry_run)

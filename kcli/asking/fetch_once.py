@@ -46,7 +46,7 @@ async def fetch_once(
     at_once: int,
     patience: float = PATIENCE,
 ) -> dict[TopicPartition, A | KcliError]:
-    """What `read` makes of each partition's data: an answer, an error, or the place to go on from. Where a request
+    """What `read` makes of each partition's data: an answer, an error, or the next place to read from. Where a request
     brought no answer and moved no place, `nothing` makes the answer. `at_once` is in bytes of a response, `patience`
     in seconds."""
 

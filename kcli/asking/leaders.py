@@ -49,7 +49,7 @@ class Leaders:
         return by_broker, lost
 
     async def _why_leaderless(self, partitions: list[TopicPartition]) -> dict[TopicPartition, KcliError]:
-        """A topic that does not exist is final; a partition that nobody leads now may have a leader soon, but its
+        """A topic that does not exist is final; a partition without a leader may have a leader soon, but its
         last replica may also be gone for good."""
         why: dict[TopicPartition, KcliError] = {}
         late = asyncio.get_running_loop().time() > self.waits_until

@@ -57,7 +57,7 @@ class Opening:
         self._backoff = Backoff(settings.reconnect_backoff, settings.reconnect_backoff_max)
         self._budget = settings.connect_timeout
         self._ladder: tuple[int, ...] = LADDER
-        self.hint = ""  # added to errors as long as nobody was ever reached here
+        self.hint = ""  # added to errors until the first connection to this address
         self.versions: Ranges = {}  # of the last connection
         self.not_before = 0.0
         self.last_attempt = 0.0
@@ -141,7 +141,7 @@ class Opening:
             raise
 
     async def _introduce(self, connection: Connection, end: float) -> None:
-        """Say who we are, where that is asked for."""
+        """Authenticate, where the settings ask for it."""
         if self._access is None or self._access.sasl is None:
             connection.greeted()
             return

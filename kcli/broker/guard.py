@@ -99,7 +99,7 @@ def _creates(request: Any) -> bool:
 
 
 def _from_outside(request: Any) -> bool:
-    """A commit by nobody's member: a reset."""
+    """A commit from outside the group: a reset."""
     return bool(request.generation_id_or_member_epoch < 0)
 
 

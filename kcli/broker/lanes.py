@@ -48,7 +48,7 @@ class Lanes:
             raise failure.with_traceback(None)
 
     async def connection(self, lane: str) -> Connection:
-        """The lane's connection, opened if there is none. Concurrent callers share one attempt."""
+        """The lane's connection, opened on first use. Concurrent callers share one attempt."""
         if self._closed:
             raise self._end()
         connection = self.open.get(lane)
@@ -100,7 +100,7 @@ class Lanes:
         self._idle_timer = None
         for connection in list(self.open.values()):
             if connection.idle_since(self._settings.idle_timeout):
-                connection.close(ConnectError(f"the idle connection to {self._name} was closed"))  # nobody's fault
+                connection.close(ConnectError(f"the idle connection to {self._name} was closed"))  # no failure
         if self.open:
             self._watch_idle()
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kcli.settings import ClientSettings
 
 SECOND_LOOK = 0.4  # seconds in which another broker may know a topic that one does not
-GRACE = 1.0  # seconds in which a topic nobody knows may still turn up (C19)
+GRACE = 1.0  # seconds in which an unknown topic may still turn up (C19)
 INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata"})
 
 
@@ -114,7 +114,7 @@ class NetworkCluster:
             return await self._reachable()
 
     async def _reachable(self) -> BrokerConnection:
-        """Brokers that do not answer are dialled beside one another: a dead address holds up nobody."""
+        """Brokers that do not answer are dialled beside one another: a dead address delays no other."""
         candidates = self._pool.candidates(list(self.topology.nodes.values()))
         if candidates and candidates[0].connected:
             return candidates[0]
@@ -181,7 +181,7 @@ class NetworkCluster:
                 raise BrokerError(error, topic)
 
     def _second_look(self, error: codes.ErrorCode) -> float:
-        """One broker of many may not have heard of a topic yet (just created, or just restarted): look again for so
+        """One broker of many may not have heard of a topic yet (just created, or just restarted): look again for that
         many seconds. A lone broker is right."""
         return SECOND_LOOK if error is codes.UNKNOWN_TOPIC_OR_PARTITION and len(self.topology.nodes) > 1 else 0.0
 

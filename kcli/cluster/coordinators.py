@@ -75,7 +75,7 @@ def kind_and_name(key: Key) -> tuple[int, str]:
 
 async def find_coordinator(broker: Broker, key: str, kind: int) -> Node:
     """The node that coordinates `key`; `kind` is 0 for a group, 1 for a transactional id. Raises BrokerError
-    (COORDINATOR_NOT_AVAILABLE while there is none)."""
+    (COORDINATOR_NOT_AVAILABLE while it has no coordinator)."""
     about = f"{'group' if kind == 0 else 'transactional id'} {key}"
     row = (await find_coordinators(broker, [key], kind)).get(key)
     if isinstance(row, KcliError):

@@ -43,11 +43,11 @@ class Metadata:
         self.stale: set[TopicPartition] = set()
         self._pool = pool
         self._settings = settings
-        self._wanted: set[str] = set()  # topics somebody asked for
+        self._wanted: set[str] = set()  # topics that a caller asked for
         self._pace = Pace(settings.retry_backoff, settings.retry_backoff_max)
         self._refreshing: dict[frozenset[str], asyncio.Task[None]] = {}
         self._known_at = -1e9
-        self._unanswered_since: float | None = None  # the first question that nobody has answered yet
+        self._unanswered_since: float | None = None  # when the first question without an answer was asked
         self._soon: asyncio.TimerHandle | None = None
 
     async def know(self) -> None:
@@ -153,7 +153,7 @@ class Metadata:
     async def _ask_each(
         self, request: MetadataRequest, deadline: float, reasons: dict[str, KcliError]
     ) -> tuple[MetadataResponse, BrokerConnection] | None:
-        """The first answer of the brokers in turn, and whose it is; None, and the reasons, when there is none."""
+        """The first answer of the brokers in turn, and whose it is; None, and the reasons, without an answer."""
         loop = asyncio.get_running_loop()
         left = self._who_to_ask()
 

@@ -29,7 +29,7 @@ async def first_of(
     reasons: dict[BrokerConnection, KcliError],
     seconds: float,
 ) -> tuple[R, BrokerConnection] | None:
-    """The first answer and its entrant; None if there is none, with each one's error in `reasons`. A connected broker
+    """The first answer and its entrant; None without an answer, with each one's error in `reasons`. A connected broker
     may take its time: no other starts meanwhile. All others have started within half of `seconds`. Raises AuthError,
     and what `ask` raises besides ConnectError, DeadlineExceeded and Closed."""
     waiting = list(reversed(brokers))

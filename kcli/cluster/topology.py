@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kcli.model import TopicPartition
     from kcli.proto.messages.metadata import MetadataResponse, MetadataResponsePartition, MetadataResponseTopic
 
-REWINDS = 5  # so many older epochs in a row are believed after all (KAFKA-13488)
+REWINDS = 5  # this many older epochs in a row are believed after all (KAFKA-13488)
 
 
 class Partition:
@@ -40,7 +40,7 @@ class Partition:
             self.rewinds += 1
             return False
         if self.error and answer.leader_id < 0 and epoch <= self.epoch:
-            return False  # in trouble, and nobody else was elected: what we knew may still hold (C6)
+            return False  # in trouble, and no other leader was elected: the known leader may still hold (C6)
         self.rewinds = 0
         before = self.leader, self.epoch
         self.leader, self.epoch = answer.leader_id, epoch
@@ -73,7 +73,7 @@ class Topology:
     def update(self, answer: MetadataResponse, *, reliable_epochs: bool) -> set[str]:
         """Take in a metadata answer; returns the topics of whose leaders something new was learnt.
         Before version 9 a broker's epochs are not reliable and count as unknown."""
-        if answer.brokers:  # -1 is nobody, whoever calls himself so: it says that a partition has no leader
+        if answer.brokers:  # -1 is no broker, whatever an answer claims: it says that a partition has no leader
             self.nodes = {b.node_id: Node(b.node_id, b.host, b.port, b.rack) for b in answer.brokers if b.node_id >= 0}
         if None not in (self.cluster_id, answer.cluster_id) and self.cluster_id != answer.cluster_id:
             self._other_cluster()
@@ -83,7 +83,7 @@ class Topology:
         return {topic.name for topic in named if topic.name and self._update_topic(topic, topic.name, reliable_epochs)}
 
     def _other_cluster(self) -> None:
-        """Behind the same name there is another cluster now (C16): its epochs begin anew."""
+        """Behind the same name there is another cluster now (C16): its epochs start again."""
         for topic in self.topics.values():
             for known in topic.partitions.values():
                 known.epoch = -1
@@ -97,7 +97,7 @@ class Topology:
             return False
         topic.internal = answer.is_internal
         if answer.topic_id not in (topic.id, NO_ID):
-            # another topic of this name, or we did not know which one we had: its epochs begin anew (C5)
+            # another topic of this name, or we did not know which one we had: its epochs start again (C5)
             if topic.id != NO_ID:
                 topic.partitions.clear()
             for known in topic.partitions.values():

@@ -116,8 +116,8 @@ class Consumer:
             self._lateness = Lateness(self._reader.say, self._consequence)
 
     def _consequence(self) -> str:
-        """What follows from a late event loop. A consumer without a group is not told: it loses nothing, and a pager
-        that nobody turns holds its output for as long."""
+        """What follows from a late event loop. A consumer without a group gets no notice: it loses nothing, and a pager
+        holds its output for as long as its user reads."""
         settings = self._group_settings
         assert settings is not None
         ours = settings.protocol == "classic"  # else the coordinator decides (E61)
@@ -249,7 +249,7 @@ class Consumer:
             left = None if deadline is None else deadline - loop.time()
             if left is not None and left <= 0:
                 return []
-            # max.poll.interval is about a user who does not ask; one who waits here does (E35)
+            # max.poll.interval is about an application that does not poll; waiting here is polling (E35)
             pause = left
             if self._group_settings is not None and self._session is not None:
                 turn = min(self._group_settings.max_poll_interval / 3, 1.0)
@@ -311,7 +311,7 @@ class Consumer:
         return None if self._session is None else self._session.patience
 
     async def committed(self, ats: Iterable[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata | None]:
-        """The group's commits, None where there is none. Raises UsageError without a group."""
+        """The group's committed offsets, None for a partition without one. Raises UsageError without a group."""
         return await self._in_group().committed(ats)
 
     def _in_group(self) -> Session:

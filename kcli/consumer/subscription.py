@@ -61,7 +61,7 @@ class Interest:
 
     async def layout(self, topics: Iterable[str], *, with_racks: bool) -> Layout:
         """Of those that exist: per partition the racks of its replicas, none unless asked for. Raises BrokerError for
-        what only the user can mend (no permission, not a name)."""
+        what only the user can fix (no permission, not a name)."""
         asked = sorted(set(topics))
         if not asked:
             return {}

@@ -104,8 +104,8 @@ class Workers:
     The event `stop` is set when the partition is lost: the group took it away and `work` did not return within the
     rebalance timeout less a margin, or the membership is gone. Another member reads the same records then; `work`
     should return soon, and is cancelled after `grace` seconds. A thread may ask `stop.is_set()`. The consumer's
-    `on_notice` is told of each partition that is lost so. If this member gets the partition again, its next call waits
-    until the lost one has ended.
+    `on_notice` gets a notice for each partition that is lost so. If this member gets the partition again, its next
+    call waits until the lost one has ended.
 
         async with client.consumer(settings, GroupSettings(group="g", auto_commit=False)) as consumer:
             await Workers(consumer, work).run(["orders"])
@@ -155,7 +155,7 @@ class Workers:
             await asyncio.gather(*ending, return_exceptions=True)
 
     async def _finish(self) -> None:
-        """Do what is queued and commit it. The member goes on polling, or it would leave the group meanwhile."""
+        """Do what is queued and commit it. The member keeps polling, or it would leave the group meanwhile."""
         for worker in self._workers.values():
             worker.end(drop=False)
         self._consumer.pause(*self._consumer.assignment)
@@ -200,7 +200,8 @@ class Workers:
 
     async def _revoked(self, partitions: set[TopicPartition]) -> None:
         """The join waits for this, as long as the group waits for us: workers end, then their commits are made
-        (A3.13). Who does not end in time loses its partition (E36); all do if the membership goes meanwhile (E53)."""
+        (A3.13). A worker that does not end in time loses its partition (E36); all do if the membership goes
+        meanwhile (E53)."""
         ending = [self._workers[at] for at in sorted(partitions) if at in self._workers]
         for worker in ending:
             worker.end(drop=True)
@@ -219,7 +220,7 @@ class Workers:
         self._raise_failure(ending)
 
     async def _lost(self, partitions: set[TopicPartition]) -> None:
-        """Somebody else owns them already: nothing of ours is committed."""
+        """Other members own them already: nothing of ours is committed."""
         losing = [self._workers[at] for at in sorted(partitions & self._workers.keys())]
         self._lose(losing, LEFT)
         self._forget(partitions)

@@ -1,1 +1,1 @@
-"""Records from one topic to another: read, keep or leave out, publish, and only then remember how far (R4)."""
+"""Records from one topic to another: read, filter, publish, and only then store the position (R4)."""

@@ -1,8 +1,8 @@
 """The way of a batch from its source to its destination.
 
-A batch that nothing changes goes on encoded, untouched (kcli/proto/forward.py). One that a range cuts, that has gaps,
-or that has to be placed or compressed anew goes record by record. A position is stored after everything before it was
-acknowledged: a copy that is interrupted may publish records again, and leaves out none. Within a transaction it is
+A batch that nothing changes is copied encoded, untouched (kcli/proto/forward.py). One that a range cuts, that has gaps,
+or that has to be placed or compressed again is copied record by record. A position is stored after everything before it
+was acknowledged: a copy that is interrupted may publish records again, and loses none. Within a transaction it is
 stored with the records, and does neither.
 """
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kcli.producer.intake.send_records import Row
 
     class Stop(Protocol):
-        """Whether somebody wants an end (kcli/cli/runtime/signals.py)."""
+        """Whether the copy was asked to end (kcli/cli/runtime/signals.py)."""
 
         asked: bool
 
@@ -42,18 +42,18 @@ Keep = Callable[[Batch, TopicPartition], Batch | None]
 LeaveOut = Callable[[KcliError, TopicPartition], None]
 
 STORE_EVERY = 5.0  # seconds
-LAST_ABORT = 2.0  # seconds for an abort after nobody answered the rest
+LAST_ABORT = 2.0  # seconds for an abort after requests without an answer
 
 
 class Interrupted(KcliError):
-    """Somebody wanted an end before a batch was whole."""
+    """The copy was asked to end before a batch was whole."""
 
 
 class CopySettings(Frozen):
-    """What of each batch is copied, and how. `keep` leaves records out; with `place` records keep their partition, else
-    it is chosen anew; `encode` compresses batches as the producer's settings say. `limit` is the number of records to
+    """What of each batch is copied, and how. `keep` filters records; with `place` records keep their partition, else
+    it is chosen again; `encode` compresses batches as the producer's settings say. `limit` is the number of records to
     copy at most. Without `positions` nothing is stored, with `transactional` they go with the producer's transactions,
-    every `store_every` seconds. `leave_out` is called with damaged batches, and raises where they may not be left out;
+    every `store_every` seconds. `leave_out` is called with damaged batches, and raises where they may not be skipped;
     without it they are raised."""
 
     keep: Keep | None = None
@@ -91,12 +91,12 @@ class Copier:
 
     @property
     def full(self) -> bool:
-        """The limit is reached, a record was lost, or somebody wants an end."""
+        """The limit is reached, a record was lost, or the copy was asked to end."""
         return self._left == 0 or self.problem is not None or (self._stop is not None and self._stop.asked)
 
     @property
     def unanswered(self) -> int:
-        """Records that may be published though nobody has said so yet."""
+        """Records that may be published, without an acknowledgement yet."""
         if self._transactional:
             return self._pending if self._ending is not None and not self._ending.done() else 0
         return self._producer.unanswered
@@ -122,7 +122,7 @@ class Copier:
         await stop.unless(self._everything())
 
     async def _everything(self) -> None:
-        """May be cancelled anywhere: a destination that does not answer must not keep it from being heard."""
+        """May be cancelled anywhere: a destination that does not answer must not delay a signal."""
         while not self.full and not self._consumer.finished:
             for fetched in await self._consumer.poll(min(self._settings.store_every, 1.0)):
                 await self.take(fetched)
@@ -266,7 +266,7 @@ class Copier:
         self._stored_at = asyncio.get_running_loop().time()
 
     async def _commit(self, done: dict[TopicPartition, OffsetAndMetadata]) -> None:
-        """A commit that was asked for goes on when this is cancelled: its outcome counts."""
+        """A commit in flight continues when this is cancelled: its outcome counts."""
         if self._ending is None or self._ending.done():
             self._ending = asyncio.ensure_future(self._end(done))
         await asyncio.shield(self._ending)
@@ -300,8 +300,8 @@ class Copier:
                 self.tally.failed, self._pending = self.tally.failed + self._pending, 0
 
     async def abandon(self) -> None:
-        """Nobody waits any longer: of a commit that was asked for nobody can say what became of it, and what is open
-        is aborted if that goes quickly, else by its coordinator."""
+        """End without a wait: the outcome of a commit in flight is unknown, and an open transaction
+        is aborted if that is quick, else by its coordinator."""
         if self._ending is not None and not self._ending.done():
             self._ending.cancel()
             await asyncio.wait({self._ending})

@@ -1,7 +1,7 @@
 """How far a copy is, kept as the offsets of a group without members in the source's cluster.
 
-Nobody has to join for that: the offsets are of one copy, and a second process under the same name is refused nothing,
-so it is told by its name whose they are.
+No member has to join for that: the offsets belong to one copy, and a second process under the same name is not refused,
+so the name tells the owner.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Positions:
         self._coordinators = Coordinators(cluster)
 
     async def read(self, *, finished: bool = True) -> dict[TopicPartition, int]:
-        """What is stored; empty for a group that does not exist. Without `finished`, what `finish` stored is left out.
-        Offsets that a transaction is about to commit are waited for. Raises KcliError."""
+        """What is stored; empty for a group that does not exist. Without `finished`, positions that `finish`
+        stored are not returned. Offsets that a transaction is about to commit are waited for. Raises KcliError."""
         commits = (await committed_offsets(self._coordinators, [self.group], stable=True))[self.group]
         if isinstance(commits, KcliError):
             raise commits
@@ -43,8 +43,8 @@ class Positions:
         }
 
     async def finish(self, ends: Mapping[TopicPartition, int]) -> None:
-        """Store that a copy is whole: one whose start is counted from the end begins anew the next time, and does not
-        go on here. Raises KcliError."""
+        """Store that a copy is whole: one whose start is counted from the end starts again the next time, and does not
+        resume here. Raises KcliError."""
         await self.read()  # else a transaction whose markers are late would write over it
         await self.write({at: OffsetAndMetadata(end, -1, FINISHED) for at, end in ends.items()})
 

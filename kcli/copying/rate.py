@@ -6,7 +6,7 @@ BURST = 0.1  # seconds
 
 
 class Rate:
-    """So many records, or bytes, a second."""
+    """A limit of records, or bytes, a second."""
 
     def __init__(self, per_second: float, *, of_bytes: bool = False) -> None:
         self.per_second = per_second
@@ -19,7 +19,7 @@ class Rate:
         return max(int(self.per_second * BURST), 1) if not self.of_bytes else 1 << 62
 
     def take(self, records: int, size: int, now: float) -> float:
-        """Take so much; how long to wait before it may go, in seconds."""
+        """Take that amount; returns how long to wait before sending it, in seconds."""
         amount = size if self.of_bytes else records
         begin = max(self._owed_until, now - BURST)
         wait = max(begin - now, 0.0)

@@ -36,7 +36,7 @@ MISSING = "the topic does not exist"
 
 
 class Rules(Frozen):
-    """`to` is where records without an origin go; `skip_missing` has them left out instead of failing."""
+    """`to` is where records without an origin go; `skip_missing` skips them instead of failing."""
 
     dlq: str = ""
     origins: Origins = None  # type: ignore[assignment]  # always given

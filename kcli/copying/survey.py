@@ -1,4 +1,4 @@
-"""What a copy would do: records and bytes by partition and over time, from batch headers where nothing is left out."""
+"""What a copy would do: records and bytes by partition and over time, from batch headers where nothing is filtered."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STEPS = tuple(1000 * seconds for seconds in (1, 5, 15, 60, 300, 900, 3600, 6 * 3
 
 
 class Part(Value):
-    """One partition: records read and kept, bytes as fetched, batches that could go on untouched."""
+    """One partition: records read and kept, bytes as fetched, batches that could be copied untouched."""
 
     records: int = 0
     kept: int = 0

@@ -14,7 +14,7 @@ class Tally(Value):
     copied: int = 0
     failed: int = 0
     unknown: int = 0
-    untouched: int = 0  # of the copied, those whose batch went on as it was
+    untouched: int = 0  # of the copied, those whose batch was copied as it was
     bytes: int = 0
 
     @property

@@ -1,1 +1,1 @@
-"""What a cluster shall have, written down: topics, configs, ACLs, users and quotas; compared, changed, exported."""
+"""The declared state of a cluster: topics, configs, ACLs, users and quotas; compared, changed, exported."""

@@ -1,4 +1,4 @@
-"""A cluster as a declared document: what somebody set, not the defaults; so that to apply it changes nothing."""
+"""A cluster as a declared document: overrides, not the defaults; so that to apply it changes nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NONE_THERE = (codes.SECURITY_DISABLED,)
 
 
 class Export:
-    """What was found: the `document`, what is to be said, and what could not be read, by section."""
+    """The result: the `document`, notes, and what could not be read, by section."""
 
     def __init__(self, cluster: Cluster, *, names: Names | None = None, internal: bool = False) -> None:
         self.document: dict[str, Any] = {"schema": ID}
@@ -36,7 +36,8 @@ class Export:
         self._internal = internal
 
     async def read(self, sections: Sequence[str] = SECTIONS) -> None:
-        """Read the sections. What fails is left out and told; raises KcliError where the cluster cannot be reached."""
+        """Read the sections. What fails is missing, with a note; raises KcliError where the cluster is
+        unreachable."""
         parts = {
             "topics": self._topics,
             "configs": self._configs,

@@ -1,7 +1,7 @@
 """What files declare, and what has to be done about it.
 
-A file is the truth about what it names and says nothing about the rest: what no file names is left alone, unless it
-shall be pruned and lies within a file's scope.
+A file is the truth about what it names and says nothing about the rest: what no file names is left alone, unless
+pruning is asked for and it lies within a file's scope.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Setting(Frozen):
 
 
 class Settings(Value):
-    """Values by name, and the names that shall have the value they inherit."""
+    """Values by name, and the names whose override is to be removed."""
 
     values: dict[str, Setting] = field(factory=dict)
     inherit: dict[str, str] = field(factory=dict)  # name to place
@@ -54,7 +54,7 @@ class Login(Value):
 
 
 class Declared(Value):
-    """All files together. `absent` is by section what shall not be there, `scope` by section the patterns of what the
+    """All files together. `absent` is by section what must not exist, `scope` by section the patterns of what the
     files speak for."""
 
     topics: dict[str, Topic] = field(factory=dict)

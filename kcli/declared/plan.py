@@ -43,7 +43,7 @@ class Plan:
         self.failed: dict[str, KcliError] = {}
         """What could not be looked at, by section."""
         self.kept = 0
-        """How many things shall be absent that are left, since nothing is pruned."""
+        """The number of things declared absent that stay, since nothing is pruned."""
 
     async def look(self) -> None:
         """Compare with the cluster. Raises KcliError where it cannot be reached; what else fails is in `failed`."""
@@ -87,8 +87,8 @@ class Plan:
         await self._each(dry_run=False)
 
     async def settle(self, patience: float = PATIENCE) -> set[str]:
-        """Wait until the brokers tell what was done: they learn of it a moment after the controller. The names of
-        what they still tell otherwise after `patience` seconds. Raises KcliError where nobody can be asked."""
+        """Wait until the brokers report the change: they learn of it a moment after the controller. Returns the names
+        of what they still report otherwise after `patience` seconds. Raises KcliError where no broker can be asked."""
         done = {(step.kind, step.name, item.what) for step in self.steps if step.done for item in step.items}
         left: set[tuple[str, str, str]] = set()
 

@@ -32,7 +32,7 @@ def declared(documents: list[tuple[str, Any]]) -> Declared:
 
 
 def _contradictions(declared: Declared) -> None:
-    """Raises UsageError for what shall be there and shall not."""
+    """Raises UsageError for what is declared both present and absent."""
     for what, places, there in (
         *((name, place, declared.topics.get(name)) for name, place in declared.absent_topics.items()),
         *((at[0], place, declared.users.get(at)) for at, place in declared.absent_users.items()),

@@ -10,7 +10,7 @@ HIDDEN = "***"
 
 
 class Secrets:
-    """Those of one run; `warnings` is what is to be said about where they are kept."""
+    """Those of one run; `warnings` are about the places where they are kept."""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []

@@ -65,7 +65,7 @@ def _block(value: dict[str, Any], depth: int) -> list[str]:
 
 
 def _short(value: dict[str, Any]) -> bool:
-    """Where a secret is kept stands on one line."""
+    """The source of a secret is on one line."""
     return value.keys() <= {"env", "file", "keyring", "command"}
 
 

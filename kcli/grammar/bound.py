@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     class Bound(NamedTuple):
         """A place in a partition. `kind` is earliest, latest, stored (the group's commit, else the reset policy),
         offset (N), relative (N before the end), from_start (N after the start) or time (ms since the epoch: the first
-        record at or after it, the end if there is none)."""
+        record at or after it, else the end)."""
 
         kind: str
         value: int = 0

@@ -33,7 +33,7 @@ def milliseconds(text: str, about: str, least: int = 0) -> int:
 
 
 def seconds(text: str | None, about: str, absent: Absent, least: int = 0) -> float | Absent:
-    """The same in seconds; `absent` where nothing is said. `least` is in ms. Raises UsageError."""
+    """The same in seconds; `absent` where the text is empty. `least` is in ms. Raises UsageError."""
     return absent if text is None else milliseconds(text, about, least) / 1000
 
 

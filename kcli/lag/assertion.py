@@ -66,7 +66,7 @@ class Promise:
 
 
 def _late(group: GroupStanding, most: float) -> str | None:
-    """Why a group is not known to be at most so many seconds behind; None when it is."""
+    """Why a group is not known to be at most that many seconds behind; None when it is."""
     name = group.described.group
     if group.time_lag is not None and group.time_lag > most:
         least = "at least " if group.time_lag_least else ""

@@ -53,7 +53,7 @@ class Lag(Value):
 
 
 class Total(Value):
-    """A topic of a group, or a whole group. `lag` is the sum of known lags, None if there is none; `alike` of the
+    """A topic of a group, or a whole group. `lag` is the sum of known lags, None without any; `alike` of the
     partitions have the `status`."""
 
     group: str = ""

@@ -220,7 +220,7 @@ def topics_of(group: GroupStanding, only: str = "") -> list[GroupStanding]:
 
 
 def _eta(partitions: list[Standing]) -> float | None:
-    """When the slowest of the partitions will have caught up; None while one of them will not, or nobody knows. Lag
+    """When the slowest of the partitions will have caught up; None while one of them will not, or that is unknown. Lag
     that simply waits for the next commit takes no time."""
     behind = [partition.eta for partition in partitions if partition.lag.lag and partition.status not in CALM]
     known = [eta for eta in behind if eta is not None]

@@ -64,7 +64,7 @@ class Track:
             return
         if len(self.done) and sample.committed < self._commit:
             self.rewound, self.rewound_at = (self._commit, sample.committed), time
-            self.done = Series()  # rates begin anew
+            self.done = Series()  # rates start again
         self._commit = sample.committed
         done = sample.committed if sample.counted is None else sample.end - sample.counted
         if len(self.done):

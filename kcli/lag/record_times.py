@@ -57,7 +57,7 @@ def _no_record(at: TopicPartition, place: Place) -> RecordTime:
 
 
 def _time_of(part: PartitionData, offset: int) -> tuple[int | None, int]:
-    """(the time of the first record at or after `offset`, or None; the offset to go on from)."""
+    """(the time of the first record at or after `offset`, or None; the next offset to read)."""
     for batch in read_batches(part.records or b"", check_crcs=False):
         time = _first_time(batch, offset)
         if time is not None:

@@ -139,7 +139,7 @@ async def _share_commits(
     coordinators: Coordinators, groups: list[str], counted: Counted, patience: float, *, named: set[str]
 ) -> dict[str, Commits | KcliError]:
     """The starts of share groups as if they were commits, and into `counted` their lag. Where a broker does not tell,
-    a group that was not named is left out."""
+    a group that was not named is missing."""
     from kcli.admin.groups.kinds import ShareStart, share_offsets
 
     commits: dict[str, Commits | KcliError] = {}

@@ -29,8 +29,8 @@ HALTED = (STUCK, ORPHANED, TXN_BLOCKED)
 """No progress now, whatever the rate was a minute ago."""
 
 PATIENCE = 30.0  # seconds without a commit before anybody is called stuck
-COMMITS = 3  # and so many of its own commit intervals
-SLACK = 1.5  # a lag that so many commit intervals of input explain is on its way
+COMMITS = 3  # and this many of its own commit intervals
+SLACK = 1.5  # a lag that this many commit intervals of input explain is on its way
 
 
 class Facts(Value):

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 LONGEST = 200  # events of a group
 REMEMBERED = 3600.0  # seconds that is known what happened to a group that is gone
-SETTLED = 30.0  # seconds after which a status that is not grave is told
-TO_AND_FRO, WITHIN = 4, 300.0  # so many changes in so many seconds
+SETTLED = 30.0  # seconds after which a status that is not grave is shown
+TO_AND_FRO, WITHIN = 4, 300.0  # number of changes, in seconds
 NAMED = 3  # topics that a line names
 
 
@@ -47,7 +47,7 @@ class Timeline:
         return new
 
     def over(self, time: float) -> bool:
-        """Whether nothing has happened for so long that its timeline can be dropped."""
+        """Whether its timeline can be dropped, because nothing has happened for long enough."""
         return not self.events or time - self.events[-1].time > REMEMBERED
 
     def begin(self, time: float, partitions: Iterable[Standing]) -> None:

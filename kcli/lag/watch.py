@@ -1,4 +1,4 @@
-"""Repeated refreshes of groups: a snapshot, its figures, and which transactions block whom (docs/lag.md)."""
+"""Repeated refreshes of groups: a snapshot, its figures, and the transactions that block groups (docs/lag.md)."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from kcli.text.names import Names
 
 TURN = 0.01  # seconds of computing before others get a turn
-PATIENCE = 2.0  # seconds a look waits for the times of records
+PATIENCE = 2.0  # seconds that a refresh waits for the times of records
 DATED = 100
-"""Partitions of which a look asks when the first unread record was written, where nobody wants to know it of all."""
+"""Partitions of which a refresh asks when the first unread record was written, unless the caller wants all."""
 BELIEVED = 60.0
 """Seconds for which a partition's samples are believed to tell how old its records are, once they did."""
 NEAR, NEARLY = 5.0, 0.1
-"""They tell it when they are off by so many seconds at most, and by that share of the age."""
+"""Samples tell the time when they are off by this number of seconds at most, and by that share of the age."""
 
 
 class Look(Value):
@@ -75,14 +75,14 @@ class Watch:
         self._history = history
         self._exact = exact
         self._most = most
-        self._written: dict[tuple[TopicPartition, int], int] = {}  # when what stands there was written, ms
+        self._written: dict[tuple[TopicPartition, int], int] = {}  # when the record there was written, ms
         self._in_step: dict[TopicPartition, float] = {}  # where the samples told the age of a record, and when
         self._clock = clock
         self._meeting: asyncio.Task[None] | None = None
 
     def _meet(self) -> None:
-        """Have the brokers there are asked for, beside the look: one that came, or came back, may hold groups that the
-        others do not know of. The look does not wait for it, and tells itself when nobody answers."""
+        """Refresh the list of brokers, beside the refresh of groups: one that came, or came back, may hold groups that
+        the others do not know of. The refresh does not wait for it, and reports by itself when no broker answers."""
         if self._meeting is None or self._meeting.done():
             self._meeting = asyncio.get_running_loop().create_task(self._cluster.refresh([]), name="meet brokers")
             self._meeting.add_done_callback(retrieve)
@@ -103,7 +103,7 @@ class Watch:
         return look
 
     async def _add(self, now: float, shot: Snapshot) -> list[GroupStanding]:
-        """How every group stands; with 100,000 partitions that takes seconds, in which others get their turns."""
+        """The state of every group; with 100,000 partitions that takes seconds, in which others get their turns."""
         groups = []
         turn = time.perf_counter()
         for group in self._history.adding(now, shot):
@@ -115,7 +115,7 @@ class Watch:
 
     async def _date(self, groups: list[GroupStanding], now: float) -> None:
         """Time lag from the records themselves, where the samples do not reach back far enough, and where records are
-        not as old as they lie there: who copies or writes after the event gives them older timestamps."""
+        not as old as their arrival: a copy, or a write after the event, gives them older timestamps."""
         wanted: dict[tuple[TopicPartition, int], list[Standing]] = {}
         for group in groups:
             for partition in group.partitions:
@@ -161,8 +161,8 @@ class Watch:
             self._in_step.pop(at, None)
 
     async def _ask_times(self, places: list[tuple[TopicPartition, int]]) -> dict[tuple[TopicPartition, int], int]:
-        """When the record at each place was written; several groups may stand at several offsets of one partition.
-        Where there is no record, how far there is none."""
+        """When the record at each place was written; several groups may be at several offsets of one partition.
+        Where records are missing, the offset up to which they are."""
         empty: dict[tuple[TopicPartition, int], int] = {}
         left: dict[TopicPartition, list[int]] = {}
         for at, offset in places:

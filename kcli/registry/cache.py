@@ -1,4 +1,4 @@
-"""Answers that are kept, one request for all who ask the same, and failures that are not repeated.
+"""Answers that are kept, one request for all callers with the same question, and failures that are not repeated.
 
 What is immutable is kept for good, other answers as long as they may. That something does not exist is kept for a
 minute. A registry that fails is left alone for a while, longer each time: it costs one time-out, not one a record.
@@ -96,7 +96,7 @@ class Cache:
         self._kept.pop(key, None)
 
     async def close(self) -> None:
-        """Give up what is under way; those who wait for it get Closed."""
+        """Give up what is under way; callers that wait for it get Closed."""
         tasks = list(self._under_way.values())
         for task in tasks:
             task.cancel()

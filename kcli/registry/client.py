@@ -218,7 +218,7 @@ class RegistryClient:
         if not self._kind:
             try:
                 await self.types()
-            except (Unsupported, BadAnswer):  # it said who it is all the same
+            except (Unsupported, BadAnswer):  # it identified itself all the same
                 pass
             server = self._http.server.lower()
             found = (kind for word, kind in SERVERS.items() if word in server)

@@ -29,7 +29,7 @@ META = ".meta.json"
 
 
 class FolderSchemas:
-    """`Schemas` of a folder. Raises UsageError where there is no such folder."""
+    """`Schemas` of a folder. Raises UsageError where the folder does not exist."""
 
     def __init__(self, folder: str) -> None:
         if not os.path.isdir(folder):
@@ -118,7 +118,7 @@ class FolderSchemas:
         return found
 
     def _read(self, folder: str, stem: str) -> Schema | None:
-        """A schema and what is said beside it, None without a file. Raises SchemaRefused."""
+        """A schema and its settings in the file beside it, None without a file. Raises SchemaRefused."""
         for end, kind in ENDS.items():
             path = os.path.join(folder, f"{stem}{end}")
             text = _text(path)

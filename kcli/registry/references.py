@@ -19,7 +19,7 @@ MOST = 1000
 
 async def resolve(schema: Schema, ask: Ask) -> list[tuple[str, Schema]]:
     """All that the schema needs, by the names in the importing texts: each name once, the first that a walk meets
-    counts, and what is needed stands in front of what needs it (as Confluent's clients do it). `ask` returns a version
+    counts, and a schema comes before the schemas that need it (as Confluent's clients do it). `ask` returns a version
     of a subject. A subject without a context belongs to the context of the schema that names it. Raises
     SchemaRefused."""
     found: dict[str, Schema] = {}
@@ -51,7 +51,7 @@ async def resolve(schema: Schema, ask: Ask) -> list[tuple[str, Schema]]:
 
 
 def _shown(chain: tuple[str, ...]) -> str:
-    """A chain in one line, its middle left out where it is long."""
+    """A chain in one line, shortened in the middle where it is long."""
     from kcli.text.escape import visible
 
     shown = chain if len(chain) <= 8 else (*chain[:4], "…", *chain[-4:])

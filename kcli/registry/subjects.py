@@ -19,7 +19,7 @@ STRATEGIES = (TOPIC, RECORD, TOPIC_RECORD, ASSOCIATED)
 def subject_of(strategy: str, topic: str, part: str, record: str = "") -> str:
     """The subject of a topic's keys or values (`part` is "key" or "value") by a strategy; `record` is the full name of
     the schema's record. Of `associated` it is the one that holds where the registry knows no association. Raises
-    UsageError where the strategy wants a name of a record and there is none."""
+    UsageError where the strategy wants a record's name and the schema has none."""
     if strategy not in STRATEGIES:
         raise UsageError(f"no strategy of subjects is named {strategy}; there are {', '.join(STRATEGIES)}")
     if strategy in (TOPIC, ASSOCIATED):
@@ -47,7 +47,7 @@ def within(context: str, subject: str) -> str:
 
 
 def prefix(context: str) -> str:
-    """What stands in front of the subjects of a context, and means the context itself: `:.staging:`. A context may be
+    """The prefix of the subjects of a context, which means the context itself: `:.staging:`. A context may be
     named without its dot."""
     if not context or context == ".":
         return ""

@@ -94,7 +94,7 @@ def certificates(pem: str) -> str:
 
 
 def private_key(pem: str) -> str:
-    """The first private key of a PEM text, "" when there is none."""
+    """The first private key of a PEM text, "" without one."""
     match = KEY.search(one_per_line(pem))
     return f"{match.group()}\n" if match else ""
 

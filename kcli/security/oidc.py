@@ -60,7 +60,7 @@ def ask(oauth: OAuth) -> tuple[str, float | None]:
         },
         method="POST",
     )
-    url = without_login(oauth.token_endpoint)  # as it is told
+    url = without_login(oauth.token_endpoint)  # for messages
     opener = build_opener(_NoRedirect, HTTPSHandler(context=_context(oauth)), *_proxies(oauth))
     try:
         with opener.open(request, timeout=oauth.timeout) as answer:
@@ -82,7 +82,7 @@ def _context(oauth: OAuth) -> SSLContext:
 
 
 def _proxies(oauth: OAuth) -> list[ProxyHandler]:
-    """Nobody's proxy stands between us and this machine."""
+    """No proxy is used to reach this machine."""
     return [ProxyHandler({})] if urlsplit(oauth.token_endpoint).hostname in LOOPBACK else []
 
 

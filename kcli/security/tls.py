@@ -123,8 +123,8 @@ def _load_ours(context: ssl.SSLContext, pem: str, password: str | None, what: st
 
 @contextmanager
 def _as_file(text: str) -> Iterator[str]:
-    """Python loads a key from a file only: one that is in memory where there are such, else one nobody else can read,
-    for as long as it takes."""
+    """Python loads a key from a file only: one that is in memory where there are such, else one that no other user can
+    read, for as long as it takes."""
     if hasattr(os, "memfd_create"):
         number = os.memfd_create("kcli")
         try:

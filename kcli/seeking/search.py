@@ -3,7 +3,7 @@
 The law: `low` moves past a record only where that record proves that nothing up to it is wanted, `high` moves down
 only to a record (or to records without a time before it) that proves that nothing from it on is wanted. So whatever
 way it takes, the answer is safe as far as times do not go back by more than the jitter. The witness is the one in the
-middle, by time, of a few neighbours: a clock that is wrong for a record or two misleads nobody.
+middle, by time, of a few neighbours: a clock that is wrong for a record or two does not mislead.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from kcli.seeking.stretch import LITTLE, MUCH, Stretch, stretches
 from kcli.serde.payload_time import TimeField
 
 Tell = Callable[[int, int], None]
-"""Is told how much of a search is done, and how much it is in all."""
+"""Receives how much of a search is done, and how much it is in all."""
 
 
 class Span(NamedTuple):
@@ -144,7 +144,7 @@ class _Job:
                 hit = self._hit(at, answer, ranges[at][1], time)
                 if hit is not None:
                     results[at] = hit
-                elif answer.damage is not None:  # what is in it nobody knows
+                elif answer.damage is not None:  # its content is unknown
                     self.failed[at] = answer.damage
                 offset, size = left[at]
                 left[at] = _after(answer, offset, ranges[at][1]), min(size * 4, MUCH)
@@ -168,5 +168,5 @@ class _Job:
 
 
 def _after(stretch: Stretch, probe: int, high: int) -> int:
-    """Where to go on; a log that has nothing there ends there."""
+    """The next place to read; a log that has nothing there ends there."""
     return stretch.following if stretch.following > probe else high

@@ -42,7 +42,7 @@ class Stretch:
 async def stretches(
     cluster: Cluster, wanted: dict[TopicPartition, tuple[int, int]], *, patience: float = PATIENCE
 ) -> dict[TopicPartition, Stretch | KcliError]:
-    """What stands at each offset: `wanted` is (offset, about how many bytes). A stretch without records that begins
+    """The records at each offset: `wanted` is (offset, about how many bytes). A stretch without records that begins
     at the end of the log is at its end too."""
     places = {at: Place(offset, size) for at, (offset, size) in wanted.items()}
     return await fetch_once(cluster, places, _read, _nothing, at_once=AT_ONCE, patience=patience)

@@ -34,7 +34,7 @@ _PLAIN = re.compile(r"[^\\.^$*+?{}\[\]|()]+")
 
 class Pattern:
     """A regular expression over bytes: `holds(data)`. A pattern of ASCII is searched in the bytes, one with other
-    letters in the text. `literal` is what must stand in every match, or b""."""
+    letters in the text. `literal` is a text that every match contains, or b""."""
 
     def __init__(self, text: str, flag: str) -> None:
         """Raises UsageError that names the option and the column."""

@@ -21,7 +21,7 @@ TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 
 def any_json(data: bytes | None) -> str:
-    """The JSON of any key or value, on one line: null, JSON as it stands, a msgpack map, else a string."""
+    """The JSON of any key or value, on one line: null, JSON unchanged, a msgpack map, else a string."""
     if data is None:
         return "null"
     found = json_or_map(data)

@@ -1,7 +1,7 @@
 """Control records for people: what a marker says, as a record that can be printed and filtered like any other (E14).
 
-Its key is the kind (COMMIT, ABORT, …), its value says it as JSON, and the header `__control` tells it from a record
-that somebody wrote.
+Its key is the kind (COMMIT, ABORT, …), its value says it as JSON, and the header `__control` distinguishes it from a
+record that a producer wrote.
 """
 
 from __future__ import annotations

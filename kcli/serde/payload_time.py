@@ -47,7 +47,7 @@ class TimeField:
             return self._else(data)
 
     def time(self, data: bytes | None) -> int | None:
-        """The time in ms; None where there is none, and `why` says the reason."""
+        """The time in ms; None without one, and `why` says the reason."""
         if data is None:
             return None
         try:
@@ -82,8 +82,8 @@ def _names(value: Any, before: str, depth: int = 0) -> list[str]:
 
 
 def lookup(value: Any, path: tuple[str, ...]) -> Any:
-    """What stands at a path of names and list places; a name that has the dots itself goes first. None where there
-    is nothing."""
+    """The value at a path of names and list places; a name that has the dots itself goes first. None without a
+    value."""
     if not path:
         return value
     if isinstance(value, dict):

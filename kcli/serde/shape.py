@@ -1,5 +1,5 @@
 """What a value shows of its schema: how its bytes are framed, the schema it names, the fields that it has. Pure, and
-never an error: bytes that are nothing in particular are said to be just that. No registry is asked.
+never an error: bytes of no known kind are reported as just that. No registry is asked.
 """
 
 from __future__ import annotations

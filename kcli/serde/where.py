@@ -1,4 +1,4 @@
-"""The language of `--where`: an expression over one record, read with Python's parser and made anew from a white list.
+"""The language of `--where`: an expression over one record, read with Python's parser and rebuilt from a white list.
 
 Nothing that was typed is run. Every node becomes a call of a function of operators.py, a constant or one of the
 record's names, so no attribute, name or call can reach the interpreter; what is not on the list is refused with its
@@ -235,7 +235,7 @@ def _simple(node: ast.expr) -> bool:
 
 
 def _said(problem: SyntaxError, text: str, place: int) -> str:
-    """Python's reason, where it is one for people who do not write Python."""
+    """Python's reason, where it helps a reader without Python."""
     reason = problem.msg
     if reason.startswith("invalid syntax"):
         here = text[place : place + 20]

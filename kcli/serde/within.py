@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Within:
-    """Wanted are records whose time is in [start, end), in ms; None is without bound. What it saw is told by
+    """Wanted are records whose time is in [start, end), in ms; None is without bound. The result is in
     `without` (reason to count, of records without a time), `first` (topic, partition and offset of the first of
     them) and `back` (by how many ms times went back, and where)."""
 

@@ -42,7 +42,7 @@ class SyncAdmin:
         return self._thread.run(self._admin.delete_topics(names))
 
     def create_partitions(self, counts: Mapping[str, int], *, dry_run: bool = False) -> dict[str, KcliError | None]:
-        """Give each topic so many partitions in all; None where it was done."""
+        """Raise each topic to that number of partitions; None where it was done."""
         return self._thread.run(self._admin.create_partitions(counts, dry_run=dry_run))
 
     def delete_records(self, before: Mapping[TopicPartition, int]) -> dict[TopicPartition, int | KcliError]:

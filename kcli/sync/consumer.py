@@ -181,7 +181,7 @@ class SyncConsumer:
         self._thread.run(self._consumer.commit(offsets))
 
     def committed(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata | None]:
-        """The group's commits, None where there is none."""
+        """The group's committed offsets, None for a partition without one."""
         return self._thread.run(self._consumer.committed(partitions))
 
     def group_metadata(self) -> GroupMetadata:

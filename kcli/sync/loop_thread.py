@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own: heartbeats and lingering batches go on while the program does other things."""
+"""An event loop in a thread of its own: heartbeats and lingering batches continue while the program works."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class SyncProducer:
 def _tell(stored: Future[RecordMetadata], settled: asyncio.Future[RecordMetadata]) -> None:
     """Hand an outcome over to the other thread's future."""
     if not stored.set_running_or_notify_cancel():
-        settled.cancelled() or settled.exception()  # nobody waits any more
+        settled.cancelled() or settled.exception()  # no caller waits any more
     elif settled.cancelled():
         stored.set_exception(KcliError("the record was given up"))
     elif (problem := settled.exception()) is not None:

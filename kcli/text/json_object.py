@@ -12,7 +12,7 @@ from kcli.values import Frozen
 
 
 class JsonObject(Frozen):
-    """One object, and where it stands in its document ("" at the top). Every reader raises ValueError."""
+    """One object, and its place in its document ("" at the top). Every reader raises ValueError."""
 
     fields: Mapping[str, object] = {}
     place: str = ""

@@ -1,9 +1,9 @@
-"""Regular expressions that people type, over records and names, which nobody waits for without end: a second for one
+"""Regular expressions that people type, over records and names, with a bound on the time: a second for one
 record or name, then it is an error.
 
 Python's engine is quick and cannot be stopped; `regex` can, and costs some microseconds a call. So the pattern is
-looked at first: how many steps it can take over so many bytes at the worst. Where that is little Python's engine has
-it, and `regex` has what is long, or repeats what varies, as (a+)+ does.
+looked at first: how many steps it can take over that many bytes at the worst. Where that is little Python's engine has
+it, and `regex` runs patterns that are long, or repeat what varies, as (a+)+ does.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SECONDS = 1.0
 STEPS = 20_000_000
 """What Python's engine does in less than that time."""
-MANY = 64  # a repeat that may be so much longer is one without end
+MANY = 64  # a repeat with more than this between its bounds counts as endless
 
 
 class _Endless(Exception):

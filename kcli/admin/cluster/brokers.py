@@ -60,7 +60,7 @@ async def look_at_brokers(cluster: Cluster, *, figures: bool = True) -> list[Bro
 
 
 async def _ping(cluster: Cluster, row: BrokerRow) -> None:
-    """How long an answer takes on an open connection, or why there is none."""
+    """How long an answer takes on an open connection, or the reason why it is missing."""
     try:
         async with asyncio.timeout(ANSWERS_WITHIN):
             broker = await cluster.node(row.node.id)

@@ -59,7 +59,7 @@ SOURCES = {
     8: "group",
 }
 SET_HERE = frozenset(("topic", "broker", "all brokers", "logger", "client-metrics", "group"))
-"""Sources of values that somebody set while the cluster runs; all others are inherited."""
+"""Sources of dynamic overrides; all others are inherited."""
 TYPES = {1: "boolean", 2: "string", 3: "int", 4: "short", 5: "long", 6: "double", 7: "list", 8: "class", 9: "password"}
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
 
@@ -106,7 +106,7 @@ def foreseen(at: Resource, operation: Operation, old: Config | None) -> tuple[st
 
 
 class Operation(Value):
-    """What shall happen to one config: `how` is SET, DELETE, APPEND or SUBTRACT."""
+    """One change of a config: `how` is SET, DELETE, APPEND or SUBTRACT."""
 
     name: str = ""
     how: int = SET

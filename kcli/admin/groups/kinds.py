@@ -116,7 +116,7 @@ def _refusal(row: share.DescribedGroup | streams.DescribedGroup) -> KcliError | 
 
 
 async def _sources(cluster: Cluster, topology: streams.Topology | None) -> dict[str, list[TopicPartition]]:
-    """What each subtopology reads. A topic of which nothing is known now is left out."""
+    """What each subtopology reads. An unknown topic is missing."""
     sources: dict[str, list[TopicPartition]] = {}
     for subtopology in (topology.subtopologies if topology is not None else None) or ():
         read = sources[subtopology.subtopology_id] = []

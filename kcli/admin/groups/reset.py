@@ -1,4 +1,4 @@
-"""Changes of a group's offsets: old, new, and the reason if there is none; planned first, executed after.
+"""Changes of a group's offsets: old, new, and the reason if there is no new one; planned first, executed after.
 
 A Form is a function from the state of a partition to the wanted offset. That is clamped to the log, because an offset
 outside of it leaves the choice to the consumer's reset policy.
@@ -63,7 +63,7 @@ class Change(Value):
 
 if TYPE_CHECKING:
     Form = Callable[[TopicPartition, Standing], Wanted | KcliError]
-    """What is wanted for a partition, or why that cannot be said."""
+    """The wanted offset of a partition, or the reason why it is unknown."""
 
 
 def decide(group: str, at: TopicPartition, standing: Standing | KcliError, form: Form) -> Change:

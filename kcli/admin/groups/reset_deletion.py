@@ -57,7 +57,7 @@ def _refusal(target: Target, topic: str) -> KcliError | None:
     if not isinstance(target.refusal, GroupLive) or group is None:
         return target.refusal
     if group.protocol != "consumer":
-        return target.refusal  # who is subscribed to what is known of consumers only
+        return target.refusal  # subscriptions are known of consumers only
     readers = subscribers(group, topic)
     return Subscribed(target.group, topic, readers) if readers else None
 

@@ -45,12 +45,12 @@ def offset(number: int) -> Form:
 
 
 def before_end(count: int) -> Form:
-    """So many offsets before the end."""
+    """That many offsets before the end."""
     return lambda at, standing: Wanted(commit=OffsetAndMetadata(offset=standing.end - count))
 
 
 def after_start(count: int) -> Form:
-    """So many offsets after the start."""
+    """That many offsets after the start."""
     return lambda at, standing: Wanted(commit=OffsetAndMetadata(offset=standing.start + count))
 
 

@@ -195,7 +195,7 @@ async def _one_group(coordinators: Coordinators, group: str, changes: list[Chang
 
 
 async def _now_live(coordinators: Coordinators, group: str, error: KcliError) -> KcliError:
-    """Somebody joined after we looked: say who."""
+    """Name the members that joined after the check."""
     described = (await find_groups(coordinators, [group]))[0][group]
     if isinstance(described, Described) and described.members:
         return GroupLive(described)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"})
-"""States in which a member's assignment is not known yet, so that nothing may be said about who owns a partition."""
+"""States in which a member's assignment is not known yet, so the owner of a partition is unknown."""
 
 STATES = ("Stable", "Empty", "Dead", *sorted(REBALANCING), "NotReady", "Unknown")
 """The states that groups of any type may be in (Kafka's GroupState)."""

@@ -68,7 +68,7 @@ def resolve(quotas: Quotas, *, user: str, client: str, ip: str | None = None) ->
 
 
 def _shared(entity: Entity, user: str, client: str, ip: str | None) -> str:
-    """Who draws on the same allowance at a broker: a default gives everybody his own."""
+    """The clients that share one allowance at a broker: a default gives each its own."""
     kinds = entity.names
     if IP in kinds:
         return f"connections from {ip}"

@@ -1,4 +1,4 @@
-"""Where partitions shall be, as Kafka's own tool writes it: `{"version": 1, "partitions": [{"topic", "partition",
+"""The target of each partition, as Kafka's own tool writes it: `{"version": 1, "partitions": [{"topic", "partition",
 "replicas", "log_dirs"}]}`."""
 
 from __future__ import annotations

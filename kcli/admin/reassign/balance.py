@@ -36,7 +36,7 @@ class Wish(Value):
 
 
 def plan(current: Assignment, wish: Wish, sizes: Mapping[TopicPartition, int]) -> Assignment:
-    """Where each partition shall be, the preferred leader first; many are where they are. `sizes` is bytes: of two that
+    """The replicas of each partition, the preferred leader first; most stay in place. `sizes` is bytes: of two that
     could move the smaller does. Raises UsageError for more replicas than brokers."""
     counts = {at: wish.replication or len(brokers) for at, brokers in current.items()}
     most = max(counts.values(), default=0)
@@ -140,7 +140,7 @@ def _even(board: Board, load: Load, pick: Pick, act: Act) -> None:
             stuck.add(begin)
             continue
         stuck.clear()
-        for a, b in reversed(list(pairwise(way))):  # the far end first: nobody is fuller in between
+        for a, b in reversed(list(pairwise(way))):  # the far end first: no broker is fuller in between
             at = pick(a, b)
             if at is None:  # a hop further on took what this one had counted on
                 stuck.add(begin)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 async def grow_topics(
     cluster: Cluster, counts: Mapping[str, int], *, dry_run: bool = False
 ) -> dict[str, KcliError | None]:
-    """Give each topic so many partitions in all, or with `dry_run` let the controller check that it would. None where
-    it was done."""
+    """Raise each topic to that number of partitions, or with `dry_run` let the controller check it. None where it was
+    done."""
     if not counts:
         return {}
     topics = [CreatePartitionsTopic(name=name, count=count, assignments=None) for name, count in counts.items()]

@@ -46,8 +46,8 @@ class TopicLooks:
     async def look(
         self, cluster: Cluster, names: Iterable[str] | None = None, *, internal: bool = False
     ) -> list[TopicRow]:
-        """All topics now, or those named. Raises KcliError when the metadata cannot be read; what else fails is left
-        out."""
+        """All topics now, or those named. Raises KcliError when the metadata cannot be read; other failures are
+        missing."""
         described = await describe_topics(cluster, names, internal=internal)
         topics = [topic for topic in described.values() if isinstance(topic, Topic)]
         every = [
@@ -105,7 +105,7 @@ def problem(topic: Topic) -> str:
 
 
 async def _sizes(cluster: Cluster) -> tuple[dict[tuple[str, int, int], int] | None, dict[int, KcliError]]:
-    """Bytes by topic, partition and broker; None where nobody may or can tell."""
+    """Bytes by topic, partition and broker; None where no broker may or can tell."""
     places, failed = await log_dirs(cluster)
     if not places:
         return None, failed

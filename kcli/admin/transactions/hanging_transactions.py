@@ -75,8 +75,8 @@ async def find_open(
 
 
 async def _judge(cluster: Cluster, search: Search, patience: float) -> None:
-    """Ask the coordinators who knows the producers, and which partitions they count in. Where a coordinator cannot be
-    asked nothing is said to hang: it may know."""
+    """Ask the coordinators for the producers, and the partitions of their transactions. Where a coordinator cannot be
+    asked no transaction is reported as hanging: the coordinator may know it."""
     producers = sorted({transaction.producer.producer_id for transaction in search.found})
     listed, search.untold = await list_transactions(cluster, Filter(producer_ids=producers))
     names = {listed.producer_id: listed.name for listed in listed}

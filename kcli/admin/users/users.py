@@ -26,7 +26,7 @@ FEWEST, USUAL, MOST = 4096, 8192, 16384
 
 
 class Password(Frozen):
-    """What a user's password shall be for one mechanism."""
+    """A user's new password for one mechanism."""
 
     user: str = ""
     mechanism: str = "SCRAM-SHA-512"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 LONG = 60.0
-"""Seconds of silence that no quota asks for: the broker is wrong, or somebody set quotas that let nothing through."""
+"""Seconds of silence that no quota asks for: the broker is wrong, or its quotas let nothing through."""
 
 
 class Gate:
@@ -80,7 +80,7 @@ class Gate:
         self._update()
 
     def mute(self, seconds: float) -> None:
-        """The peer asks for silence. Its answers go on coming."""
+        """The peer asks for silence. Its answers keep coming."""
         until = self._loop.time() + seconds
         if until > self._muted_until and not self._ended:
             self._muted_until, self.asked = until, seconds

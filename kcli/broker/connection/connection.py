@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 HIGH_WATER = 4 * 1024 * 1024
 UNHEARD = " at the first request: it may want authentication (security.protocol=SASL_PLAINTEXT or SASL_SSL)"
-LATE = 0.05  # seconds: a timer that comes so much too late says that the loop was held up
+LATE = 0.05  # seconds: a timer that is late by this shows that the loop was held up
 QUIET = 1.0  # seconds of silence after which the peer may have closed the connection without our having seen it
 
 
@@ -57,7 +57,7 @@ class Connection(asyncio.BufferedProtocol):
         self.name = name
         self.versions: Ranges = {}
         self.lost: BaseException | None = None
-        self.hung_up = False  # it was the peer who closed
+        self.hung_up = False  # the peer closed
         self.cause: BaseException | None = None  # what the transport said, when it was lost
         self._loop = asyncio.get_running_loop()
         self._session = ClientSession(client_id)
@@ -230,7 +230,7 @@ class Connection(asyncio.BufferedProtocol):
     # -- the end ----------------------------------------------------------------------------------------------------
 
     def _fail(self, reason: str) -> None:
-        """End the connection. Whoever waits for an answer may have been heard (`sent`)."""
+        """End the connection. A request without an answer may have arrived (`sent`)."""
         self._end(ConnectError(reason, sent=True))
 
     def _stuck(self, timeout: float) -> None:

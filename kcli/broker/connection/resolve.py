@@ -27,7 +27,7 @@ async def resolve(host: str, port: int) -> list[tuple[int, tuple[Any, ...]]]:
         pass  # not a literal address: a name
     except ValueError as problem:  # a NUL, or a character that no encoding has
         raise OSError(0, "this cannot be a host name") from problem
-    if host == "localhost":  # nobody has to be asked, so no thread has to wait
+    if host == "localhost":  # no name server is needed, so no thread has to wait
         infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     else:
         try:

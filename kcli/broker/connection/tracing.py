@@ -47,7 +47,7 @@ class Traced(Connection):
             out.write(f"{line}\n")
             out.flush()
         except OSError:
-            _files[self.where] = _nowhere()  # who read it left: that is no reason to fail
+            _files[self.where] = _nowhere()  # the reader left: that is no reason to fail
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._asked: dict[int, tuple[str, float]] = {}
@@ -78,7 +78,7 @@ class Traced(Connection):
 
 
 class _Nowhere:
-    """Takes lines that nobody reads any more."""
+    """Takes lines that have no reader any more."""
 
     def write(self, text: str) -> int:
         return len(text)

@@ -27,8 +27,8 @@ FOR_EVER = float("inf")
 
 
 async def introduce(connection: SecuredConnection, access: Access, host: str, seconds: float, again: float) -> None:
-    """Authenticate a new connection within so many seconds, and have it done again, within `again` seconds each time,
-    before the session ends. Raises as `authenticate`."""
+    """Authenticate a new connection within `seconds`, and again before the session ends, within `again` seconds
+    each time. Raises as `authenticate`."""
     until = await authenticate(connection, access, host, seconds)
     if until < FOR_EVER:
 

@@ -36,8 +36,8 @@ class SecuredConnection(Connection):
         super().__init__(*given)
         self.renewal: Renewal | None = None  # of an authentication that does not last (KIP-368)
         self._wire: asyncio.Transport | None = None  # below TLS
-        self._emptied: asyncio.Future[None] | None = None  # somebody waits until nothing is in flight
-        self._token: asyncio.Future[bytes] | None = None  # somebody waits for a bare SASL token
+        self._emptied: asyncio.Future[None] | None = None  # a waiter for "nothing in flight"
+        self._token: asyncio.Future[bytes] | None = None  # a waiter for a bare SASL token
 
     # -- TLS --------------------------------------------------------------------------------------------------------
 

@@ -1,5 +1,5 @@
 """What the child of a TAB asks the cluster. Commands and keyrings that keep secrets are not asked: they may want a
-password, and nobody is there to type it."""
+password, and a TAB cannot ask for it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def ask(question: Question, seconds: float) -> list[str]:
-    """The names, within about so many seconds. Raises KcliError and whatever else a configuration can be wrong by."""
+    """The names, within about that many seconds. Raises KcliError and whatever else a configuration can be wrong by."""
     from kcli.cli.completion.quoting import safe
     from kcli.cli.runtime.fast_start import start_lean
 
@@ -77,7 +77,7 @@ async def _names(question: Question, settings: ClientSettings) -> list[str]:
 
 
 async def _people(cluster: Cluster, kind: str) -> list[str]:
-    """Users of SCRAM, ids of delegation tokens, or whoever is known: those users, and whom ACLs name."""
+    """Users of SCRAM, ids of delegation tokens, or all known principals: those users, and the principals of ACLs."""
     if kind == "tokens":
         from kcli.admin.users.tokens import describe_tokens
 
@@ -89,7 +89,7 @@ async def _people(cluster: Cluster, kind: str) -> list[str]:
     from kcli.admin.acls.acls import describe_acls
 
     known: set[str] = set()
-    for asked in (describe_users, describe_acls):  # who may ask one may not be allowed the other
+    for asked in (describe_users, describe_acls):  # a client with the right to one may lack it for the other
         try:
             told = await asked(cluster)
         except KcliError:

@@ -1,6 +1,6 @@
 """Names from the cluster for a TAB, never later than DEADLINE: a child asks, its parent waits that long at the most.
 
-A child that comes too late (TLS, SASL, far away) goes on for CHILD seconds and leaves the names for the next TAB in
+A child that comes too late (TLS, SASL, far away) continues for CHILD seconds and leaves the names for the next TAB in
 the user's cache: fresh for FRESH seconds, and for STALE where the cluster is not quick enough. While a child asks, and
 for CHILD seconds after one that failed, no other is sent: a dead cluster costs one wait, not one per TAB.
 """
@@ -62,7 +62,7 @@ def folder() -> str:
 
 
 def _age(path: str) -> float:
-    """Seconds; endless where there is no such file, or one that is not ours."""
+    """Seconds; endless where the file is missing, or belongs to another user."""
     try:
         found = os.lstat(path)
     except OSError:
@@ -80,7 +80,8 @@ def _kept(path: str) -> list[str]:
 
 
 def _first(asking: str) -> bool:
-    """Whether nobody asks or has just failed; then it is us. True as well where nothing can be written."""
+    """Whether no child asks or has just failed; then this process takes the turn. True as well where no
+    file can be written."""
     try:
         os.makedirs(os.path.dirname(asking), mode=0o700, exist_ok=True)
         if _age(asking) >= CHILD and os.path.lexists(asking):
@@ -130,7 +131,7 @@ def _child(question: Question, path: str, asking: str, tell: int) -> None:
             pipe.write(b"\n" + found)
         code = 0
     finally:
-        os._exit(code)  # whatever it was: nobody is there to read about it
+        os._exit(code)  # any error: there is no reader for it
 
 
 def _asked(question: Question) -> list[str]:

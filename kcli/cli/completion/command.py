@@ -2,7 +2,7 @@
 
 bash sends the line up to the cursor and its own idea of the word; zsh and fish the words. The answer is a line of
 directives (`files`, `nospace`, or nothing), then `VALUE<TAB>DESCRIPTION` lines. Nothing here fails, and nothing is
-said on stderr: a prompt is no place for errors. Everything that is offered needs no quoting in any shell (`safe`).
+printed on stderr: a prompt is no place for errors. Everything that is offered needs no quoting in any shell (`safe`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kcli.cli.completion.place import Offer
 
 MOST = 5000
-"""So many candidates are printed at the most."""
+"""The largest number of candidates that are printed."""
 
 
 def run(words: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""A place in a line that is not finished, and what may stand there."""
+"""A place in an unfinished command line, and what it may contain."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 class Place(Value):
     """What the last word may be: `offers` that are known already, and names of a `kind` (see complete_names), each
-    behind `prefix`. `line` is what stands before it; `option` is the one whose value it is."""
+    behind `prefix`. `line` is the text before it; `option` is the one whose value it is."""
 
     offers: list[Offer] = field(factory=list)
     kind: str = ""

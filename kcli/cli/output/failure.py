@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 SENTENCES = 10
-"""How many errors are said on stderr; the document has all."""
+"""The number of errors that are printed on stderr; the document has all."""
 
 
 def complain_of(document: Document) -> None:

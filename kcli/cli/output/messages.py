@@ -1,4 +1,4 @@
-"""What is said on stderr, and what is said of a version: one line each."""
+"""Messages on stderr, and the line of --version: one line each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def complain(sentence: str) -> None:
         sys.stderr.write(f"kcli: {visible(sentence)}\n")
         sys.stderr.flush()
     except OSError:
-        sys.stderr = None  # nobody listens any more: the exit code still tells
+        sys.stderr = None  # the reader has gone; the exit code still tells
 
 
 def sentence(problem: Exception) -> str:

@@ -32,7 +32,7 @@ class Progress:
         self._task: Any = None
 
     def at(self, done: int) -> None:
-        """So many records or bytes are done."""
+        """Set the number of records or bytes that are done."""
         if not self._shown:
             return
         now = monotonic()

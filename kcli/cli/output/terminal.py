@@ -14,7 +14,7 @@ WIDTH, HEIGHT = 80, 24  # where it does not say
 
 
 class Terminal(Frozen):
-    """A terminal that somebody reads."""
+    """A terminal that a person reads."""
 
     width: int = WIDTH
     height: int = HEIGHT

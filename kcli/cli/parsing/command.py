@@ -54,7 +54,7 @@ def command(
     """Declare a function as the command `path`.
 
     Its docstring is the description that --help prints, `help` the line in the list of commands, `words` the metavar of
-    its arguments. In an example a comment stands behind a #. `details` are for --help-all.
+    its arguments. In an example a comment follows a #. `details` are for --help-all.
     """
 
     def declare(function: Callable[[Taken], int]) -> Callable[[Taken], int]:

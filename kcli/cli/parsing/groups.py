@@ -186,7 +186,7 @@ class ChangeOptions(PlanOptions, OutputOptions):
 
 
 class UndoOptions(ChangeOptions):
-    """What a command has whose change can be taken back."""
+    """The options of a command whose change can be undone."""
 
     panel = "Plan"
 

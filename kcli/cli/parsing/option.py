@@ -31,7 +31,7 @@ def these(*names: str) -> tuple[str, ...]:
 
 class Option(Frozen):
     """One option. `kind` is text, int or flag; an int below `least` or above `most` is refused. `also` are spellings of
-    other tools that are read like `flags`, and left out of the help; the values of a `word` are arguments. `panel` is
+    other tools that are read like `flags`, and hidden in the help; the values of a `word` are arguments. `panel` is
     the heading in the help ("" is the command's own); a `folded` option is explained by --help-all only."""
 
     name: str = ""

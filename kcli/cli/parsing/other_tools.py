@@ -1,4 +1,4 @@
-"""What kaf, kafkactl, rpk, kcl and Kafka's own scripts call a thing, and how the same is said here.
+"""The words of kaf, kafkactl, rpk, kcl and Kafka's own scripts, and kcli's word for the same.
 
 Imported only when a line has gone wrong; kcat's letters are in quick.py.
 """

@@ -28,11 +28,11 @@ KCAT = {
     "-T": "tee FILE | kcli produce TOPIC",
     "-m": "-X request.timeout.ms=…",
 }
-"""kcat's letters that we do not have, and how the same is said here."""
+"""kcat's letters that kcli does not have, and kcli's option for the same."""
 
 
 def parse(command: Command, argv: list[str]) -> Line | None:
-    """What is said by a command line (without the command's own name), or None when it asks for help. Raises UsageError
+    """The values of a command line (without the command's own name), or None when it asks for help. Raises UsageError
     with what is wrong and what to do about it."""
     try:
         return _parse(command, argv)

@@ -65,7 +65,7 @@ class TimeOptions(Options):
 
 
 class FilterOptions(Options):
-    """Which records are left out."""
+    """Which records are filtered out."""
 
     panel = "Filters"
     folded = EVERY

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kcli.cli.parsing.command import Command
 
     Verbs = dict[str, Command]
-    """The commands of a subject by what stands behind its name: `reset`, `features upgrade`."""
+    """The commands of a subject by the words after its name: `reset`, `features upgrade`."""
 
 SUBJECTS: dict[str, tuple[str, str]] = {
     "produce": ("produce.produce", "Send lines, files or JSON envelopes as records."),
@@ -135,13 +135,13 @@ VERBS_TOO = {
 
 
 def subject(word: str) -> str | None:
-    """The subject that a line's first word names, by its name or an alias; None where there is none."""
+    """The subject that a line's first word names, by its name or an alias; None for an unknown word."""
     name = word if word in SUBJECTS else ALIASES.get(word, word)
     return name if name in SUBJECTS else None
 
 
 def verb(word: str, known: Container[str]) -> str | None:
-    """The command of a subject that a word names, by its name or another one; None where there is none."""
+    """The command of a subject that a word names, by its name or another one; None for an unknown word."""
     return next((name for name in (word, *VERBS_TOO.get(word, ())) if name in known), None)
 
 

@@ -129,7 +129,7 @@ def command_of(command: Command, act: Callable[[Command, Line], int] = run_comma
 
 
 def _read_also(command: Any, spellings: dict[str, tuple[str, ...]]) -> None:
-    """Let Typer's parser know the spellings that its help leaves out."""
+    """Let Typer's parser know the spellings that its help hides."""
     for parameter in command.params:
         if parameter.name in spellings:
             parameter.add_to_parser = partial(_add_with, parameter, spellings[parameter.name])

@@ -12,7 +12,7 @@ Chosen = tuple[Command, list[str], str]
 
 
 def before_command() -> Command:
-    """The options that may stand before the command, as a command that has no others."""
+    """The options that may come before the command, as a command that has no others."""
     from kcli.cli.parsing.groups import OutputOptions
 
     return Command(name="kcli", options=OutputOptions.declared, words="COMMAND")
@@ -43,7 +43,7 @@ def find(words: list[str]) -> Chosen | None:
 
 def choose(name: str, verbs: dict[str, Command], words: list[str]) -> Chosen | None:
     """What a line names; None when it asks for the help of the group. A group by itself lists, if it can, and its
-    options may stand before the verb. Raises UsageError for a verb that is none."""
+    options may come before the verb. Raises UsageError for a verb that is none."""
     word = words[1] if len(words) > 1 else ""
     alone = verb("list", verbs)
     if word in HELP or (not word and alone is None):
@@ -119,7 +119,7 @@ def _by_option(name: str, verbs: dict[str, Command], words: list[str]) -> tuple[
 
 
 def options_of(command: Command, words: list[str], place: int) -> bool:
-    """Do options of the command, with their values, fill the words before `place`, where none stands?"""
+    """Whether options of the command, with their values, are all the words before `place`."""
     try:
         return options_first(command, words) == place
     except UsageError:

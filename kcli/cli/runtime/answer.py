@@ -1,6 +1,6 @@
 """What every administration command does around its work: connect, collect, print, tell the shell the truth.
 
-`work` gets the Cluster and the Document to fill. Whatever went wrong stands in the document (also in JSON) and as
+`work` gets the Cluster and the Document to fill. Each failure is in the document (also in JSON) and as
 sentences on stderr; one failed item of many is exit code 1.
 """
 
@@ -134,7 +134,7 @@ def say(options: QuietOptions, sentence: str) -> None:
 
 
 async def unlisted(cluster: Cluster, document: Document, failed: dict[int, KcliError]) -> None:
-    """Put into the document whose groups are not among the rows: a failure of the connection when it is nobody's."""
+    """Add the errors of coordinators whose groups have no rows; without such an owner, a failure of the connection."""
     nobodys = len(failed) == len(await cluster.nodes()) and all(isinstance(e, ConnectError) for e in failed.values())
     kind = ConnectError if nobodys else KcliError
     for node_id, error in failed.items():

@@ -34,8 +34,8 @@ class PlannedChange(Frozen):
     """What is left to do after a plan was made.
 
     `names` are what it changes: the one name, or `delete 3 topics` of `verb` and `noun`, is typed to confirm what
-    cannot be taken back; their number where a pattern found them. `carry_out` returns the exit code, None for that
-    of the document's errors. `keep_undo` writes the undo file before it; None where nothing takes the change back.
+    cannot be undone; their number where a pattern found them. `carry_out` returns the exit code, None for that
+    of the document's errors. `keep_undo` writes the undo file before it; None where the change cannot be undone.
     A `final` change has an undo file that does not restore everything. A change that only `adds` passes a protected
     profile.
     """
@@ -51,7 +51,7 @@ class PlannedChange(Frozen):
 
     @property
     def phrase(self) -> str:
-        """What is typed to confirm what cannot be taken back."""
+        """The text to type to confirm what cannot be undone."""
         return self.names[0] if len(self.names) == 1 else f"{self.verb} {plural(len(self.names), self.noun)}"
 
 
@@ -79,7 +79,7 @@ def check(options: PlanOptions) -> None:
 
 
 def confirmed(options: PlanOptions, document: Document, planned: PlannedChange) -> bool:
-    """Whether to make the change: --execute or --yes, or a person who answered the question under the plan. A plan
+    """Whether to make the change: --execute or --yes, or the answer to the question under the plan. A plan
     that is not confirmed is an error in the document, and its rows were shown above the question. Raises UsageError
     under a profile that is read-only, or protected unless the change only adds: before an undo file is written."""
     if options.plan_only:

@@ -33,7 +33,7 @@ class Connection:
         """`profile` is used as if --profile named it."""
         self.bootstrap: str | None = options.bootstrap
         for flag, given, example in (("-b", self.bootstrap, "HOST:PORT"), ("--profile", options.profile, "NAME")):
-            if given == "":  # a variable that is not set shall not become another cluster
+            if given == "":  # an empty variable must not select another cluster
                 raise UsageError(f"{flag} is empty; write {flag} {example}")
         self.quiet: bool = options.quiet
         self.verbose: bool = options.verbose
@@ -68,8 +68,8 @@ class Connection:
         return read_properties(path, given, self.profile, environment, named=self._named, looking=looking)
 
     def client(self) -> ClientSettings:
-        """Settings to make a Client with; secrets are looked up. Says what is to be said about the configuration, once.
-        Raises UsageError for what makes no sense."""
+        """Settings to make a Client with; secrets are looked up. Prints the notes about the configuration once.
+        Raises UsageError for contradictions."""
         from kcli.settings import parse_bootstrap
 
         where, text = self.servers()
@@ -110,11 +110,11 @@ class Connection:
 
     @property
     def profile_from(self) -> str:
-        """Who named the profile."""
+        """Where the profile's name comes from."""
         return "--profile" if self._named else "KCLI_PROFILE" if os.environ.get("KCLI_PROFILE") else "default_profile"
 
     def mapping(self) -> list[tuple[str, str, str]]:
-        """(FROM, TO, who said so); the first that fits counts: the command line's, the environment's, the profile's."""
+        """(FROM, TO, source); the first that fits counts: the command line's, the environment's, the profile's."""
         named = os.environ.get("KCLI_BROKER_MAP")
         profile = [(item, self.profile.where) for item in self.profile.broker_map] if self.profile is not None else []
         items = [(item, "--broker-map") for item in self._mapped]
@@ -138,7 +138,7 @@ class Connection:
                 complain(line)
 
     def servers(self) -> tuple[str, str]:
-        """Who names the servers, and how."""
+        """Where the servers' names come from."""
         profile = (self.profile.where, self.profile.bootstrap) if self.profile is not None else ("", None)
         environment = _servers_of_environment() or ("", None)
         given = "--bootstrap-server"

@@ -1,8 +1,8 @@
-"""What a short-lived process does not need, left out before it costs anything.
+"""Skip the imports that a short-lived process does not need, before they cost anything.
 
 asyncio imports ten modules for what few programs do: TLS, subprocesses, executors, log messages, stacks in debug mode.
 While it is being imported, those are stand-ins that become the real module when something is looked up in them; then
-they are taken away again, so that nobody but asyncio ever meets one. Measured with 10 records consumed: see
+they are removed again, so that only asyncio ever meets one. Measured with 10 records consumed: see
 docs/benchmarks.md, "Start-up".
 """
 
@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-YOUNG = 100_000  # objects made before the collector looks: imports make tens of thousands, and none of them is garbage
+YOUNG = 100_000  # objects created before the collector runs: imports create tens of thousands, none of them garbage
 
 
 class Later(ModuleType):
@@ -41,8 +41,8 @@ class Later(ModuleType):
 
 
 class Logger:
-    """A logger that does not exist before it has something to say. What is below a warning nobody can have asked for
-    as long as nobody has imported logging."""
+    """A logger that does not exist before it has a message. Levels below a warning cannot be enabled before a
+    module imports logging."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -58,7 +58,7 @@ class Logger:
 
 
 class Annotation:
-    """What stands in annotations that nobody reads: `Optional[float]`."""
+    """The names in annotations that are never evaluated: `Optional[float]`."""
 
     def __getitem__(self, _: object) -> Annotation:
         return self

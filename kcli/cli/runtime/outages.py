@@ -1,5 +1,5 @@
-"""What is said when a broker cannot be reached for a while: who, why, that we go on trying, and when it is over; and
-when one wants us to be quiet for long."""
+"""Messages about a broker that is unreachable for a while: its address, the reason, that kcli keeps trying, and the
+end of the outage; and about a long throttle."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from kcli.model import Cluster
 
 LONG = 5.0
-"""Seconds without a connection before it is said; a leader that restarts or moves is away for less."""
+"""Seconds without a connection before the message; a leader that restarts or moves is away for less."""
 LOOK = 1.0
 RECENT = 10.0
-"""Seconds after which a broker that nobody dials any more is no trouble of ours."""
+"""Seconds without a connection attempt after which a broker's outage is no longer reported."""
 
 
 class Outages:

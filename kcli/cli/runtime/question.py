@@ -12,14 +12,14 @@ from kcli.cli.runtime.signals import Interrupted
 
 
 def can_ask() -> bool:
-    """Whether there is a person who sees a question and can answer it."""
+    """Whether a terminal can show a question and read the answer."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def asked(question: str) -> str:
     """The line that was typed, without blanks around it; "" at the end of the input. Raises Interrupted for Ctrl-C.
 
-    A loop's own handler only notes the signal, and `readline` goes on waiting (PEP 475); so the handler that raises
+    A loop's own handler only notes the signal, and `readline` keeps waiting (PEP 475); so the handler that raises
     is in place while we wait, and what the loop's handler noted before counts too.
     """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -40,7 +40,7 @@ def asked(question: str) -> str:
 def _wait_for_a_line() -> None:
     """Until there is a line to read, or a signal's handler raises.
 
-    A signal that arrives after Python last looked for one and before `read` waits would be heard only after the next
+    A signal that arrives after Python last looked for one and before `read` waits would take effect only after the next
     key. The wakeup descriptor ends `select` in that case too. Windows has neither; its console ends the reading.
     """
     if os.name != "posix":

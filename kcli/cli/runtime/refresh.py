@@ -48,7 +48,7 @@ async def refreshes(
     insists: bool = False,
     lost: Callable[[], None] = lambda: None,
 ) -> AsyncIterator[T]:
-    """What `once` returns, again and again, until somebody stops it. A refresh that fails altogether is reported
+    """What `once` returns, again and again, until it is stopped. A refresh that fails altogether is reported
     (`lost` is called too) and tried again; the first one raises, and so does every one where the caller `insists`. With
     a timeout, the last refresh is when that is over, and one that brokers hold up is not waited for much longer."""
     seen, news = 0, News()

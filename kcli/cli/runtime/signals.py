@@ -80,7 +80,7 @@ class Stop:
             self._event.set_result(None)
 
     async def unless(self, work: Coroutine[Any, Any, T], left: asyncio.Future[None] | None = None) -> T | None:
-        """The result of `work`; None when we were asked to stop first, or `left` came first (nobody wants the result
+        """The result of `work`; None when we were asked to stop first, or `left` came first (the result is not wanted
         any more), after `work` was cancelled and has ended."""
         task = asyncio.ensure_future(work)
         ends = (task, self._event) if left is None else (task, self._event, left)
@@ -101,7 +101,7 @@ class Stop:
         await asyncio.wait((self._event,))
 
     async def until(self, task: asyncio.Future[Any]) -> None:
-        """Wait until `task` is done or we were asked to stop; it goes on all the same."""
+        """Wait until `task` is done or we were asked to stop; the task continues all the same."""
         await asyncio.wait((task, self._event), return_when=asyncio.FIRST_COMPLETED)
 
 

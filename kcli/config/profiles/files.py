@@ -45,7 +45,7 @@ TOP = ("default_profile", "profiles", "trusted_projects")
 
 
 def user_file() -> str:
-    """KCLI_CONFIG, else config.toml in the config folder (kcli/paths.py); where there is none, in the folder that the
+    """KCLI_CONFIG, else config.toml in the config folder (kcli/paths.py); where that is missing, in the folder that the
     platform has for it (as platformdirs, which costs more to import than to write)."""
     named = os.environ.get("KCLI_CONFIG")
     if named:

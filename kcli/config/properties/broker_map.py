@@ -9,7 +9,7 @@ from __future__ import annotations
 from kcli.errors import UsageError
 from kcli.settings import parse_bootstrap
 
-ANY = 1  # a port that nobody meant
+ANY = 1  # a port that no user gives
 
 
 def pair(item: str, where: str) -> tuple[str, str]:

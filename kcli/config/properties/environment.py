@@ -1,7 +1,7 @@
 """`KCLI_*`: what the environment says. KCLI_SASL_PASSWORD is sasl.password; a few names are kcli's own.
 
-A variable that is nearly a property is refused, as a mistyped property is. One that resembles none is somebody else's:
-Kubernetes sets KCLI_PORT where a service is called kcli.
+A variable that is nearly a property is refused, as a mistyped property is. One that resembles none belongs to another
+program: Kubernetes sets KCLI_PORT where a service is called kcli.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Properties: the Java and the librdkafka names of our settings, from a profile, the environment, a file and -X.
 
-A name that nobody knows is refused with the nearest one: a mistyped setting that is silently ignored costs more
+An unknown name is refused with the nearest one: a mistyped setting that is silently ignored costs more
 than an error. Names that are about something else (serializers) are accepted, with a note under -v.
 """
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class Properties:
-    """Fields to replace in each of the settings. `given` is what was said last of each name, and where;
+    """Fields to replace in each of the settings. `given` is the last value of each name, and its source;
     `warnings` and `notes` (for -v) are about it. Without `looking`, sources are left alone: nothing is run or read.
-    `withheld` is (property, where it stands) of each secret that the `project`'s profile does not get, which nobody
-    trusts."""
+    `withheld` is (property, its source) of each secret that the untrusted `project`'s profile does not
+    get."""
 
     def __init__(self, *, looking: bool = True) -> None:
         self.bootstrap: str | None = None
@@ -40,7 +40,7 @@ class Properties:
         self._secured = False
 
     def member(self) -> dict[str, Any]:
-        """What is said of the membership. Raises UsageError for what does not go with group.protocol (E61)."""
+        """The membership's settings. Raises UsageError for what does not go with group.protocol (E61)."""
         modern = self.group.get("protocol") == "consumer"
         for name in CLASSIC if modern else ("group.remote.assignor",):
             if KNOWN[name][1] in self.group:
@@ -78,7 +78,7 @@ class Properties:
         return "schema.registry.url" in self.given
 
     def registry(self) -> dict[str, tuple[Given, str]]:
-        """What is said of a schema registry, without the prefix of its names, in the order it was said. Raises
+        """The properties of a schema registry, without the prefix of their names, in the order given. Raises
         UsageError where it wants a secret that the project's profile does not get."""
         from kcli.config.properties.names import of_a_registry
 
@@ -95,7 +95,7 @@ class Properties:
         return found
 
     def put_from_outside(self, key: str, value: str, where: str) -> None:
-        """`put`, of a variable or a file of the user's. Withholds secrets from a project that nobody trusts."""
+        """`put`, of a variable or a file of the user's. Withholds secrets from an untrusted project."""
         from kcli.config.profiles.profile import gives_secret
 
         if self.project is not None and gives_secret(key, value):
@@ -128,7 +128,7 @@ class Properties:
             getattr(self, name)[field] = converted
 
     def _beside(self, key: str, where: str) -> None:
-        """A name that is about security, about nothing here, or nobody's."""
+        """A name that is about security, about nothing here, or unknown."""
         from kcli.config.properties.names import SECURITY, elsewhere, of_a_registry, refusal
 
         if key in SECURITY:

@@ -145,7 +145,7 @@ _OF_A_REGISTRY = """
     bearer.auth.token.command bearer.auth.token.file http.connect.timeout.ms http.read.timeout.ms
 """
 OF_A_REGISTRY = (*_OF_A_REGISTRY.split(), *TLS)
-"""What is said of a schema registry, without its prefix."""
+"""The properties of a schema registry, without the prefix."""
 
 
 def of_a_registry(key: str) -> str:

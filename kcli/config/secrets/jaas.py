@@ -41,7 +41,7 @@ def parse(text: str, where: str) -> tuple[str, dict[str, str]]:
 
 
 def _shown(words: list[tuple[str, bool]], at: int) -> str:
-    """What stands in front of a mistake: an option's name, never its value."""
+    """The text in front of a mistake: an option's name, never its value."""
     return words[at - 3][0] if at >= 5 else words[1][0]
 
 

@@ -1,6 +1,6 @@
 """From ssl.*, sasl.* and security.protocol to `Security`: Java's and librdkafka's names mean the same (B15–B20).
 
-What was said last wins, whatever its dialect: a CA file on the command line replaces a truststore of the profile.
+The last value wins, whatever its dialect: a CA file on the command line replaces a truststore of the profile.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TELLING = """
 sasl.mechanism sasl.mechanisms sasl.username sasl.jaas.config ssl.ca.location ssl.truststore.location
 ssl.keystore.location ssl.certificate.location
 """.split()
-"""Who names these does not want PLAINTEXT, which is what a missing security.protocol means to other clients."""
+"""A configuration with one of these is not PLAINTEXT, as other clients read a missing security.protocol."""
 
 
 def security_of(
@@ -82,7 +82,7 @@ class Asked:
         self._looking = looking
 
     def _texts(self, names: Iterable[str]) -> Iterable[tuple[str, str, str]]:
-        """(property, its text, where it stands) in the order they were said."""
+        """(property, its text, its source) in the order given."""
         for key, (value, where) in self._given.items():
             if key in names:
                 if not isinstance(value, str):

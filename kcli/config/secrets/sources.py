@@ -1,4 +1,4 @@
-"""Where a value is kept when it does not stand in the configuration itself: environment, file, keyring or command.
+"""Where a value is kept when it is not in the configuration itself: environment, file, keyring or command.
 
 In TOML `{ env = "X" }`, `{ file = "…" }`, `{ keyring = "service/user" }`, `{ command = ["pass", "show", "x"] }`;
 anywhere else `${env:X}`, `${file:…}`, `${keyring:…}`, `${command:…}` as the whole value. Nothing is looked up before
@@ -106,7 +106,7 @@ def _env(source: Source, where: str, warn: Callable[[str], None]) -> str:
 
 
 def _file(source: Source, where: str, warn: Callable[[str], None]) -> str:
-    """A file that somebody else could have written is refused; one that others can read is warned about: Kubernetes
+    """A file that another user could have written is refused; one that others can read is warned about: Kubernetes
     mounts secrets like that."""
     path = os.path.expanduser(source.what[0])
     try:

@@ -42,7 +42,7 @@ def _openssl(name: str) -> str:
 
 def paired(fields: dict[str, Any]) -> None:
     """Raises UsageError for a key without a certificate, and for a certificate written out here without its key, as far
-    as that can be told without reading a file or a secret."""
+    as that is visible without reading a file or a secret."""
     key = next((name for name in ("key_pem", "key") if name in fields), "")
     if key and not {"certificate", "certificate_pem", "keystore"} & fields.keys():
         named = "ssl.key.location" if key == "key" else "the private key (ssl.key.pem, ssl.keystore.key)"

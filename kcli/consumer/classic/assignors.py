@@ -172,7 +172,7 @@ def _sticky(layout: Layout, members: Mapping[str, Subscription]) -> Assignment:
 
 
 def _cooperative_past(member: Subscription) -> Past:
-    """The generation is told by protocol v2, before that by the user data."""
+    """The generation is in protocol v2; before that, in the user data."""
     from kcli.consumer.classic.claims import Past
 
     if member.generation >= 0:
@@ -181,7 +181,7 @@ def _cooperative_past(member: Subscription) -> Past:
 
 
 def _cooperative_sticky(layout: Layout, members: Mapping[str, Subscription]) -> Assignment:
-    """As sticky, but a partition that changes hands is left out until its owner has given it up (KIP-429)."""
+    """As sticky, but a partition that changes hands stays unassigned until its owner has given it up (KIP-429)."""
     from kcli.consumer.classic.sticky import assign_sticky
 
     pasts = {name: _cooperative_past(member) for name, member in members.items()}

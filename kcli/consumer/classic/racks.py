@@ -52,7 +52,7 @@ class Racks:
         return sorted(partitions, key=lambda at: self._readers.get(at, 0))
 
     def next_match(self, at: TopicPartition, consumers: list[str], first: int) -> int:
-        """The place in `consumers`, counted round from `first`, of one in a rack of `at`; -1 when there is none."""
+        """The place in `consumers`, counted round from `first`, of one in a rack of `at`; -1 without one."""
         racks = self.partitions.get(at)
         if not racks:
             return -1

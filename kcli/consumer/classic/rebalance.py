@@ -147,7 +147,7 @@ class Rebalance(Holdings):
             )
 
     async def _lead(self, answer: JoinGroupResponse, interest: Interest) -> dict[str, list[TopicPartition]]:
-        """The leader's work: everybody's share. With `skip_assignment` (KIP-814) it only has to watch."""
+        """The leader's work: the assignment of all members. With `skip_assignment` (KIP-814) it only has to watch."""
         members = {
             member.member_id: decode_subscription(member.metadata, member.group_instance_id)
             for member in answer.members

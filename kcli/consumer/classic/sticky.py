@@ -40,8 +40,8 @@ def assign_sticky(
 
 
 class _Constrained:
-    """Everybody wants the same, so everybody gets `floor` or `floor + 1` partitions. Keep what is owned within that,
-    then deal out the rest in turn; first within racks, if those matter."""
+    """All members have the same subscription, so each gets `floor` or `floor + 1` partitions. Keep what is owned within
+    that, then deal out the rest in turn; first within racks, if those matter."""
 
     def __init__(self, layout: Layout, racks: Racks, claims: Claims) -> None:
         self._racks = racks
@@ -54,7 +54,7 @@ class _Constrained:
         self._hungry: list[str] = []  # members below the floor
         self._content: list[str] = []  # members at the floor that may still get one more
         self._given: Assignment = {name: [] for name in self._owned}
-        self._lost: dict[TopicPartition, str] = {}  # who will have to give it up
+        self._lost: dict[TopicPartition, str] = {}  # the member that must give it up
         self.moving: dict[TopicPartition, str] = {}
 
     def build(self) -> Assignment:

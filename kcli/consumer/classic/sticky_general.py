@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 class Moves:
     """The partitions moved so far, by topic and (from, to). Instead of moving one back along a pair that was already
-    used, the one that went the other way returns: that keeps more partitions where they were."""
+    used, the one that moved the other way returns: that keeps more partitions where they were."""
 
     def __init__(self) -> None:
         self._pair: dict[TopicPartition, tuple[str, str]] = {}
@@ -169,7 +169,7 @@ class General:
             self._loads.remove(name)
             del self._given[name]
         earlier = {name: list(given) for name, given in self._given.items()}
-        if not self._must_revoke:  # first try with the new ones only: nobody has them yet
+        if not self._must_revoke:  # first try with the new ones only: they have no owner yet
             self._move([at for at in rest if at.topic in movable])
         moved = self._move(everything)
         if not starting and moved and _unevenness(self._given) >= _unevenness(earlier):
@@ -185,7 +185,7 @@ class General:
         return sum(len(self._layout[topic]) for topic in self._wants[name])
 
     def _balanced(self) -> bool:
-        """True when nobody could take a partition from somebody who has at least two more."""
+        """True when no member could take a partition from one that has at least two more."""
         if self._loads.spread() <= 1:
             return True
         for name in self._loads:
@@ -215,7 +215,7 @@ class General:
                 return moved
 
     def _better(self, at: TopicPartition) -> str | None:
-        """Who should have `at` instead: its owner of old if that helps, else the one with the least."""
+        """The member that should have `at` instead: its former owner if that helps, else the one with the fewest."""
         load = len(self._given[self._owner[at]])
         old = self._before.get(at)
         if old is not None and old in self._readers[at.topic] and load > len(self._given[old]) + 1:
@@ -238,7 +238,7 @@ class General:
 
 
 def _previous(members: Iterable[str], pasts: Mapping[str, Past], newest: int) -> dict[TopicPartition, str]:
-    """Who had a partition in the latest generation before the newest."""
+    """The owner of a partition in the latest generation before the newest."""
     owners: dict[TopicPartition, tuple[int, str]] = {}
     for name in members:
         past = pasts[name]

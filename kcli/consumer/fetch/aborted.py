@@ -36,7 +36,7 @@ class AbortedFilter:
     __slots__ = ("_aborted", "_coming")
 
     def __init__(self, aborted: Iterable[AbortedTransaction]) -> None:
-        # Sorted here, since not every broker does; the next one stands last.
+        # Sorted here, since not every broker does; the next one is last.
         self._coming = sorted(
             ((transaction.first_offset, transaction.producer_id) for transaction in aborted), reverse=True
         )

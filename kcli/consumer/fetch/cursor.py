@@ -81,7 +81,7 @@ class Cursor:
         if start.kind == "offset":
             self.seek(start)
 
-    # -- where it stands --------------------------------------------------------------------------------------------
+    # -- its position -----------------------------------------------------------------------------------------------
 
     def seek(self, to: Bound, epoch: int = -1) -> None:
         """Move to another position. Chunks, and responses in flight, are dropped; a pause stays (E34)."""

@@ -83,7 +83,7 @@ class Fetcher:
         """One request and its answer."""
         reader = self.reader
         rank = self._rank
-        due.sort(key=lambda cursor: rank.get(cursor.at, 0))  # who brought data last time stands last (E2)
+        due.sort(key=lambda cursor: rank.get(cursor.at, 0))  # partitions that had data last time are last (E2)
         for cursor in due:
             cursor.topic_id = self._topic_id(cursor)
         due = [cursor for cursor in due if cursor.state == READY]
@@ -107,7 +107,7 @@ class Fetcher:
                 answer = await broker.ask(request, timeout=timeout)
             else:
                 answer = await broker.ask(request, timeout=timeout, max_version=NAMES_ONLY)
-        except EncodeError:  # a broker before 2.7 cannot be told epochs of records (C10); nothing was sent
+        except EncodeError:  # a broker before 2.7 takes no epochs of records (C10); nothing was sent
             if not self._tells_epochs:
                 raise
             self._tells_epochs = False
@@ -288,7 +288,7 @@ class Fetcher:
             reader.fail(cursor, error)
 
     def _broke(self, asked: Asked, error: KcliError) -> None:
-        """No answer. The way there is forgotten, and everybody tries again a little later."""
+        """No answer. Forget the leader; all its partitions are tried again a little later."""
         self.session.broke()
         together = spread()  # one for all, so that they come back in one request
         for at, (cursor, generation, _) in asked.items():

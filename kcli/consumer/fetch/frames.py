@@ -16,7 +16,7 @@ PREFIX = Struct(">qi")  # base offset, bytes behind these two
 SHORTEST = 14  # what a message of v0 has behind its length, the least of all formats
 LAST = 2**63 - 2**32  # a base offset from which last offsets could not be counted
 LARGEST = 2**31 - 1
-HEAD = 64  # bytes in which the length of a batch of any format stands
+HEAD = 64  # bytes that contain the length of a batch of any format
 PATIENCE = 3
 """Answers in a row that bring nothing."""
 

@@ -100,12 +100,12 @@ class Positions:
         return again
 
     def _sleeps(self, fetcher: Waiting | None, cursor: Cursor) -> bool:
-        """Whether its fetcher might not know of it: it may have gone to sleep while nobody knew the leader, and it was
-        somebody else on this cluster (a producer beside us) who has looked that up."""
+        """Whether its fetcher might not know of it: it may have gone to sleep while the leader was unknown, and another
+        user of this cluster object (a producer beside us) has looked the leader up."""
         return fetcher is not None and fetcher.idle and not fetcher.full and cursor.fetchable
 
     def _missing(self, cursor: Cursor, *, homeless: bool) -> Callable[[list[Cursor]], Awaitable[None]] | None:
-        """What to look up for this cursor, if anything; `homeless` says that nobody knows its leader."""
+        """What to look up for this cursor, if anything; `homeless` says that its leader is unknown."""
         if cursor.state == RESOLVING:
             return self._outside if cursor.start.kind == "outside" else self._start
         if cursor.state == VALIDATING:

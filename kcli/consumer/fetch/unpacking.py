@@ -79,7 +79,7 @@ class Unpacking:
         packed = batch.body_end - batch.body_start
         try:
             done = batch.unpack(SMALL)
-        except CorruptBatch:  # who reads it will hear it
+        except CorruptBatch:  # the reader gets the error
             chunk.tried = batch.last_offset
             return True
         self._ratio = (batch.body_end - batch.body_start if done else SMALL) / packed
@@ -134,7 +134,7 @@ def _unpack(batches: list[Batch], most: int) -> tuple[int, float]:
             try:
                 batch.unpack()
                 ratio = (batch.body_end - batch.body_start) / packed
-            except CorruptBatch:  # who reads it will hear it
+            except CorruptBatch:  # the reader gets the error
                 ratio = 1.0
         tried = batch.last_offset
         size += batch.body_end - batch.body_start

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
             ...
 
 
-PATIENCE = 0.8  # of the time for a revocation: so long is the user waited for, the rest is for the commit
+PATIENCE = 0.8  # the application's part of the time for a revocation; the rest is for the commit
 LOOK_AGAIN = 0.1  # seconds
 MARGIN = 0.1  # of the rebalance timeout: for telling the coordinator
 

@@ -108,7 +108,7 @@ class Offsets:
             async with asyncio.timeout_at(deadline), self._turn:
                 return
         except TimeoutError:
-            return  # who asked for them will hear it
+            return  # the caller gets the error
 
     async def write(
         self,
@@ -117,7 +117,7 @@ class Offsets:
         check: Callable[[Iterable[TopicPartition]], None] | None = None,
     ) -> None:
         """Commit, with retries until `deadline` (of the loop's clock); `check` may refuse before each try. Raises
-        BrokerError with the first code that retrying cannot mend, else what went wrong last; its `sent` is True when a
+        BrokerError with the first code that a retry cannot fix, else the last failure; its `sent` is True when a
         try was not answered, and may have been written."""
         left = dict(offsets)
         problem: KcliError = DeadlineExceeded(f"{self._coordinator.group}: there was no time left to commit")
@@ -217,7 +217,8 @@ class Offsets:
                 yield TopicPartition(name, partition.partition_index), partition.error_code
 
     async def read(self, wanted: Iterable[TopicPartition], deadline: float) -> Found:
-        """The committed offsets, None where there is none. Asked until `deadline`; raises what went wrong last."""
+        """The committed offsets, None for a partition without one. Retries until `deadline`; raises the last
+        failure."""
         offsets: Found = {}
         left = set(wanted)
         problem: KcliError = DeadlineExceeded(f"{self._coordinator.group}: there was no time left to read offsets")
@@ -298,7 +299,7 @@ def _may_be_done(trouble: KcliError) -> bool:
 
 
 def _doubtful(refused: BrokerError) -> BrokerError:
-    """A refusal after a try that nobody answered is not the whole truth."""
+    """A refusal after an unanswered try is not the whole truth."""
     about = "an earlier try was not answered, and it may have been committed"
     error = BrokerError(refused.code, refused.about, f"{refused.code.text}; {about}")
     error.sent = True

@@ -67,7 +67,7 @@ class Coordinator:
 
     async def leave(self, build: Callable[[int], Request[R]], api_key: int, code_of: Callable[[R], int]) -> None:
         """Tell the coordinator that a member goes; in three tries, for after its session timeout the coordinator knows
-        by itself. Raises what no further try mends."""
+        by itself. Raises errors that a retry cannot fix."""
         left = LEAVE_TRIES
 
         async def once() -> bool:

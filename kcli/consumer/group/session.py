@@ -204,7 +204,7 @@ class Session(ABC):
     async def committed(
         self, partitions: Iterable[TopicPartition], *, timeout: float | None = None
     ) -> dict[TopicPartition, OffsetAndMetadata | None]:
-        """The group's committed offsets, None where there is none; never a guess (E19). Raises as `commit`."""
+        """The group's committed offsets, None for a partition without one; never a guess (E19). Raises as `commit`."""
         self.check()
         return await self._offsets.read(partitions, self._deadline(timeout))
 
@@ -269,7 +269,7 @@ class Session(ABC):
                 self._settings.group,
                 "this member has to join again, nothing was committed",
             )
-        lost = self._member.generation < 0  # also what is pending: a commit of nobody might overwrite another's
+        lost = self._member.generation < 0  # pending ones too: a commit without membership might overwrite another's
         for at in offsets:
             if lost or (at not in self._share.owned and at not in self._share.pending):
                 raise BrokerError(
@@ -292,7 +292,7 @@ class Session(ABC):
         """A task that ends, ends the session."""
         try:
             await work()
-        except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever (B29)
+        except Exception as error:  # noqa: BLE001 - whatever it is, no caller may wait for ever (B29)
             self._fail(error)
 
     def _fail(self, error: BaseException) -> None:

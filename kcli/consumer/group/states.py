@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from kcli.codes import ErrorCode
 
     class Identity(NamedTuple):
-        """Who asked. An answer to another identity than the present one changes nothing (E41)."""
+        """The identity that sent a request. An answer to an earlier identity changes nothing (E41)."""
 
         generation: int
         member_id: str

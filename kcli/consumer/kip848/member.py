@@ -65,7 +65,7 @@ class ConsumerGroupSession(Session):
         self._share = Reconciliation(
             cluster, self._member, self._offsets, settings, callbacks, positions, self._loop.time
         )
-        self._floor = Floor()  # here it is the coordinator who says how often
+        self._floor = Floor()  # here the coordinator sets the interval
 
     def _subscribe(self, wanted: Sequence[str] | str) -> None:
         self._member.subscribe(wanted, self._loop.time())

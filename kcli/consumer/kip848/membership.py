@@ -2,7 +2,7 @@
 
     OUT → (heartbeat with epoch 0) → STABLE → fenced: OUT again      AWAY: not polled in time, left until polled again
 The coordinator assigns: `target` is what it wants us to own, `held` what we do; the difference is reconciled and then
-reported. What is held when the membership goes is lost, not revoked (E53), and joining waits until that was told.
+reported. What is held when the membership goes is lost, not revoked (E53), and joining waits until that was reported.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class ConsumerMembership:
         self.interval = FIRST_INTERVAL
         self._topics: list[str] = []
         self._pattern: str | None = None
-        self._known: Report | None = None  # what the coordinator acknowledged; None: it has to be told all (E56)
+        self._known: Report | None = None  # what the coordinator acknowledged; None: report everything (E56)
         self._owed = False  # an assignment came and is not acknowledged, even if nothing changes by it (E56)
         self._next_heartbeat = now
         self._poll_end = now + settings.max_poll_interval
@@ -195,7 +195,7 @@ class ConsumerMembership:
     def _refused(self, code: ErrorCode, message: str | None, now: float, pause: float) -> str:
         step = _HEARTBEAT.get(code.name) or (RETRY if code.retriable else FATAL)
         if step == LOST:
-            wait = pause if self.state == OUT else 0.0  # who is fenced joins again at once (E59); not for ever so
+            wait = pause if self.state == OUT else 0.0  # a fenced member joins again at once (E59); not for ever
             self._drop(now + wait)
         elif step == FATAL:
             self.state, self.generation = FAILED, -1

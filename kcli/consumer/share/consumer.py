@@ -146,7 +146,7 @@ class ShareConsumer:
         settings = self._reader.settings
         if not settings.decompress:
             return
-        tried: set[int] = set()  # a broken one stays compressed: who reads it will hear it
+        tried: set[int] = set()  # a broken one stays compressed: the reader gets the error
         while True:
             if self._unpacking is not None:
                 await asyncio.shield(self._unpacking)  # a poll that is cancelled leaves it to the next one

@@ -199,7 +199,7 @@ class ShareFetcher:
         reader.later(at, at_once=known)
 
     def _broke(self, acked: Ranges, wanted: dict[Place, TopicPartition], error: KcliError) -> None:
-        """No answer: nobody knows what the broker made of it. What it acquired for us is free when it notices that
+        """No answer: the outcome at the broker is unknown. What it acquired for us is free when it notices that
         the connection is gone, or when the locks run out."""
         if isinstance(error, Closed):
             raise error

@@ -82,7 +82,7 @@ class ShareMember:
         """A task that ends, ends the membership (B29)."""
         try:
             await work()
-        except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever
+        except Exception as error:  # noqa: BLE001 - whatever it is, no caller may wait for ever
             if self.failed is None:
                 self.failed = error
                 self._member.fail(error)
@@ -146,7 +146,7 @@ class ShareMember:
     # -- names ------------------------------------------------------------------------------------------------------
 
     async def _name(self) -> None:
-        """Topics come by id: one that nobody here knows yet is asked for until it has a name (E57)."""
+        """Topics come by id: look up an unknown one until it has a name (E57)."""
         pauses = self._coordinator.pauses()
         while True:
             self._target_changed.clear()  # level-triggered: cleared before the state is read

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     Place = tuple[bytes, int]  # topic id, partition
 
 FIRST_LOOK = 0.2
-"""Seconds: who was given nothing asks again soon, then less and less often. A new group's partitions are set up only
-after its first member came, and are told with the heartbeat after that."""
+"""Seconds: a member without partitions asks again soon, then less and less often. A new group's partitions are set up
+only after its first member came, and come with the heartbeat after that."""
 
 _ANSWERS = {
     "COORDINATOR_LOAD_IN_PROGRESS": RETRY,
@@ -83,7 +83,7 @@ class ShareMembership:
     ) -> str:
         """A heartbeat was answered. Returns PROCEED, RETRY, FIND, LOST or FATAL."""
         if self.state not in (OUT, STABLE) or request.member_epoch != (self.epoch if self.state == STABLE else JOIN):
-            return PROCEED  # asked by who we were before
+            return PROCEED  # an answer to an earlier identity
         code = codes.of(answer.error_code)
         if code:
             return self._refused(code, answer.error_message, now, pause)
@@ -107,7 +107,7 @@ class ShareMembership:
     def _refused(self, code: ErrorCode, message: str | None, now: float, pause: float) -> str:
         step = _ANSWERS.get(code.name) or (RETRY if code.retriable else FATAL)
         if step == LOST:
-            wait = pause if self.state == OUT else 0.0  # who is fenced joins again at once; not for ever so
+            wait = pause if self.state == OUT else 0.0  # a fenced member joins again at once; not for ever
             self.state, self.epoch, self.target, self._known = OUT, -1, frozenset(), None
             self.next_heartbeat = now + wait
         elif step == FATAL:

@@ -159,7 +159,7 @@ class ShareReader:
     # -- tasks ------------------------------------------------------------------------------------------------------
 
     def _run(self, work: Awaitable[None]) -> None:
-        """Own a task. One that ends by an error poisons the consumer, so that nobody waits for ever (B29)."""
+        """Own a task. One that ends by an error poisons the consumer, so that no caller waits for ever (B29)."""
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._ended)

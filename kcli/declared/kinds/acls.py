@@ -51,7 +51,7 @@ def _step(acl: Acl, sign: str, place: str) -> Step:
 
 
 def entries(acls: Iterable[Acl]) -> list[dict[str, Any]]:
-    """ACLs as a file has them: what differs in operations and names only stands together."""
+    """ACLs as a file has them: those that differ in operations and names only are one entry."""
     together: dict[tuple[str, ...], dict[str, list[str]]] = {}
     for acl in acls:
         key = (acl.principal, acl.host, acl.kind, acl.pattern, acl.permission)

@@ -29,7 +29,7 @@ from kcli.values import Value, field
 
 CONFIGS = 12  # when these steps are done: see topics.py
 PASSING = re.compile(r"(leader|follower)\.replication\.throttled\.(rate|replicas)|replica\.alter\.log\.dirs\.io\..*")
-"""Configs that a reassignment sets while it lasts: nobody declares them, so they are not exported nor pruned."""
+"""Configs that a reassignment sets while it lasts: no file declares them, so they are neither exported nor pruned."""
 
 
 class Changes(Value):
@@ -60,8 +60,8 @@ async def look(
 async def _complete(
     cluster: Cluster, wanted: Mapping[Resource, Settings], known: dict[Resource, dict[str, Config] | KcliError]
 ) -> None:
-    """A declared name that an answer does not have is an error, unless the resource has none at all (nobody set
-    anything) or is the default of all brokers, which tells what was set: there the brokers say what holds."""
+    """A declared name that an answer does not have is an error, unless the resource has none at all (no override)
+    or is the default of all brokers, which lists overrides only: there the brokers tell the effective value."""
     lacking = {
         at: [name for name in settings.values if name not in configs]
         for at, settings in wanted.items()
@@ -89,7 +89,7 @@ async def _complete(
 
 
 async def _defaults(cluster: Cluster, names: list[str]) -> dict[str, Config]:
-    """What holds on every broker alike where nobody set it."""
+    """The value on every broker alike where it has no override."""
     brokers = [Resource("broker", str(node.id)) for node in await cluster.nodes()]
     answers = (await describe_configs(cluster, brokers, names=names)).values()
     told = [{config.name: config for config in configs} for configs in answers if isinstance(configs, list)]
@@ -143,7 +143,7 @@ def compare(at: Resource, wanted: Settings, known: Mapping[str, Config], *, prun
 
 
 def kept(at: Resource, name: str) -> bool:
-    """Is this nobody's to prune? Kafka itself sets min.insync.replicas of all brokers while KIP-966 is on."""
+    """Whether this must never be pruned. Kafka itself sets min.insync.replicas of all brokers while KIP-966 is on."""
     return bool(PASSING.fullmatch(name)) or (at == ("broker", "") and name == "min.insync.replicas")
 
 

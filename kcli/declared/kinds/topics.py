@@ -1,4 +1,4 @@
-"""Declared topics: made, given more partitions and other configs, and removed where they shall be absent.
+"""Declared topics: created, given more partitions and other configs, and removed where they are declared absent.
 
 Fewer partitions, and another number of replicas, are no matter of a declaration: they are refused with what to run.
 """
@@ -119,7 +119,7 @@ async def _removed(cluster: Cluster, topics: list[Standing], declared: Declared)
                     Item(sign=REMOVE, what="records", old=records),
                 ],
                 undo={"topics": {topic.topic: {**shape, "configs": mine}}},
-                problem=configs if isinstance(configs, KcliError) else None,  # what is not known cannot be taken back
+                problem=configs if isinstance(configs, KcliError) else None,  # an unknown value cannot be restored
             )
         )
     return steps

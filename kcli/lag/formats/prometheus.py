@@ -107,7 +107,7 @@ def _partition(rows: dict[str, Rows], standing: Standing) -> None:
 
 
 def _put(rows: dict[str, Rows], name: str, labels: Labels, value: float | None) -> None:
-    """A figure that is not known is left out: 0 would be a lie."""
+    """An unknown figure is missing: 0 would be a lie."""
     if value is not None:
         rows[name].append((labels, value))
 

@@ -1,4 +1,4 @@
-"""Why a group lags, in a sentence, and the command that mends it: for the dashboard and `kcli groups why`. Pure."""
+"""Why a group lags, in a sentence, and the command that fixes it: for the dashboard and `kcli groups why`. Pure."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Accumulator:
         return queue.depth if queue is not None else 0
 
     def overdue(self, at: TopicPartition, patience: float) -> bool:
-        """Whether a batch of the partition has waited for its leader for longer than so many seconds (KIP-794)."""
+        """Whether a batch of the partition has waited for its leader for longer than that many seconds (KIP-794)."""
         queue = self.active.get(at)
         if queue is None or not queue.waiting:
             return False
@@ -67,7 +67,7 @@ class Accumulator:
         return now - queue.waiting[0].created > patience + self._settings.linger
 
     def open(self, queue: PartitionQueue, now: float) -> ProducerBatch:
-        """The open batch of a queue; created if there is none."""
+        """The open batch of a queue; created on first use."""
         if queue.open is None:
             self._numbers += 1
             queue.open = ProducerBatch(queue.at, now, (self._numbers,))

@@ -20,7 +20,7 @@ class Budget:
     """Bytes and records that are accepted and not yet settled."""
 
     def __init__(self, max_bytes: int, max_records: int, on_full: Callable[[], None] | None = None) -> None:
-        self._on_full = on_full  # called when somebody has to wait: lingering batches must go now (A1.09)
+        self._on_full = on_full  # called when a sender has to wait: lingering batches must go now (A1.09)
         self.max_bytes = max_bytes
         self.max_records = max_records
         self.bytes = 0

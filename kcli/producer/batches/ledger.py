@@ -151,7 +151,7 @@ class Ledger:
             return
         try:
             self._report(outcome)
-        except Exception as problem:  # noqa: BLE001 - the caller's mistake must not stop everybody's records
+        except Exception as problem:  # noqa: BLE001 - the caller's mistake must not stop other records
             loop = asyncio.get_running_loop()
             loop.call_exception_handler({"message": "on_batch raised", "exception": problem})
 

@@ -66,7 +66,7 @@ class PartitionQueue:
         return self.open.created + linger
 
     def sendable(self, now: float, node_id: int, *, ordered: bool) -> ProducerBatch | None:
-        """The batch that may go to that node now, None if there is none. `ordered`: one in flight at a time."""
+        """The batch that may go to that node now, or None. `ordered`: one in flight at a time."""
         if not self.waiting:
             return None
         head = self.waiting[0]
@@ -77,7 +77,7 @@ class PartitionQueue:
         if now < self.held_until:
             return None
         if now < head.not_before and head.sent_to == node_id:
-            return None  # backing off, unless somebody else leads now (D30)
+            return None  # backing off, unless another broker leads now (D30)
         return head
 
     def may_follow(self, *, ordered: bool) -> bool:
@@ -143,7 +143,7 @@ class PartitionQueue:
         assert batch.sealed is not None
         if batch.stamp is None:
             renewed = (self.producer_id, self.epoch) != (identity.producer_id, identity.epoch)
-            # batches of the old epoch are still unsettled here: the old epoch goes on until they are
+            # batches of the old epoch are still unsettled here: the old epoch continues until they are settled
             if renewed and not any(batch.stamp for batch in (*self.in_flight, *self.waiting)):
                 self._begin(identity)
             batch.stamp = (self.producer_id, self.epoch, self.next_sequence)

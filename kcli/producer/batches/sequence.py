@@ -35,7 +35,7 @@ class Identity:
         self._lock = asyncio.Lock()
         self.producer_id = -1
         self.epoch = -1
-        self.unreachable: ConnectError | None = None  # why nobody could be asked for one, last time
+        self.unreachable: ConnectError | None = None  # why no broker could be asked for one, last time
 
     @property
     def missing(self) -> bool:

@@ -58,7 +58,7 @@ class Engine:
         self._senders: dict[int, LeaderSender] = {}
         self._supervisor: asyncio.Task[None] | None = None
         self._alarm: asyncio.TimerHandle | None = None
-        self._wanted = False  # somebody will send: get the id while metadata is looked up
+        self._wanted = False  # a record will be sent: get the id while metadata is looked up
         self._old: set[str] = set()  # topics whose metadata should be looked at again
         self._entering: set[object] = set()  # senders between their call and their append (A4.10)
 
@@ -95,7 +95,7 @@ class Engine:
         if self._supervisor is not None:
             await asyncio.gather(self._supervisor, return_exceptions=True)
 
-    # -- those who are about to append ------------------------------------------------------------------------------
+    # -- senders that are about to append ---------------------------------------------------------------------------
 
     def enter(self) -> object:
         """A send begins; a flush that begins now waits for its records (D43)."""
@@ -181,7 +181,7 @@ class Engine:
                 await self._rest()
 
     async def _rest(self) -> None:
-        """Until somebody calls, or the next linger or delivery timeout is over. The alarm is set anew only for an
+        """Wait for a call, or the end of the next linger or delivery timeout. The alarm is reset only for an
         earlier moment: most turns need no timer of their own, and one that rings for nothing does no harm."""
         moments = (self.accumulator.next_linger(), self.accumulator.next_expiry())
         due = min((moment for moment in moments if moment is not None), default=None)

@@ -1,5 +1,5 @@
-"""Looking things up on the side, one task for leaders and one for the producer's id, so that lingering and expiry go
-on meanwhile."""
+"""Looking things up on the side, one task for leaders and one for the producer's id, so that lingering and expiry
+continue meanwhile."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 class Search:
     """`on_found` is called after each look-up, `refreshed` with the topics that were refreshed, `hopeless` with errors
-    that waiting does not mend."""
+    that waiting does not fix."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Search:
         return True
 
     async def _look(self, wanted: list[TopicPartition], topics: set[str]) -> None:
-        """What cannot be mended fails, everything else waits until its delivery timeout."""
+        """Permanent errors fail, everything else waits until its delivery timeout."""
         names = sorted({at.topic for at in wanted} | topics)
         try:
             await self._cluster.refresh(names)
@@ -73,7 +73,7 @@ class Search:
             if not problem.retriable:
                 self._hopeless(problem)
         except KcliError:
-            pass  # nobody can be reached now: the delivery timeout decides
+            pass  # no broker can be reached now: the delivery timeout decides
         self._refreshed(topics)
         still = {at for at in wanted if self._cluster.leader_id(at) < 0}
         if not still:

@@ -84,7 +84,7 @@ class Returns:
         if answer.code is codes.OUT_OF_ORDER_SEQUENCE_NUMBER and not batch.doubtful:
             batch.maybe_written = False  # the sequence proves that it is not in the log
         if renew and batch.maybe_written:
-            self._ledger.refuse(queue, batch, answer)  # nobody remembers: to send it again could store it twice
+            self._ledger.refuse(queue, batch, answer)  # the broker forgot the producer: a retry could store it twice
             return
         queue.needs_epoch = queue.needs_epoch or renew
         queue.back(batch)

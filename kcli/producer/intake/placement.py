@@ -48,7 +48,7 @@ class Placement:
             return None
         now = asyncio.get_running_loop().time()
         if now - known[0] >= METADATA_CHECK:
-            self._partitions[topic] = (now, known[1])  # goes on meanwhile
+            self._partitions[topic] = (now, known[1])  # usable meanwhile
             self.engine.look_again(topic)
         return known[1]
 

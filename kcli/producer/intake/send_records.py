@@ -87,13 +87,13 @@ class Records:
             self._engine.leave(ticket)
 
     async def _breathe(self) -> None:
-        """Let the loop run. Who sends without a pause and finds room every time would else keep everything waiting,
+        """Let the loop run. A caller that sends without a pause and finds room every time would else block everything,
         also what is sent, until the buffer is full: seconds for small records (A4.26)."""
         self._in_a_row = 0
         await asyncio.sleep(0)
 
     async def _take(self, size: int, timeout: float, block: bool) -> None:
-        """Room for one record. Never waits when there is some and nobody else waits."""
+        """Room for one record. Never waits when there is room and no other caller waits."""
         budget = self._engine.budget
         if budget.waiting or not budget.fits(size, 1):
             await budget.take(size, 1, max(0.0, timeout), block=block)

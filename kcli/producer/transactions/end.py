@@ -93,8 +93,8 @@ class Ending:
         ) from problem
 
     async def _find_out(self, v2: bool) -> bool | None:
-        """Whether the transaction was committed (True) or aborted (False); None if nobody can say. Under v2 its end
-        bumps the epoch. Under v1 it does not, and what stands there at a later epoch may be another producer's."""
+        """Whether the transaction was committed (True) or aborted (False); None if that is unknown. Under v2 its end
+        bumps the epoch. Under v1 it does not, and a later epoch there may be another producer's."""
         from kcli.proto.messages.describe_transactions import DescribeTransactionsRequest
 
         try:
@@ -109,5 +109,5 @@ class Ending:
         (transaction,) = answer.transaction_states
         ours = (self._identity.producer_id, self._identity.epoch + v2)
         if (transaction.producer_id, transaction.producer_epoch) != ours:
-            return None  # not ended, or somebody else's by now
+            return None  # not ended, or another producer's by now
         return DECIDED.get(transaction.transaction_state)

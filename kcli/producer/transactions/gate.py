@@ -28,7 +28,7 @@ FATAL = (
     codes.INVALID_PRODUCER_ID_MAPPING,
     codes.UNSUPPORTED_FOR_MESSAGE_FORMAT,
 )
-"""Errors after which the producer cannot go on; on Produce INVALID_PRODUCER_EPOCH is not among them (D41), nor is
+"""Errors after which the producer cannot continue; on Produce INVALID_PRODUCER_EPOCH is not among them (D41), nor is
 INVALID_TXN_STATE, as in Java."""
 
 

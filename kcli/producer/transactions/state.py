@@ -61,7 +61,7 @@ class Standing:
         self.error: KcliError | None = None
 
     def go(self, to: State, error: KcliError | None = None) -> None:
-        """Enter a state. Raises AssertionError where there is no such way: that is a mistake of ours."""
+        """Enter a state. Raises AssertionError for a forbidden transition: that is a bug."""
         if self.state not in FROM[to]:
             raise AssertionError(f"{self.state.name} to {to.name}")
         self.state, self.error = to, error

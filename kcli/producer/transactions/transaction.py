@@ -72,7 +72,7 @@ class Transactions(Gate):
         if now - self._looked >= LOOK_AGAIN:
             self._v2 = await self._coordination.speaks_v2()
             self._looked = now
-            self.standing.check("begin")  # somebody else may have begun meanwhile
+            self.standing.check("begin")  # another task may have begun meanwhile
         self.standing.go(State.IN_TRANSACTION)
 
     async def send_offsets(self, offsets: Mapping[TopicPartition, Position | int], group: GroupMetadata) -> None:

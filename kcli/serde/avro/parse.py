@@ -34,7 +34,7 @@ LOGICAL = {
     "local-timestamp-nanos": "long",
     "uuid": "string",
 }
-"""Logical types that stand on one primitive type."""
+"""Logical types with one primitive type."""
 
 
 def parse(text: str, references: Iterable[str] = ()) -> Type:
@@ -51,7 +51,7 @@ def _refuse(problem: str) -> SchemaRefused:
 
 
 class _Parser:
-    """The named types so far; one schema may be read after another that it refers to."""
+    """The named types so far; a schema is read after those that it refers to."""
 
     def __init__(self) -> None:
         self.names: dict[str, Type] = {}

@@ -70,7 +70,7 @@ def avro_program(
 
 
 class _Program:
-    """The instructions so far. A pair of writer's and reader's types has one place."""
+    """The instructions up to now. A pair of writer's and reader's types has one place."""
 
     def __init__(self, *, logical: bool, wrapped: bool) -> None:
         self.logical, self.wrapped = logical, wrapped

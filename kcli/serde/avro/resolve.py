@@ -21,7 +21,7 @@ PROMOTED = {
 
 def chosen(writer: Type, reader: Type) -> Type | None:
     """The reader's type for a writer's one that is no union; of a union the first branch that is the same, else the
-    first that it is promoted to. None where there is none."""
+    first that it is promoted to. None without a match."""
     if not isinstance(reader, Union):
         return reader if matches(writer, reader) or reader.kind in PROMOTED.get(writer.kind, ()) else None
     for branch in reader.branches:

@@ -107,7 +107,7 @@ class CatReading:
 
 
 def _before(batches: list[Batch], moment: int) -> tuple[list[Batch], int]:
-    """The records before the first that is not before a moment, and the offset of that one; -1 without such a record."""
+    """The records before the first that is not before a moment, and its offset; -1 without such a record."""
     for number, batch in enumerate(batches):
         if batch.max_timestamp < moment:
             continue

@@ -181,7 +181,7 @@ def _only_word(words: list[str], what: str) -> str:
 
 
 def _new_voter(text: str) -> tuple[int, Address, bytes]:
-    """As `kafka-storage format --initial-controllers` has them, where the directory is optional: kcli asks the controller."""
+    """As `kafka-storage format --initial-controllers` has them; without a directory kcli asks the controller."""
     refused = UsageError(f"{text}: expected ID@HOST:PORT or ID@HOST:PORT:DIRECTORY, such as 3000@ctrl3:9093")
     number, at, rest = text.partition("@")
     if not at or not number.isascii() or not number.isdecimal():

@@ -58,7 +58,7 @@ async def mistyped(
 
 
 async def nearest(cluster: Cluster, at: Resource, name: str) -> str:
-    """ "; did you mean …?" for a config that a resource does not have, "" where it has it, and where that is unknown."""
+    """ "; did you mean …?" for a config that a resource does not have, "" where it has it or that is unknown."""
     names = await _names(cluster, [at])
     return "" if name in names else did_you_mean(name, names, SURE) or did_you_mean(name, names)
 

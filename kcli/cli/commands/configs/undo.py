@@ -22,8 +22,8 @@ SCHEMA = "kcli.configs.undo/1"
 
 
 async def keep(options: UndoOptions, cluster: Cluster, before: Before) -> None:
-    """Write what was set, None where the value was inherited, and name the command that undoes the change. A secret cannot
-    be read, so its row has no value to restore and is skipped."""
+    """Write what was set, None where the value was inherited, and print the command that undoes it. A secret cannot be
+    read, so its row has no value to restore and is skipped."""
     rows = [{"kind": at.kind, "name": at.name, "config": name, "value": value} for at, name, value in before]
     name = "-".join(sorted({f"{at.kind}-{at.name or 'default'}" for at, _, _ in before}))
     await UndoFile(options).keep(cluster, name, {"schema": SCHEMA, "configs": rows}, "kcli configs restore {}")
@@ -34,7 +34,7 @@ def before(
     changes: Mapping[Resource, list[Operation]],
     known: Mapping[Resource, list[Config] | KcliError],
 ) -> Before:
-    """What was set on the resources themselves, None for what they inherit; without secrets, which brokers never return."""
+    """What was set on the resources themselves, None for what they inherit; without secrets, which brokers hide."""
     rows: Before = []
     for at, operations in changes.items():
         configs = known[at]

@@ -165,7 +165,7 @@ class Selection:
             complain(f"{sentence}; skipped")
 
     def say_skipped(self) -> None:
-        """Report the number of skipped corrupt batches at the end; and of records without a time in a range of times."""
+        """Report the number of skipped corrupt batches at the end, and of records without a time in a time range."""
         from kcli.cli.output.messages import complain
 
         if self.payload is not None and not self.connection.quiet:

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from kcli.proto.batch import Batch
 
     Last = list[tuple[int, int, str, int, int, Batch]]
-    """timestamp, offset, topic, partition, a number that tells equals apart, the batch that holds it, or the part that is
-    kept"""
+    """timestamp, offset, topic, partition, a number that tells equals apart, the batch that holds it, or its kept
+    part"""
 
 DEFAULT = 10
 LARGE = 256 * 1024  # plain bytes of a batch that is not held for a few of its records

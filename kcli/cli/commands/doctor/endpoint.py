@@ -16,8 +16,8 @@ from kcli.settings import ClientSettings
 
 
 class Endpoint:
-    """`there` is where to connect instead (a broker map), `reached` the socket address that answered, `connection` the open
-    connection, with its `versions`."""
+    """`there` is where to connect instead (a broker map), `reached` the socket address that answered, `connection` is
+    open, with its `versions`."""
 
     def __init__(self, address: Address, settings: ClientSettings, access: Access | None, seconds: float) -> None:
         self.address = address

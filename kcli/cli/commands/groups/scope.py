@@ -60,7 +60,7 @@ class Scope:
         return not self.all_topics and not self.named
 
     def has(self, at: TopicPartition) -> bool:
-        """Whether a partition that is given anyhow, by a file or a group, is meant: all are when the line names none."""
+        """Whether a partition that is given anyhow, by a file or a group, is meant; all are when none is named."""
         if not self.named:
             return True
         numbers = self.topics[at.topic] if at.topic in self.topics else self._numbers(at.topic)

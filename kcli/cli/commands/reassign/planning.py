@@ -40,7 +40,7 @@ class PlanningOptions(AllTopicsOptions, QuietOptions):
 
 
 class Plan(Value):
-    """Where partitions are and where they will be. `everything` is where every partition of the cluster is, `sizes` bytes by
+    """Where partitions are and where they will be. `everything` has all partitions of the cluster, `sizes` bytes by
     partition, `racks` of all brokers that are there, `ongoing` the moves under way."""
 
     wanted: Assignment = field(factory=dict)

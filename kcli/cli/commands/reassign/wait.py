@@ -1,7 +1,7 @@
 """Waiting for moves: how far they are, Ctrl-C, and what is left behind by neither.
 
-Ctrl-C ends the waiting, not the moves: brokers continue. The throttle stays too then, for without it they would take all
-of the network; --on-interrupt changes that. A later `verify`, `cancel` or `throttle --remove` finds it.
+Ctrl-C ends the waiting, not the moves: brokers continue. The throttle stays too, for without it they would take the
+whole network; --on-interrupt changes that. A later `verify`, `cancel` or `throttle --remove` finds it.
 """
 
 from __future__ import annotations

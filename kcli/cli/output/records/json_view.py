@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     """A token, or what is between two brackets: first ("", bracket), then (name or "", node) of each."""
 
 STEP = 2  # columns of an indent
-DEEP = 60  # levels that are laid out; what is deeper stands on one line
+DEEP = 60  # levels that are laid out; deeper ones are on one line
 NAME, TEXT, NUMBER, WORD = "34;1", "32", "36", "33"
 CLOSES = {"{": "}", "[": "]"}
 

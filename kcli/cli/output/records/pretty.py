@@ -26,7 +26,7 @@ KEY_WIDTH = 24  # columns up to which keys are aligned
 
 
 class Pretty:
-    """The view of records. `terminal` cuts values that no one reads to their end; `color` is auto, always or never;
+    """The view of records. `terminal` cuts long values; `color` is auto, always or never;
     `value_format` is how values are read: what is of another format is text."""
 
     def __init__(self, *, terminal: bool, color: str | None, value_format: str) -> None:

@@ -37,7 +37,7 @@ def compile_template(text: str, *, null: bytes = b"", terminal: bool = False) ->
 
 
 def split_template(text: str) -> list[bytes | tuple[str, str | None]]:
-    """The parts of a template: text, and tokens with what stands in their braces. Raises UsageError."""
+    """The parts of a template: text, and tokens with the text in their braces. Raises UsageError."""
     items: list[bytes | tuple[str, str | None]] = []
     literal = ""
     place = 0
@@ -86,7 +86,7 @@ def columns(
 
 
 def _modifier(text: str, place: int) -> tuple[str | None, int]:
-    """What stands in the braces after a token, and where the template goes on."""
+    """The text in the braces after a token, and where the template continues."""
     if text[place : place + 1] != "{":
         return None, place
     depth = 0
@@ -155,7 +155,7 @@ def _encoded(how: str, null: bytes) -> Convert:
 
 def _translated(how: str, null: bytes, terminal: bool) -> Convert:
     """As JSON: any value ({json}), msgpack ({msgpack}), or JSON and msgpack maps ({auto}: --value-format). What is not
-    of the format stays as it is; for msgpack that is said once."""
+    of the format stays as it is; for msgpack a note says so once."""
     from kcli.serde.json_text import any_json, json_or_map, msgpack_json
 
     plain = _text(null, terminal)

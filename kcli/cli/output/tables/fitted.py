@@ -98,7 +98,7 @@ def fitted(
 
 
 def _joined(parts: list[_Part], blocks: list[list[str]], styles: Sequence[str] = ()) -> Iterable[str]:
-    """The lines of cells that stand beside each other."""
+    """The lines of cells that are beside each other."""
     for number in range(max(map(len, blocks))):
         texts = [block[number] if number < len(block) else "" for block in blocks]
         line = [part.padded(text) for part, text in zip(parts, texts, strict=True)]

@@ -27,8 +27,8 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def render(document: Document, format: str, terminal: Terminal | None = None) -> str:
-    """The whole text, with its last line end; "" where there is nothing to say. `terminal` is where somebody reads it.
-    Raises KeyError for a format that is none."""
+    """The whole text, with its last line end; "" without rows and sentences. `terminal` is where a person reads it.
+    Raises KeyError for an unknown format."""
     if format == "table" and terminal is not None:
         return _fitted(document, terminal)
     text = {

@@ -53,9 +53,9 @@ def column(
     rank: int = 2,
     width: int = 0,
 ) -> Any:
-    """Declare a column. Without `table` it is left out of the table, which people read; a `sparse` one is left out of a
+    """Declare a column. Without `table` it is not in the table, which people read; a `sparse` one is not in a
     table in which no row has a value. `name` is for a word that Python keeps for itself, such as `from`. One that
-    stands `before` another in tables and CSV keeps its own place in JSON. `unit`, `rank` and `width` are for
+    comes `before` another in tables and CSV keeps its own place in JSON. `unit`, `rank` and `width` are for
     terminals: see Column."""
     declared = Column(name=name, kind="", about=about, table=table, sparse=sparse, before=before)
     return field(extra=declared.replace(unit=unit, rank=rank, width=width))

@@ -27,9 +27,9 @@ class Column(Frozen):
     kind: str = "string"
     about: str = ""
     null: bool = False
-    table: bool = True  # False: left out of the table, which people read; every other format has it
-    sparse: bool = False  # left out of a table in which no row has a value
-    before: str = ""  # the column it stands before in tables and CSV; "" for its place in the class of rows
+    table: bool = True  # False: not in the table, which people read; every other format has it
+    sparse: bool = False  # hidden in a table in which no row has a value
+    before: str = ""  # the column it comes before in tables and CSV; "" for its place in the class of rows
     unit: Unit = ""
     rank: int = 2  # a narrow terminal hides the highest first; 1 is what a row is about, and its status; 0 always stays
     width: int = 0  # cells that its texts need at the least; 0 is what texts of its form need

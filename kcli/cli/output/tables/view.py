@@ -99,7 +99,7 @@ def _sorted(section: Section, text: str) -> tuple[str, bool]:
 
 
 def _name(section: Section, word: str) -> str | None:
-    """The name of the column that somebody writes `under_replicated`, `under-replicated` or `UNDER REPLICATED`."""
+    """The name of the column that a user writes `under_replicated`, `under-replicated` or `UNDER REPLICATED`."""
     name = word.strip().lower().replace("-", "_").replace(" ", "_")
     return name if any(column.name == name for column in section.columns) else None
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kcli.cli.parsing.registry import Verbs
 
 EXAMPLES = "\n\n\b\n"
-"""What stands in a description before its examples."""
+"""The line of a description before its examples."""
 OWN = "Options"
 LAST = "Connection"
 LEFT = 26

@@ -241,7 +241,7 @@ def see_also(command: Command) -> list[str]:
 
 
 def topic(name: str) -> str | None:
-    """The text of a topic; None where there is none."""
+    """The text of a topic; None for an unknown one."""
     found = TOPICS.get(name)
     return found[1] if found else None
 

@@ -1,4 +1,4 @@
-"""Keys and values decoded by a schema registry: what the options say, and what is said at the end."""
+"""Keys and values decoded by a schema registry: the options, and the summary at the end."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Arrivals:
         return max(self._at - monotonic(), 0.0)
 
     async def look(self) -> set[TopicPartition]:
-        """New partitions, if a refresh is due. A failed refresh is repeated later: the reader's own errors are raised."""
+        """New partitions, if a refresh is due. A failed refresh is repeated later: reading raises its own errors."""
         if monotonic() < self._at:
             return set()
         try:

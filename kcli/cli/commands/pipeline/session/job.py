@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(Value):
-    """What a job did. `records` is what was written, -1 where they were not counted; `bad` are those that did not fit their
+    """What a job did. `records` is what was written, -1 where it was not counted; `bad` are those that did not fit the
     format and are null."""
 
     records: int = -1
