@@ -70,7 +70,7 @@ def sealed_of(options: Mapping[str, str], say: Callable[[str], None] | None = No
     mapped = [item for item in options.get("brokermap", "").split(",") if item]
     return Sealed(
         client=_profiled(client, profile, mapped),
-        # nothing else may decide where reading goes on: an offset that aged out has to be seen
+        # nothing else may decide where reading resumes: an offset that aged out has to be seen
         consumer=ConsumerSettings().replace(**properties.consumer, reset="none"),
         producer=ProducerSettings().replace(**properties.producer),
     )

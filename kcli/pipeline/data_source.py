@@ -83,7 +83,7 @@ class KcliDataSource(DataSource):
         return StreamWriter(options, self._sealed(), schema)
 
     def _sealed(self) -> Sealed:
-        """The settings; what an option does not do here is told in the log. Raises UsageError."""
+        """The settings; options without an effect here are reported in the log. Raises UsageError."""
         from kcli.pipeline.connection import sealed_of
         from kcli.pipeline.options import PASSED_OVER
 

@@ -18,7 +18,7 @@ _NOISE = re.compile(r"@[0-9a-f]{6,}|\s*SQLSTATE: \w+|^\[[A-Z_.0-9]+\]\s*")
 
 
 class PipelineError(KcliError):
-    """What a user is told. `exit_code` is that of the error it came from."""
+    """The error for the user. `exit_code` is that of the error it came from."""
 
     def __init__(self, message: str, exit_code: int = 1) -> None:
         super().__init__(message)
@@ -43,7 +43,7 @@ def told(error: BaseException, log: Path | None = None) -> KcliError:
 
 
 def _text(error: BaseException) -> str:
-    """Everything that was said, causes included."""
+    """The whole text of an error, causes included."""
     parts = [str(error)]
     desc = getattr(error, "_desc", None) or getattr(error, "desc", None)
     if desc:

@@ -1,5 +1,5 @@
 """Which cluster and which topics offsets are of. A stream writes it into its checkpoint beside the offsets, under a
-name that no topic can have, so that a query never goes on in another cluster or in a topic that was made anew: the
+name that no topic can have, so that a query never resumes in another cluster or in a topic that was created again: the
 same offsets are other records there.
 """
 
@@ -24,7 +24,7 @@ class NotTheSame(KcliError):
 
 def identity_of(log: Log, topics: Iterable[str]) -> dict[str, Any]:
     """`{"cluster": id, "topics": {name: id}}` as of now, ids as Kafka's tools write them. What the cluster does not
-    tell (topic ids came with Kafka 2.8) is left out."""
+    tell (topic ids came with Kafka 2.8) is missing."""
     names = sorted(set(topics))
 
     async def ask(client: Client) -> dict[str, Any]:

@@ -78,7 +78,7 @@ class Log:
         return self._offsets(dict.fromkeys(ats, LATEST), "read_uncommitted")
 
     def at_times(self, times: Mapping[TopicPartition, int]) -> dict[TopicPartition, int | None]:
-        """The first offset at or after each time (ms), None where there is none."""
+        """The first offset at or after each time (ms), or None."""
         offsets = self._offsets(times)
         return {at: offset if offset >= 0 else None for at, offset in offsets.items()}
 

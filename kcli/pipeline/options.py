@@ -1,6 +1,6 @@
 """The options of `format("kcli")`: Spark's own Kafka names and defaults, and a few of ours. Names know no case.
 
-Everything is checked before anything is done; a name that nobody knows is refused with the nearest one.
+Everything is checked before anything is done; an unknown name is refused with the nearest known one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TYPES = {
 }
 FORMATS = ("binary", "string", "json", "msgpack")
 LATER = ("avro", "protobuf")
-"""Formats whose schemas stand in a registry, which kcli does not ask yet."""
+"""Formats whose schemas are in a registry, which kcli does not ask yet."""
 KNOWN = """
 assign subscribe subscribePattern startingTimestamp startingOffsetsByTimestamp startingOffsets
 startingOffsetsByTimestampStrategy endingTimestamp endingOffsetsByTimestamp endingOffsets failOnDataLoss
@@ -39,7 +39,7 @@ columns keyFormat valueFormat keySchema valueSchema commitGroup context pushdown
 checkpointLocation keepTimestamp brokerMap exactlyOnce sourceIds onBad
 """.split()
 PASSED_OVER = ("groupIdPrefix", "fetchOffset.numRetries", "fetchOffset.retryIntervalMs")
-"""Of Spark's source, and without a meaning here: nobody needs a group to read, and the client tries again by itself."""
+"""Of Spark's source, and without a meaning here: reading needs no group, and the client tries again by itself."""
 _DURATION = re.compile(r"\s*(\d+)\s*(ms|s|m|min|h|d|milliseconds?|seconds?|minutes?|hours?|days?)?\s*")
 
 

@@ -60,7 +60,7 @@ class Reporter:
             report.attempt = context.attemptNumber()
 
     def noted(self, rows: int, size: int, offset: int) -> None:
-        """So many rows and bytes more; `offset` is the next to be read."""
+        """Add rows and bytes; `offset` is the next to be read."""
         report = self.report
         report.rows += rows
         report.bytes += size
@@ -76,7 +76,7 @@ class Reporter:
             self._send()
 
     def close(self) -> None:
-        """Nothing more is told; without `done` before it, the task failed or was cut short."""
+        """The task reports nothing more; without `done` before it, the task failed or was cut short."""
         if self._socket is not None:
             self._socket.close()
             self._socket = None
@@ -87,7 +87,7 @@ class Reporter:
         try:
             self._socket.send(json.dumps(values).encode())
         except OSError:
-            return  # nobody listens; the work goes on
+            return  # without a listener the work continues
 
 
 class Listener:
@@ -137,7 +137,7 @@ class Listener:
 
 
 def _report(data: bytes) -> Report | None:
-    """What a datagram says; None where it is none of ours: on a cluster anybody who reaches us can send some."""
+    """The content of a datagram; None for a foreign one: on a cluster any machine that reaches us can send some."""
     try:
         values = json.loads(data)
         report = Report(**values)

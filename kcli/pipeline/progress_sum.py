@@ -22,7 +22,7 @@ MANY = 2000
 
 class Figures(Value):
     """One partition, or all of them. `total` -1: there is no end. `rate` is in rows a second, `eta` in seconds (-1:
-    nobody knows)."""
+    unknown)."""
 
     done: int = 0
     total: int = -1

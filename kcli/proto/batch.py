@@ -1,6 +1,6 @@
 """Record batches (F.1): `seal` closes one that was built, `read_batches` opens those a broker sent.
 
-A batch stays encoded until somebody wants its records, and then they are all made in one pass by the record core.
+A batch stays encoded until its records are wanted, and then the record core makes all of them in one pass.
 Its window [first, stop) says which offsets belong to the reader: a batch may begin before the position asked for
 (E3) and end after the bound.
 """
@@ -47,8 +47,8 @@ _HEADER_FIELDS = tuple(name for name in dir(core.Header) if not name.startswith(
 
 
 class CorruptBatch(DecodeError):
-    """A batch that cannot be read. `good` are the batches before it; `next_offset` is where one goes on who leaves it
-    out, by its own account, or one offset further if that account is broken too."""
+    """A batch that cannot be read. `good` are the batches before it; `next_offset` is the first offset after it, for a
+    reader that skips it: by its own account, or one offset further if that account is broken too."""
 
     def __init__(
         self, message: str, base_offset: int = -1, good: list[Batch] | None = None, next_offset: int = -1
@@ -185,7 +185,7 @@ class Batch(core.Header):
         return self._decoded(into.add)  # type: ignore[no-any-return]
 
     def may_contain(self, text: bytes) -> bool:
-        """Whether the bytes stand anywhere in its records section; False means in no key, value or header of it."""
+        """Whether the bytes occur anywhere in its records section; False means in no key, value or header of it."""
         if self.packed:
             self._decoded(id)  # unpacks it
         if isinstance(self.data, bytes | bytearray):
@@ -216,7 +216,7 @@ class Batch(core.Header):
 
     def write_values(self, out: bytearray, delimiter: bytes, limit: int = -1, null: bytes = b"") -> tuple[int, int]:
         """Append each value and the delimiter to `out`. Returns the records written (at most `limit` if that is not
-        negative) and the offset to go on from: the window's end, or one past the last record if the limit left any."""
+        negative) and the next offset: the window's end, or one past the last record if the limit left any."""
         return self._decoded(core.write_values, out, delimiter, limit, null)  # type: ignore[no-any-return]
 
     def write_format(
@@ -249,7 +249,7 @@ class Batch(core.Header):
         return bool(self.packed and self.attributes & 7 and self.magic == 2 and self.body_end > self.body_start)
 
     def unpack(self, most: int | None = None) -> bool:
-        """Decompress its records before somebody reads them, in any thread; False, and nothing is done, when they are
+        """Decompress its records before they are read, in any thread; False, and nothing is done, when they are
         more than `most` bytes. Raises CorruptBatch."""
         try:
             if self.packed:
@@ -302,7 +302,7 @@ class Batch(core.Header):
 
 def read_batches(records: Buffer, *, check_crcs: bool = True, max_decompressed: int = MAX_DECOMPRESSED) -> list[Batch]:
     """The batches of a fetch answer, v0 and v1 message sets read as if they were v2 (E8, E9). A tail that is cut off
-    is left out (E1). Raises CorruptBatch, whose `.good` are the batches before the bad one."""
+    is ignored (E1). Raises CorruptBatch, whose `.good` are the batches before the bad one."""
     batches: list[Batch] = []
     at, size = 0, len(records)
     while True:

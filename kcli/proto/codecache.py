@@ -1,7 +1,7 @@
 """Compiled codecs, kept beside the modules' own bytecode: compiling eight of them is a tenth of a short command.
 
 A file holds the source it was compiled from, and counts only if that is what was generated now: it cannot be stale.
-It is trusted as `__pycache__` is; nothing is written when Python was told not to write bytecode, and a folder that
+It is trusted as `__pycache__` is; nothing is written when Python must not write bytecode, and a folder that
 cannot be written to just means no cache.
 """
 

@@ -29,7 +29,7 @@ else:
 
 class Columns:
     """The records of a batch's window, a field a column. `starts` index `data`; a length of -1 is null.
-    `header_starts` is where a record's first header stands. Every column is an array('q') or array('i')."""
+    `header_starts` is where a record's first header begins. Every column is an array('q') or array('i')."""
 
     __slots__ = (
         "data",
@@ -80,7 +80,7 @@ class Columns:
 
 
 class Lines:
-    """The rows of a chunk of text, each a key and a value: where they stand in the chunk, -1 for the length of a
+    """The rows of a chunk of text, each a key and a value: their places in the chunk, -1 for the length of a
     null. `consumed` is where the first line that is not whole starts."""
 
     __slots__ = ("consumed", "count", "key_lengths", "key_starts", "value_lengths", "value_starts")

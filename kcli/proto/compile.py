@@ -32,7 +32,7 @@ FIXED = {
 
 
 class Source:
-    """Where a traceback finds the lines of a function that stands in no file (PEP 302, `get_source`)."""
+    """Where a traceback finds the lines of a function that is in no file (PEP 302, `get_source`)."""
 
     def __init__(self, text: str) -> None:
         self._text = text

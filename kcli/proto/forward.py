@@ -1,6 +1,6 @@
-"""A batch on to another topic as it is: its records stay compressed and are not looked at.
+"""Send a batch to another topic as it is: its records stay compressed and are not read.
 
-Only the header is made anew: offsets, producer, sequence, epoch and CRC are the new leader's business (F.1).
+Only the header is rewritten: offsets, producer, sequence, epoch and CRC are the new leader's business (F.1).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ APPEND_TIME, CONTROL, DELETE_HORIZON = 8, 32, 64
 
 
 def why_not(batch: Batch) -> str | None:
-    """Why the batch cannot go on as it is; None if it can.
+    """Why the batch cannot be sent as it is; None if it can.
 
     A leader takes offset deltas 0 … count-1 from a producer and nothing else, and CreateTime only; the base timestamp
     of a compacted batch may be its delete horizon (KIP-534)."""

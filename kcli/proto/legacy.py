@@ -43,7 +43,7 @@ MASK = 0x0F
 
 
 class BadMessage(DecodeError):
-    """`at` is where the message stands."""
+    """`at` is where the message begins."""
 
     def __init__(self, message: str, at: int) -> None:
         super().__init__(message)
@@ -54,7 +54,7 @@ def read_messages(
     data: Buffer, at: int, check_crcs: bool, bound: int, make: type[Any], batches: list[Any]
 ) -> tuple[int, bool]:
     """Read messages from `at` on into `found`, each batch a `make()`. Returns where it stopped and whether that is
-    the end, rather than a v2 batch. Raises DecodeError, whose `at` is where the bad message stands."""
+    the end, rather than a v2 batch. Raises DecodeError, whose `at` is where the bad message begins."""
     group: list[Message] = []
     ended = True
     try:
@@ -129,7 +129,7 @@ def _agree(before: Message, after: Message) -> bool:
 
 
 def _close(group: list[Message], make: type[Any], batches: list[Any]) -> None:
-    """Make a batch of the plain messages so far."""
+    """Make a batch of the plain messages up to here."""
     if group:
         size = sum(SMALLEST[m.magic] + 12 + len(m.key or b"") + len(m.value or b"") for m in group)
         batches.append(_batch(group, group[-1].offset, size, make))

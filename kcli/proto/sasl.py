@@ -2,7 +2,7 @@
 has its own file.
 
 `first()` is what the client says first, `step(challenge)` what it says next, or None when it is satisfied. Both raise
-AuthError, final, when the other side is not who it should be or refuses us.
+AuthError, final, when the other side fails to prove its identity or refuses us.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def saslprep(text: str) -> str:
     for letter in prepared:
         if any(prohibited(letter) for prohibited in _PROHIBITED):
             raise ValueError(f"U+{ord(letter):04X} is not allowed in a name or password")
-    if any(map(stringprep.in_table_d1, prepared)):  # right-to-left text is not mixed, and stands at both ends
+    if any(map(stringprep.in_table_d1, prepared)):  # right-to-left text is not mixed, and is at both ends
         ends = stringprep.in_table_d1(prepared[0]) and stringprep.in_table_d1(prepared[-1])
         if not ends or any(map(stringprep.in_table_d2, prepared)):
             raise ValueError("right-to-left characters are mixed with others")

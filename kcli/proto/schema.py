@@ -71,7 +71,7 @@ class Versions:
 
 
 class Place:
-    """Where a field stands on the wire."""
+    """A field's place on the wire."""
 
     __slots__ = ("ignorable", "null", "tag", "versions")
 

@@ -1,6 +1,6 @@
 """SCRAM-SHA-256 and SCRAM-SHA-512 (RFC 5802, RFC 7677), both sides, without I/O.
 
-The client believes nobody: the server's nonce must continue ours and is used as it is, the iterations must be within
+The client trusts no server: the server's nonce must continue ours and is used as it is, the iterations must be within
 bounds, and the server has to prove that it knows the password too, or the authentication has failed (B16).
 """
 
@@ -117,8 +117,8 @@ class ScramClient:
 
 class ScramServer:
     """The server's side: `find(name)` is a user's credential, `token(id)` a delegation token's owner and credential
-    (KIP-48); None for an unknown one. `user` is who it was, at the end; `done` says that it is the end, `by_token`
-    whether it was a token. Raises AuthError to be told to the client."""
+    (KIP-48); None for an unknown one. `user` is the user's name, at the end; `done` says that it is the end, `by_token`
+    whether it was a token. Raises AuthError, for the answer to the client."""
 
     def __init__(
         self,

@@ -42,7 +42,7 @@ class FrameReader:
 
     Small frames pass through one scratch buffer; a large frame gets a buffer of its own, into which the transport
     writes directly. That begins small and grows with what has arrived: to announce costs the peer nothing, so it
-    costs us nothing either. Once nobody holds the frame any more its buffer is used again:
+    costs us nothing either. Once the frame has no user any more its buffer is used again:
     fresh memory costs more than the bytes that go into it. `max_frame` is in bytes; `limit` can be changed later.
     `kept` is the largest buffer that is used again.
     """
@@ -68,7 +68,7 @@ class FrameReader:
 
     def received(self, n: int) -> list[memoryview]:
         """Take note of `n` bytes written into the last `buffer()`; the frames they completed, without their size.
-        A frame is valid for as long as somebody holds it. Raises DecodeError for a size that cannot be."""
+        A frame is valid for as long as it is referenced. Raises DecodeError for a size that cannot be."""
         if self._large is not None:
             self._filled += n
             if self._filled < self._size:
@@ -113,7 +113,7 @@ class FrameReader:
             self._large[: self._filled] = large
 
     def _room(self, size: int) -> bytearray:
-        """A buffer for the beginning of a frame; for all of it where there is one that fits and nobody looks into."""
+        """A buffer for the beginning of a frame; for all of it where a free one fits."""
         found: bytearray | None = None
         for _ in range(len(self._used)):
             held = self._used.popleft()
@@ -138,7 +138,7 @@ class FrameReader:
 
     @property
     def partial(self) -> bool:
-        """Whether the stream stands in the middle of a frame."""
+        """Whether the stream is in the middle of a frame."""
         return self._large is not None or self._end > self._start
 
 
@@ -207,7 +207,7 @@ class ClientSession:
 
     def receive(self, frame: Buffer) -> tuple[Asked, Response]:
         """The answer in `frame`, and what it answers: always the oldest question (B4).
-        Raises DecodeError when it is nobody's answer or not decodable; the connection is then lost."""
+        Raises DecodeError when it answers no open question or is not decodable; the connection is then lost."""
         if not self.asked:
             raise DecodeError("the broker sent an answer to no request")
         (correlation_id,) = _SIZE.unpack_from(frame) if len(frame) >= 4 else (None,)

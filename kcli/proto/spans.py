@@ -1,4 +1,4 @@
-"""What a Gather hands out: columns as the buffers of Arrow's format. Imported only by those who gather."""
+"""What a Gather hands out: columns as the buffers of Arrow's format. Imported only where a Gather is used."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class SandboxSettings(Frozen):
     host: str = "127.0.0.1"
     port: int = 0  # of the first broker, the others follow; 0: free ones
     anywhere: bool = False  # allow a host that is not loopback
-    advertised: str | None = None  # the host that clients are told; None: `host`
+    advertised: str | None = None  # the host that clients get; None: `host`
     racks: Sequence[str | None] = ()  # of the brokers in turn
     disks: int = 1  # log directories of each broker
     connections: int | None = None  # to all brokers together; None: half of what the process may have open
@@ -45,7 +45,7 @@ class SandboxSettings(Frozen):
     sasl: Mapping[str, str] | None = None  # require SASL: passwords by name
     mechanisms: Sequence[str] | None = None  # of SASL; None: PLAIN, SCRAM, OAUTHBEARER
     session_lifetime: float | None = None  # until clients must authenticate again (KIP-368); None: never
-    super_users: Sequence[str] | None = None  # such as User:admin; ACLs bind all others; None: nobody
+    super_users: Sequence[str] | None = None  # such as User:admin; ACLs bind all others; None: no ACL is enforced
     everyone: bool = False  # allow.everyone.if.no.acl.found
 
     # faults and notices

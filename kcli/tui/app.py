@@ -48,7 +48,7 @@ LEAVING = ("back", "dismiss", "dismiss(None)")
 
 
 class Dashboard(App[int]):
-    """`kcli tui`. The session fills the state, the pages are told that it changed and read it."""
+    """`kcli tui`. The session fills the state; messages tell the pages that it changed, and they read it."""
 
     TITLE = "kcli"
     CSS_PATH = Path(__file__).with_name("dashboard.tcss")
@@ -130,7 +130,7 @@ class Dashboard(App[int]):
         self._tell(NewLook)
 
     def _heed_signals(self) -> None:
-        """Who ends the process, or closes its window, gets a clean terminal back too."""
+        """A signal to the process, or a closed window, leaves a clean terminal too."""
         if not self.is_headless:
             watchdog.part(LEAVE)
             self._deafen = watchdog.listen(asyncio.get_running_loop(), lambda number: self.exit(128 + number))

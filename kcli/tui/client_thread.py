@@ -1,6 +1,6 @@
-"""A loop of its own in a thread: where the client lives, so that no look and no fetch ever holds up a key.
+"""A loop of its own in a thread: where the client lives, so that no refresh and no fetch ever delays a key.
 
-The screens' side awaits `run`; to cancel there cancels here. What happens here is told by posting messages.
+The screens' side awaits `run`; to cancel there cancels here. Events here are posted as messages.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ClientThread:
             runner.get_loop().run_forever()
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of `work`, awaited over there. Raises KcliError after `stop`: nobody would ever do it."""
+        """The result of `work`, awaited over there. Raises KcliError after `stop`: no loop would ever run it."""
         if self._ended:
             work.close()
             raise KcliError("the session is closed")

@@ -1,7 +1,7 @@
 """No pauses in the middle of a key: what Python's cyclic collector and its switching between threads would cost.
 
-A look at 100,000 partitions makes a million values, and a full collection that walks through them stops every thread
-for half a second. Nothing of a look is a cycle, so reference counts free it; while a look is made nothing is collected,
+A refresh of 100,000 partitions makes a million values, and a full collection that walks through them stops every thread
+for half a second. Nothing of a snapshot is a cycle, so reference counts free it; while it is made nothing is collected,
 and what it made is set aside from what the collector walks through.
 """
 
@@ -14,13 +14,13 @@ from collections.abc import Iterator
 
 SWITCH = 0.001  # seconds a thread may compute while another waits
 LARGE = 5_000
-"""Partitions of a look that is set aside; smaller ones are walked through in a moment."""
+"""Partitions of a snapshot that is set aside; smaller ones are walked through in a moment."""
 SELDOM = 500
 """Large looks between two full collections: three quarters of an hour at 5 s."""
 
 
 class GcTuning:
-    """`begin` and `end` once; each look is made and `made` is told within `making`."""
+    """`begin` and `end` once; each snapshot is made, and `made` called, within `making`."""
 
     def __init__(self) -> None:
         self._looks = 0
@@ -40,8 +40,8 @@ class GcTuning:
             gc.enable()
 
     def made(self, partitions: int) -> None:
-        """A look of so many partitions was made: set it aside, before anything is collected again; now and then go
-        through everything."""
+        """A snapshot of that many partitions was made: set it aside before the next collection; now and then go through
+        everything."""
         if partitions < LARGE:
             return
         self._looks += 1

@@ -23,7 +23,7 @@ class Looked(Message):
 
 
 class LookFailed(Message):
-    """A look could not be made at all; the last one stands, with its age. The next is made at `again`, seconds
+    """A refresh failed; the last snapshot stays, with its age. The next refresh is at `again`, seconds
     since the epoch, where that is known."""
 
     def __init__(self, problem: KcliError, again: float | None = None) -> None:
@@ -33,7 +33,7 @@ class LookFailed(Message):
 
 
 class Connected(Message):
-    """The cluster answered: who it is, how many brokers it has, and how many of those are down."""
+    """The cluster answered: its id, how many brokers it has, and how many of those are down."""
 
     def __init__(self, cluster_id: str | None, brokers: int, down: int = 0) -> None:
         super().__init__()

@@ -29,8 +29,8 @@ SPEEDS = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 
 
 class Recording:
-    """The looks of a file by number. Raises UsageError for a file that cannot be read or has none. A last line that
-    was not written to its end is left out: `unfinished`."""
+    """The snapshots of a file by number. Raises UsageError for a file that cannot be read or has none. An incomplete
+    last line is skipped: `unfinished`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -50,7 +50,7 @@ class Recording:
             raise UsageError(f"--replay {path}: there is no look in it; record one: kcli lag record > {path}")
 
     def _note(self, line: bytes, number: int, place: int) -> None:
-        """When a look was made, and where its line is."""
+        """When a snapshot was made, and where its line is."""
         try:
             time = read(line.decode())[0]
         except (DecodeError, UnicodeDecodeError) as problem:
@@ -95,7 +95,7 @@ class ReplaySession(Session):
 
     @property
     def times(self) -> list[float]:
-        """When each look was made, in seconds since the epoch."""
+        """When each snapshot was made, in seconds since the epoch."""
         return self.recording.times
 
     def clock(self) -> float:
@@ -145,7 +145,7 @@ class ReplaySession(Session):
         self._moved.set()
 
     def step(self, by: int) -> None:
-        """So many looks forward or back."""
+        """Move by that many snapshots, forward or back."""
         self.go(self.at + by)
         self._moved.set()
 

@@ -105,7 +105,7 @@ def places(look: Look | None) -> list[str]:
 
 
 def find(text: str) -> Route | None:
-    """The route that a line names; None if there is none."""
+    """The route that a line names; None for an unknown one."""
     word, _, name = text.strip().partition(" ")
     name, rest = name.strip(), name.split()
     match word, rest:

@@ -1,7 +1,7 @@
-"""What the screens know of the outside: looks that arrive, and questions that are answered.
+"""What the screens know of the outside: snapshots that arrive, and questions that are answered.
 
-A session samples lag on its own beat, whatever the screens do, and posts each look. Questions (`ask`) are coroutines
-over a client, run on the client thread. `LiveSession` is a cluster, `replay.ReplaySession` a recording of one.
+A session samples lag on its own beat, whatever the screens do, and posts each snapshot. Questions (`ask`) are
+coroutines over a client, run on the client thread. `LiveSession` is a cluster, `replay.ReplaySession` a recording.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Session(ABC):
 
     @abstractmethod
     def rate_over(self, window: float) -> None:
-        """Take rates over so many seconds."""
+        """Take rates over that many seconds."""
 
     def widen(self, by: int) -> None:
         """The next longer (1) or shorter (-1) of the windows."""
@@ -83,7 +83,7 @@ class Session(ABC):
 
     @abstractmethod
     async def change(self, work: Callable[[Client], Awaitable[T]], *, confirmed: str = "") -> T:
-        """As `ask`, for what changes the cluster. `confirmed` is the name of the profile as somebody typed it: with it
+        """As `ask`, for what changes the cluster. `confirmed` is the typed name of the profile: with it
         a protected profile lets through what deletes or alters. Raises UsageError where nothing may be changed."""
 
     def aimed(self, command: str) -> str:
@@ -157,7 +157,7 @@ class LiveSession(Session):
         self._sampling = asyncio.get_running_loop().create_task(self._sample(self._client), name="sample")
 
     async def _sample(self, client: Client) -> None:
-        """Look, post, wait; a look that fails is told and tried again."""
+        """Refresh, post, wait; a refresh that fails is reported and tried again."""
         watch = Watch(client.cluster, [], self._history, exact=True, most=self.dated)
         introduced, seen = False, Look()
         while True:
@@ -177,7 +177,7 @@ class LiveSession(Session):
             except KcliError as problem:
                 introduced = False
                 self._post(LookFailed(problem, time.time() + rest))
-            except Exception as bug:  # noqa: BLE001 - else nobody would look again, and a broker would seem to be slow
+            except Exception as bug:  # noqa: BLE001 - else the refreshes would end, and a broker would seem to be slow
                 self._post(LookFailed(KcliError(f"an error of kcli's own: {bug!r}"), time.time() + rest))
             try:
                 async with asyncio.timeout(rest):
@@ -192,7 +192,7 @@ class LiveSession(Session):
         self._post(Connected(self._cluster_id, len(self._known), len(self._known) - len(described.brokers)))
 
     async def _count(self, client: Client, look: Look) -> None:
-        """Tell how many brokers there are now, and how many of them serve nobody."""
+        """Post how many brokers there are now, and how many of them do not answer."""
         there = {node.id for node in await client.cluster.nodes()}
         self._known |= there
         up = there - look.brokers.keys()
@@ -257,8 +257,8 @@ class LiveSession(Session):
 
 
 def still_there(look: Look, before: Look) -> Look:
-    """A look with the groups that it misses only because their broker did not answer, as they stood before. Raises
-    KcliError when nobody answered at all: then there is nothing newer to be shown."""
+    """A snapshot with the groups that it misses only because their broker did not answer, as they were before. Raises
+    KcliError when no broker answered at all: then there is nothing newer to be shown."""
     if look.brokers and not look.groups:
         raise next(iter(look.brokers.values()))
     there = {group.described.group for group in look.groups}

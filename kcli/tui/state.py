@@ -1,4 +1,4 @@
-"""What the dashboard knows now. The app writes it; pages and widgets read it, and are told when it changed."""
+"""What the dashboard knows now. The app writes it; pages and widgets read it, and get a message when it changed."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Trouble(NamedTuple):
 
 
 class State:
-    """One cluster, or a recording: `session` is where its data come from, `look` the newest look and `trails` how lag
-    went up to it, `trouble` why no newer one came, `began` when the cluster was first asked (seconds since the epoch).
-    `brokers` counts those that were ever seen, `down` those that serve nobody now."""
+    """One cluster, or a recording: `session` is where its data come from, `look` the newest snapshot, `trails` the lag
+    up to it, `trouble` why no newer one came, `began` when the cluster was first asked (seconds since the epoch).
+    `brokers` counts those that were ever seen, `down` those that do not answer now."""
 
     def __init__(self, session: Session, profiles: Collection[str] = (), frames: Frames | None = None) -> None:
         self.profiles = profiles  # the names of other clusters
@@ -35,7 +35,7 @@ class State:
         self.enter(session)
 
     def enter(self, session: Session) -> None:
-        """Begin anew, with another cluster."""
+        """Start again with another cluster."""
         self.session = session
         self.began = session.clock()
         self.look: Look | None = None
@@ -46,5 +46,5 @@ class State:
 
     @property
     def problem(self) -> str:
-        """Why the last look could not be made; "" when it could."""
+        """Why the last refresh failed; "" when it did not."""
         return self.trouble.problem if self.trouble is not None else ""

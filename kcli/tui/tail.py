@@ -45,7 +45,7 @@ class Seen(NamedTuple):
 
 KEEP = 2000
 DECODED = 4000  # records a second at most; up to `KEEP` at once
-HEED = 2.0  # seconds between two looks whether the topics are still there
+HEED = 2.0  # seconds between two checks whether the topics still exist
 BEAT = 0.1  # seconds between polls: the screen draws no faster, and batches get larger
 
 
@@ -79,7 +79,7 @@ class Tail:
         self._first = first
         self._ring: deque[Seen] = deque(maxlen=keep)
         self._number = 0
-        self._may, self._since = float(keep), time.monotonic()  # so many may be decoded, since then
+        self._may, self._since = float(keep), time.monotonic()  # this many may be decoded, since then
         self.counts = Counts()
         self.problem = ""
         self.gone: list[str] = []  # topics that are not there now
@@ -105,19 +105,19 @@ class Tail:
                 await asyncio.wait({heeding})
 
     async def _heed(self, client: Client) -> None:
-        """Look whether the topics are still there: of one that is deleted nothing would ever come, and nobody tells."""
+        """Check whether the topics still exist: of a deleted one nothing would ever come, without an error."""
         while True:
             await asyncio.sleep(HEED)
             try:
                 topics = await describe_topics(client.cluster, self._topics)
             except KcliError:
-                continue  # nobody answers: the page says so, and the consumer asks again
+                continue  # no broker answers: the page says so, and the consumer asks again
             self.gone = [name for name, topic in topics.items() if isinstance(topic, TopicMissing)]
             if any(topic in self.problem for topic in self.gone):
                 self.problem = ""
 
     async def _begin_anew(self, client: Client, consumer: Consumer) -> None:
-        """Read a topic that was deleted and created again from its beginning, and go on with the others."""
+        """Read a topic that was deleted and created again from its beginning, and continue with the others."""
         topics, self._anew = self._anew, set()
         await client.cluster.refresh(sorted(topics))
         places: dict[TopicPartition, Bound | int] = {

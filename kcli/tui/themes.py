@@ -1,4 +1,4 @@
-"""Colours. Two themes whose bad, warn and good differ in lightness too, so that they are told apart by anybody;
+"""Colours. Two themes whose bad, warn and good differ in lightness too, so that every user can distinguish them;
 statuses have glyphs besides. `NO_COLOR` takes all of them away (Textual does that)."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How the lag of each group went over the last looks."""
+"""How the lag of each group went over the last snapshots."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ TRAIL = 360
 
 
 class Trails:
-    """How the lag of each group went: (time, lag, time lag) of the last looks. Written by the client thread, read by
-    the screens; a deque may be copied while it is appended to."""
+    """How the lag of each group went: (time, lag, time lag) of the last snapshots. Written by the client thread, read
+    by the screens; a deque may be copied while it is appended to."""
 
     def __init__(self) -> None:
         self._of: dict[str, deque[tuple[float, int, float | None]]] = {}
 
     def add(self, look: Look) -> None:
-        """One look more; what is gone is forgotten."""
+        """Add a snapshot; groups that are gone are forgotten."""
         there = {group.described.group for group in look.groups} | set(look.failed)
         for gone in self._of.keys() - there:
             del self._of[gone]

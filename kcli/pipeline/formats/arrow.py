@@ -110,7 +110,7 @@ def sparse(texts: dict[int, str], rows: int) -> pa.Array:
 
 
 def micros(times: pa.Array) -> pa.Array:
-    """Milliseconds as Spark's microseconds. A time so far out that it has none becomes the farthest there is."""
+    """Milliseconds as Spark's microseconds. A time out of their range becomes the farthest one in it."""
     try:
         return times.cast(pa.timestamp("us", "UTC"))
     except pa.ArrowInvalid:

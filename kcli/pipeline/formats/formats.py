@@ -1,7 +1,7 @@
 """keyFormat and valueFormat: bytes as typed columns, cell by cell as Spark's `from_json` makes them.
 
 JSON goes through Arrow's reader for a whole batch at a time. Arrow refuses what it is not sure of; then the batch is
-halved until the odd records stand alone, and those are read one by one (`json_document.py`, `json_cell.py`).
+halved until the odd records are single, and those are read one by one (`json_document.py`, `json_cell.py`).
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _parts(
 
 
 def _at_once(cells: pa.Array, kind: pa.DataType) -> pa.Array | None:
-    """All of them by Arrow; None where one is odd. Each stands in an object of its own beside its number, so that no
+    """All of them by Arrow; None where one is odd. Each is in an object of its own beside its number, so that no
     text can be taken for two records, or two for one."""
     from pyarrow import json as reader
 
@@ -119,7 +119,7 @@ def _at_once(cells: pa.Array, kind: pa.DataType) -> pa.Array | None:
 
 
 def _minus_zero(made: pa.Array) -> bool:
-    """Whether a number is -0.0, which to Spark is 0.0 where it stands as -0."""
+    """Whether a number is -0.0, which to Spark is 0.0 where it is written -0."""
     if pa.types.is_struct(made.type):
         return any(map(_minus_zero, made.flatten()))
     if pa.types.is_list(made.type):

@@ -156,7 +156,7 @@ def _unescaped(text: str) -> str:
     if "\\" not in text:
         return text
     made = _ESCAPE.sub(_one, text)
-    # pairs of surrogates, which stand as two escapes, are one character
+    # pairs of surrogates, which are two escapes, are one character
     return made.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 

@@ -16,8 +16,8 @@ ERRORS = ("keyError", "valueError")
 
 
 class BadRows:
-    """`frame` is the one to go on with: counted, without the columns that say what is wrong. A stream's count is in its
-    progress, see `bad_of`."""
+    """`frame` is the one to use from here: counted, without the columns that say what is wrong. A stream's count is in
+    its progress, see `bad_of`."""
 
     def __init__(self, frame: DataFrame) -> None:
         from pyspark.sql import Observation

@@ -27,7 +27,7 @@ class Counted:
 
     @property
     def rows(self) -> int:
-        """After the action: its rows; -1 where nobody counted, because a sink never ran the frame as it stands (Spark's
+        """After the action: its rows; -1 where they were not counted, because a sink never ran this frame (Spark's
         own waits for ever then)."""
         found = None if self._seen is None else observed(self._seen)
         return -1 if found is None else int(found["rows"])

@@ -22,7 +22,7 @@ MADE = {"date": "to_date(timestamp)", "hour": "hour(timestamp)"}
 
 
 def columns_for(texts: Sequence[str], *, everything: bool, headers: bool) -> list[str]:
-    """The columns that SQL texts can mean; all where one has a `*`, or there is none. One that is read in vain only
+    """The columns that SQL texts can mean; all where one has a `*`, or without any text. One that is read in vain only
     costs time."""
     whole = [*COLUMNS, "headers"] if headers else list(COLUMNS)
     if everything or any("*" in text for text in texts):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def born(pid: int) -> str:
-    """What tells a process from every other that had or will have its number; "" where there is none of it."""
+    """What tells a process from every other that had or will have its number; "" where the system has none."""
     if pid <= 0:
         return ""
     if os.path.isdir("/proc/self"):

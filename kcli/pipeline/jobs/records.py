@@ -72,13 +72,13 @@ class Sink:
 
     @property
     def rows(self) -> int:
-        """What was written; -1 where nobody counted."""
+        """The number of records written; -1 where they were not counted."""
         return self._counted.rows
 
 
 @contextmanager
 def _newer(spark: SparkSession, form: str) -> Iterator[None]:
-    """Spark writes a batch to Kafka by its older interface, which counts nothing, unless it is told otherwise."""
+    """Spark writes a batch to Kafka by its older interface, which counts nothing, unless an option says otherwise."""
     before = spark.conf.get(OLDER)
     if form == "kafka" and before is not None:
         spark.conf.set(OLDER, ",".join(one for one in before.split(",") if one.strip() != form))

@@ -29,7 +29,7 @@ ASKED = {"drain": 1, "stop": 2}
 
 class Entry(Value):
     """A job. `state` is running, done, interrupted, failed, or crashed (its process is gone, and said nothing); times
-    are seconds since 1970; -1 and "" are for what nobody knows."""
+    are seconds since 1970; -1 and "" are unknown."""
 
     id: str = ""
     name: str = ""
@@ -105,7 +105,7 @@ def ask(entry: Entry, wish: str) -> None:
 
 
 def _put(path: Path, text: str) -> None:
-    """Write a file as a whole. What is in it (errors, addresses) is nobody else's."""
+    """Write a file as a whole. Only its owner may read its content (errors, addresses)."""
     fresh = path.with_suffix(".new")
     with open(fresh, "w", encoding="utf-8", opener=private) as out:
         out.write(text)
@@ -146,7 +146,7 @@ class Registered:
             return 0
 
     def tell(self, **figures: float) -> None:
-        """How it stands, written once a second."""
+        """The state, written once a second."""
         for name, value in figures.items():
             setattr(self.entry, name, value)
         if time.monotonic() >= self._next:
@@ -166,7 +166,7 @@ class Registered:
 
 
 def forget() -> None:
-    """Leave out the oldest of those that ended."""
+    """Remove the oldest of those that ended."""
     for entry in [entry for entry in entries() if not entry.alive][KEPT:]:
         for suffix in ("json", "ask"):
             (folder() / f"{entry.id}.{suffix}").unlink(missing_ok=True)

@@ -2,7 +2,7 @@
 partition; partitions keep step with each other, as one clock rules all of them.
 
 Spark has no part in it: a task for each partition would wait for a core instead of for its time. What is due is handed
-to the producer in one piece, so a pace that nobody could keep up with is work in batches.
+to the producer in one piece, so a pace too fast for any task is work in batches.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST = 5000
 ROOM = 20_000
 """Records of a partition that wait; then it is paused."""
 TURN = 0.05
-"""Seconds between looks at what came and whether somebody wants an end."""
+"""Seconds between checks for new records and for a request to end."""
 
 
 class Pace(Frozen):
@@ -84,7 +84,7 @@ class Replay:
         self._waiting: dict[TopicPartition, _Waiting] = {}
         self._ends: dict[TopicPartition, int] = {}
         self._began = 0.0
-        self._removed = 0.0  # ms of silence that were left out
+        self._removed = 0.0  # ms of silence that were skipped
         self.sent = Sent()
         self.problem: KcliError | None = None
         self.on_progress: Callable[[], None] | None = None
@@ -102,7 +102,7 @@ class Replay:
         self.problem = self.problem or outcome.error
 
     async def everything(self, span: dict[TopicPartition, tuple[int, int]], stop: Any) -> None:
-        """Replay the ranges. Returns early when somebody wants an end (`stop.asked`). Raises KcliError; what was handed
+        """Replay the ranges. Returns early when it is asked to end (`stop.asked`). Raises KcliError; what was handed
         on is acknowledged at the end."""
         self._waiting = {at: _Waiting() for at, (start, end) in span.items() if start < end}
         self._ends = {at: end for at, (_, end) in span.items()}
@@ -155,7 +155,7 @@ class Replay:
             waiting.done = True
 
     def _hold_back(self) -> None:
-        """Pause who is ahead, resume who has half of its room again."""
+        """Pause partitions that are ahead, resume those with half of their room free again."""
         paused = self._consumer.paused
         for at, queue in self._waiting.items():
             if at in paused and len(queue.rows) * 2 <= ROOM:

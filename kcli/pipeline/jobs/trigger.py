@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Trigger(Frozen):
-    """All that is there now and then the end (`every` is None), or a batch each so many seconds."""
+    """All that is there now and then the end (`every` is None), or a batch every `every` seconds."""
 
     every: float | None = None
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 class Look(Value):
-    """How a stream stands: rows of the batches that are done, how many of them were bad and are null, and how far it is
-    behind (-1: nobody knows)."""
+    """The state of a stream: rows of the batches that are done, how many of them were bad and are null, and how far it
+    is behind (-1: unknown)."""
 
     batch: int = -1
     rows: int = 0
@@ -78,7 +78,7 @@ class Action:
         return None
 
     def tasks(self) -> tuple[int, int]:
-        """(done, all) of the tasks that are known so far: what there is to tell where no task reports by itself."""
+        """(done, all) of the known tasks: the only progress where no task reports by itself."""
         if remote(self._spark):
             return 0, 0
         tracker = self._spark.sparkContext.statusTracker()
@@ -127,7 +127,7 @@ class Stream:
         self.cancelled = False
 
     def start(self) -> None:
-        """Begin, or go on where the checkpoint says."""
+        """Begin, or resume where the checkpoint says."""
         if self._stop_file is not None:
             self._stop_file.unlink(missing_ok=True)
         self._query = self._begin()
@@ -151,7 +151,7 @@ class Stream:
         return True
 
     def look(self) -> Look | None:
-        """The rows so far, and the lag."""
+        """The rows up to now, and the lag."""
         last = self.query.lastProgress
         if last is None:
             return self._look
@@ -180,7 +180,7 @@ class Stream:
         self.query.stop()
 
     def result(self) -> dict[TopicPartition, int]:
-        """Where the next run goes on, as far as the last progress says. Raises what ended the query."""
+        """Where the next run resumes, by the last progress. Raises what ended the query."""
         error = None if self.cancelled else self.query.exception()
         if self._stop_file is not None:
             self._stop_file.unlink(missing_ok=True)
@@ -211,7 +211,7 @@ def ends_of(progress: Any) -> dict[TopicPartition, int]:
 
 
 def lag_of(progress: Any) -> int:
-    """Records between where the sources are read up to and where their logs end; -1 where nobody says."""
+    """Records between where the sources are read up to and where their logs end; -1 where that is unknown."""
     behind, known = 0, False
     for source in progress["sources"]:
         ends, latest = _offsets(source["endOffset"]), _offsets(source["latestOffset"])

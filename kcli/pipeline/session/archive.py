@@ -18,14 +18,14 @@ def path_of(java: Java, home: Path) -> Path:
     """Where the archive of this Spark and Java is, or would be."""
     from zlib import crc32
 
-    # where Spark and Java stand is part of what an archive fits to
+    # the paths of Spark and Java are part of what an archive fits to
     mark = crc32(f"{home}\n{java.home}\n{java.version}".encode())
     version = next((jar.stem.rpartition("-")[2] for jar in (home / "jars").glob("spark-core_*.jar")), "unknown")
     return Path(cache_folder()) / f"spark-{version}-java-{java.version}-{mark:08x}.jsa"
 
 
 def flags(java: Java, home: Path) -> list[str]:
-    """JVM options that use the archive, none where there is none."""
+    """JVM options that use the archive, none without one."""
     path = path_of(java, home)
     if not path.exists():
         return []
@@ -43,9 +43,7 @@ def making(java: Java, home: Path) -> tuple[list[str], Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(f".{os.getpid()}.part")
     options = []
-    if not (
-        java.home / "lib" / "server" / "classes.jsa"
-    ).exists():  # jlinked: without the base one nothing can stand on
+    if not (java.home / "lib" / "server" / "classes.jsa").exists():  # jlinked: without the base archive
         base = _base(path)
         subprocess.run(
             [java.command, "-Xshare:dump", f"-XX:SharedArchiveFile={base}"],

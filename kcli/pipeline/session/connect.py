@@ -19,12 +19,12 @@ OURS = {
     "spark.sql.python.filterPushdown.enabled": "true",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
-"""Of a session of ours at somebody's server, as in a session of our own."""
+"""Of a session of ours at another server, as in a session of our own."""
 
 
 class ConnectSession:
     """`start` and `stop`; `log` has what the client says. Raises UsageError where the client's packages are missing,
-    ConnectError where nobody answers at `url`."""
+    ConnectError without an answer at `url`."""
 
     def __init__(self, url: str, settings: SessionSettings) -> None:
         self.url = url

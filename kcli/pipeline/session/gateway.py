@@ -55,7 +55,7 @@ class Jvm:
 
 
 def spark_home() -> Path:
-    """Of the pyspark that is installed. Raises UsageError where there is none."""
+    """Of the pyspark that is installed. Raises UsageError where it is missing."""
     from kcli.errors import UsageError
 
     try:

@@ -11,7 +11,7 @@ LOCAL = "127.0.0.1"
 
 def reached_by(where: str, conf: Mapping[str, str]) -> str:
     """The address of this machine for tasks of the Spark at `where` (a master or a sc:// URL): what spark.driver.host
-    says, else the one that packets to that machine leave from; where no name is said (yarn) that of the host's name."""
+    says, else the one that packets to that machine leave from; without a name (yarn) that of the host's name."""
     if where.startswith("local"):
         return LOCAL
     given = conf.get("spark.driver.host")

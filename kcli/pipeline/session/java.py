@@ -39,7 +39,7 @@ class Java(Frozen):
 
 
 def find_java(given: str | None = None) -> Java:
-    """The Java to use. Raises UsageError where there is none, or the one that was named is none or too old."""
+    """The Java to use. Raises UsageError without one, or where the given one is no Java or too old."""
     for where, home in (
         ("--java-home", given),
         ("KCLI_JAVA_HOME", os.environ.get("KCLI_JAVA_HOME")),

@@ -26,7 +26,7 @@ def log_file() -> Path:
 
 
 def prune(place: Path, kept: int = KEPT) -> None:
-    """Leave the `kept` newest, by the time that is in their names; one that is somebody else's to remove stays."""
+    """Leave the `kept` newest, by the time that is in their names; one that this user may not remove stays."""
     for old in sorted(place.glob("[0-9]*-[0-9]*-[0-9]*.log"), reverse=True)[kept:]:
         if not _runs(old.stem.rpartition("-")[2]):
             try:

@@ -1,4 +1,4 @@
-"""A Spark session as pipelines need it: quiet, local unless it is told otherwise, with kcli's source in it.
+"""A Spark session as pipelines need it: quiet, local by default, with kcli's source in it.
 
 with Session(SessionSettings()) as spark:
     spark.read.format("kcli").option("kafka.bootstrap.servers", "localhost:9092").load("orders").count()

@@ -1,7 +1,7 @@
 """The exactly-once sink of a copy: records and the source's positions are committed in one transaction.
 
 A transactional id belongs to a partition of the source, so the attempt that comes last fences the one before it and
-ends what that left open. Only then it reads the committed position, and leaves out the rows before it: so a task that
+ends what that left open. Only then it reads the committed position, and skips the rows before it: so a task that
 is run again, a batch that is replayed and a zombie write nothing twice, whatever Spark's checkpoint says. A partition's
 rows have to come to one task and in order; where they do not, the task fails before anything is lost.
 """
@@ -92,7 +92,7 @@ class ExactlyOnce(Writing):
         return total
 
     def _writer(self) -> str:
-        """Who writes, so that a second task of the same run is told from a second attempt of the same task."""
+        """The writer, so that a second task of the same run differs from a second attempt of the same task."""
         from pyspark import TaskContext
 
         context = TaskContext.get()

@@ -31,7 +31,7 @@ class Expired(KcliError):
 
 class Standing(Value):
     """Of a partition of the source: next offset to be written (-1: nothing is known), under which name it is kept, and
-    who wrote it last. `made` is the id of the source's topic then, "" where that was not noted."""
+    its last writer. `made` is the id of the source's topic then, "" where that was not noted."""
 
     key: TopicPartition = TopicPartition("", -1)
     offset: int = -1
@@ -45,13 +45,13 @@ def group_of(name: str) -> str:
 
 
 def transactional_id(name: str, at: TopicPartition) -> str:
-    """Who writes this partition of the source, whichever task: of a copy's own. No topic's name has a colon, so no
+    """The transactional id of this partition of the source, whichever task writes. No topic's name has a colon, so no
     other copy and topic come to the same id, which would fence this one."""
     return f"{name}:{at.topic}:{at.partition}"
 
 
 def written_by(source: str, writer: str, topic_id: str = "") -> str:
-    """What a position's metadata says: whose position it is, who wrote it, the id of the source's topic."""
+    """The content of a position's metadata: its partition, its writer, the id of the source's topic."""
     return f"{source} {writer} {topic_id}".rstrip()
 
 
@@ -108,10 +108,9 @@ def begin(
 ) -> Offsets:
     """Where a copy starts to read: at `starts`, and where a position is kept, there. `ends` are the ends of the
     source's logs, `targets` the target's topic of each of the source's (missing: the same name), `resumed` whether
-    there is a checkpoint (None: nobody here can see). Positions that are not kept yet are written, but not for one that
-    goes on: where it goes on in a partition without a position its checkpoint says, and rows before a position are left
-    out. `ids` are those of the source's topics, of a position of another topic of that name nothing follows. Raises
-    Expired."""
+    there is a checkpoint (None: not visible here). Positions that are not kept yet are written, but not for a copy that
+    resumes: in a partition without a position its checkpoint says where, and rows before a position are skipped.
+    `ids` are those of the source's topics: a position of another topic of that name means nothing. Raises Expired."""
     targets, ids = targets or {}, ids or {}
 
     async def ask(client: Client) -> Offsets:

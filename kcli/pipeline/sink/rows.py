@@ -1,4 +1,4 @@
-"""Rows of Arrow as what the producer takes: a chunk of bytes and where each key and value stands in it.
+"""Rows of Arrow as what the producer takes: a chunk of bytes and the place of each key and value in it.
 
 Rows with headers go one by one; all others by the batch.
 """

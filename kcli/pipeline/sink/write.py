@@ -41,7 +41,7 @@ class Written(WriterCommitMessage):
 
 
 class NotWritten(KcliError):
-    """Rows that were not acknowledged, or of which nobody can say whether they are stored."""
+    """Rows that were not acknowledged, or may be stored without an acknowledgement."""
 
 
 class Writing:
@@ -113,7 +113,7 @@ class StreamWriter(Writing, DataSourceStreamArrowWriter):
 
 
 def check_schema(schema: StructType, options: WriteOptions) -> None:
-    """Raise UsageError for columns that cannot be written. Columns of other names are left out, as by Spark's sink."""
+    """Raise UsageError for columns that cannot be written. Columns of other names are ignored, as by Spark's sink."""
     names = {field.name: field.dataType.simpleString() for field in schema.fields}
     for name, kinds in ACCEPTED.items():
         if name in names and names[name] not in kinds and not (name == "timestamp" and not options.keep_timestamp):

@@ -1,6 +1,6 @@
 """What may happen to topics under a query: partitions came, are gone, or lost their last records.
 
-Each is told before anything is read, as after it the query would go on without the records that nobody saw.
+Each is reported before anything is read, as after it the query would continue without records that it never read.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ PATIENCE, EVERY = 5.0, 0.25
 
 
 def came(log: Log, new: Iterable[TopicPartition], *, later: bool, fail: bool) -> Offsets:
-    """Where the logs of new partitions start: they are read from there. `later`: the query had others before, so nobody
-    may have missed what is gone of these. Raises DataLoss unless `fail` is off."""
+    """Where the logs of new partitions start: they are read from there. `later`: the query had others before, so these
+    must not have lost records. Raises DataLoss unless `fail` is off."""
     firsts = log.earliest(new)
     lost = [at for at, first in firsts.items() if first > 0]
     if lost and later:

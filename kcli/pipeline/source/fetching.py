@@ -2,7 +2,7 @@
 
 The end is reached by position: markers, aborted and compacted-away records are passed like any other offset, and no
 count of records decides anything. A start below the log's start is the only data loss there is; a log that ends
-before the range does was truncated or made anew, and that is an error whatever failOnDataLoss says.
+before the range does was truncated or created again, and that is an error whatever failOnDataLoss says.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class DataLoss(KcliError):
 
 
 class LogChanged(KcliError):
-    """The log ends before the range does: the topic was deleted and made anew, or an unclean election cut it."""
+    """The log ends before the range does: the topic was deleted and created again, or an unclean election cut it."""
 
 
 def gathered(
@@ -100,7 +100,7 @@ def _told(fetched: Fetched) -> tuple[int, int]:
 
 
 def _after(error: KcliError, wanted: Range, position: int, fail_on_data_loss: bool) -> int:
-    """Where to go on after an error of the partition, or the error."""
+    """Where to read next after an error of the partition, or the error."""
     if not isinstance(error, OffsetOutOfRange):
         raise error
     if error.asked > error.end:

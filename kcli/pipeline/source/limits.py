@@ -1,4 +1,4 @@
-"""How much a micro-batch takes: a number of offsets, or about so many bytes, shared among partitions by what waits."""
+"""The size of a micro-batch: a number of offsets, or of bytes, shared among partitions by their backlog."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ USUAL = 1024.0
 
 def by_rows(starts: Offsets, ends: Offsets, most: int) -> Offsets:
     """Ends that are `most` offsets away in all, each partition's share being that of its backlog, and at least one:
-    a partition that waits is never left out for ever."""
+    a partition that waits is never skipped for ever."""
     waiting = {at: ends[at] - starts[at] for at in ends if ends[at] > starts[at]}
     total = sum(waiting.values())
     if total <= most:
@@ -29,7 +29,7 @@ def by_rows(starts: Offsets, ends: Offsets, most: int) -> Offsets:
 
 
 def by_bytes(log: Log, starts: Offsets, ends: Offsets, most: int) -> Offsets:
-    """The same for about `most` bytes, as they are in the log: a record's size is measured where reading goes on."""
+    """The same for about `most` bytes, as they are in the log: a record's size is measured where reading resumes."""
     waiting = [at for at in ends if ends[at] > starts[at]]
     if not waiting:
         return ends
@@ -42,7 +42,7 @@ def by_bytes(log: Log, starts: Offsets, ends: Offsets, most: int) -> Offsets:
 
 
 def _sizes(log: Log, starts: Offsets) -> dict[TopicPartition, float]:
-    """Bytes per offset, of the batches that stand at `starts`."""
+    """Bytes per offset, of the batches at `starts`."""
     settings = log.sealed.consumer.replace(
         partition_max_bytes=SAMPLE,
         fetch_max_bytes=SAMPLE * len(starts),

@@ -1,8 +1,8 @@
 """The stream reader. One instance lives on the driver for a query's life; tasks get copies that only read.
 
 Offsets are JSON of Spark's Kafka shape, `{"topic": {"0": 123}}`, and land so in the checkpoint, with the ids of the
-cluster and the topics beside them: another cluster, or a topic made anew, is refused. A checkpoint without ids (of
-Spark's own source) is gone on with. Spark asks `initialOffset` twice, never commits the last batch and never calls
+cluster and the topics beside them: another cluster, or a topic created again, is refused. A checkpoint without ids (of
+Spark's own source) is accepted. Spark asks `initialOffset` twice, never commits the last batch and never calls
 `stop`: nothing here relies on either.
 """
 
@@ -90,7 +90,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         return ReadAllAvailable()
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
-        """How far the next batch goes; `start` when there is none now."""
+        """How far the next batch goes; `start` without a batch now."""
         options = self.options
         if options.stop_file and os.path.exists(options.stop_file):
             return start
@@ -98,7 +98,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         ends = self._known_ends()
         self._same(start)
         starts = known | self._new_partitions(known, ends)
-        given = dict(options.starting.each)  # who wants to begin behind the end, waits
+        given = dict(options.starting.each)  # a start behind the end waits
         changes.cut(self.log, {at: offset for at, offset in known.items() if given.get(at) != offset}, ends)
         ends = {at: max(ends.get(at, from_), from_) for at, from_ in starts.items()}
         if isinstance(limit, ReadAllAvailable):
@@ -148,7 +148,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         return {**to_json(offsets), identity.KEY: self._identity}
 
     def _same(self, offsets: dict[str, Any]) -> None:
-        """Raise NotTheSame for offsets of another cluster, or of a topic that was made anew since."""
+        """Raise NotTheSame for offsets of another cluster, or of a topic that was created again since."""
         if identity.KEY not in offsets:
             return
         if self._identity is None:

@@ -1,4 +1,4 @@
-"""One file per API; a message is imported when somebody needs it.
+"""One file per API; a message is imported on first use.
 
 `REQUESTS` maps an API key to its module and name, so that a server can find what a header announces.
 """

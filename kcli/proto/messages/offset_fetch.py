@@ -24,7 +24,7 @@ class OffsetFetchRequestGroup(Struct):
 
 
 class OffsetFetchRequest(Request["OffsetFetchResponse"], key=9, versions="1-10", flexible="6+"):
-    """Read a group's positions; -1 where there is none."""
+    """Read a group's positions; -1 without one."""
 
     group_id: str = at("0-7", default="")
     topics: list[OffsetFetchRequestTopic] | None = at("0-7", null="2-7", factory=list)

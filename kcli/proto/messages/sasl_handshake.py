@@ -6,7 +6,7 @@ from kcli.proto.schema import Int16, Request, Response, at
 
 
 class SaslHandshakeRequest(Request["SaslHandshakeResponse"], key=17, versions="0-1"):
-    """Which SASL mechanism shall it be?"""
+    """Choose the SASL mechanism."""
 
     mechanism: str = ""
 

@@ -1,6 +1,6 @@
 """Avro values as JSON, in plain Python: a program of `avro_code` run over a payload. The twin of `compiled/avro.pxi`.
 
-A payload that ends early, goes on after its value or breaks a bound has a fault, and its row stays as it was.
+A payload that ends early, continues after its value or breaks a bound has a fault, and its row stays as it was.
 """
 
 from __future__ import annotations

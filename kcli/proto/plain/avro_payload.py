@@ -1,4 +1,4 @@
-"""An Avro payload being read: its bytes, and the JSON of what was read so far."""
+"""An Avro payload being read: its bytes, and the JSON of what was read up to here."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def _clock(number: int, digits: int) -> bytes:
 
 
 def decimal(data: bytes, scale: int) -> bytes:
-    """`"12.34"`: a big-endian two's complement with so many digits behind the point."""
+    """`"12.34"`: a big-endian two's complement with `scale` digits behind the point."""
     unscaled = int.from_bytes(data, "big", signed=True)
     digits = str(abs(unscaled)).rjust(scale + 1, "0")
     sign = "-" if unscaled < 0 else ""

@@ -21,7 +21,7 @@ def read_payload(r: Payload) -> bytes:
 def read_value(r: Payload, place: int, depth: int) -> None:
     code = r.code
     closing: list[bytes] = []
-    while True:  # unions and wrappers go on in place: a level of Python's stack is one of the value's
+    while True:  # unions and wrappers continue in place: a level of Python's stack is one of the value's
         kind = code[place]
         if kind == op.UNION:
             place = code[place + 2 + r.index(code[place + 1])]

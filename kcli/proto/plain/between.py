@@ -1,4 +1,4 @@
-"""What stands between two values of an open batch depends on lengths only, so it is looked up."""
+"""The bytes between two values of an open batch depend on lengths only, so it is looked up."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The records section of an open batch.
 
-Lines of text are not encoded one by one: what stands between two values is looked up, and one join makes the section.
+Lines of text are not encoded one by one: the bytes between two values are looked up, and one join makes the section.
 """
 
 from __future__ import annotations

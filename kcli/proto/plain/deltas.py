@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli.proto.varint import encode_varint
 
 DELTAS: list[bytes] = []
-"""Offset delta to its varint, for as many as were needed so far."""
+"""Offset delta to its varint, for as many as were needed up to now."""
 
 
 def count_to(count: int) -> None:

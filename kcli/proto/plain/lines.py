@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def split_lines(
     chunk: Buffer, start: int, end: int, delimiter: int, key_delimiter: bytes | None, empty_is_null: bool = False
 ) -> Lines:
-    """The whole lines of chunk[start:end]. A key is what stands in front of the first `key_delimiter`; a line
+    """The whole lines of chunk[start:end]. A key is the text in front of the first `key_delimiter`; a line
     without one has a null key. With `empty_is_null` an empty key or value is null."""
     text = bytes(memoryview(chunk)[start:end])
     cut = bytes((delimiter,))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def write_values(h: Header, out: bytearray, delimiter: bytes, limit: int, null: bytes) -> tuple[int, int]:
     """Append each value and the delimiter. Returns the records written (at most `limit` if that is not negative) and
-    the offset to go on from: the window's end, or one past the last record if the limit left any."""
+    the next offset: the window's end, or one past the last record if the limit left any."""
     data = body(h)
     if (
         limit >= 0

@@ -1,4 +1,4 @@
-"""Records written out one by one, each as somebody shows it."""
+"""Records written out one by one, each by a function of the caller."""
 
 from __future__ import annotations
 

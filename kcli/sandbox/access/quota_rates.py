@@ -20,7 +20,7 @@ class Rates:
     def charge(
         self, quotas: Mapping[Entity, Mapping[str, float]], key: str, user: str, client: str, size: float, now: float
     ) -> float:
-        """Note so many bytes at `now` (s); how many seconds to be quiet, 0 for none."""
+        """Count bytes at `now` (s); returns the seconds to throttle, 0 for none."""
         rule = in_force(quotas, key, user, client)
         if rule is None:
             return 0.0

@@ -51,7 +51,7 @@ class Quotas:
         self._keep(at, kept)
 
     def pause(self, node_id: int, principal: str, client_id: str, key: str, size: int) -> int:
-        """How long a client has to be quiet after so many bytes to or from a broker, in ms."""
+        """How long a client has to be quiet after that many bytes to or from a broker, in ms."""
         if not self.by_entity:
             return 0
         rates = self._rates.setdefault(node_id, Rates())

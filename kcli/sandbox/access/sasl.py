@@ -38,7 +38,7 @@ class Users:
         self.passwords = dict(passwords)
         self.mechanisms = list(mechanisms)
         self.lifetime = lifetime
-        self.authenticated = 0  # how often somebody was let in, again included
+        self.authenticated = 0  # how many authentications succeeded, later ones of a session included
         self.refused = 0
         self._access = access
 

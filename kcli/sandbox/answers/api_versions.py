@@ -1,5 +1,5 @@
 """ApiVersions 0-4. Response header v0 at every version; a version above 4 is refused in the broker with a v0 body. 3
-adds features; below 4 those whose lowest level is 0 are left out, since such clients stumble over it (KAFKA-17011)."""
+adds features; below 4 those whose lowest level is 0 are hidden, since such clients stumble over it (KAFKA-17011)."""
 
 from __future__ import annotations
 

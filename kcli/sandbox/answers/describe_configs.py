@@ -147,7 +147,7 @@ def _loggers(context: RequestContext, name: str) -> list[DescribeConfigsResource
 
 
 def _authorizer(context: RequestContext) -> dict[str, tuple[int, str]]:
-    """By whom and how rights are decided, where they are. Kafka hides the values of the last two."""
+    """The configs of the authorizer, where there is one. Kafka hides the values of the last two."""
     authorizer = context.cluster.access.authorizer
     if authorizer is None:
         return {}
@@ -171,7 +171,7 @@ def _given(context: RequestContext) -> dict[str, tuple[int, str]]:
 
 
 def _control(context: RequestContext) -> dict[str, tuple[int, str]]:
-    """Where this sandbox can be told what to do wrong, if it can."""
+    """Where this sandbox takes faults, if it does."""
     control = context.cluster.control
     return {CONTROL: (STRING, control.address)} if control is not None else {}
 

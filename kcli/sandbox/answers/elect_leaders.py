@@ -52,7 +52,7 @@ def _one(context: RequestContext, name: str, index: int, kind: int) -> Partition
 
 
 def _heir(context: RequestContext, partition: Partition, kind: int) -> int:
-    """Who leads next. Raises BrokerError ELECTION_NOT_NEEDED and what forbids it."""
+    """The next leader. Raises BrokerError ELECTION_NOT_NEEDED and what forbids it."""
     living = {broker.node_id for broker in context.cluster.brokers.living()}
     able = [node for node in partition.replicas if node in living and node not in partition.filling]
     if kind == UNCLEAN:

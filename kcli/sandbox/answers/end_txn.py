@@ -1,4 +1,4 @@
-"""EndTxn 0-5. 2 tells PRODUCER_FENCED; 5 is protocol v2: every end bumps the epoch and answers the identity to go on
+"""EndTxn 0-5. 2 tells PRODUCER_FENCED; 5 is protocol v2: every end bumps the epoch and answers the identity to continue
 with (KIP-890). The answer comes when the outcome is certain and, where the leaders live, the markers are written."""
 
 from __future__ import annotations

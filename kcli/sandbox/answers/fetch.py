@@ -57,7 +57,7 @@ async def answer(context: RequestContext, request: FetchRequest) -> FetchRespons
         return FetchResponse(error_code=refused.code.number)
     wanted = session.partitions if session is not None else _named(request)
     targets = [_Target(context, key, asked) for key, asked in wanted.items()]
-    if targets:  # who asks for nothing (a farewell) is answered at once, as in Kafka
+    if targets:  # a request without partitions (a farewell) is answered at once, as in Kafka
         await _wait(context, targets, request)
     leaders: set[int] = set()
     topics: dict[tuple[str, bytes], FetchableTopicResponse] = {}

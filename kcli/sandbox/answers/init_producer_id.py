@@ -1,5 +1,5 @@
-"""InitProducerId 0-5. Without a transactional id a new producer id each time; with one the next epoch of its id. 3 says
-who the producer was, so that it goes on instead of fencing itself (KIP-360); 4 tells PRODUCER_FENCED."""
+"""InitProducerId 0-5. Without a transactional id a new producer id each time; with one the next epoch of its id. 3
+carries the id and epoch of a producer, which continues instead of fencing itself (KIP-360); 4 adds PRODUCER_FENCED."""
 
 from __future__ import annotations
 

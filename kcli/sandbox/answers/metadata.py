@@ -19,7 +19,7 @@ from kcli.sandbox.access.authorized import operations
 from kcli.sandbox.cluster.topics import Topic
 from kcli.sandbox.wire.request_context import RequestContext, in_turns
 
-MOST_MADE = 10_000  # who asks for more topics at once is told of those there are
+MOST_MADE = 10_000  # a request for more topics at once gets only existing ones
 
 BY_ID = 12  # the first version that asks by id; 10 and 11 only tell ids
 

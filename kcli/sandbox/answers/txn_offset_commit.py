@@ -1,5 +1,5 @@
 """TxnOffsetCommit 0-5. 2 adds leader epochs, 3 the member (KIP-447), 4 tells TRANSACTION_ABORTABLE, 5 adds the group to
-the transaction by itself (KIP-890). Nobody sees the positions before the transaction commits."""
+the transaction by itself (KIP-890). The positions are visible when the transaction commits."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """WriteTxnMarkers 1-2 (KIP-98, 664): the word of a coordinator, or of an operator to a hanging transaction. Leaders
-take it as it is, as Kafka's do: whether somebody else would have ended the transaction is not asked. 2 adds the
+take it as it is, as Kafka's do: whether another coordinator would have ended the transaction is not checked. 2 adds the
 protocol of the transaction (KIP-1228), which changes nothing here."""
 
 from __future__ import annotations

@@ -179,7 +179,7 @@ class SandboxCluster:
         return topic
 
     def _producer(self, transactional_id: str | None) -> tuple[int, int]:
-        """The (id, epoch) of a transactional id, or new ones. Raises UsageError for an id that nobody has used."""
+        """The (id, epoch) of a transactional id, or new ones. Raises UsageError for an unused id."""
         if transactional_id is None:
             return self.producer_ids.next(), 0
         transaction = self.transactions.by_id.get(transactional_id)

@@ -1,7 +1,7 @@
 """Its moves of partitions between brokers (KIP-455) and of replicas between disks (KIP-113).
 
 There is one log a partition, so nothing is copied. What a move takes is counted all the same: by the throttles that are
-set (KIP-73), a replica grows by so many bytes a second; without a throttle it is there with the next tick.
+set (KIP-73), a replica grows by the throttle's bytes a second; without a throttle it is there with the next tick.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Moves:
         self._settle(move.partition, move.target)
 
     def _settle(self, partition: Partition, replicas: list[int]) -> None:
-        """The replicas are these, for good; somebody of them leads."""
+        """The replicas are these, for good; one of them leads."""
         partition.replicas, partition.filling, partition.rest = replicas, set(), None
         if partition.leader not in replicas:
             living = {broker.node_id for broker in self._brokers.living()}

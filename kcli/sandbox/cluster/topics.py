@@ -32,7 +32,7 @@ class Partition:
         self.replicas = replicas
         self.filling: set[int] = set()  # replicas that do not have all of it yet (moves.py)
         self.rest: list[int] | None = None  # the replicas before a move under way: where a restart finds it
-        self.disks: dict[int, int] = {}  # the number of the disk at each broker; 0 where nothing is said
+        self.disks: dict[int, int] = {}  # the number of the disk at each broker; 0 by default
         self.leader = replicas[0]
         self.leader_epoch = leader_epoch
         self.led_by = {self.leader}  # whoever leads or has led: a client may still believe it does

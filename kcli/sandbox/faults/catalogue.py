@@ -1,4 +1,4 @@
-"""The faults that somebody outside may order, read off the methods of `Faults`: their names, parameters and words.
+"""The faults that another process may order, read off the methods of `Faults`: their names, parameters and words.
 
 Only what can be said in plain values is here; what takes a function or bytes is for tests in the same process.
 """
@@ -58,7 +58,7 @@ def _bound(faults: Faults, name: str) -> Callable[..., object]:
 
 
 def _parameters(name: str) -> list[tuple[str, str, bool, Any]]:
-    """(name, kind, whether it must be said, default) of each parameter."""
+    """(name, kind, whether it is required, default) of each parameter."""
     rows = []
     for parameter in list(inspect.signature(_declared(name)).parameters.values())[1:]:
         kind = str(parameter.annotation).removesuffix(" | None")
@@ -68,7 +68,7 @@ def _parameters(name: str) -> list[tuple[str, str, bool, Any]]:
 
 
 def rows() -> list[dict[str, Any]]:
-    """Every fault: its name, what it does, and what it has to be told."""
+    """Every fault: its name, its effect, and its parameters."""
     return [
         {
             "name": name,

@@ -36,7 +36,7 @@ class ClusterFaults:
 
     def move_leader(self, topic: str, partition: int, to: int, *, hint: bool = True) -> None:
         """Broker `to` leads from now on, in a new epoch. The old one answers NOT_LEADER_OR_FOLLOWER, and with `hint`
-        says who leads now (KIP-951)."""
+        names the new leader (KIP-951)."""
         target = self._topics.partition(topic, partition)
         target.led_by.add(to)
         target.leader, target.leader_epoch, target.hints = to, target.leader_epoch + 1, hint
@@ -45,7 +45,7 @@ class ClusterFaults:
         target.wake()
 
     def no_leader(self, topic: str, partition: int) -> None:
-        """Nobody leads the partition until `move_leader`."""
+        """The partition has no leader until `move_leader`."""
         target = self._topics.partition(topic, partition)
         target.leader, target.leader_epoch, target.hints = -1, target.leader_epoch + 1, False
         target.wake()
@@ -59,7 +59,7 @@ class ClusterFaults:
         self._planned.plan("absent", "Metadata", times=times, broker=broker, topic=topic)
 
     def stale_metadata(self, broker: int) -> None:
-        """This broker goes on telling the leaders and epochs of this moment, whatever happens, until `clear` (C5)."""
+        """This broker keeps answering with the leaders and epochs of this moment, until `clear` (C5)."""
         self._planned.stale[broker] = {
             (topic.name, each.index): (each.leader, each.leader_epoch)
             for topic in self._topics.by_name.values()

@@ -1,9 +1,9 @@
 """Telling a sandbox in another process what to do wrong: lines of JSON over a connection on loopback.
 
-A sandbox that may be told listens on a port of its own and says where as the broker config `kcli.sandbox.control`:
-`127.0.0.1:PORT/TOKEN`. Who may read its configs may tell it; a real broker has no such config. A line is
+A sandbox that takes faults listens on a port of its own and says where as the broker config `kcli.sandbox.control`:
+`127.0.0.1:PORT/TOKEN`. Whoever may read its configs may inject faults; a real broker has no such config. A line is
 {"token": …, "do": "look" | "fault" | "clear" | "stop" | "start", …}, and so is the answer: {"error": …} or what
-`look` shows. It goes on listening when every broker is stopped, so that one can be started again.
+`look` shows. It keeps listening when every broker is stopped, so that one can be started again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PATIENCE = 10.0  # seconds for the first line
 
 
 class Control:
-    """The listening side. `full` is told that the system gives no more files."""
+    """The listening side. `full` is called when the system gives no more files."""
 
     def __init__(self, faults: Faults, brokers: Brokers, topics: Topics, full: Callable[[OSError], None]) -> None:
         self._faults = faults

@@ -1,4 +1,4 @@
-"""The other end of `control.py`: find out whether a cluster is a sandbox that may be told, and tell it."""
+"""The other end of `control.py`: find out whether a cluster is a sandbox that takes faults, and inject them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ LONGEST = 1 << 20
 
 
 class NotASandbox(KcliError):
-    """The cluster is none, or does not want to be told."""
+    """The cluster is no sandbox, or takes no faults."""
 
     def __init__(self) -> None:
         super().__init__("this is not a sandbox with fault injection (start `kcli sandbox` without --no-control)")
 
 
 async def find(cluster: Cluster) -> str:
-    """Where the sandbox listens, as `address/token`. Raises NotASandbox; KcliError when nobody can be asked."""
+    """Where the sandbox listens, as `address/token`. Raises NotASandbox; KcliError when no broker can be asked."""
     from kcli.proto.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 
     broker = await cluster.anyone()

@@ -1,5 +1,5 @@
 """The faults of one sandbox: what a broker may do wrong, ordered before it happens. All of them run out
-(`times`) or are taken back (`clear`). APIs are named as Kafka names them: "Produce", "Fetch", "JoinGroup"."""
+(`times`) or are removed (`clear`). APIs are named as Kafka names them: "Produce", "Fetch", "JoinGroup"."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Faults:
         self.planned.plan("error", api, code, times=times, broker=broker, topic=topic, partition=partition)
 
     def clear(self) -> None:
-        """Take back everything that has not happened yet, and what brokers were told to believe or to speak."""
+        """Remove every fault that has not happened yet, and what brokers were made to believe or to speak."""
         self.planned.clear()
         self.registry.clear()
         self.wire.close_idle(None)

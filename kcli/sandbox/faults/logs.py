@@ -19,7 +19,7 @@ BOMB_STEP = 1024 * 1024
 
 
 class LogFaults:
-    """Faults of partitions: their records, their producers' state, their history. `rules` is told where a producer
+    """Faults of partitions: their records, their producers' state, their history. `rules` learns where a producer
     cannot be judged any more; `producer` finds or makes the (id, epoch) of a transactional id, or of None."""
 
     def __init__(
@@ -49,7 +49,7 @@ class LogFaults:
         target.wake()
 
     def diverge(self, topic: str, partition: int, epoch: int, end_offset: int, *, times: int = 1) -> None:
-        """The next fetches are told that the histories part after `end_offset` of leader epoch `epoch` (C10)."""
+        """The next fetches are answered that the histories part after `end_offset` of leader epoch `epoch` (C10)."""
         from kcli.proto.messages.fetch import EpochEndOffset
 
         diverging = EpochEndOffset(epoch=epoch, end_offset=end_offset)
@@ -67,7 +67,7 @@ class LogFaults:
     def hang_transaction(
         self, topic: str, partition: int = 0, *, age: float = 3600.0, transactional_id: str | None = None
     ) -> int:
-        """A transaction is open in the partition that no coordinator will end, its last record so many seconds old;
+        """A transaction is open in the partition that no coordinator will end, its last record that many seconds old;
         with a transactional id its coordinator knows the producer and not this partition (KIP-664). Returns its first
         offset."""
         from kcli.sandbox.faults.hanging import hanging_batch

@@ -1,4 +1,4 @@
-"""The faults that are still to happen. Each runs out (`times`) or is taken back (`clear`). APIs are named as Kafka
+"""The faults that are still to happen. Each runs out (`times`) or is removed (`clear`). APIs are named as Kafka
 names them: "Produce", "Fetch", "JoinGroup"."""
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ class Conduct:
         self.close_before = False  # close without acting
         self.silent = False  # act, never answer
         self.deaf = 0.0  # seconds for which nothing is read from then on
-        self.cut_after: int | None = None  # act, send so many bytes of the answer, close
+        self.cut_after: int | None = None  # act, send this number of bytes of the answer, close
         self.correlation_shift = 0
         self.throttle_ms = 0
         self.raw: bytes | None = None  # these bytes instead of the answer
         self.alter: Callable[[Any], None] | None = None  # changes the answer
-        self.tags = False  # put tagged fields nobody knows into the answer
+        self.tags = False  # put unknown tagged fields into the answer
         self.dribble = False  # send the answer byte by byte
         self.hold = False  # send it together with the next answer
 

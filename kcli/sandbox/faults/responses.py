@@ -30,7 +30,7 @@ class Outlet(Protocol):
 
 
 TOGETHER = 0.05  # seconds that an answer waits for the next one
-FOREIGN = ((9_000, b"from a later Kafka"), (9_001, b""))  # tags nobody knows, in ascending order
+FOREIGN = ((9_000, b"from a later Kafka"), (9_001, b""))  # unknown tags, in ascending order
 
 
 async def misbehave(outlet: Outlet, asked: Received, response: Response, conduct: Conduct) -> None:
@@ -94,7 +94,7 @@ class Foreign(Writer):
     """An encoder that gives every struct of a flexible version two tagged fields more than we know."""
 
     def compiled(self, prefix: str) -> Any:
-        """As in the base, and not kept beside the bytecode: nobody but a fault wants it."""
+        """As in the base, and not kept beside the bytecode: only a fault wants it."""
         self._struct(self.message)
         exec(compile("\n".join(self.lines) + "\n", f"<{self.label} with foreign tags>", "exec"), self.names)
         return self.names[f"{prefix}_{self.message.__name__}"]

@@ -11,7 +11,7 @@ Shares = dict[str, set[Place]]
 def share_out(
     name: str, wanted: Mapping[str, frozenset[bytes]], counts: Mapping[bytes, int], before: Mapping[str, set[Place]]
 ) -> Shares:
-    """`wanted` are the topics of each member, `counts` their partitions, `before` the shares so far."""
+    """`wanted` are the topics of each member, `counts` their partitions, `before` the shares until now."""
     return _range(wanted, counts) if name == "range" else _uniform(wanted, counts, before)
 
 

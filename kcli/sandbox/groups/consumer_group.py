@@ -119,11 +119,11 @@ class ConsumerGroup:
         if request.member_epoch != member.epoch and not (behind and request.member_epoch < member.epoch):
             raise BrokerError(codes.FENCED_MEMBER_EPOCH)
         if request.topic_partitions is not None and request.subscribed_topic_names is not None:
-            member.sent_assignment = None  # it says all, so it is told all
+            member.sent_assignment = None  # a full report gets a full answer
         return member
 
     def _known(self, member_id: str, instance_id: str | None) -> ConsumerMember:
-        """Who says a name or none is looked up by that: no name means that it has not changed, as in Kafka."""
+        """Find a member by its instance id, else by its member id: without one it is unchanged, as in Kafka."""
         member = self.members.get(member_id)
         if instance_id is not None:
             owner = next((m for m in self.members.values() if m.instance_id == instance_id), None)
@@ -147,7 +147,7 @@ class ConsumerGroup:
         member.rack = request.rack_id or member.rack
 
     def _look(self) -> None:
-        """Another epoch and other targets when who is here, or what they read, has changed."""
+        """Another epoch and other targets when the members, or what they read, have changed."""
         there = {each.name: each for each in self._topics.by_name.values() if not each.internal}
         wanted = {
             each.id: frozenset(there[name].id for name in _read_by(each, there)) for each in self.members.values()

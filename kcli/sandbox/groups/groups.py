@@ -88,7 +88,7 @@ class Groups:
         return group if group is not None and group.kind == "share" else None  # type: ignore[return-value] # by its kind
 
     def sharing(self, name: str) -> ShareGroup:
-        """The share group, created if there is none. Raises BrokerError GROUP_ID_NOT_FOUND for a group of another
+        """The share group, created on first use. Raises BrokerError GROUP_ID_NOT_FOUND for a group of another
         kind."""
         group = self.shared(name)
         if group is None:

@@ -102,7 +102,7 @@ class ShareGroup:
         return self.members[member_id]
 
     def _look(self) -> None:
-        """Another epoch and other targets when who is here, or what they read, has changed."""
+        """Another epoch and other targets when the members, or what they read, have changed."""
         there = {each.name: each for each in self._topics.by_name.values() if not each.internal}
         wanted = {each.id: sorted(name for name in each.topics if name in there) for each in self.members.values()}
         counts = {name: (there[name].id, len(there[name].partitions)) for some in wanted.values() for name in some}
@@ -113,7 +113,7 @@ class ShareGroup:
         self.target = {member: set() for member in wanted}
         for name, (topic_id, count) in counts.items():
             readers = sorted(member for member, topics in wanted.items() if name in topics)
-            for turn in range(max(len(readers), count)):  # everybody gets something, everything gets somebody
+            for turn in range(max(len(readers), count)):  # every member gets a partition, every partition gets a member
                 self.target[readers[turn % len(readers)]].add((topic_id, turn % count))
 
     def beat(self, member: ShareMember) -> None:

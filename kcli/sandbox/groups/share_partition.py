@@ -1,8 +1,8 @@
-"""One partition as one share group stands to it (KIP-932): which records are free, which are with a member, which done.
+"""A share group's state for one partition (KIP-932): which records are free, which are with a member, which done.
 
-    never seen → ACQUIRED → DONE (accepted, rejected, a gap)        start: before it all is done; end: nobody had it yet
+    never seen → ACQUIRED → DONE (accepted, rejected, a gap)        start: before it all is done; end: unseen
                  ACQUIRED → AVAILABLE (released, lock ran out) → ACQUIRED …, DONE after the last allowed delivery
-Kept as ranges, as the records come: the log is not looked at record by record.
+Kept as ranges, as the records come: the log is not read record by record.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class SharePartition:
         self.flights = kept
         return inside
 
-    # -- what is said of it -----------------------------------------------------------------------------------------
+    # -- changes by acknowledgements --------------------------------------------------------------------------------
 
     def acknowledge(self, member: str, acknowledgements: Iterable[tuple[int, int, int]]) -> None:
         """(first, last, kind) in order. All of it or nothing. Raises BrokerError INVALID_RECORD_STATE for what this
@@ -225,7 +225,7 @@ class SharePartition:
         self._watch()
         self.partition.wake()
 
-    # -- what is told of it -----------------------------------------------------------------------------------------
+    # -- answers to questions ---------------------------------------------------------------------------------------
 
     @property
     def lag(self) -> int:

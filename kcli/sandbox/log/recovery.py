@@ -33,7 +33,7 @@ class State:
         self.quotas: dict[str, dict[str, Any]] = {}  # by entity, as text
         self.broker_configs: dict[str, dict[str, str]] = {}
         self.client_metrics: dict[str, dict[str, str]] = {}
-        self.features: dict[str, int] = {}  # levels that somebody set
+        self.features: dict[str, int] = {}  # levels that were set
         self.offsets: dict[tuple[str, str, int], dict[str, Any]] = {}
         self.transactions: dict[str, dict[str, Any]] = {}
         self.pending: dict[tuple[int, str, str, int], dict[str, Any]] = {}

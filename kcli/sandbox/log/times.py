@@ -15,7 +15,7 @@ NOTHING = (-1, -1, -1)
 
 def offset_at(partition: Partition, timestamp: int, *, committed: bool) -> Found:
     """(offset, timestamp, leader epoch) of the first record at or after `timestamp` (ms), or for one of the special
-    values. With `committed` the log ends at the last stable offset. Offset -1 when there is none."""
+    values. With `committed` the log ends at the last stable offset. Offset -1 without one."""
     log = partition.log
     end = log.stable if committed else log.end
     if timestamp in (EARLIEST, EARLIEST_LOCAL):

@@ -1,4 +1,4 @@
-"""One transactional id, as its coordinator knows it: who may write under it, and how far its transaction is.
+"""One transactional id, as its coordinator knows it: its producer, and how far its transaction is.
 
 Empty → Ongoing → PrepareCommit or PrepareAbort (decided, markers on their way) → CompleteCommit or CompleteAbort →
 Ongoing … (KIP-98). Every step here is a decision only; `transactions.py` writes it down and acts."""
@@ -67,7 +67,7 @@ class Transaction:
     def exhausted(self) -> bool:
         return self.epoch >= LAST_EPOCH
 
-    # -- who may write ----------------------------------------------------------------------------------------------
+    # -- the producer that may write--------------------------------------------------------------------------------
 
     def check_instance(self, producer_id: int, epoch: int) -> None:
         """Check the former identity in an InitProducerId (KIP-360). Raises BrokerError PRODUCER_FENCED."""

@@ -100,7 +100,7 @@ class Transactions:
             self._watch(transaction)
 
     def end(self, name: str, producer_id: int, epoch: int, *, commit: bool, bump: bool) -> tuple[int, int]:
-        """Commit or abort; returns the (producer id, epoch) to go on with, new ones with `bump` (EndTxn 5).
+        """Commit or abort; returns the (producer id, epoch) to continue with, new ones with `bump` (EndTxn 5).
         Raises BrokerError as `Transaction.may_end` does."""
         transaction = self._existing(name)
         if transaction.may_end(producer_id, epoch, commit=commit, bump=bump):
@@ -128,8 +128,8 @@ class Transactions:
         transaction.stop_timer()
 
     def _abort(self, transaction: Transaction) -> None:
-        """End a transaction its producer did not end: whoever wrote under it is fenced, but may come back and say who
-        it was (KIP-360)."""
+        """End a transaction its producer did not end: its producer is fenced, but may come back with its id and
+        epoch (KIP-360)."""
         bump = self._features.level("transaction.version") >= 2
         self._decide(transaction, commit=False, bump=bump, fence=True)
         self.completion.finish(transaction)

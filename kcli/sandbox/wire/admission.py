@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from kcli.sandbox.cluster.brokers import Brokers
 
-AGAIN = 60.0  # seconds until a sentence of the same kind may be said again
+AGAIN = 60.0  # seconds until a sentence of the same kind may be printed again
 
 
 class Notices:

@@ -41,7 +41,7 @@ class ClientRules:
         self.topics = topics
         self._durable = durable  # producers may have written before this process began
         self.violations: list[str] = []
-        self.generations: dict[tuple[str, str], int] = {}  # (group, member) to the last generation it was told
+        self.generations: dict[tuple[str, str], int] = {}  # (group, member) to the last generation sent to it
         self._sequences: dict[tuple[str, int], dict[int, _Sequence]] = {}  # by partition, by producer id
         self._forgotten: set[tuple[str, int]] = set()
 

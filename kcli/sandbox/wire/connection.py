@@ -291,7 +291,7 @@ class Connection(asyncio.BufferedProtocol):
         return pause / 1000
 
     def _refuse(self, asked: Received) -> None:
-        """An API or a version that is not served: ApiVersions is told so at version 0 (KIP-511), others are cut off."""
+        """An API or a version that is not served: ApiVersions gets a version 0 error (KIP-511), others are cut off."""
         if asked.api_key != API_VERSIONS:
             raise CloseConnection
         from kcli.proto.messages.api_versions import ApiVersionsResponse

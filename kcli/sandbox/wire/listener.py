@@ -94,7 +94,7 @@ class Listener:
             except (BlockingIOError, InterruptedError):
                 return
             except ConnectionError:
-                continue  # it did not wait so long
+                continue  # it did not wait that long
             except OSError as none_left:
                 self._rest(none_left)
                 return
@@ -107,7 +107,7 @@ class Listener:
             task.add_done_callback(self._come)
 
     def _rest(self, problem: OSError) -> None:
-        """Take nobody for a while."""
+        """Accept no connection for a while."""
         self._full(problem)
         loop = asyncio.get_running_loop()
         for listening in self._sockets:

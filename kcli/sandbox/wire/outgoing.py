@@ -33,7 +33,7 @@ class Outgoing:
     async def write(self, parts: list[Buffer]) -> None:
         """Small parts go out together; a large one is a slice of a log and goes out in chunks, not copied."""
         if self._transport.is_closing():
-            return  # nobody is there to read it
+            return  # the peer has gone
         small: list[Buffer] = []
         if self.held:
             small, self.held = self.held, []

@@ -1,4 +1,4 @@
-"""Which keys of `keys.toml` something else has too: who goes first, and where the others stay."""
+"""Keys of `keys.toml` that another binding has too: which one wins, and where the others stay."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DIALOGS = frozenset({"command", "dialog", "fault", "help", "produce"})
 
 
 def taken(keymap: dict[str, str]) -> list[str]:
-    """Which keys of the file are on something else too, a sentence each: who goes first, and where the others stay.
+    """Keys of the file that another binding has too, a sentence each: which one wins, and where the others stay.
     What is focused goes before its screen, and that before the dashboard."""
     known = every() if keymap else {}
     on = {name: _split(keymap.get(name, known.keys)) for name, known in known.items()}

@@ -84,7 +84,7 @@ def path() -> str:
 
 
 def load() -> dict[str, str]:
-    """The keymap of the user's file, by id; {} where there is none. Raises UsageError for a file that cannot be read,
+    """The keymap of the user's file, by id; {} without the file. Raises UsageError for a file that cannot be read,
     an id that is none, a key that is none, and two things on one key."""
     where = path()
     if not os.path.exists(where):
@@ -145,7 +145,7 @@ def _is_key(key: str) -> bool:
 
 
 def _no_clash(given: dict[str, str], known: dict[str, Known], where: str) -> None:
-    """Of one screen no two things stand on one key."""
+    """On one screen no key has two bindings."""
     taken: dict[tuple[str, str], str] = {}
     for name, one in known.items():
         kind = name.partition(".")[0]

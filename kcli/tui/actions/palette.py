@@ -89,7 +89,7 @@ class Places(Entries):
 
 
 class Themes(Entries):
-    """How it looks."""
+    """Its style."""
 
     def entries(self) -> Iterator[Entry]:
         for name in sorted(self.app.available_themes):

@@ -86,7 +86,7 @@ def _moment(moment: int) -> Prepare:
 
 
 class Resetting:
-    """A reset of one group. `at` is the partition under the cursor, None where there is none: then only the whole
+    """A reset of one group. `at` is the partition under the cursor, None without one: then only the whole
     group can be meant."""
 
     def __init__(self, group: str, at: TopicPartition | None) -> None:
@@ -102,7 +102,7 @@ class Resetting:
         return f"kcli groups reset {quoted(self.group)} {where} {words} --execute"
 
     async def plan(self, client: Client, prepare: Prepare, scope: str) -> tuple[Target, list[Change]]:
-        """The group as it stands, and a row per partition. Raises KcliError."""
+        """The group as it is now, and a row per partition. Raises KcliError."""
         cluster = client.cluster
         target = (await targets(Coordinators(cluster), [self.group]))[self.group]
         partitions = await self._partitions(cluster, target, scope)
@@ -128,7 +128,7 @@ class Resetting:
 
     async def execute(self, client: Client, changes: list[Change]) -> str:
         """Keep what was, then do what is open in the plan; the path of the undo file. Raises NoUndo before anything is
-        sent; what became of each partition stands in its row."""
+        sent; the outcome of each partition is in its row."""
         ready = [change for change in changes if change.open]
         described = await describe_cluster(client.cluster)
         document = {

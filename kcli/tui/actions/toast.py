@@ -13,5 +13,5 @@ if TYPE_CHECKING:
 
 
 def toast(app: App[Any], problem: KcliError) -> None:
-    """Say what went wrong and go on."""
+    """Show the error and continue."""
     app.notify(printable(str(problem)), severity="error", markup=False)

@@ -37,7 +37,7 @@ class Dialog(ModalScreen[None]):
         return ""
 
     def fields(self) -> ComposeResult:
-        """What stands between the title and the last two lines."""
+        """The lines between the title and the last two."""
         yield from ()
 
     def compose(self) -> ComposeResult:
@@ -48,8 +48,8 @@ class Dialog(ModalScreen[None]):
             yield Static(f"$ {self.session.aimed(self.command)}", id="command", markup=False)
 
     def say(self, words: str, tone: str = "") -> None:
-        """One line about how it stands; `tone` is "", bad or good. A dialog that was left meanwhile says it in a toast:
-        what was begun is done, and somebody wants to know what became of it."""
+        """One line about its state; `tone` is "", bad or good. A dialog that was left meanwhile says it in a toast:
+        the work is done, and its outcome matters."""
         if not self.is_open:
             severity: Literal["error", "information"] = "error" if tone == "bad" else "information"
             self.app.notify(printable(words), title=self.title_text, severity=severity, markup=False, timeout=LONG)

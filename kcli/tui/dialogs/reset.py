@@ -1,4 +1,4 @@
-"""`r` on a group: where its offsets shall go, the plan row by row, the group's name typed, and what became of it."""
+"""`r` on a group: the target of its offsets, the plan row by row, the group's name typed, and the outcome."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TONES = {
 
 
 class Reset(Dialog):
-    """The dialog. The plan is made anew whenever the form, the text or the scope changes; what was shown is done."""
+    """The dialog. The plan is made again when the form, the text or the scope changes; the shown plan is applied."""
 
     def __init__(self, session: Session, group: str, at: TopicPartition | None) -> None:
         super().__init__(session)

@@ -1,4 +1,4 @@
-"""What a sandbox can be told to do wrong: the faults, what is still to happen, its brokers to kill and to start."""
+"""Faults of a sandbox: all that can be injected, those still to happen, its brokers to kill and to start."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Faults(Page):
         """Looks are about groups."""
 
     def _beat(self) -> None:
-        """The brokers may all be down, by our own doing: the control port is asked all the same."""
+        """The brokers may all be down, by our own doing: the control port answers all the same."""
         if self.is_current and self._address:
             self.inquire()
 

@@ -143,7 +143,7 @@ class Group(Page):
             self.go(routes.Topic(event.row.total.topic))
 
     def action_reset(self) -> None:
-        """Where the offsets shall go: of the partition under the cursor, its topic, or all."""
+        """The scope of a reset: the partition under the cursor, its topic, or all."""
         if self.refused("a reset"):
             return
         from kcli.tui.dialogs.reset import Reset

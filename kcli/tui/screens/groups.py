@@ -1,4 +1,4 @@
-"""All groups, the worst first: who is behind, since when, and whether it gets better."""
+"""All groups, the worst first: their lag, since when, and whether it gets better."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SPARK, SPARK_WIDE = 20, 60  # cells; the second where there are 160 on a line
 
 def arrow(standing: GroupStanding) -> Cell:
     """Whether the lag of the whole group grows or shrinks, as the plot shows it; nothing where lag just waits for the
-    next commit. What the rates cannot be told apart by is neither."""
+    next commit. Rates that are too close count as neither."""
     if standing.growth is None or not standing.total.lag or standing.status in CALM:
         return Cell("")
     steady = abs(standing.growth) <= STEADY * max(standing.in_rate or 0.0, standing.out_rate or 0.0)
@@ -57,7 +57,7 @@ def loudness(standing: GroupStanding) -> tuple[int, float, int, str]:
 
 
 def draw(plot: Plot, standing: GroupStanding, look: Look, trails: Trails, *, timely: bool, name: str = "") -> None:
-    """The lag (or time lag) of a group over the looks, with why it stands as it does above."""
+    """The lag (or time lag) of a group over the snapshots, with the reason for its status above."""
     group = standing.described.group
     points = trails.late(group) if timely else trails.of(group)
     plot.title = "  ".join(
@@ -175,7 +175,7 @@ class Groups(Page):
         self._about()
 
     def _about(self) -> None:
-        """The plot is of the group under the cursor, and says in a sentence why it stands as it does."""
+        """The plot is of the group under the cursor, and says in a sentence the reason for its status."""
         if not self.is_there:
             return
         plot, row, look, trails = self.query_one(Plot), self.query_one(Rows).row, self.state.look, self.state.trails
@@ -193,7 +193,7 @@ class Groups(Page):
         self.retitle()
 
     def action_reset(self) -> None:
-        """Where the offsets of the group under the cursor shall go: of all its topics."""
+        """The scope of a reset of the group under the cursor: all its topics."""
         row = self.query_one(Rows).row
         if row is None or self.refused("a reset"):
             return

@@ -1,6 +1,6 @@
 """The frame of every page: masthead, heading, a body of tables to filter and sort, the command that does the same.
 
-A page reads the state, and is told by messages when it changed; it asks the session for what a look does not hold, and
+A page reads the state, and gets a message when it changed; it asks the session for what a snapshot does not hold, and
 posts `Go` to open another page. A question that is under way is cancelled when a newer one is asked or the page is
 left.
 """
@@ -44,7 +44,7 @@ HIGH = 30  # lines from which there is room for a plot beside a list
 
 
 class Page(TimedScreen):
-    """The page of a route. A kind says its `heading`, its `same_as`, its body, and what a look changes."""
+    """The page of a route. A kind says its `heading`, its `same_as`, its body, and what a refresh changes."""
 
     VERTICAL_BREAKPOINTS = [(0, "-low"), (HIGH, "-high")]  # noqa: RUF012  # as Textual declares it
 
@@ -112,11 +112,11 @@ class Page(TimedScreen):
         return ""
 
     def body(self) -> ComposeResult:
-        """What stands between the heading and the filter."""
+        """The widgets between the heading and the filter."""
         yield from ()
 
     def looked(self, look: Look) -> None:
-        """A look has arrived."""
+        """A snapshot has arrived."""
 
     async def fetch(self, client: Client) -> Any:
         """What this page asks the cluster when it opens and at each beat; None asks nothing."""
@@ -175,8 +175,8 @@ class Page(TimedScreen):
 
     @property
     def stands(self) -> bool:
-        """Whether all its parts are there: a look may come while they are made or taken down. Asked at every look, so
-        the parts are looked up once and not each time."""
+        """Whether all its parts are there: a snapshot may come while they are made or removed. Called at each of
+        them, so the parts are looked up once and not each time."""
         if not self._parts or not all(part.is_attached for part in self._parts):
             queries = [self.query(part) for part in (Masthead, "#heading", Rows, Filter, "#same-as")]
             self._parts = [query.first() for query in queries] if all(queries) else []
@@ -189,7 +189,7 @@ class Page(TimedScreen):
 
     @property
     def tab(self) -> str:
-        """Which tab is open; "" while there is none."""
+        """Which tab is open; "" without tabs."""
         tabs = self.query(Tabs)
         return tabs.first().name_of_open if tabs else ""
 
@@ -230,7 +230,7 @@ class Page(TimedScreen):
                 line.refresh()
 
     def _beat(self) -> None:
-        """Each second: how old what is shown is, and what is said while nothing is known."""
+        """Each second: the age of what is shown, and the sentence while nothing is known."""
         if not self.is_seen or not self.stands:
             return
         unknown = waiting(self.state) if self.asks or self.state.look is None else ""
@@ -266,7 +266,7 @@ class Page(TimedScreen):
         self.post_message(Go(route))
 
     def refused(self, what: str) -> bool:
-        """Whether an action cannot be begun here; why not is said in one sentence."""
+        """Whether an action cannot be begun here; a sentence says why."""
         sentence = self.session.refusal(what)
         if sentence:
             self.notify(printable(sentence), severity="warning", markup=False)

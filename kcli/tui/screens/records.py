@@ -105,7 +105,7 @@ class Records(Page):
         return [("records in ring", len(self._tail)), ("shown", len(self._rows))]
 
     def inquire(self) -> None:
-        """A look changes nothing here."""
+        """A snapshot changes nothing here."""
 
     def _fresh(self, wanted: Filter | None) -> Tail:
         if self.around is None:
@@ -130,7 +130,7 @@ class Records(Page):
             toast(self.app, problem)
 
     def _frame(self) -> None:
-        """Draw what is new; while it is held, or while somebody is further up, the rows stay."""
+        """Draw what is new; while it is held, or while the view is scrolled up, the rows stay."""
         if self._held or not self.is_current:
             return
         new = self._tail.since(self._drawn)

@@ -41,7 +41,7 @@ POINTS = 360  # of the plot
 
 
 class Answer(NamedTuple):
-    """All that is asked about a topic at once; `at` is when its ends were told."""
+    """All that is asked about a topic at once; `at` is when its ends were read."""
 
     topic_id: str | None
     rows: list[PartitionRow]

@@ -1,6 +1,6 @@
 """Numbers as people read them in a narrow column, and statuses as a glyph and a tone. Pure; None is a dash.
 
-A status is told by its glyph and its word, so no screen depends on colours (or on seeing them).
+A status shows by its glyph and its word, so no screen depends on colours (or on seeing them).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ STATUSES = {
 
 
 def others(look: Look) -> list[GroupStanding]:
-    """The groups of a look without those in which kcli keeps its own progress."""
+    """The groups of a snapshot without those in which kcli keeps its own progress."""
     return [group for group in look.groups if progress_of(group.described.group) is None]
 
 

@@ -8,7 +8,7 @@ import shlex
 from kcli.text.escape import visible
 
 LONG = 15.0
-"""Seconds that a sentence stays on the screen which is said once."""
+"""Seconds that a one-time sentence stays on the screen."""
 
 
 def printable(text: str | None) -> str:

@@ -18,8 +18,8 @@ DAY = 86_400_000  # ms
 
 
 class Kept(NamedTuple):
-    """What the configs of a topic say of its records: delete or compact, how long or how many bytes, and all else that
-    somebody set on it. "" is not known."""
+    """What the configs of a topic say of its records: delete or compact, how long or how many bytes, and all other
+    overrides. "" is not known."""
 
     policy: str = ""
     retention: str = ""
@@ -27,7 +27,7 @@ class Kept(NamedTuple):
 
 
 async def how_kept(client: Client, topics: list[str]) -> dict[str, Kept]:
-    """By topic; those that may not be asked about are left out, as all are on a broker that does not tell."""
+    """By topic; those without permission are missing, as all are on a broker that does not tell."""
     try:
         answers = await describe_configs(client.cluster, [Resource("topic", name) for name in topics])
     except KcliError:

@@ -12,20 +12,20 @@ from kcli.tui.text.printable import printable
 if TYPE_CHECKING:
     from kcli.tui.state import State, Trouble
 
-LEAST_LATE = 3.0  # seconds before anybody is told that nothing came
+LEAST_LATE = 3.0  # seconds before a line says that nothing came
 ASKING = "Asking the cluster …"
 WHY = "A broker is slow, or paused: ctrl+b shows which."
 
 
 def waiting(state: State) -> str:
-    """What stands where a table would, while nothing is known of the cluster; a recording is never waited for."""
+    """The text instead of a table, while nothing is known of the cluster; a recording is never waited for."""
     if not state.session.live:
         return ""
     return ASKING if state.look is not None else card(state)
 
 
 def late(state: State) -> str:
-    """What is said above tables that are older than two looks should be; "" while they are not."""
+    """The line above tables that are older than two refreshes should be; "" while they are not."""
     session, look = state.session, state.look
     if look is None or not session.live or session.paused:
         return ""

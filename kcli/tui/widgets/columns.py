@@ -13,7 +13,7 @@ GAP = 2
 
 
 class Cell(NamedTuple):
-    """What stands in a cell; `tone` is "", bad, warn, good, dim or accent."""
+    """The text of a cell; `tone` is "", bad, warn, good, dim or accent."""
 
     text: str
     tone: str = ""

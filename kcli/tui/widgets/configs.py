@@ -1,4 +1,4 @@
-"""A table of configs: what somebody set first, then what is inherited; the same for topics and brokers."""
+"""A table of configs: overrides first, then what is inherited; the same for topics and brokers."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ class Filter(Input):
     """Posts `Filter.Wanted` at each letter; it stays while it has words."""
 
     class Wanted(Message):
-        """Only what these words want shall be shown."""
+        """Show only rows that match these words."""
 
         def __init__(self, words: str) -> None:
             super().__init__()

@@ -19,7 +19,7 @@ DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 
 
 class Plot(Widget):
-    """Points (seconds, value), oldest first; the newest stands at the right edge."""
+    """Points (seconds, value), oldest first; the newest is at the right edge."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"plot--axis", "plot--line"}
 

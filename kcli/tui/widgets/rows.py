@@ -76,7 +76,7 @@ class Rows(ScrollView, can_focus=True):
             return self.rows
 
     class Moved(Message):
-        """The cursor stands on another row now."""
+        """The cursor is on another row now."""
 
         def __init__(self, rows: Rows, row: Any) -> None:
             super().__init__()
@@ -131,7 +131,7 @@ class Rows(ScrollView, can_focus=True):
 
     @property
     def waiting(self) -> str:
-        """What is said, on lines, until rows are put for the first time; "" says what `empty` does."""
+        """The text, in lines, until rows are put for the first time; "" is the text of `empty`."""
         return self._waiting
 
     @waiting.setter
@@ -208,7 +208,7 @@ class Rows(ScrollView, can_focus=True):
         return self._line(self._shown[place], place == self.cursor, width)
 
     def _instead(self, y: int) -> str:
-        """A line of what stands where there are no rows."""
+        """A line of the text that is shown without rows."""
         lines = (self._waiting if self._waiting and not self.told else self.empty).split("\n")
         return lines[y - 2] if 0 <= y - 2 < len(lines) else ""
 

@@ -1,4 +1,4 @@
-"""Where a replay stands between its first look and its last."""
+"""Where a replay is between its first snapshot and its last."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Slider(Widget):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"slider--done", "slider--left"}
 
     class Wanted(Message):
-        """Somebody clicked at this share of the way (0 to 1)."""
+        """A click at this share of the way (0 to 1)."""
 
         def __init__(self, share: float) -> None:
             super().__init__()

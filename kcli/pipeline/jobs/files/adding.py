@@ -1,5 +1,5 @@
 """Files that are added to a folder of files: of one format, with one set of columns, in folders by the same columns.
-Spark adds whatever it is told to, and a folder of two kinds of files cannot be read, or is read with columns missing.
+Spark adds any files, and a folder of two kinds of files cannot be read, or is read with columns missing.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def check_columns(frame: DataFrame, target: str, form: str, partition_by: Sequen
 
 
 def compare(place: str, theirs: Mapping[str, str], ours: Mapping[str, str], form: str) -> None:
-    """Raise UsageError for the first column that differs. JSON leaves out what is null: there a column more is none."""
+    """Raise UsageError for the first column that differs. JSON omits nulls: there one more is no difference."""
     names = theirs if form == "json" else {**theirs, **ours}
     wrong = next((name for name in names if theirs.get(name) != ours.get(name)), None)
     if wrong is not None:

@@ -112,7 +112,7 @@ class Table:
 
         folders = file.relative_to(staging).parts[:-1]
         values = dict(_value(folder) for folder in folders)
-        # a path stands in the log as a URI, and everybody escapes otherwise: what needs no escape is kept
+        # a path is in the log as a URI, and each writer escapes differently: what needs no escape is kept
         plain = [folder if PLAIN.fullmatch(folder) else "other" for folder in folders]
         place = "/".join([*plain, f"part-{uuid4().hex}{''.join(file.suffixes[-2:])}"])
         (self.path / place).parent.mkdir(parents=True, exist_ok=True)

@@ -25,7 +25,7 @@ CODECS = {
 }
 USUAL = {"parquet": "zstd", "delta": "zstd", "orc": "zstd"}
 TEXT = ("json", "csv")
-"""The formats in which keys and values are strings unless something else is said."""
+"""The formats in which keys and values are strings by default."""
 
 
 class FileForm(Frozen):
@@ -130,5 +130,5 @@ class Export:
 
     @property
     def rows(self) -> int:
-        """What was written; -1 where nobody counted."""
+        """The number of records written; -1 where they were not counted."""
         return self._counted.rows

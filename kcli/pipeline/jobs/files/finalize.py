@@ -1,8 +1,8 @@
-"""Files that a stream wrote, for everybody: what a crash left half done is taken away.
+"""Files that a stream wrote, for all readers: the files of a batch that a crash cut short are removed.
 
 Spark's readers look into _spark_metadata, which names the files of every batch that is whole. Others read all that is
 in the folder, so files of a batch that was cut short, and is done again under other names, are there twice for them.
-What the log does not name goes; what it names and is not there is told. Never while somebody writes there.
+Files that the log does not name are removed; missing ones are reported. Never while a job writes there.
 """
 
 from __future__ import annotations

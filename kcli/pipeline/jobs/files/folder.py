@@ -106,7 +106,7 @@ class Folder:
             self._one_pipeline(checkpoint)
 
     def _one_pipeline(self, checkpoint: Path) -> None:
-        """Raise UsageError where the numbers of the batches say that the folder is another pipeline's: Spark leaves out
+        """Raise UsageError where the numbers of the batches say that the folder is another pipeline's: Spark skips
         a batch whose number is in the folder's log."""
         written, begun = last(self._path / LOG), last(checkpoint / "offsets")
         if written > begun:
@@ -122,7 +122,7 @@ class Folder:
             )
 
     def settle(self) -> int:
-        """Put what was written where it belongs. Returns its bytes, -1 where nobody can say."""
+        """Put what was written where it belongs. Returns its bytes, -1 where that is unknown."""
         if self._part is not None:
             old = self._part.with_suffix(".old")
             if self._path.exists():

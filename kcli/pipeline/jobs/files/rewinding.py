@@ -1,6 +1,6 @@
-"""A checkpoint is told to go on elsewhere: the last whole batch is said to have ended there. Numbers of batches stay
+"""Move a checkpoint: the last whole batch is recorded as having ended at the new place. Numbers of batches stay
 without gaps, as Spark's file sink wants them. A batch that was begun and is not whole is forgotten, unless the sink has
-it already: then it is whole, and ended there, because a sink leaves out a number that it has seen.
+it already: then it is whole, and ended there, because a sink skips a number that it has seen.
 """
 
 from __future__ import annotations

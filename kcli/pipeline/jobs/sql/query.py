@@ -1,6 +1,6 @@
-"""SQL over topics: each topic that a statement names is a view, made anew before every statement.
+"""SQL over topics: each topic that a statement names is a view, created again before every statement.
 
-Anew, as Spark keeps the range and the conditions of a view's first query for all that follow; the range is fixed by
+Again, as Spark keeps the range and the conditions of a view's first query for all that follow; the range is fixed by
 the options, so every statement sees the same records.
 """
 
@@ -33,7 +33,7 @@ class View(Frozen):
 
 
 class Step(Frozen):
-    """A statement; with a `name` its rows are a table for those that follow. `where` it stands is for errors."""
+    """A statement; with a `name` its rows are a table for those that follow. `where` is its place, for errors."""
 
     sql: str = ""
     name: str = ""
@@ -41,7 +41,7 @@ class Step(Frozen):
 
 
 class Script:
-    """The statements of a pipeline. `topics` are all that the cluster has: a name that needs quotes is told."""
+    """The statements of a pipeline. `topics` are all that the cluster has: a name that needs quotes is reported."""
 
     def __init__(
         self,

@@ -42,14 +42,14 @@ def split(sql: str) -> list[str]:
 
 
 def mentioned(sql: str, names: Iterable[str]) -> Counter[str]:
-    """How often each of the names stands there as a name: by itself where it is a word of SQL, else in back-quotes.
+    """How often each of the names occurs as a name: by itself where it is a word of SQL, else in back-quotes.
     Case counts for topics, so it counts here."""
     known = set(names)
     return Counter(text for kind, text, _ in tokens(sql) if kind in ("name", "quoted") and text in known)
 
 
 def bare(sql: str, names: Iterable[str]) -> str | None:
-    """A name that stands there without the back-quotes that it needs: `orders.eu`, `my-topic`."""
+    """A name without the back-quotes that it needs: `orders.eu`, `my-topic`."""
     odd = [name for name in names if not re.fullmatch(r"[^\W\d]\w*", name)]
     for kind, text, end in tokens(sql):
         if text.lower() in ("from", "join", ",") and kind in ("name", "other"):
