@@ -51,8 +51,8 @@ def _utf8(word: str) -> str:
 
 
 def console() -> NoReturn:
-    """The console script. The process ends without taking the interpreter to pieces, which costs 8 ms and frees what
-    the system takes back anyway; unless there are threads, or things registered for the end, as logging's are."""
+    """The console script. The process ends without the interpreter's clean-up, which costs 8 ms and frees what
+    the system frees anyway; unless there are threads, or things registered for the end, as logging's are."""
     import threading
 
     from kcli.watchdog import arm
@@ -140,8 +140,8 @@ def _parse(command: Command, argv: list[str], path: str) -> Line | None:
 
 
 def _reopen(words: list[str]) -> bool:
-    """Somebody closed stdin, stdout or stderr (`>&-`): put /dev/null there, before a socket gets its number. False
-    when that is no way to go on: what was asked for could not be read or printed."""
+    """Open /dev/null in place of a closed stdin, stdout or stderr (`>&-`), before a socket gets its number. False
+    where the command needs that file for its input or output."""
     stdin, stdout = sys.stdin is None, sys.stdout is None
     while os.open(os.devnull, os.O_RDWR) < 2:
         continue  # the lowest number that is free, so this fills the gaps

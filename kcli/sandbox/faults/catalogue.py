@@ -1,6 +1,6 @@
 """The faults that another process may order, read off the methods of `Faults`: their names, parameters and words.
 
-Only what can be said in plain values is here; what takes a function or bytes is for tests in the same process.
+Only faults with plain values as parameters are here; what takes a function or bytes is for tests in the same process.
 """
 
 from __future__ import annotations
