@@ -70,7 +70,7 @@ class Authorizer:
         return rule is not None and rule.permission == "allow"
 
     def allows_any(self, principal: str, host: str, operation: str, kind: str) -> bool:
-        """Whether the operation is allowed on any resource of a kind (KIP-679: a user with write access to a topic may be
+        """Whether the operation is allowed on any resource of a kind (KIP-679: whoever may write to a topic may be
         idempotent)."""
         if principal in self.super_users or self.everyone:
             return True
