@@ -7,7 +7,9 @@ from __future__ import annotations
 import asyncio
 import builtins
 import contextlib
+import functools
 import gc
+import io
 import logging
 import multiprocessing
 import os
@@ -24,9 +26,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import pytest
+from typing import Any, cast
 
 from kcli.cli.main import main
 from kcli.sandbox.thread import SandboxThread
@@ -339,21 +339,24 @@ def run(
     """A command line in this process, interrupted after a while when it `follows`. `fault` says what a user should
     never have met: a traceback, the name of an exception of Python's, an exit code that is none of ours, no end."""
     heard = Heard()
-    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        stdin.write(given)
-        stdin.seek(0)
-        code, fault = None, ""
-        with environment(bootstrap, folder, settings), heard, redirected(stdin.fileno(), out.fileno(), err.fileno()):
-            with deadline(leaps, follows=follows) as stuck:
-                try:
-                    code = main(words)
-                except Exception:  # noqa: BLE001  # whatever it is, it is found
-                    fault = traceback.format_exc()
-                except BaseException as odd:  # noqa: BLE001
-                    fault = f"ended with {odd!r}"
-        out.seek(0)
-        err.seek(0)
-        said, told = out.read().decode("utf-8", "replace"), err.read().decode("utf-8", "replace")
+    stdin, out, err = streams = _streams()
+    for file in streams:
+        file.seek(0)
+        file.truncate()
+    stdin.write(given)
+    stdin.seek(0)
+    code, fault = None, ""
+    with environment(bootstrap, folder, settings), heard, redirected(stdin.fileno(), out.fileno(), err.fileno()):
+        with deadline(leaps, follows=follows) as stuck:
+            try:
+                code = main(words)
+            except Exception:  # noqa: BLE001  # whatever it is, it is found
+                fault = traceback.format_exc()
+            except BaseException as odd:  # noqa: BLE001
+                fault = f"ended with {odd!r}"
+    out.seek(0)
+    err.seek(0)
+    said, told = out.read().decode("utf-8", "replace"), err.read().decode("utf-8", "replace")
     if stuck:
         fault = f"did not end within {HANG:g} s of work or {LONG:g} s of waiting:\n{NEWLINE.join(stuck)}"
     found = OURS.search(told)
@@ -366,27 +369,39 @@ def run(
     return Run(code, said, told, fault, heard.log)
 
 
+@functools.cache
+def _streams() -> tuple[io.FileIO, io.FileIO, io.FileIO]:
+    """The files that all runs have for 0, 1 and 2: emptying one costs less than a new one."""
+    return cast(Any, tuple(tempfile.TemporaryFile(buffering=0) for _ in range(3)))
+
+
 @contextlib.contextmanager
 def environment(bootstrap: str, folder: Path, settings: dict[str, str]) -> Iterator[None]:
     """The settings and no others; whatever kcli keeps is kept in the folder."""
-    look_up = socket.getaddrinfo
-
-    def numeric(host: Any, port: Any, *kind: Any, **more: Any) -> Any:
-        """No name is looked up on the network, and what is wrong with a name is wrong all the same."""
-        if host not in ("localhost", "127.0.0.1"):
-            return look_up(host, port, flags=socket.AI_NUMERICHOST)
-        return look_up(host, port, *kind, **more)
-
-    with pytest.MonkeyPatch.context() as patch:
-        for name in [name for name in os.environ if name.startswith("KCLI_")]:
-            patch.delenv(name)
-        for name, value in settings.items():
-            patch.setenv(name, value)
-        patch.setenv("KCLI_BOOTSTRAP", bootstrap)
-        for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
-            patch.setenv(name, str(folder))
-        patch.setattr(socket, "getaddrinfo", numeric)
+    places = dict.fromkeys(("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"), str(folder))
+    wanted = {**settings, **places, "KCLI_BOOTSTRAP": bootstrap}
+    kept = {name: value for name, value in os.environ.items() if name.startswith("KCLI_") or name in wanted}
+    for name in kept.keys() - wanted.keys():
+        del os.environ[name]
+    os.environ.update(wanted)
+    before, socket.getaddrinfo = socket.getaddrinfo, _numeric
+    try:
         yield
+    finally:
+        socket.getaddrinfo = before
+        for name in wanted.keys() - kept.keys():
+            os.environ.pop(name, None)
+        os.environ.update(kept)
+
+
+_look_up = socket.getaddrinfo
+
+
+def _numeric(host: Any, port: Any, *kind: Any, **more: Any) -> Any:
+    """No name is looked up on the network, and what is wrong with a name is wrong all the same."""
+    if host not in ("localhost", "127.0.0.1"):
+        return _look_up(host, port, flags=socket.AI_NUMERICHOST)
+    return _look_up(host, port, *kind, **more)
 
 
 @contextlib.contextmanager
@@ -463,9 +478,11 @@ class Heard(logging.Handler):
 def loop(names: list[str], runs: int, first: int, workers: int) -> int:
     """Play `runs` runs over the commands in turn, in `workers` processes; return the number of faults."""
     begin = time.perf_counter()
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-        shares = [pool.submit(play, names, range(share, runs, workers), first) for share in range(workers)]
-        played = [share.result() for share in shares]
+    shares: list[list[int]] = [[] for _ in range(workers)]
+    for number in range(runs):  # a command stays in one process, where it is imported once, if there are so many
+        shares[(number % len(names) if len(names) >= workers else number) % workers].append(number)
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("fork")) as pool:
+        played = [share.result() for share in [pool.submit(play, names, share, first) for share in shares]]
     faults = sum(count for count, _ in played)
     took = sum((seconds for _, seconds in played), Counter[str]())
     print("slowest: " + ", ".join(f"{name} {seconds:.1f} s" for name, seconds in took.most_common(8)))
@@ -473,11 +490,12 @@ def loop(names: list[str], runs: int, first: int, workers: int) -> int:
     return faults
 
 
-def play(names: list[str], numbers: range, first: int) -> tuple[int, Counter[str]]:
+def play(names: list[str], numbers: list[int], first: int) -> tuple[int, Counter[str]]:
     """The runs with these numbers: the number of faults, and the seconds that each command took."""
     faults = 0
     took: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as folder:
+    memory = "/dev/shm"  # where what a command writes costs no disk, if there is one
+    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
         bench = Bench(Path(folder))
         fields = {name: bench.fields(name) for name in {names[number % len(names)] for number in numbers}}
         bench.freeze()  # the modules of all commands too

@@ -86,12 +86,16 @@ REQUESTS = {
 }
 
 
+_imported: dict[int, type[Request[Any]]] = {}
+
+
 def request_type(api_key: int) -> type[Request[Any]] | None:
     """The request class of an API key, None for one that is not declared here."""
-    row = REQUESTS.get(api_key)
-    if row is None:
-        return None
-    return getattr(importlib.import_module(f"{__name__}.{row[0]}"), f"{row[1]}Request")  # type: ignore[no-any-return]
+    known = _imported.get(api_key)
+    if known is None and (row := REQUESTS.get(api_key)) is not None:
+        known = getattr(importlib.import_module(f"{__name__}.{row[0]}"), f"{row[1]}Request")
+        _imported[api_key] = known
+    return known
 
 
 def api_name(api_key: int) -> str:

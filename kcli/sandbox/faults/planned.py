@@ -207,6 +207,8 @@ class Planned:
 
     def offered(self, rows: list[ApiVersion], broker: int) -> list[ApiVersion]:
         """The rows of ApiVersions as `speak_only` wants them, without APIs that have no version left."""
+        if not self.limited:
+            return rows
         kept = []
         for row in rows:
             low, high = self.limited.get((broker, row.api_key), ANY)
