@@ -76,11 +76,8 @@ alone: $(VENV)/.made-dev  ## each test function of FOLDER (tests) in a process o
 test-pictures: $(VENV)/.made-dev  ## what the dashboard's screens look like at three sizes, beside their pictures
 	$(BIN)/python -m tests.suite tests/tui/test_pictures.py -m pictures $(ARGS)
 
-nightly: test test-spark test-pure test-pictures  ## what is too long for every change, at most three hours
-	$(BIN)/python -m tests.producer.schedules 0 100000 & beside=$$!; \
-		$(BIN)/python -m tests.consumer.schedules 0 100000; code=$$?; wait $$beside && exit $$code
-	CHAOS_SECONDS=3600 $(MAKE) chaos
-	$(MAKE) storm soak late
+nightly: $(VENV)/.made-dev  ## what is too long for every change, at most three hours; prints the time of each piece. PIECES="chaos late" plays those
+	$(BIN)/python -m tests.nightly $(PIECES)
 
 asan: $(VENV)/.made-dev  ## the record core's tests over a core that checks every access to memory; needs gcc
 	$(BIN)/python -m tests.asan

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from kcli.cli.main import main
 from kcli.sandbox.thread import SandboxThread
@@ -372,7 +372,8 @@ def run(
 @functools.cache
 def _streams() -> tuple[io.FileIO, io.FileIO, io.FileIO]:
     """The files that all runs have for 0, 1 and 2: emptying one costs less than a new one."""
-    return cast(Any, tuple(tempfile.TemporaryFile(buffering=0) for _ in range(3)))
+    stdin, out, err = (tempfile.TemporaryFile(buffering=0) for _ in range(3))  # noqa: SIM115
+    return stdin, out, err
 
 
 @contextlib.contextmanager

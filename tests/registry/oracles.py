@@ -26,7 +26,7 @@ ARTIFACT = f"io.apicurio:apicurio-registry-app:{VERSION}:tar.gz:all"
 COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 JVM = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx384m", "-Xshare:auto"]
 SOURCE = Path(__file__).with_name("srfake")
-START_LIMIT = 60.0
+START_LIMIT = 180.0  # seconds; a virtual machine among many takes more than one minute
 OLDEST_GO = (1, 21)
 
 
@@ -140,6 +140,8 @@ class Oracle:
                 return True
         except URLError as problem:
             return getattr(problem, "code", 0) == 401  # it wants credentials, so it is there
+        except TimeoutError:  # it listens, and is still busy with its start
+            return False
 
     def _said(self) -> str:
         """Its address, once it is in the log; "" before."""

@@ -1,0 +1,1 @@
+"""What is too long for each change: `python -m tests.nightly`."""
