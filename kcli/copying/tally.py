@@ -1,4 +1,4 @@
-"""What became of the records of a copy. Every record read is in exactly one of the other counts."""
+"""Outcome of a copy. Every record read is in exactly one of the other counts."""
 
 from __future__ import annotations
 

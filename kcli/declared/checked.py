@@ -76,8 +76,8 @@ class Checker:
             if key in known:
                 self._value(one, known[key], at, name)
             elif rest is False:
-                near = did_you_mean(key, known) or f"; there are {', '.join(known)}"
-                raise self._wrong(at, where, f"there is no key {key}{near}")
+                near = did_you_mean(key, known) or f"; known: {', '.join(known)}"
+                raise self._wrong(at, where, f"unknown key {key}{near}")
             elif not key:
                 raise self._wrong(at, where, "a name is empty")
             else:
@@ -93,7 +93,7 @@ class Checker:
         if "object" in types or "array" in types:
             raise self._wrong(line, where, f"expected {self._expected(schema)}, not {text}")
         if "enum" in schema and text not in schema["enum"]:
-            near = did_you_mean(text, schema["enum"]) or f"; there are {', '.join(schema['enum'])}"
+            near = did_you_mean(text, schema["enum"]) or f"; known: {', '.join(schema['enum'])}"
             raise self._wrong(line, where, f"{text} is none{near}")
         if types == ["integer"] or types == ["number"]:
             try:

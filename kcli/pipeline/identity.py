@@ -19,7 +19,7 @@ KEY = "@kcli"
 
 
 class NotTheSame(KcliError):
-    """A checkpoint is of another cluster, or of a topic that is not there any more."""
+    """A checkpoint was written for another cluster, or of a topic that is not there any more."""
 
 
 def identity_of(log: Log, topics: Iterable[str]) -> dict[str, Any]:

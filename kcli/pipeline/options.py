@@ -160,7 +160,7 @@ def known(given: Mapping[str, str]) -> None:
     names = {name.lower() for name in KNOWN}
     for key in given:
         if not key.startswith("kafka.") and key not in names:
-            raise UsageError(f"there is no option {key}{did_you_mean(key, KNOWN)}")
+            raise UsageError(f"unknown option {key}{did_you_mean(key, KNOWN)}")
 
 
 def _subject(given: Mapping[str, str]) -> tuple[str, str]:
@@ -246,7 +246,7 @@ def _columns(given: Mapping[str, str], headers: bool) -> tuple[str, ...]:
     found = []
     for name in (part.strip() for part in text.split(",")):
         if name.lower() not in folded:
-            raise UsageError(f"option columns: there is no column {name}{did_you_mean(name, TYPES)}")
+            raise UsageError(f"option columns: unknown column {name}{did_you_mean(name, TYPES)}")
         found.append(folded[name.lower()])
     for name in ("key", "value"):
         if f"{name}Error" in found and name not in found:

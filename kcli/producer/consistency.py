@@ -22,7 +22,7 @@ def check(settings: ProducerSettings) -> None:
     if settings.transactional_id is not None and not settings.idempotence:
         raise UsageError("a transactional producer is idempotent (enable.idempotence=true, acks=all)")
     if settings.compression not in CODECS:
-        raise UsageError(f"compression.type: there is no {settings.compression}; there are {', '.join(CODECS)}")
+        raise UsageError(f"compression.type: unknown codec {settings.compression}; known: {', '.join(CODECS)}")
     if settings.compression_level is not None and settings.compression != "none":
         from kcli.proto.compression import compress
 
@@ -31,6 +31,6 @@ def check(settings: ProducerSettings) -> None:
         except EncodeError as problem:
             raise UsageError(f"compression.level: {problem}") from None
     if settings.partitioner not in NAMES:
-        raise UsageError(f"partitioner: there is no {settings.partitioner}; there are {', '.join(NAMES)}")
+        raise UsageError(f"partitioner: unknown partitioner {settings.partitioner}; known: {', '.join(NAMES)}")
     if settings.delivery_timeout < settings.linger + settings.request_timeout:
         raise UsageError("delivery.timeout.ms must be at least linger.ms + request.timeout.ms")

@@ -88,7 +88,7 @@ def from_json(kind: type[Value], version: int, given: Any, path: str = "") -> Va
             from kcli.text.suggest import did_you_mean
 
             names = [camel(f.name) for f, _ in fields_of(kind) if version in f.extra.versions]
-            near = did_you_mean(camel(name), names) or f"; there are {', '.join(names) or 'none'}"
+            near = did_you_mean(camel(name), names) or f"; known: {', '.join(names) or 'none'}"
             raise UsageError(f"{at}: {kind.__name__} has no such field{near}")
         f, wire = known[name]
         if f.name in values:

@@ -104,7 +104,7 @@ def seal(
     """Close what `Builder.take` gave: 61 reserved bytes and the records. An uncompressed section is not copied.
     Compressing may be done in any thread. Raises EncodeError for an unknown codec or level."""
     if codec not in CODECS:
-        raise EncodeError(f"{codec} is no codec; there are {', '.join(CODECS)}")
+        raise EncodeError(f"unknown codec {codec}; known: {', '.join(CODECS)}")
     raw_size = len(section)
     data = section
     if codec != "none":

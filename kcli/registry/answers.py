@@ -65,7 +65,7 @@ def schemas_of(value: object) -> list[Schema]:
 def _schema(row: JsonObject) -> Schema:
     kind = _text_or(row, "schemaType", AVRO) or AVRO
     if kind not in KINDS:
-        raise ValueError(f"schemaType: there is no type {kind[:40]!r}; there are {', '.join(KINDS)}")
+        raise ValueError(f"schemaType: unknown type {kind[:40]!r}; known: {', '.join(KINDS)}")
     text = sound(row.text("schema"))
     if len(text) > LARGEST_SCHEMA:
         raise ValueError(f"schema: it is longer than {LARGEST_SCHEMA // 1024**2} MiB")

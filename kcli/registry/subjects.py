@@ -21,7 +21,7 @@ def subject_of(strategy: str, topic: str, part: str, record: str = "") -> str:
     the schema's record. Of `associated` it is the one that holds where the registry knows no association. Raises
     UsageError where the strategy wants a record's name and the schema has none."""
     if strategy not in STRATEGIES:
-        raise UsageError(f"no strategy of subjects is named {strategy}; there are {', '.join(STRATEGIES)}")
+        raise UsageError(f"no strategy of subjects is named {strategy}; known: {', '.join(STRATEGIES)}")
     if strategy in (TOPIC, ASSOCIATED):
         return f"{topic}-{part}"
     if not record:

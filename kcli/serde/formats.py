@@ -119,5 +119,5 @@ def _possible(data: bytes) -> Iterator[str]:
 def reader(name: str) -> Read:
     """The reader of a format. Raises ValueError for a name that is none."""
     if name not in _READERS:
-        raise ValueError(f"{name} is no format; there are {', '.join(FORMATS)}")
+        raise ValueError(f"unknown format {name}; known: {', '.join(FORMATS)}")
     return _READERS[name]

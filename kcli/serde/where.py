@@ -130,7 +130,7 @@ class Where:
 
             near = get_close_matches(node.id, NAMES, n=1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(NAMES)}"
-            raise self._at(node, f"there is no name {node.id}; {hint}")
+            raise self._at(node, f"unknown name {node.id}; {hint}")
         self.names.add(node.id)
         return _name(node.id)
 
@@ -202,7 +202,7 @@ class Where:
             return self._matches(node, arguments)
         if name not in operators.FUNCTIONS:
             known = ", ".join(sorted([*operators.FUNCTIONS, "matches"]))
-            raise self._at(node, f"there is no function {name}; there are {known}")
+            raise self._at(node, f"unknown function {name}; known: {known}")
         wanted, function = operators.FUNCTIONS[name]
         if len(arguments) != wanted:
             raise self._at(node, f"{name} takes {wanted} argument{'s' if wanted > 1 else ''}, not {len(arguments)}")

@@ -47,7 +47,7 @@ class Recording:
         except OSError as problem:
             raise UsageError(f"--replay {path}: {problem.strerror}") from problem
         if not self.times:
-            raise UsageError(f"--replay {path}: there is no look in it; record one: kcli lag record > {path}")
+            raise UsageError(f"--replay {path}: the recording has no refresh; record one: kcli lag record > {path}")
 
     def _note(self, line: bytes, number: int, place: int) -> None:
         """When a snapshot was made, and where its line is."""

@@ -88,7 +88,7 @@ def test_D22_what_is_only_checked_fails_when_no_answer_comes(
     sandbox.faults.wire.lose_answer("IncrementalAlterConfigs", times=1)
     code, _, err = run(capsys, "configs", "set", "topic", "orders", "retention.ms=5", "--execute", "--no-undo")
     assert (code, UNKNOWN in err) == (1, False)
-    nothing = "kcli: topic orders has nothing set; what holds for it: --all\n"
+    nothing = "kcli: topic orders has no overrides; --all shows effective values\n"
     assert run(capsys, "configs", "get", "topic", "orders") == (0, "", nothing)
 
 

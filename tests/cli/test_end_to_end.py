@@ -381,7 +381,7 @@ def test_D45_sigint_while_producing_the_counts_add_up(kcli: Shell) -> None:
         (["consume", "T", "-e", "-p", "5"], b"", 2, "has no partition 5"),
         (["consume", "absent", "-e"], b"", 1, "absent"),
         (["consume", "T", "-o", "x"], b"", 2, "-o x: expected beginning"),
-        (["consume", "T", "-f", "%q"], b"", 2, "%q is no token"),
+        (["consume", "T", "-f", "%q"], b"", 2, "unknown token %q"),
         (["consume", "T", "-J", "-f", "%s"], b"", 2, "take one"),
         (["consume", "T", "-o", "end", "--timeout-ms", "50"], b"", 4, "no record came for 50 ms"),
         (["consume", "T", "-b", "127.0.0.1:1", "-e", "-X", "default.api.timeout.ms=300"], b"", 5, "127.0.0.1:1"),

@@ -80,7 +80,7 @@ def complaint(kcli: Shell, words: list[str], *more: str, counts: str = SENT_NOTH
     done = kcli(*words, *more, stdin=b"x\n")
     assert time.monotonic() - begin < QUICK
     assert done.stdout == b""
-    lines = [line for line in done.stderr.decode().splitlines() if not line.endswith("; trying on")]
+    lines = [line for line in done.stderr.decode().splitlines() if not line.endswith("; retrying")]
     if words[0] == "produce":
         assert lines.pop() == counts
     assert len(lines) == 1, lines

@@ -160,7 +160,7 @@ def test_YAML_TOML_and_JSON_say_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("partitions: 6", "partition: 6", "f.yaml:9: topics: orders: there is no key partition; did you mean partiti"),
+        ("partitions: 6", "partition: 6", "f.yaml:9: topics: orders: unknown key partition; did you mean partiti"),
         ("partitions: 6", "partitions: six", "f.yaml:9: topics: orders: partitions: expected a whole number, not six"),
         ("partitions: 6", "partitions: 0", "f.yaml:9: topics: orders: partitions: 0 is not the minimum 1 or more"),
         ("partitions: 6", "partitions:", "f.yaml:9: topics: orders: partitions: there is no value"),
@@ -170,7 +170,7 @@ def test_YAML_TOML_and_JSON_say_the_same(tmp_path: Path) -> None:
         ("{env: STORE}", "hunter2", "f.yaml:18: ssl.keystore.password: no secrets in this file, but where one is"),
         ("{env: STORE}", "{env: A, file: b}", "f.yaml:18: ssl.keystore.password: name one of env, file"),
         ("{file: alice.txt}", "hunter2", "f.yaml:23: users: alice: SCRAM-SHA-512: password: expected keys and"),
-        ("SCRAM-SHA-512", "SCRAM-SHA-1", "f.yaml:21: users: alice: there is no key SCRAM-SHA-1; did you mean SCR"),
+        ("SCRAM-SHA-512", "SCRAM-SHA-1", "f.yaml:21: users: alice: unknown key SCRAM-SHA-1; did you mean SCR"),
         ("iterations: 8192", "iterations: 100", "f.yaml:22: users: alice: SCRAM-SHA-512: iterations: 100 is not t"),
         ("producer_byte_rate: 10MiB/s", "producer_byte_rate: x", "f.yaml:27: producer_byte_rate: a limit is"),
         ("user: alice\n", "ip: 10.0.0.1\n", "f.yaml:25: an ip quota cannot be combined"),
@@ -185,7 +185,7 @@ def test_YAML_TOML_and_JSON_say_the_same(tmp_path: Path) -> None:
             "inherit: [retention.ms]",
             "f.yaml:11: retention.ms is both set and listed to inherit",
         ),
-        ("  broker:", "  topic:", "f.yaml:15: configs: there is no key topic"),
+        ("  broker:", "  topic:", "f.yaml:15: configs: unknown key topic"),
         ("    1:", "    one:", "f.yaml:17: broker one: a broker is named by its id, such as 1"),
         ("# all of it", "schema: kcli.declared/9", "f.yaml:1: schema: this kcli reads kcli.declared/1, not kcli.decl"),
         (YAML, "- a", "f.yaml:1: a declared cluster is a map: schema, taken, scope"),
@@ -203,7 +203,7 @@ def test_what_is_wrong_is_told_with_its_line(old: str, new: str, says: str) -> N
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("partitions = 6", "partitons = 6", "f.toml:8: topics: orders: there is no key partitons; did you mean"),
+        ("partitions = 6", "partitons = 6", "f.toml:8: topics: orders: unknown key partitons; did you mean"),
         ('"7d"', '"7x"', "f.toml:11: retention.ms: '7x' is no time"),
         ('allow = ["read", "describe"]', 'allow = ["raed"]', "f.toml:26: acls 1: allow: raed is none"),
         ('principal = "User:bob"', 'principal = "bob"', "f.toml:29: bob: a principal is TYPE:NAME"),
@@ -251,7 +251,7 @@ def test_files_and_folders_are_one_declaration(tmp_path: Path) -> None:
     ("content", "says"),
     [
         (None, "No such file"),
-        (b"", "nothing is declared there"),
+        (b"", "the file declares nothing"),
         (b"topics:\n  \xff: {}", ":2: this is not UTF-8 text"),
         (b"topics: {a: {}", ":1: this bracket is never closed"),
     ],

@@ -220,11 +220,11 @@ def test_a_strangers_datagram_changes_nothing(said):
 def test_what_spark_says_becomes_one_sentence_with_our_exit_code():
     ours = Exception(
         '[PYTHON_DATA_SOURCE_ERROR] Failed: Traceback (most recent call last):\n  File "x", line 1, in f\n'
-        '    raise UsageError(f"there is no option {key}")\n'
-        "kcli.errors.UsageError: there is no option x; did you mean y?\n SQLSTATE: 38000\n=== Streaming Query ==="
+        '    raise UsageError(f"unknown option {key}")\n'
+        "kcli.errors.UsageError: unknown option x; did you mean y?\n SQLSTATE: 38000\n=== Streaming Query ==="
     )
     error = told(ours)
-    assert (str(error), error.exit_code) == ("there is no option x; did you mean y?", 2)
+    assert (str(error), error.exit_code) == ("unknown option x; did you mean y?", 2)
     said = "[UNRESOLVED_COLUMN] A column `x` cannot be resolved. SQLSTATE: 42703\nat scala"
     theirs = told(Exception(said), Path("/l"))
     assert str(theirs) == "Spark: A column `x` cannot be resolved.; the log is /l"

@@ -198,7 +198,7 @@ async def test_a_registry_without_a_request() -> None:
         (lambda r: r.by_id(7), {"schema": "x", "id": "7"}, "id: expected a whole number"),
         (lambda r: r.by_id(7), {"schema": "x", "id": -7}, "id: out of range"),
         (lambda r: r.by_id(7), {"schema": "x", "id": 2**63}, "id: out of range"),
-        (lambda r: r.by_id(7), {"schema": "x", "schemaType": "XSD"}, "there is no type 'XSD'"),
+        (lambda r: r.by_id(7), {"schema": "x", "schemaType": "XSD"}, "unknown type 'XSD'"),
         (lambda r: r.by_id(7), {"schema": "x", "references": [{"name": 1}]}, r"references\[0\].name: expected a text"),
         (lambda r: r.by_id(7), {"schema": "x", "references": [{"name": "a", "subject": "b"}]}, "version: expected"),
         (lambda r: r.by_id(7), {"schema": "x", "references": [{}] * 1001}, "there are more than 1,000"),

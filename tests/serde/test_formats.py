@@ -83,5 +83,5 @@ def test_what_is_not_of_the_format_is_text() -> None:
     assert values_as("auto")(b"42") == values_as(None)(b"42") == 42
     assert values_as(None)(b"a=1") == "a=1"
     assert values_as("auto")(None) is None
-    with pytest.raises(ValueError, match="there are json, msgpack, url"):
+    with pytest.raises(ValueError, match="known: json, msgpack, url"):
         values_as("avro")

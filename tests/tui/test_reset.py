@@ -129,7 +129,7 @@ async def test_a_group_at_work_is_refused_with_who_is_in_it(world: World) -> Non
                 await shows(pilot, "1 member (worker")
                 assert "refused" in seen(pilot)
                 await confirm(pilot, "billing")
-                await shows(pilot, "there is nothing to change")
+                await shows(pilot, "nothing to change")
     assert await world.committed() == {0: 40, 1: 40}
 
 

@@ -71,7 +71,7 @@ async def _ping(cluster: Cluster, row: BrokerRow) -> None:
             levels = {feature.name: feature.max_version for feature in answer.supported_features}
             row.metadata_version = levels.get("metadata.version")
     except TimeoutError:
-        row.problem = f"no answer within {ANSWERS_WITHIN:.0f} s"
+        row.problem = f"no response within {ANSWERS_WITHIN:.0f} s"
     except KcliError as problem:
         row.problem = str(problem)
 

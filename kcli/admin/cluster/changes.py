@@ -27,7 +27,7 @@ TIMEOUT_MS = 60_000
 
 class Controller(Value):
     """A node that takes part in the quorum. `directory` is the id of its metadata directory, 16 zero bytes where the
-    cluster does not tell (before Kafka 3.9); `listeners` where it can be reached, told of voters only."""
+    cluster does not report (before Kafka 3.9); `listeners` where it can be reached, told of voters only."""
 
     node: int = -1
     voter: bool = False

@@ -167,7 +167,9 @@ async def share_offsets(
         broker: Broker, some: list[str]
     ) -> dict[str, dict[TopicPartition, ShareStart | KcliError] | KcliError]:
         if DESCRIBE_SHARE_GROUP_OFFSETS not in await broker.versions():
-            return {name: KcliError(f"{name}: this broker does not tell how far its share groups are") for name in some}
+            return {
+                name: KcliError(f"{name}: this broker does not report how far its share groups are") for name in some
+            }
         asked = [DescribeShareGroupOffsetsRequestGroup(group_id=name, topics=None) for name in some]
         answer = await broker.ask(DescribeShareGroupOffsetsRequest(groups=asked))
         return {row.group_id: _starts(row) for row in answer.groups}

@@ -18,7 +18,7 @@ NOTHING = "nothing is committed to shift from"
 
 
 def earliest(at: TopicPartition, standing: Standing) -> Wanted:
-    """Where the log starts."""
+    """The log start offset."""
     return Wanted(commit=OffsetAndMetadata(offset=standing.start))
 
 
@@ -83,7 +83,7 @@ async def at_time(cluster: Cluster, partitions: Iterable[TopicPartition], moment
         if not isinstance(place, LogOffset):
             return place
         if place.offset < 0:
-            return Wanted(commit=OffsetAndMetadata(offset=standing.end), note="no record is that young: the end")
+            return Wanted(commit=OffsetAndMetadata(offset=standing.end), note="no record is that recent: the end")
         return Wanted(commit=OffsetAndMetadata(offset=place.offset))
 
     return form

@@ -102,7 +102,7 @@ def value_of(key: str, text: str) -> float:
         from kcli.text.suggest import did_you_mean
 
         known = ", ".join(KEYS)
-        raise UsageError(f"{key}: no such quota{did_you_mean(key, KEYS) or f'; there are {known}'}")
+        raise UsageError(f"{key}: no such quota{did_you_mean(key, KEYS) or f'; known: {known}'}")
     if unit == BYTES:
         value = bytes_of(text, key)
     else:
@@ -180,4 +180,4 @@ async def alter_quotas(
         names = {part.entity_type: part.entity_name for part in row.entity}
         at = Entity(parts=tuple((kind, names[kind]) for kind in KINDS if kind in names))
         errors[at] = BrokerError(codes.of(row.error_code), str(at), row.error_message) if row.error_code else None
-    return {at: errors.get(at, KcliError(f"{at}: the broker's answer leaves it out")) for at in changes}
+    return {at: errors.get(at, KcliError(f"{at}: the broker's response does not contain it")) for at in changes}

@@ -28,4 +28,7 @@ async def grow_topics(
     for row in answer.results:
         failed = BrokerError(codes.of(row.error_code), row.name, row.error_message) if row.error_code else None
         errors[row.name] = failed
-    return {name: errors.get(name, KcliError(f"{name}: the broker's answer leaves this topic out")) for name in counts}
+    return {
+        name: errors.get(name, KcliError(f"{name}: the broker's response does not contain this topic"))
+        for name in counts
+    }

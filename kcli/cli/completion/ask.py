@@ -27,7 +27,7 @@ def ask(question: Question, seconds: float) -> list[str]:
 
     options = question.options
     if asks_elsewhere(Connection(options, looking=False), options):
-        raise KcliError("the secrets are kept where a TAB does not look")
+        raise KcliError("completion does not read this source of secrets")
     settings = Connection(options).client().replace(deadline=seconds, trace="")
     return sorted({name for name in asyncio.run(_names(question, settings)) if safe(name)})
 

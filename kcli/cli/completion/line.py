@@ -55,7 +55,7 @@ def place_of(words: list[str]) -> Place:
         except UsageError:
             return _in(first, before, text)  # an option that waits for its value
     if not before:
-        offers = [*_subjects(), ("help", "Help about a command."), ("--version", "")]
+        offers = [*_subjects(), ("help", "Show help about a command."), ("--version", "")]
         return Place(offers=[*offers, *(_in(before_command(), [], text).offers if text[:1] == "-" else [HELP_OFFER])])
     name = subject(before[0])
     if name is None:

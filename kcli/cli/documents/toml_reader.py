@@ -1,4 +1,4 @@
-"""TOML as maps that know the line of each key, which tomllib does not tell."""
+"""TOML as maps that know the line of each key, which tomllib does not have."""
 
 from __future__ import annotations
 

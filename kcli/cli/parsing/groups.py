@@ -13,8 +13,8 @@ class QuietOptions(Options):
     panel = "Connection"
     folded = EVERY
 
-    quiet = flag("-q", "--quiet", help="Say nothing on stderr but errors.")
-    verbose = flag("-v", "--verbose", help="Say on stderr what was done.")
+    quiet = flag("-q", "--quiet", help="Print only errors on stderr.")
+    verbose = flag("-v", "--verbose", help="Print more on stderr.")
 
 
 class ConnectionOptions(QuietOptions):
@@ -26,12 +26,12 @@ class ConnectionOptions(QuietOptions):
     bootstrap = text(
         *("-b", "--bootstrap-server", "--bootstrap-servers", "--brokers"),
         metavar="HOST:PORT,…",
-        help="Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.",
+        help="Address of the cluster. Default: KCLI_BOOTSTRAP, the profile, localhost:9092.",
     )
     profile = text(
         "--profile",
         metavar="NAME",
-        help="A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.",
+        help="A cluster of config.toml or .kcli.toml. Default: KCLI_PROFILE, its default_profile.",
     )
     properties = texts(
         *("-X", "--property"),
@@ -48,15 +48,15 @@ class ConnectionOptions(QuietOptions):
     broker_map = texts(
         "--broker-map",
         metavar="FROM=TO",
-        help="Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.",
+        help="Connect to TO where the cluster advertises FROM (host:port, or host), for tunnels. Repeatable.",
     )
     confirm = text(
         "--confirm",
         metavar="PROFILE",
-        help="The name of the protected profile with which something may be deleted or altered.",
+        help="Allow changes in this protected profile.",
     )
-    trace = flag("--trace", help="A line on stderr for each frame on the wire.")
-    trace_file = text("--trace-file", metavar="FILE", help="The lines of --trace, appended to FILE.")
+    trace = flag("--trace", help="Print a line on stderr for each frame on the wire.")
+    trace_file = text("--trace-file", metavar="FILE", help="Append the lines of --trace to FILE.")
 
 
 class PatternOptions(Options):
@@ -65,7 +65,10 @@ class PatternOptions(Options):
     panel = "Names"
     folded = EVERY
 
-    literal = flag("--literal", help="No patterns. Else a glob ('orders-*') or '^RE' (how a name begins) matches.")
+    literal = flag(
+        "--literal",
+        help="Read names as they are. Default: a glob ('orders-*') or '^RE' (from the start of the name) is a pattern.",
+    )
 
 
 class NamedTopics(Options):
@@ -103,7 +106,7 @@ class TableOptions(Options):
     folded = EVERY
 
     wide = flag("--wide", help="Show all columns, uncut, with exact numbers, on a terminal too.")
-    no_headers = flag("--no-headers", help="No line of titles in tables, CSV and TSV.")
+    no_headers = flag("--no-headers", help="Print no titles in tables, CSV and TSV.")
 
 
 class FormatOptions(TableOptions):
@@ -154,7 +157,7 @@ class ReadOptions(RowOptions, RefreshOptions, OutputOptions):
 
 
 def dry_run() -> bool:
-    return flag("--dry-run", help="Only show what would be done.")
+    return flag("--dry-run", help="Only show the plan.")
 
 
 class PlanOptions(FormatOptions, QuietOptions):
@@ -193,7 +196,7 @@ class UndoOptions(ChangeOptions):
     undo_file = text(
         "--undo-file",
         metavar="FILE",
-        help="Where to keep what there was before. Default: a new file in ~/.local/state/kcli/undo.",
+        help="File for the previous state. Default: a new file in ~/.local/state/kcli/undo.",
     )
     no_undo = flag("--no-undo", help="Keep no undo file.")
 
@@ -209,9 +212,9 @@ def timeout(until: str) -> str | None:
 class WaitOptions(Options):
     """Whether a command waits until every broker knows of its change."""
 
-    wait = flag("--wait", help="Wait until every broker knows (default).")
-    no_wait = flag("--no-wait", help="Do not wait until every broker knows.")
-    timeout = timeout("every broker knows (default: 30s)")
+    wait = flag("--wait", help="Wait until every broker has the change (default).")
+    no_wait = flag("--no-wait", help="Do not wait until every broker has the change.")
+    timeout = timeout("every broker has the change (default: 30s)")
 
     @property
     def wait_seconds(self) -> float:
@@ -237,21 +240,21 @@ class TimeFieldOptions(Options):
     time_field = text(
         "--time-field",
         metavar="NAME",
-        help="Times are those of this field in the value, such as ts or event.ts; else the records' timestamps.",
+        help="Use the time in this field of the value, such as ts or event.ts, not the record's timestamp.",
     )
     jitter = span(
         "--jitter",
-        help="By how much the field's times may go back from record to record (default 1m).",
+        help="How much the times may decrease from record to record (default 1m).",
     )
     value_format = value_format()
 
 
 def internal() -> bool:
-    return flag("--internal", help="Kafka's own topics too.")
+    return flag("--internal", help="Include Kafka's internal topics.")
 
 
 def if_exists() -> bool:
-    return flag("--if-exists", help="What does not exist is no failure.")
+    return flag("--if-exists", help="Do not fail if it does not exist.")
 
 
 def isolation() -> str | None:
@@ -259,7 +262,7 @@ def isolation() -> str | None:
         "--isolation",
         also=("--isolation-level",),
         of=("read_uncommitted", "read_committed"),
-        help="Which end lag is measured to: high watermark (default), or last stable offset.",
+        help="Measure lag to the high watermark (default) or the last stable offset.",
     )
 
 

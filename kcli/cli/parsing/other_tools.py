@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Container
 
 USE = "`--profile NAME` on a line, KCLI_PROFILE, or default_profile in the file that `kcli config path` names"
+GET = "`kcli config show PROFILE` for a profile, `kcli configs get KIND NAME` for a config of Kafka"
+SET = "`kcli config add NAME` for a profile, `kcli configs set KIND NAME KEY=VALUE` for a config of Kafka"
 NOUNS = {
     word: command
     for command, words in {
@@ -90,8 +92,7 @@ VERBS = {
         "use-cluster": USE,
         "use": USE,
         "select-cluster": USE,
-        "add-cluster": "add", "delete": "remove", "rm": "remove", "get": "kcli configs get",
-        "set": "kcli configs set", "describe": "kcli configs get", "alter": "kcli configs set",
+        "add-cluster": "add", "delete": "remove", "rm": "remove", "get": GET, "set": SET, "describe": GET, "alter": SET,
         "create": "add",
     },
     "configs": {"alter": "set", "add": "set", "remove": "unset", "reset": "unset"},
@@ -113,7 +114,10 @@ EVERYWHERE = {"get": "describe", "show": "describe", "info": "describe", "remove
 """Verbs of any command, where it has those and has not these."""
 
 OPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
-    "-o": (("--format", "--format json"),),
+    "-o": (
+        ("--at", "`--at TIME` for a time, `--format json` for the form of the output"),
+        ("--format", "--format json"),
+    ),
     "--output": (("--format", "--format json"), ("-J", "-J")),
     "--format": (("-f", "-f FORMAT` or `-J"),),
     "--force": (("--execute", "--execute"),),

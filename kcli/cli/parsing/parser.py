@@ -145,6 +145,6 @@ def _unknown(flag: str, command: Command, by_flag: dict[str, Option]) -> UsageEr
 
     told = elsewhere.option(flag, by_flag)
     if told:
-        return UsageError(f"there is no option {flag}{told}")
+        return UsageError(f"unknown option {flag}{told}")
     near = did_you_mean(flag, [known for known in by_flag if len(known) > 2], 0.75) if len(flag) > 2 else ""
-    return UsageError(f"there is no option {flag}{near}")
+    return UsageError(f"unknown option {flag}{near}")

@@ -24,7 +24,7 @@ def record_limit() -> int | None:
 
 
 def repartition() -> bool:
-    return flag("--repartition", help="Choose partitions anew, by key.")
+    return flag("--repartition", help="Choose new partitions, by key.")
 
 
 def compression(help: str = "none, gzip, snappy, lz4 or zstd.") -> str | None:
@@ -70,12 +70,12 @@ class FilterOptions(Options):
     panel = "Filters"
     folded = EVERY
 
-    grep = texts("--grep", metavar="RE", help="Only values in which this is found. Repeatable.")
-    only_keys = texts("--key", metavar="KEY", help="Only records with this key. Repeatable: any.")
-    key_grep = texts("--key-grep", metavar="RE", help="Only keys in which this is found.")
+    grep = texts("--grep", metavar="RE", help="Only values that match this expression. Repeatable.")
+    only_keys = texts("--key", metavar="KEY", help="Only records with this key. Repeatable (any matches).")
+    key_grep = texts("--key-grep", metavar="RE", help="Only keys that match this expression.")
     only_headers = texts("--header", metavar="NAME[=VALUE]", help="Only records with this header. Repeatable.")
     where = texts(
-        "--where", metavar="CONDITION", help="Only records for which it holds, such as 'value.user.id == 42'."
+        "--where", metavar="CONDITION", help="Only records that fulfil this condition, such as 'value.user.id == 42'."
     )
     value_format = value_format()
     skip_corrupt = flag("--skip-corrupt", help="Skip corrupt batches and report them (default: exit 1 at the first).")
@@ -97,7 +97,7 @@ class SchemaOptions(Options):
     )
     key_schema = text("--key-schema", metavar="SPEC", help="The schema of keys, in the same forms.")
     no_schema_cache = flag("--no-schema-cache", help="Neither use nor keep schemas in the cache folder.", hidden=True)
-    raw_value = flag("--raw-value", help="Do not decode, also where the profile names a registry.")
+    raw_value = flag("--raw-value", help="Do not decode, even if the profile names a registry.")
     logical = choice("--logical", of=("text", "raw"), help="Dates, times and decimals as text (default), or as stored.")
     avro_json = flag("--avro-json", help="Avro's own JSON: unions name their branch, bytes are strings.")
     fail_on_undecoded = flag("--fail-on-undecoded", help="Exit 1 if a key or value could not be decoded.")
@@ -109,9 +109,9 @@ class DelimiterOptions(Options):
     panel = "Text"
     folded = EVERY
 
-    delimiter = text("-D", metavar="DELIM", help=r"Between records: \n (default), \0, \t, \xNN, or text.")
-    key_delimiter = text("-K", metavar="DELIM", help="Between key and value.")
-    nulls = flag("-Z", "--null", help="Empty is null when producing; null is NULL when printing.")
+    delimiter = text("-D", metavar="DELIM", help=r"Delimiter after records: \n (default), \0, \t, \xNN, or text.")
+    key_delimiter = text("-K", metavar="DELIM", help="Delimiter between key and value.")
+    nulls = flag("-Z", "--null", help="Send empty as null; print null as NULL.")
 
 
 PRINTED = ("auto", "msgpack")
@@ -146,9 +146,9 @@ class TargetOptions(Options):
 
     panel = "Destination"
 
-    to_profile = text("--to-profile", metavar="NAME", help="The profile of DST's cluster.")
+    to_profile = text("--to-profile", metavar="NAME", help="Profile of DST's cluster.")
     to_bootstrap = text(
-        "--to-bootstrap", "--to-bootstrap-server", metavar="HOST:PORT,…", help="Where DST's cluster listens."
+        "--to-bootstrap", "--to-bootstrap-server", metavar="HOST:PORT,…", help="Address of DST's cluster."
     )
     to_properties = texts(
         "--to-X",

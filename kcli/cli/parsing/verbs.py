@@ -25,7 +25,7 @@ def command_first(words: list[str]) -> list[str]:
         return words
     count = options_first(before_command(), words)
     if count == len(words):
-        raise UsageError(f"which command? kcli {' '.join(words)} COMMAND; see `kcli --help`")
+        raise UsageError(f"missing command: kcli {' '.join(words)} COMMAND; see `kcli --help`")
     return words[count:] if words[count] in (*HELP, "help") else [words[count], *words[:count], *words[count + 1 :]]
 
 
@@ -89,7 +89,7 @@ def _behind_options(name: str, verbs: dict[str, Command], words: list[str]) -> C
         return verbs[path], rest, f"{name} {path}"
     alone = verb("list", verbs)
     if alone is None:
-        raise UsageError(f"{name}: which command? there are {', '.join(verbs)}")
+        raise UsageError(f"{name}: missing command; commands: {', '.join(verbs)}")
     for place in range(1, len(words)):
         if words[place] not in HELP and options_of(verbs[alone], words, place):
             raise _no_such_verb(name, words[place], verbs)
@@ -111,7 +111,7 @@ def _by_option(name: str, verbs: dict[str, Command], words: list[str]) -> tuple[
         if path is not None:
             found[word] = path
         elif other(name, said, verbs):
-            raise UsageError(f"{name}: there is no option {word}{other(name, said, verbs)}")
+            raise UsageError(f"{name}: unknown option {word}{other(name, said, verbs)}")
     if not found:
         return None
     told = [path for path in found.values() if path != "describe"]  # --describe --members
@@ -130,5 +130,5 @@ def _no_such_verb(name: str, word: str, verbs: dict[str, Command]) -> UsageError
     from kcli.cli.parsing.other_tools import verb as other
     from kcli.text.suggest import did_you_mean
 
-    near = other(name, word, verbs) or did_you_mean(word, verbs) or f"; there are {', '.join(verbs)}"
-    return UsageError(f"{name}: there is no command {word!r}{near}")
+    near = other(name, word, verbs) or did_you_mean(word, verbs) or f"; commands: {', '.join(verbs)}"
+    return UsageError(f"{name}: unknown command {word!r}{near}")

@@ -52,7 +52,7 @@ def answer(options: OutputOptions, shape: Shape, work: Work, made: Made = render
         raise
     except KeyboardInterrupt:
         if document.begun:
-            complain("interrupted: what was sent already may have been done; look before you do it again")
+            complain("interrupted: requests already sent may have taken effect; check before you repeat them")
         raise
     except Interrupted as error:
         document.rows.clear()  # the plan was shown above the question

@@ -1,6 +1,6 @@
 """The one way in which a command changes something: plan, question, undo file, execution, exit code.
 
-`make_plan` fills the document and returns the change that is left to make, None where there is nothing to change. All
+`make_plan` fills the document and returns the change that is left to make, None where nothing to change. All
 behind it is here: a plan that is only shown, the question, the guard of a profile, the undo file, the execution.
 """
 
@@ -109,9 +109,6 @@ def _answered(options: PlanOptions, planned: PlannedChange) -> bool:
 
 def _refuse(document: Document, planned: PlannedChange) -> None:
     if name := document.read_only:
-        raise UsageError(f"profile {name} is read-only: this would change the cluster, and nothing was sent")
+        raise UsageError(f"refused by read-only profile {name}: this would change the cluster")
     if (name := document.protected) and not planned.adds:
-        raise UsageError(
-            f"profile {name} is protected: this deletes or alters, and nothing was sent; `--confirm {name}` lets it "
-            "through"
-        )
+        raise UsageError(f"refused by protected profile {name}; add --confirm {name}")

@@ -32,15 +32,15 @@ class Outages:
         for node_id, (since, tried, problem) in sorted(failing.items()):
             if now - since >= LONG and now - tried <= RECENT and node_id not in self._told:
                 self._told.add(node_id)
-                complain(f"{problem}; trying on")
+                complain(f"{problem}; retrying")
         for node_id in sorted(self._told - failing.keys()):
             self._told.discard(node_id)
-            complain(f"broker {node_id} is there again, or not needed any more")
+            complain(f"broker {node_id} is back, or no longer needed")
         silencing = self._cluster.silencing()
         for node_id in sorted(silencing.keys() - self._silent):
             complain(
-                f"broker {node_id} asks for {silencing[node_id]:,.0f} s of silence (throttle_time_ms); it is asked "
-                "again after a request's time-out. Quotas of users and clients: kcli quotas list"
+                f"broker {node_id} asks for {silencing[node_id]:,.0f} s without requests (throttle_time_ms); kcli asks "
+                "it again after a request's time-out. Quotas of users and clients: kcli quotas list"
             )
         self._silent = set(silencing)
         loop.call_later(LOOK, self.look)

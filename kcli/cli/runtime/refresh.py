@@ -59,7 +59,7 @@ async def refreshes(
             async with asyncio.timeout(None if until is None else max(until - monotonic(), 0.0) + GRACE):
                 result = await stop.unless(once())
         except TimeoutError:
-            complain("brokers did not answer in time, so nothing is known of the lag now")
+            complain("brokers did not respond in time, so the lag is unknown")
             return
         except KcliError as problem:
             if not seen or insists:

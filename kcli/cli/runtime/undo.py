@@ -39,7 +39,7 @@ class UndoFile:
         if self._options.no_undo:
             raise UsageError("--undo-file and --no-undo exclude each other")
         if not self._options.plan_only and os.path.lexists(self._named):
-            raise UsageError(f"--undo-file {self._named}: there is a file already; name a new one")
+            raise UsageError(f"--undo-file {self._named}: the file exists; name a new one")
 
     async def keep(self, cluster: Cluster, name: str, document: Mapping[str, object], back: str) -> None:
         """Write it, and say the command that takes the change back: `back`, with {} for the file. Raises NoUndo."""
@@ -52,9 +52,9 @@ class UndoFile:
             {**document, "taken": taken},
             name,
             self._named,
-            hint="; --undo-file FILE names another place, --no-undo goes without",
+            hint="; --undo-file FILE names another file, --no-undo writes none",
         )
-        say(self._options, f"to take this back: {back.format(quote(path))} --execute")
+        say(self._options, f"to undo this: {back.format(quote(path))} --execute")
 
 
 @contextmanager

@@ -112,9 +112,9 @@ def _find(name: str, documents: list[tuple[str, ProfilesFile]], about: str) -> P
         if found is not None:
             return check_trust(profile_of(name, found, path))
     names = [name for _, read in documents for name in read.get("profiles", {})]
-    hint = _nearest(name, names) or (f"; there are {', '.join(dict.fromkeys(names))}" if names else "")
+    hint = _nearest(name, names) or (f"; known: {', '.join(dict.fromkeys(names))}" if names else "")
     where = "" if names else f": none is defined in {user_file()} or {PROJECT}"
-    raise UsageError(f"{about}there is no profile {name}{hint}{where}")
+    raise UsageError(f"{about}unknown profile {name}{hint}{where}")
 
 
 def _bytes(path: str) -> bytes:

@@ -22,7 +22,7 @@ def jaas_fields(text: str, where: str) -> Fields:
     module, options = parse(text, where)
     if module not in MODULES:
         known = ", ".join(MODULES)
-        raise UsageError(f"{where}: the login module {module} is not known; there are {known}")
+        raise UsageError(f"{where}: unknown login module {module}; known: {known}")
     return MODULES[module](options, where)
 
 

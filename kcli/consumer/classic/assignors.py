@@ -30,7 +30,7 @@ def assign(name: str, layout: Layout, members: Mapping[str, Subscription]) -> As
     topics that exist. Raises UsageError for an unknown assignor."""
     assignor = ASSIGNORS.get(name)
     if assignor is None:
-        raise UsageError(f"unknown assignor {name!r}; there are {', '.join(ASSIGNORS)}")
+        raise UsageError(f"unknown assignor {name!r}; known: {', '.join(ASSIGNORS)}")
     ordered = {member: members[member] for member in hash_order(members, string_hash)}
     wanted = hash_order((topic for member in ordered.values() for topic in member.topics), string_hash)
     topics = hash_order((topic for topic in wanted if layout.get(topic)), string_hash)

@@ -140,7 +140,9 @@ async def carry_out(cluster: Cluster, steps: list[Step], secrets: Secrets, *, dr
         for some in _pieces(steps):
             gone = await delete_topics(cluster, [step.name for step in some])
             for step in some:
-                result = gone.get(step.name, KcliError(f"{step.name}: the broker's answer leaves this topic out"))
+                result = gone.get(
+                    step.name, KcliError(f"{step.name}: the broker's response does not contain this topic")
+                )
                 problem = result if isinstance(result, KcliError) and not isinstance(result, TopicMissing) else None
                 _settle(step, problem, dry_run=False)
         await wait_for_topics(cluster, [step.name for step in steps if step.done], gone=True)
@@ -166,7 +168,9 @@ async def _create(cluster: Cluster, steps: list[Step], secrets: Secrets, *, dry_
             )
         created = await create_topics(cluster, new, dry_run=dry_run) if new else {}
         for step in (step for step in some if step.problem is None):
-            result = created.get(step.name, KcliError(f"{step.name}: the broker's answer leaves this topic out"))
+            result = created.get(
+                step.name, KcliError(f"{step.name}: the broker's response does not contain this topic")
+            )
             _settle(step, result if isinstance(result, KcliError) else None, dry_run=dry_run)
     if not dry_run:
         await wait_for_topics(cluster, [step.name for step in steps if step.done])

@@ -28,7 +28,7 @@ def as_records(frame: DataFrame, *, keep: tuple[str, ...]) -> DataFrame:
 
     types = {field.name: field.dataType for field in frame.schema.fields}
     if "value" not in types:
-        raise UsageError(f"there is no column value; there are {', '.join(types) or 'none'}")
+        raise UsageError(f"column value is missing; columns: {', '.join(types) or 'none'}")
     columns = []
     for name in (one for one in keep if one in types):
         column = f.col(name)

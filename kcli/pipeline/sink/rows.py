@@ -42,7 +42,7 @@ def _by_topic(batch: pa.RecordBatch, topic: str) -> Iterator[tuple[str, pa.Recor
         return
     column = batch.column("topic")
     if column.null_count:
-        raise UsageError("a row has no topic: its column topic is null, and there is no option topic")
+        raise UsageError("a row has no topic: its column topic is null, and unknown option topic")
     names = pc.unique(column).to_pylist()
     for name in names:
         yield name, batch if len(names) == 1 else batch.filter(pc.equal(column, name))

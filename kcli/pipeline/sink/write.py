@@ -119,7 +119,7 @@ def check_schema(schema: StructType, options: WriteOptions) -> None:
         if name in names and names[name] not in kinds and not (name == "timestamp" and not options.keep_timestamp):
             raise UsageError(f"column {name} has to be {' or '.join(kinds)}, not {names[name]}")
     if "value" not in names:
-        raise UsageError(f"column value is missing; there are {', '.join(names) or 'none'}")
+        raise UsageError(f"column value is missing; columns: {', '.join(names) or 'none'}")
     if not options.topic and "topic" not in names:
         raise UsageError("where to: there is neither the option topic nor a column topic")
     if options.keep_timestamp and "timestamp" not in names:

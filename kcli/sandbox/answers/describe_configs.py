@@ -92,7 +92,7 @@ def _topic(context: RequestContext, name: str) -> list[DescribeConfigsResourceRe
 
 def _broker(context: RequestContext, name: str) -> list[DescribeConfigsResourceResult]:
     if name not in {"", *(str(broker.node_id) for broker in context.cluster.brokers)}:
-        raise BrokerError(codes.INVALID_REQUEST, message=f"there is no broker {name!r}")
+        raise BrokerError(codes.INVALID_REQUEST, message=f"unknown broker {name!r}")
     configs = {**BROKER_CONFIGS, **_given(context), **_control(context), **_authorizer(context)}
     return [
         DescribeConfigsResourceResult(

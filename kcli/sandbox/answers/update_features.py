@@ -54,7 +54,7 @@ def _check(context: RequestContext, update: FeatureUpdateKey) -> None:
     elif not lowest <= wanted <= highest:
         why = f"the sandbox supports {update.feature} from {lowest} to {highest}, not {wanted}"
     elif kind not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
-        why = f"there is no kind of update {kind}"
+        why = f"unknown kind of update {kind}"
     elif wanted < now and kind == UPGRADE:
         why = f"{update.feature} is at {now}: {wanted} would be a downgrade, and an upgrade was asked for"
     elif wanted > now and kind != UPGRADE:

@@ -37,7 +37,7 @@ class Brokers:
         for broker in self._all:
             if broker.node_id == node_id:
                 return broker
-        raise UsageError(f"there is no broker {node_id}; there are {', '.join(str(b.node_id) for b in self._all)}")
+        raise UsageError(f"unknown broker {node_id}; known: {', '.join(str(b.node_id) for b in self._all)}")
 
     @property
     def node_ids(self) -> list[int]:

@@ -91,7 +91,7 @@ def _text(name: str) -> str:
 def call_of(faults: Faults, brokers: Brokers, topics: Topics, name: str, given: dict[str, Any]) -> Callable[[], object]:
     """The fault, ready to be ordered. Raises UsageError for what it does not know or cannot be."""
     if name not in NAMES:
-        raise UsageError(f"there is no fault {name}{did_you_mean(name, NAMES) or '; there are ' + ', '.join(NAMES)}")
+        raise UsageError(f"unknown fault {name}{did_you_mean(name, NAMES) or '; known: ' + ', '.join(NAMES)}")
     known = _parameters(name)
     for parameter in given.keys() - {parameter for parameter, *_ in known}:
         raise UsageError(f"{name} has no {parameter}{did_you_mean(parameter, [row[0] for row in known])}")
@@ -110,7 +110,7 @@ def _check(brokers: Brokers, topics: Topics, values: dict[str, Any]) -> None:
     nodes = brokers.node_ids
     for parameter in ("broker", "to", "replica"):
         if parameter in values and values[parameter] not in nodes:
-            raise UsageError(f"there is no broker {values[parameter]}; there are {', '.join(map(str, nodes))}")
+            raise UsageError(f"unknown broker {values[parameter]}; known: {', '.join(map(str, nodes))}")
     if "topic" in values:
         topic = topics.by_name.get(values["topic"])
         if topic is None:
@@ -138,7 +138,7 @@ def _value(name: str, kind: str, given: object) -> object:
     if kind == "error code":
         return _code(text)
     if name == "api" and text not in KEYS:
-        raise UsageError(f"no API is called {text}{did_you_mean(text, KEYS) or ', such as Fetch or Produce'}")
+        raise UsageError(f"unknown API {text}{did_you_mean(text, KEYS) or ', such as Fetch or Produce'}")
     return text
 
 
@@ -146,5 +146,5 @@ def _code(text: str) -> object:
     code = getattr(codes, text.upper(), None)
     if not isinstance(code, codes.ErrorCode):
         names = [name for name in dir(codes) if isinstance(getattr(codes, name), codes.ErrorCode)]
-        raise UsageError(f"there is no error code {text}{did_you_mean(text, names)}")
+        raise UsageError(f"unknown error code {text}{did_you_mean(text, names)}")
     return code

@@ -99,7 +99,7 @@ class Control:
         try:
             await self._do(message)
         except LookupError as missing:
-            return {"error": f"there is no group {missing.args[0]}"}
+            return {"error": f"unknown group {missing.args[0]}"}
         except (KcliError, ValueError, OSError) as problem:
             return {"error": str(problem)}
         return self._look()

@@ -221,5 +221,5 @@ class Planned:
 def key_of(api: str) -> int:
     """The key of an API. Raises ValueError for a name that is none."""
     if api not in KEYS:
-        raise ValueError(f"no API is called {api}; there are {', '.join(sorted(KEYS))}")
+        raise ValueError(f"unknown API {api}; known: {', '.join(sorted(KEYS))}")
     return KEYS[api]

@@ -109,7 +109,7 @@ class _Parser:
         for full in (f"{space}.{name}" if space and "." not in name else name, name):
             if full in self.names:
                 return self.names[full]
-        raise _refuse(f"there is no type {name}")
+        raise _refuse(f"unknown type {name}")
 
     def union(self, found: list[object], space: str, depth: int) -> Union:
         branches = [self.type(branch, space, depth + 1) for branch in found]

@@ -136,7 +136,7 @@ class Reset(Dialog):
             self.say(str(target.refusal), "bad")
             return
         ready = sum(change.open for change in changes)
-        self.say(f"{ready} of {len(changes)} would change" if ready else "there is nothing to change")
+        self.say(f"{ready} of {len(changes)} would change" if ready else "nothing to change")
 
     # -- the change ---
 
@@ -147,7 +147,7 @@ class Reset(Dialog):
         if self._done:
             self.dismiss()
         elif not any(change.open for change in self._changes):
-            self.say("there is nothing to change" if self._changes else "there is no plan yet", "bad")
+            self.say("nothing to change" if self._changes else "there is no plan yet", "bad")
         elif event.value != self._word:
             self.say(f"nothing was changed: {event.value!r} is not {self._word}", "bad")
         else:

@@ -90,7 +90,7 @@ class Broker(Page):
                     order=lambda d: d.directory,
                     id="disks",
                     opens=False,
-                    empty="It does not tell its directories.",
+                    empty="It does not report its directories.",
                 )
             with TabPane("Configs", id="tab-configs"):
                 yield configs_table()

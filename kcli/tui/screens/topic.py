@@ -120,7 +120,7 @@ class Topic(Page):
     async def fetch(self, client: Client) -> Any:
         topic = (await describe_topics(client.cluster, [self.topic])).get(self.topic)
         if topic is None:
-            raise KcliError(f"{self.topic}: the broker's answer leaves it out")
+            raise KcliError(f"{self.topic}: the broker's response does not contain it")
         if isinstance(topic, TopicMissing):
             return None
         if isinstance(topic, KcliError):

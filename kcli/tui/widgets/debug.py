@@ -45,7 +45,7 @@ class Debug(Static):
 
 
 def memory() -> int:
-    """Resident bytes of this process; where the system does not tell, the most there ever were."""
+    """Resident bytes of this process; where the system does not report, the most there ever were."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -117,6 +117,28 @@ def test_t_and_g_are_taken_wherever_a_topic_or_group_is_an_argument(path: str) -
         assert "-g" in command.by_flag
 
 
+ONE_NAME = {
+    "produce": "records go to one topic",
+    "redrive": "one dead-letter topic, with progress of its own",
+    "topics create": "a new topic has a name",
+    "coord": "any name has a coordinator, whether it exists or not",
+    "txn abort": "a transaction hangs in one partition",
+    **{
+        path: "Spark's checkpoint is of fixed topics"
+        for path in ("pipeline copy", "pipeline replay", "pipeline profile", "pipeline import", "pipeline export")
+    },
+}
+"""Commands with a TOPIC or a GROUP that is one name, and why."""
+
+
+@each("path", COMMANDS)
+def test_a_pattern_is_taken_wherever_a_topic_or_group_is_named(path: str) -> None:
+    command = COMMANDS[path]
+    named = any(takes(command, word) for word in ("TOPIC", "GROUP", *TOPICS_OF_OTHER_WORDS))
+    if named:
+        assert ("--literal" in command.by_flag) is (path not in ONE_NAME), path
+
+
 @each("path", COMMANDS)
 def test_a_long_topic_or_group_has_its_letter(path: str) -> None:
     for option in COMMANDS[path].options:

@@ -52,6 +52,10 @@ BOTH = ["orders-1", "orders-2"]
         (("topics", "delete", "--dry-run"), "topics"),
         (("topics", "alter", "-p", "9", "--dry-run"), "changes"),
         (("count",), "partitions"),
+        (("leaders", "elect", "--dry-run"), "partitions"),
+        (("txn", "producers"), "producers"),
+        (("logdirs", "replicas", "-t"), "replicas"),
+        (("meta",), "topics"),
     ],
 )
 def test_topics_by_pattern(shell: Shell, words: tuple[str, ...], section: str, pattern: str) -> None:
@@ -74,6 +78,24 @@ def test_topics_by_pattern(shell: Shell, words: tuple[str, ...], section: str, p
 )
 def test_groups_by_pattern(shell: Shell, words: tuple[str, ...], section: str, pattern: str) -> None:
     assert column(shell, section, "group", *words, pattern) == ["billing-1", "billing-2"]
+
+
+def test_configs_by_pattern(shell: Shell) -> None:
+    topics = ("configs", "get", "topic", "orders-*", "retention.ms", "segment.bytes")
+    assert column(shell, "configs", "name", *topics) == BOTH
+    assert shell("configs", "get", "topic", "orders-*", "--literal").returncode == 1
+    assert shell("configs", "get", "topic", "orders-*").stderr.decode().startswith("kcli: 2 topics have no overrides")
+    assert column(shell, "configs", "name", "configs", "get", "group", "^billing", "--all") == [
+        "billing-1",
+        "billing-2",
+    ]
+
+
+def test_a_pattern_of_reassign_takes_the_topics_that_match(shell: Shell) -> None:
+    done = shell("reassign", "plan", "orders-*", "--no-balance")
+    assert done.stderr == b"kcli: nothing to do: 3 partitions are where they should be\n"
+    assert shell("reassign", "plan", "orders-*", "--literal").returncode == 1
+    assert b"no topic matches" in shell("reassign", "cancel", "zz*").stderr
 
 
 def test_topics_of_groups_by_pattern(shell: Shell) -> None:
@@ -154,7 +176,7 @@ def test_literal_names_are_no_patterns(shell: Shell) -> None:
 def test_the_old_spelling_of_a_list_still_works_and_names_the_new_one(shell: Shell) -> None:
     done = shell("topics", "list", "--match", "orders-.", "--format", "plain")
     assert [row.split(b"\t")[0] for row in done.stdout.splitlines()] == [b"orders-1", b"orders-2"]
-    assert done.stderr == b"kcli: --match is an argument today: kcli topics list '^orders-.$'\n"
+    assert done.stderr == b"kcli: --match is an argument now: kcli topics list '^orders-.$'\n"
     assert shell("topics", "list", "--match", "orders").stdout == b"", "it is of whole names"
 
 

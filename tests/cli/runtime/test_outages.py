@@ -45,7 +45,7 @@ async def test_an_outage_is_said_once_and_its_end_too(capsys: pytest.CaptureFixt
     cluster.now = {2: (now - 1, now, problem), 3: (now - 60, now - 60, ConnectError("long forgotten"))}
     looking.look()
     looking.look()
-    assert capsys.readouterr().err == f"kcli: {problem}; trying on\n"
+    assert capsys.readouterr().err == f"kcli: {problem}; retrying\n"
     cluster.now = {}
     looking.look()
     looking.look()

@@ -306,7 +306,9 @@ def test_a_copy_keeps_partitions_timestamps_and_bytes(kcli, topics, capfd):
     ]
     small = topics.make(1)
     assert kcli("copy", source, small) == 2
-    assert f"{small} has no partition 1: its partitions are 0-0; --repartition chooses anew" in capfd.readouterr().err
+    assert (
+        f"{small} has no partition 1: its partitions are 0-0; --repartition assigns new ones" in capfd.readouterr().err
+    )
     assert kcli("copy", source, small, "--repartition") == 0
     assert len(topics.read(small)) == 102
 

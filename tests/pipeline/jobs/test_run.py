@@ -125,7 +125,7 @@ def test_a_batch_that_was_done_all_the_same_is_done_and_kept(capfd, when):
     code, state, job = ran(action, signals)
     assert (code, state, job.finished, job.undone) == (0, "done", True, False)
     said = capfd.readouterr().err
-    assert "it was done before it could be cancelled" in said
+    assert "it was complete before it could be cancelled" in said
     assert "nothing was kept" not in said
 
 

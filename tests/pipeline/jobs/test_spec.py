@@ -63,7 +63,7 @@ def test_the_line_goes_before_the_file() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("name: big", "nmae: big", "f.yaml:1: there is no key nmae; did you mean name"),
+        ("name: big", "nmae: big", "f.yaml:1: unknown key nmae; did you mean name"),
         ("mode: once", "mode: twice", "f.yaml:3: mode: twice is none of batch, once, continuous"),
         ("profile: prod", "password: x", "f.yaml:2: password: no secrets in this file; a profile has them"),
         ("    spark.x: y", "    spark.ssl.keyPassword: y", "f.yaml:20: spark.ssl.keyPassword: no secrets"),
@@ -73,8 +73,8 @@ def test_the_line_goes_before_the_file() -> None:
         ("sink:\n  topic: big", "sink:\n  format: csv", "f.yaml:15: sink: one of topic, files and print"),
         ("  topic: orders\n", "", "f.yaml:4: a source has no topic"),
         ("  value-format: json\n", "", "f.yaml:7: value-schema goes with value-format"),
-        ("source:\n  topic: orders", "source: orders\nx:", "f.yaml:5: there is no key x"),
-        ("steps:", "steps: 3\nstps:", "f.yaml:10: there is no key stps; did you mean steps"),
+        ("source:\n  topic: orders", "source: orders\nx:", "f.yaml:5: unknown key x"),
+        ("steps:", "steps: 3\nstps:", "f.yaml:10: unknown key stps; did you mean steps"),
         (GOOD, "- a\n- b\n", "f.yaml:1: a pipeline is a map"),
         (GOOD, "name: [a\n", "f.yaml:1:"),
     ],

@@ -104,12 +104,12 @@ def test_a_stream_goes_into_a_topic_and_on_after_a_restart(spark, topics, tmp_pa
 @pytest.mark.parametrize(
     ("columns", "options", "sentence"),
     [
-        (["1 AS price"], {"topic": "t"}, "column value is missing; there are price"),
+        (["1 AS price"], {"topic": "t"}, "column value is missing; columns: price"),
         (["'x' AS value"], {}, "there is neither the option topic nor a column topic"),
         (["1 AS value"], {"topic": "t"}, "column value has to be binary or string, not int"),
         (["'x' AS value"], {"topic": "t", "keepTimestamp": "true"}, "keepTimestamp takes a column timestamp"),
         (["'x' AS value"], {"topic": "t", "kafka__transactional__id": "x"}, "option kafka.transactional.id is not"),
-        (["'x' AS value"], {"topic": "t", "topik": "x"}, "there is no option topik; did you mean topic"),
+        (["'x' AS value"], {"topic": "t", "topik": "x"}, "unknown option topik; did you mean topic"),
     ],
 )
 def test_what_cannot_be_written_is_one_sentence(spark, topics, columns, options, sentence):

@@ -136,7 +136,7 @@ def test_a_profile_names_the_cluster_and_an_option_goes_before_it(tmp_path, monk
     assert sealed.servers == "prod:1"
     assert (sealed.client.client_id, sealed.client.rack) == ("mine", "r1")
     assert sealed.client.guard == "read_only"
-    with pytest.raises(UsageError, match="there is no profile no"):
+    with pytest.raises(UsageError, match="unknown profile no"):
         sealed_of({"context": "no"})
 
 

@@ -278,7 +278,7 @@ def test_a_frame_reads_the_range_that_its_first_query_saw(spark, topics):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"startingOffset": "earliest"}, "there is no option startingoffset; did you mean startingOffsets"),
+        ({"startingOffset": "earliest"}, "unknown option startingoffset; did you mean startingOffsets"),
         ({"startingOffsets": "latest"}, "option startingOffsets latest: a batch would be empty"),
         ({"endingOffsets": "earliest"}, "option endingOffsets: earliest (-2) is no end"),
         ({"assign": '{"a":[0]}'}, "exactly one of the options subscribe, subscribePattern and assign"),
@@ -287,7 +287,7 @@ def test_a_frame_reads_the_range_that_its_first_query_saw(spark, topics):
             "option kafka.auto.offset.reset is not supported: use startingOffsets",
         ),
         ({"kafka__fetch__min__byte": "1"}, "no property is named fetch.min.byte"),
-        ({"columns": "key,vlaue"}, "there is no column vlaue; did you mean value"),
+        ({"columns": "key,vlaue"}, "unknown column vlaue; did you mean value"),
         ({"valueFormat": "json"}, "option valueFormat json takes valueSchema"),
         ({"startingOffsets": '{"other":{"0":1}}'}, "it names every partition, each once"),
     ],

@@ -23,7 +23,7 @@ async def test_the_first_living_broker_controls_and_every_living_one_may_coordin
         assert brokers.coordinator("any", GROUP) is brokers[1]
         await sandbox.faults.cluster.start_broker(1)
         assert brokers.coordinator("any", TRANSACTION) is brokers.node(1)
-        with pytest.raises(UsageError, match="there is no broker 7; there are 1, 2"):
+        with pytest.raises(UsageError, match="unknown broker 7; known: 1, 2"):
             brokers.node(7)
 
 

@@ -60,7 +60,7 @@ async def test_loading_is_told_by_the_group_apis() -> None:
 
 
 async def test_an_api_that_does_not_exist_cannot_fail() -> None:
-    with pytest.raises(ValueError, match="no API is called Prodcue"):
+    with pytest.raises(ValueError, match="unknown API Prodcue"):
         Sandbox().faults.error("Prodcue", codes.REQUEST_TIMED_OUT)
 
 

@@ -104,7 +104,7 @@ def nested(depth: int) -> str:
         ("", "its text is not JSON"),
         ("{", "its text is not JSON"),
         ("7", "a type is a name, a list or an object, not 7"),
-        ('"x"', "there is no type x"),
+        ('"x"', "unknown type x"),
         ("{}", "a type has no name"),
         ('{"type":"array"}', "an array has no items"),
         ('{"type":"record","name":"R"}', "the record R has no list of fields"),

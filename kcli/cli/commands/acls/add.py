@@ -26,10 +26,15 @@ class AddOptions(NeedOptions, UndoOptions):
         help="Allow a principal: User:bob, bob, User:*. Repeatable.",
     )
     deny = texts("--deny", "--deny-principal", metavar="PRINCIPAL", help="Deny this principal. Repeatable.")
-    allow_hosts = texts("--allow-host", metavar="HOST", help="From where --allow holds (default *, any). Repeatable.")
-    deny_hosts = texts("--deny-host", metavar="HOST", help="From where --deny holds (default *, any). Repeatable.")
+    allow_hosts = texts(
+        "--allow-host", metavar="HOST", help="Client address for --allow (default: *, any). Repeatable."
+    )
+    deny_hosts = texts("--deny-host", metavar="HOST", help="Client address for --deny (default: *, any). Repeatable.")
     pattern = choice(
-        "--pattern", "--resource-pattern-type", of=("literal", "prefixed"), help="How names are meant; default literal."
+        "--pattern",
+        "--resource-pattern-type",
+        of=("literal", "prefixed"),
+        help="Pattern type of the names (default: literal).",
     )
     from_file = text(
         "--from",
@@ -50,9 +55,9 @@ kcli acls add --deny 'User:*' --deny-host 10.0.0.7 --operation all --topic order
 kcli acls add --from acls.json --execute""",
 )
 def add(options: AddOptions) -> int:
-    """Add ACLs: each principal, from each host, may do (or not do) each operation on each resource. What is there
-    already is shown as such and not sent. The plan comes first; --execute does it, and keeps an undo file for `kcli
-    acls restore`.
+    """Add ACLs: each principal, from each host, may do (or not do) each operation on each resource. Existing ACLs are
+    marked in the plan and not sent. The plan comes first; --execute applies it and keeps an undo file for `kcli acls
+    restore`.
     """
     if options.from_file is not None:
         _check_alone(options)
@@ -89,9 +94,11 @@ def spelled(options: AddOptions) -> list[Acl]:
             raise UsageError("--producer and --consumer are for --allow")
         return needed(options, who, options.pattern)
     if not named:
-        raise UsageError("on what? --topic, --group, --transactional-id, --cluster, --delegation-token or --user")
+        raise UsageError(
+            "missing resource: --topic, --group, --transactional-id, --cluster, --delegation-token or --user"
+        )
     if not options.operations:
-        raise UsageError("what? --operation read, write, …, or all; or the sets --producer and --consumer")
+        raise UsageError("missing operation: --operation read, write, …, or all; or the sets --producer and --consumer")
     return [
         acl for at in named for operation in operations(options) for acl in rules(at, operation, who, options.pattern)
     ]
@@ -102,4 +109,4 @@ def _check_alone(options: AddOptions) -> None:
     who = options.allow or options.deny or options.allow_hosts or options.deny_hosts
     what = options.operations or resources(options) or options.pattern
     if who or what or options.producer or options.consumer or options.idempotent:
-        raise UsageError("--from names the ACLs; leave the other options away")
+        raise UsageError("--from names the ACLs; remove the other options")

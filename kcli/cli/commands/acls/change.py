@@ -26,7 +26,7 @@ THERE = {ADD: "exists", REMOVE: "absent"}
 
 class ChangeRow(AclRow):
     result: str = column("would add, added, exists, would remove, removed, absent or failed.", unit="word", rank=1)
-    error: str | None = column("Why it was not done; null when it was, or will be.", table=False, unit="sentence")
+    error: str | None = column("Reason of a failure; null without one.", table=False, unit="sentence")
 
 
 async def planned(

@@ -20,13 +20,13 @@ class ListOptions(FilterOptions, ReadOptions):
         "--pattern",
         "--resource-pattern-type",
         of=("match", "any", "literal", "prefixed"),
-        help="Default match: what holds for the resource.",
+        help="Pattern type of the names (default: match, all ACLs that apply).",
     )
 
 
 @command(
     "acls list",
-    help="The ACLs there are, all or those that match.",
+    help="List ACLs, all or those that match.",
     examples="""
 kcli acls
 kcli acls list --topic orders
@@ -35,8 +35,8 @@ kcli acls list --topic orders- --pattern prefixed
 kcli acls list -J > acls.json                 # `kcli acls add --from` reads it""",
 )
 def list_all(options: ListOptions) -> int:
-    """Print ACLs. With a resource named, those that hold for it: wildcards and prefixes too (--pattern any, literal or
-    prefixed takes the name as it is written in the ACL).
+    """Print ACLs. With a resource, those that apply to it: wildcards and prefixes too (--pattern any, literal or
+    prefixed compares the name with the name in the ACL).
     """
     wanted = filters(options, options.pattern, "match")
 

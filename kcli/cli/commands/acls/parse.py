@@ -37,7 +37,7 @@ class FilterOptions(ResourceOptions):
     principals = texts(
         "--principal", metavar="PRINCIPAL", help="Principal: User:bob, bob or User:* (all users). Repeatable."
     )
-    hosts = texts("--host", metavar="HOST", help="From where; * is what holds for any host. Repeatable.")
+    hosts = texts("--host", metavar="HOST", help="Client address; * matches ACLs for any host. Repeatable.")
     permission = choice("--permission", of=("allow", "deny"), help="Only those that do this.")
 
 
@@ -50,7 +50,7 @@ class NeedOptions(ResourceOptions):
     )
     consumer = flag("--consumer", help="What a consumer needs: read, describe on --topic; read on --group.")
     idempotent = flag(
-        "--idempotent", help="With --producer: idempotent-write on the cluster, which brokers before 3.0 want."
+        "--idempotent", help="With --producer: idempotent-write on the cluster, which brokers before 3.0 require."
     )
 
 
@@ -122,13 +122,13 @@ def has_need(options: NeedOptions) -> bool:
 def needed(options: NeedOptions, who: Who, pattern: str | None) -> list[Acl]:
     """The ACLs that --producer and --consumer stand for. Raises UsageError."""
     if options.operations:
-        raise UsageError("--producer and --consumer name the operations; leave --operation away")
+        raise UsageError("--producer and --consumer name the operations; remove --operation")
     named = resources(options)
     kinds = {kind for kind, _ in named}
     if "topic" not in kinds:
-        raise UsageError("--producer and --consumer want --topic")
+        raise UsageError("--producer and --consumer need --topic")
     if options.consumer and "group" not in kinds:
-        raise UsageError("--consumer wants --group")
+        raise UsageError("--consumer needs --group")
     known: dict[str, list[str]] = {}
     for wanted, needs in ((options.producer, PRODUCER), (options.consumer, CONSUMER)):
         for kind, names in needs.items() if wanted else ():

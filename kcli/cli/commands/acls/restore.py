@@ -17,15 +17,15 @@ SHAPE = shape("acls.restore", "ACLs that were added or removed, or would be.", C
 
 @command(
     "acls restore",
-    help="Take changes back from their undo file.",
+    help="Revert changes from their undo file.",
     words="FILE",
     examples="""
 kcli acls restore ~/.local/state/kcli/undo/acls-20260131T100000Z.json --execute""",
 )
 def restore(options: UndoOptions) -> int:
-    """Remove what was added and add what was removed, as an undo file says."""
+    """Remove added ACLs and add removed ACLs, as recorded in an undo file."""
     if len(options.words) != 1:
-        raise UsageError("from which file? kcli acls restore FILE")
+        raise UsageError("missing argument: kcli acls restore FILE")
     added, removed = acls_undo.read(options.words[0])
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:

@@ -20,8 +20,8 @@ MAY_NOT = 3
 
 class VerdictRow(Row, section="verdicts"):
     principal: str = column("Principal; User:* stands for users without their own row.", rank=1)
-    host: str = column("From which address; * is any that has no row of its own.")
-    allowed: bool = column("Whether it may.", rank=1)
+    host: str = column("Client address; * is any without its own row.")
+    allowed: bool = column("Whether the principal is allowed.", rank=1)
     because: str = column("The ACL that decides, or what else does.", unit="sentence")
 
 
@@ -29,8 +29,8 @@ SHAPE = shape("acls.who-can", "Principals that are allowed or denied, one per ro
 
 
 class WhoCanOptions(ReadOptions):
-    principal = text("--principal", metavar="PRINCIPAL", help="Whether this one may.")
-    host = text("--host", metavar="HOST", help="From this address; default one that no ACL names.")
+    principal = text("--principal", metavar="PRINCIPAL", help="Check this principal only; exit 3 if it is denied.")
+    host = text("--host", metavar="HOST", help="Client address (default: one that no ACL names).")
 
 
 @command(
@@ -45,7 +45,7 @@ kcli acls who-can create cluster""",
 )
 def run(options: WhoCanOptions) -> int:
     """Print the principals allowed to perform an OPERATION on a resource: literal, prefixed and wildcard
-    ACLs together, denials first. With --principal: whether that one may; exit code 3 when not.
+    ACLs together, denials first. With --principal: whether that principal is allowed; exit code 3 if not.
 
     \b
     A RESOURCE is topic, group, cluster, transactional-id, delegation-token or user.

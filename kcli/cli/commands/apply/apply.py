@@ -21,13 +21,13 @@ from kcli.errors import KcliError
 from kcli.model import Cluster
 
 NOTHING = "nothing to change"
-SHAPE = shape("apply", "What was done for a cluster to be as it is declared, or would be.", ChangeRow)
+SHAPE = shape("apply", "Changes that make a cluster match its declaration, applied or planned.", ChangeRow)
 
 
 class ApplyOptions(PruneOptions, UndoOptions):
     secrets = flag("--secrets", help="Send passwords and secret configs again, which cannot be compared.")
     keep_going = flag("--keep-going", help="Continue with the other changes after one is refused.")
-    no_wait = flag("--no-wait", help="Do not wait until every broker knows.")
+    no_wait = flag("--no-wait", help="Do not wait until every broker has the change.")
 
 
 @command(
@@ -77,10 +77,10 @@ def apply(options: ApplyOptions) -> int:
             return None
         ready = len(plan.ready)
         if document.errors and ready and not options.keep_going and not options.plan_only:
-            say(options, f"nothing was changed; --keep-going does the other {plural(ready, 'change')}")
+            say(options, f"nothing was changed; --keep-going applies the other {plural(ready, 'change')}")
             return None
         if options.plan_only and ready:
-            say(options, f"{plural(ready, 'change')} to make; --execute does it")
+            say(options, f"{plural(ready, 'change')} planned; --execute applies the plan")
         if not ready:
             return None
         adds = all(step.kind == "topic" and step.sign == ADD for step in plan.ready)
@@ -147,8 +147,8 @@ async def _settled(options: ApplyOptions, plan: Plan) -> None:
     try:
         left = sorted(await plan.settle())
     except KcliError as error:
-        say(options, f"it could not be looked at again: {error}")
+        say(options, f"it could not be read again: {error}")
         return
     if left:
         more = f" and {len(left) - 1} more" if len(left) > 1 else ""
-        say(options, f"the brokers have not all learned of it yet: {left[0]}{more}")
+        say(options, f"some brokers do not have the change yet: {left[0]}{more}")

@@ -15,7 +15,8 @@ class PruneOptions(Options):
     """Whether what is not declared is removed."""
 
     prune = flag(
-        "--prune", help="Remove, too: what the files call absent, and what is within their scope and in none of them."
+        "--prune",
+        help="Also remove resources that the files declare absent, and those in their scope that no file names.",
     )
 
 
@@ -24,7 +25,7 @@ def remark(options: QuietOptions, plan: Plan) -> None:
     for warning in dict.fromkeys(plan.secrets.warnings):
         say(options, warning)
     if plan.kept:
-        say(options, f"{plural(plan.kept, 'thing')} of what the files call absent: left there without --prune")
+        say(options, f"{plural(plan.kept, 'resource')} declared absent kept; --prune removes them")
 
 
 def fail_all(document: Document, plan: Plan) -> None:

@@ -14,7 +14,7 @@ from kcli.declared.plan import Plan
 from kcli.model import Cluster
 
 DIFFERS = 3
-SHAPE = shape("diff", "What differs between a cluster and what is declared.", ChangeRow)
+SHAPE = shape("diff", "Differences between a cluster and its declaration.", ChangeRow)
 
 
 class DiffOptions(PruneOptions, ReadOptions):

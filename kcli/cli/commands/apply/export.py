@@ -45,7 +45,7 @@ kcli export -b old:9092 | kcli apply - -b new:9092 --execute""",
 def export(options: ExportOptions) -> int:
     """Print topics, configs, users, quotas and ACLs as a file for `kcli apply`. Applying it to the same cluster changes
     nothing. Passwords cannot be read: users get the name of an environment variable, secret configs are omitted.
-    Not exported: records, offsets, and what is Kafka's own. NAME restricts it to what is named so: orders, orders-*,
+    Not exported: records, offsets and Kafka's internal resources. NAME selects resources by name: orders, orders-*,
     ^RE, group/billing, User:a*.
     """
     only = options.only or list(SECTIONS)
@@ -53,10 +53,10 @@ def export(options: ExportOptions) -> int:
         if name not in SECTIONS:
             from kcli.text.suggest import did_you_mean
 
-            near = did_you_mean(name, SECTIONS) or f"; there are {', '.join(SECTIONS)}"
+            near = did_you_mean(name, SECTIONS) or f"; known: {', '.join(SECTIONS)}"
             raise UsageError(f"--only {name}: unknown section{near}")
     if options.match:
-        say(options, f"--match is an argument today: kcli export {quote(options.match[0])}")
+        say(options, f"--match is an argument now: kcli export {quote(options.match[0])}")
     names = Names([*options.words, *options.match], literal=options.literal)
     settings = Connection(options).client()
     exported = asyncio.run(_read(settings, options, names, only))
@@ -68,7 +68,7 @@ def export(options: ExportOptions) -> int:
     for about, error in exported.failed.items():
         complain(f"{about}: {error}" if about not in str(error) else str(error))
     for pattern in exported.unmatched:
-        why = f"{pattern}: nothing is named so; a name, a glob such as 'orders-*', or '^RE'"
+        why = f"{pattern}: no resource matches; write a name, a glob such as 'orders-*', or '^RE'"
         if empty:
             complain(why)
         else:

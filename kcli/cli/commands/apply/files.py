@@ -19,11 +19,11 @@ def read(words: list[str]) -> Declared:
     from kcli.declared.reading import declared
 
     if not words:
-        raise UsageError("which files? kcli apply FILE…")
+        raise UsageError("missing argument: FILE, a folder, or - for stdin")
     paths = dict.fromkeys(path for word in words for path in _files(word))
     documents = [("stdin" if path == "-" else path, _document(path)) for path in paths]
     if all(document is None for _, document in documents):
-        raise UsageError(f"{', '.join(words)}: nothing is declared there")
+        raise UsageError(f"{', '.join(words)}: the file declares nothing")
     return declared(documents)
 
 
@@ -36,7 +36,7 @@ def _files(word: str) -> Iterator[str]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         paths += [os.path.join(folder, name) for name in names if name.endswith(ENDINGS) and not name.startswith(".")]
     if not paths:
-        raise UsageError(f"{word}: no file there ends with {', '.join(ENDINGS)}")
+        raise UsageError(f"{word}: no file in this folder ends with {', '.join(ENDINGS)}")
     yield from sorted(paths)
 
 

@@ -6,14 +6,14 @@ from kcli.cli.output.tables.rows import Row, column
 
 
 class ChangeRow(Row, section="changes"):
-    change: str = column("+ is made, ~ is changed, - goes.", unit="word", rank=1)
+    change: str = column("+ is created, ~ is changed, - is deleted.", unit="word", rank=1)
     kind: str = column("topic, broker, group, client-metrics, user, quota or acl.", unit="word")
     name: str = column("Name of the resource; for a quota or an ACL, its principal or entity.", rank=1)
-    config: str = column("What changes of it: a config, partitions, replication, records, a mechanism, an ACL.", rank=1)
+    config: str = column("The changed part: a config, partitions, replication, records, a mechanism, an ACL.", rank=1)
     old: str | None = column("Previous value; null if there was no value, *** for a secret.", rank=1, width=10)
-    new: str | None = column("Its value after.", rank=1, width=10)
+    new: str | None = column("New value.", rank=1, width=10)
     result: str = column(
         "would create, would change, would delete; created, changed, deleted; refused, failed.", unit="word", rank=1
     )
     file: str | None = column("Where it is declared, with the line; null when it is in no file.", table=False)
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")

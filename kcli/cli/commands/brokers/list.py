@@ -18,16 +18,16 @@ class StateRow(Row, section="brokers"):
     port: int = column("Its port.", rank=3)
     rack: str | None = column("Its rack.", sparse=True, rank=3)
     state: str = column("up, controller, fenced or silent.", unit="word", rank=1)
-    took_ms: float | None = column("How long an answer takes, in milliseconds.", rank=3)
+    took_ms: float | None = column("Response time in milliseconds.", rank=3)
     release: str | None = column(
-        "Its Kafka, by metadata.version; with ≥ the oldest that speaks its APIs.", unit="word", rank=3
+        "Kafka release by metadata.version; with ≥ the oldest release that has its APIs.", unit="word", rank=3
     )
     leads: int = column("Partitions it leads.", unit="count")
     replicas: int = column("Replicas it has.", unit="count")
     behind: int = column("Replicas of it that are not in sync.", unit="count")
     size: int | None = column("Bytes of its replicas.", unit="bytes")
     free: int | None = column("Bytes left on its volumes.", sparse=True, unit="bytes")
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
 SHAPE = shape("brokers.list", "Brokers, one a row.", StateRow)
@@ -35,14 +35,14 @@ SHAPE = shape("brokers.list", "Brokers, one a row.", StateRow)
 
 @command(
     "brokers list",
-    help="All brokers, with what they lead and store.",
+    help="List brokers with leaders, replicas and sizes.",
     examples="""
 kcli brokers
 kcli brokers list -J | jq '.brokers[] | select(.behind > 0)'""",
 )
 def brokers(options: ReadOptions) -> int:
     """Print the brokers: whether each answers and how quickly, what it leads and stores, which replicas are behind.
-    Fenced ones are shown too, from clusters that tell (Kafka 4.0). Exit code 1 when one does not answer.
+    Fenced brokers are shown too, where the cluster reports them (Kafka 4.0). Exit code 1 when one does not answer.
     """
 
     async def work(cluster: Cluster, document: Document) -> None:

@@ -28,7 +28,7 @@ SHAPE = shape("brokers.versions", "APIs of brokers, one a row.", ApiRow)
 
 @command(
     "brokers versions",
-    help="Which APIs brokers speak, in which versions.",
+    help="List the APIs of brokers with their versions.",
     words="ID",
     examples="""
 kcli brokers versions
@@ -43,7 +43,7 @@ def versions(options: ReadOptions) -> int:
         known = {row.node.id for row in rows}
         for number in sorted(wanted - known):
             there = ", ".join(map(str, sorted(known)))
-            document.fail(KcliError(f"there is no broker {number}; there are {there}"), str(number))
+            document.fail(KcliError(f"unknown broker {number}; known: {there}"), str(number))
         apis = document.of(ApiRow)
         for row in rows:
             if wanted and row.node.id not in wanted:

@@ -20,26 +20,26 @@ from kcli.model import Cluster
 class ClusterRow(Row, section="cluster"):
     cluster_id: str | None = column("Its id.", unit="word", rank=1)
     controller: int | None = column("Id of the controller.")
-    brokers: int = column("How many serve.", unit="count")
+    brokers: int = column("Number of brokers.", unit="count")
     release: str | None = column(
-        "Its Kafka, by metadata.version; with ≥ the oldest that speaks its APIs.", unit="word", rank=3
+        "Kafka release by metadata.version; with ≥ the oldest release that has its APIs.", unit="word", rank=3
     )
-    topics: int = column("How many topics, Kafka's own among them.", unit="count")
-    groups: int = column("How many groups.", unit="count")
+    topics: int = column("Number of topics, Kafka's internal ones included.", unit="count")
+    groups: int = column("Number of groups.", unit="count")
 
 
-SHAPE = shape("cluster.list", "What the cluster is, in one row.", ClusterRow)
+SHAPE = shape("cluster.list", "The cluster, in one row.", ClusterRow)
 
 
 @command(
     "cluster describe",
-    help="Its id, controller, brokers and release.",
+    help="Show the id, controller, brokers and release.",
     examples="""
 kcli cluster
 kcli cluster describe --format plain""",
 )
 def describe(options: ReadOptions) -> int:
-    """Print what the cluster is: id, controller, brokers, release, topics and groups."""
+    """Print the cluster's id, controller, brokers, release, topics and groups."""
 
     async def work(cluster: Cluster, document: Document) -> None:
         described, topics, rows = await asyncio.gather(

@@ -26,7 +26,7 @@ class LevelRow(Row, section="features"):
     new: int | None = column("Its level after.", rank=1)
     how: str | None = column("upgrade, downgrade or unsafe downgrade.", unit="word")
     result: str = column("would change, unchanged, done or failed.", unit="word", rank=1)
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
 ABOUT = "Levels of features that were changed, or would be."
@@ -40,7 +40,7 @@ HOW = {UPGRADE: "upgrade", SAFE_DOWNGRADE: "downgrade", UNSAFE_DOWNGRADE: "unsaf
 class DowngradeOptions(ChangeOptions):
     """A change that may take levels down."""
 
-    unsafe = flag("--unsafe", help="Also a downgrade that loses what the old level does not know.")
+    unsafe = flag("--unsafe", help="Allow a downgrade that loses metadata.")
 
 
 @command(
@@ -52,15 +52,14 @@ kcli cluster features set transaction.version=2 share.version=1
 kcli cluster features set share.version=0 --execute""",
 )
 def set_features(options: DowngradeOptions) -> int:
-    """Set the levels of features; 0 switches one off. The plan comes first, checked by the controller; --execute does
-    it, all of them or none.
-    """
+    """Set the levels of features; 0 switches one off. The plan comes first, checked by the controller; --execute
+    applies it, all of them or none."""
     return _change(options, SET, "set", _levels(options.words), unsafe=options.unsafe)
 
 
 @command(
     "cluster features upgrade",
-    help="Take features up, to a level or to the highest.",
+    help="Upgrade features to a level, or to the highest.",
     words="FEATURE[=LEVEL]",
     examples="""
 kcli cluster features upgrade --dry-run
@@ -68,23 +67,23 @@ kcli cluster features upgrade metadata.version --execute
 kcli cluster features upgrade transaction.version=2 --execute""",
 )
 def upgrade_features(options: ChangeOptions) -> int:
-    """Take features to higher levels; without a level to the highest that the broker supports, without names all of
-    them. The plan comes first, checked by the controller; --execute does it.
+    """Raise features to higher levels; without a level to the highest that the broker supports, without names all of
+    them. The plan comes first, checked by the controller; --execute applies it.
     """
     return _change(options, UPGRADES, "upgrade", _levels(options.words, highest=True))
 
 
 @command(
     "cluster features downgrade",
-    help="Take features down; with --unsafe also where that loses.",
+    help="Downgrade features; --unsafe allows a loss of metadata.",
     words="FEATURE=LEVEL",
     examples="""
 kcli cluster features downgrade share.version=0
 kcli cluster features downgrade transaction.version=1 --execute""",
 )
 def downgrade_features(options: DowngradeOptions) -> int:
-    """Take features to lower levels. What would lose metadata is refused without --unsafe. The plan comes first,
-    checked by the controller; --execute does it.
+    """Lower the levels of features. What would lose metadata is refused without --unsafe. The plan comes first,
+    checked by the controller; --execute applies it.
     """
     return _change(options, DOWNGRADES, "downgrade", _levels(options.words), unsafe=options.unsafe)
 
@@ -126,7 +125,7 @@ def _change(
         if not await _done(cluster, document, rows, changes, "would change", dry_run=True):
             return None
         if not changes:
-            say(options, "every feature is there already")
+            say(options, "every feature has that level already")
             return None
 
         async def carry_out() -> int | None:
@@ -145,7 +144,7 @@ def _planned(
     """A row of the plan, and what is to be sent; None where nothing is."""
     row = LevelRow(feature=name, old=None, new=level, how=None, result="failed", error=None)
     if now is None:
-        row.error = f"there is no feature {name}"
+        row.error = f"unknown feature {name}"
         return row, None
     old = now.level or 0
     new = now.highest if level is None else level
@@ -166,7 +165,7 @@ def _unknown(text: str, name: str, known: dict[str, Feature]) -> KcliError:
         return KcliError(text)
     from kcli.text.suggest import did_you_mean
 
-    return KcliError(f"{text}{did_you_mean(name, known) or '; there are ' + ', '.join(known)}")
+    return KcliError(f"{text}{did_you_mean(name, known) or '; known: ' + ', '.join(known)}")
 
 
 async def _done(

@@ -23,7 +23,7 @@ SHAPE = shape("cluster.features", "Features, one a row.", FeatureRow)
 
 @command(
     "cluster features",
-    help="Which features are switched on, at which level.",
+    help="List features with their levels.",
     examples="""
 kcli cluster features
 kcli cluster features --format csv

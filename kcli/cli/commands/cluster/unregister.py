@@ -18,32 +18,32 @@ from kcli.model import Cluster
 
 class BrokerRow(Row, section="brokers"):
     broker: int = column("Id of the broker.", rank=1)
-    host: str | None = column("Where it said that it listens.", rank=3)
+    host: str | None = column("Host that it registered.", rank=3)
     port: int | None = column("Its port.", rank=3)
     state: str | None = column("fenced or up; null for one that is not registered.", unit="word", rank=1)
     replicas: int = column("Replicas that are still assigned to it: reassign them.", unit="count")
     result: str = column("would unregister, done or failed.", unit="word", rank=1)
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
-SHAPE = shape("cluster.unregister", "Brokers that the cluster has forgotten, or would.", BrokerRow)
+SHAPE = shape("cluster.unregister", "Brokers that were unregistered, or would be.", BrokerRow)
 
 
 class UnregisterOptions(ChangeOptions):
-    force = flag("--force", help="Also one that is up.")
+    force = flag("--force", help="Also a running broker.")
 
 
 @command(
     "cluster unregister",
-    help="Have the cluster forget brokers that will not come back.",
+    help="Unregister brokers that are gone for good.",
     words="BROKER",
     examples="""
 kcli cluster unregister 4
 kcli cluster unregister 4 5 --execute""",
 )
 def unregister(options: UnregisterOptions) -> int:
-    """Have the cluster forget brokers that are gone for good. One that is up is refused. Replicas that are still
-    assigned to it are counted in the plan: reassign them first, or they stay under-replicated. --execute does it.
+    """Unregister brokers that are gone for good. A running broker is refused. Replicas that are still
+    assigned to it are counted in the plan: reassign them first, or they stay under-replicated. --execute applies it.
     """
     from kcli.cli.commands.brokers.ids import broker_ids
 
@@ -89,9 +89,9 @@ def unregister(options: UnregisterOptions) -> int:
 def _objection(number: int, row: BrokerRow, force: bool, known: list[int]) -> str:
     """Why it had better stay, "" for nothing."""
     if row.state is None:
-        return f"no broker {number} is registered; there are {', '.join(map(str, known))}"
+        return f"unknown broker {number}; known: {', '.join(map(str, known))}"
     if row.state == "up" and not force:
-        return f"broker {number} is up: stop it first, or it will be left without a registration (--force does it)"
+        return f"broker {number} is up: stop it first, or it runs on without a registration (--force allows that)"
     return ""
 
 

@@ -38,12 +38,12 @@ class ChangeRow(ControllerRow):
     old: str = column("Its role before.", rank=1)
     new: str = column("Its role after.", rank=1)
     result: str = column("would change, done or failed.", unit="word", rank=1)
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
 VOTERS = shape("cluster.voters", "Controllers, one a row.", VoterRow)
-ADD = shape("cluster.voters.add", "The controller that got a vote or lost it, or would.", ChangeRow)
-REMOVE = shape("cluster.voters.remove", "The controller that got a vote or lost it, or would.", ChangeRow)
+ADD = shape("cluster.voters.add", "The controller whose vote changed, or would change.", ChangeRow)
+REMOVE = shape("cluster.voters.remove", "The controller whose vote changed, or would change.", ChangeRow)
 
 
 @command(
@@ -92,7 +92,7 @@ kcli cluster voters add 3000@ctrl3:9093:Hk2mN3xTQ0iC1lmJ0o4mTg --execute""",
 )
 def add(options: AddOptions) -> int:
     """Give a controller a vote in the quorum. It is named by its id and where the others reach it; its directory is
-    asked of the leader, which it must be fetching from. The plan comes first; --execute does it.
+    asked of the leader, which it must be fetching from. The plan comes first; --execute applies it.
     """
     node, place, directory = _new_voter(_only_word(options.words, "ID@HOST:PORT"))
 
@@ -114,14 +114,15 @@ def add(options: AddOptions) -> int:
 
 @command(
     "cluster voters remove",
-    help="Take a controller's vote.",
+    help="Remove a controller's vote.",
     words="VOTER",
     examples="""
 kcli cluster voters remove 3000
 kcli cluster voters remove 3000:Hk2mN3xTQ0iC1lmJ0o4mTg --execute""",
 )
 def remove(options: ChangeOptions) -> int:
-    """Take the vote of a controller, one that is gone for good as well. The plan comes first; --execute does it."""
+    """Remove the vote of a controller, also of one that is gone for good. The plan comes first; --execute applies
+    it."""
     node, directory = _old_voter(_only_word(options.words, "ID"))
 
     def find(known: list[Controller]) -> Controller:

@@ -25,26 +25,26 @@ class CheckRow(Row, section="profiles"):
     profile: str = column("Name of the profile.", rank=1)
     config_file: str = column("File that defines it.", rank=3)
     result: str = column("ok, warning or failed.", unit="word", rank=1)
-    note: str | None = column("What the figures do not say by themselves.", unit="sentence")
+    note: str | None = column("Note about the row; null without one.", unit="sentence")
 
 
-SHAPE = shape("config.check", "Whether profiles make sense.", CheckRow)
+SHAPE = shape("config.check", "Check profiles without a connection.", CheckRow)
 
 
 class CheckOptions(RowOptions, RemarkOptions):
-    secrets = flag("--secrets", help="Look secrets up (commands are run), open keys.")
+    secrets = flag("--secrets", help="Resolve secrets (runs their commands) and open keys.")
 
 
 @command(
     "config check",
-    help="Whether profiles make sense.",
+    help="Check profiles without a connection.",
     words="[PROFILE]...",
     examples="""
 kcli config check
 kcli config check prod --secrets      # look secrets up too, and open keys with them""",
 )
 def check(options: CheckOptions) -> int:
-    """Check profiles without connecting: names, values, files. `kcli doctor` tries the way there."""
+    """Check profiles without connecting: names, values, files. `kcli doctor` checks the connection."""
     wanted = options.words
     rows: list[CheckRow] = []
     for where, contents in files():

@@ -18,8 +18,8 @@ SERVERS = "--bootstrap-server"
 class SourceRow(Row, section="sources"):
     source: str = column("Option, variable or file that may name a cluster, the strongest first.", rank=1)
     value: str | None = column("What it names: servers or a profile.", rank=1)
-    applies: bool = column("True if it is what applies.")
-    bootstrap: str | None = column("The servers that it leads to, if they apply.")
+    applies: bool = column("True for the source in use.")
+    bootstrap: str | None = column("Servers it resolves to, if it is in use.")
     config_file: str | None = column("The file that has this default_profile, or would have it.", rank=3)
 
 

@@ -21,7 +21,7 @@ class ProfileRow(Row, section="profiles"):
     protected: str | None = column("read_only, protected, or null.", unit="word")
     default: bool = column("True when it is used without --profile.")
     config_file: str = column("File that defines it.", rank=3)
-    note: str | None = column("What the figures do not say by themselves.", unit="sentence")
+    note: str | None = column("Note about the row; null without one.", unit="sentence")
 
 
 SHAPE = shape("config.list", "Profiles, of the project and of the user.", ProfileRow)

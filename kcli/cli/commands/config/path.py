@@ -11,12 +11,12 @@ from kcli.config.profiles.files import user_file
 
 @command(
     "config path",
-    help="Where config.toml is, or would be.",
+    help="Print the path of config.toml.",
     examples="""
 $EDITOR "$(kcli config path)\"""",
 )
 def path(options: RemarkOptions) -> int:
-    """Print the path of config.toml, whether it is there or not."""
+    """Print the path of config.toml, whether it exists or not."""
     sys.stdout.write(f"{user_file()}\n")
     sys.stdout.flush()
     return 0

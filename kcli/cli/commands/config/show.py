@@ -13,7 +13,7 @@ from kcli.config.secrets.sources import Source
 from kcli.errors import UsageError
 from kcli.secret import HIDDEN, secretive, without_login, without_logins
 
-SHAPE = shape("config.show", "What is in effect, and where each value comes from.", PropertyRow)
+SHAPE = shape("config.show", "Show the properties in effect and their sources.", PropertyRow)
 
 
 class ShowOptions(OutputOptions):
@@ -22,7 +22,7 @@ class ShowOptions(OutputOptions):
 
 @command(
     "config show",
-    help="What is in effect, and where each value comes from.",
+    help="Show the properties in effect and their sources.",
     words="[PROFILE]",
     examples="""
 kcli config show prod

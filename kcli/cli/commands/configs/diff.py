@@ -28,7 +28,7 @@ SHAPE = shape("configs.diff", "Configs that differ, one a row.", DifferenceRow)
 
 @command(
     "configs diff",
-    help="What differs from the defaults, or from another of the kind.",
+    help="Compare configs with the defaults or another resource.",
     words="KIND NAME [OTHER]",
     examples="""
 kcli configs diff topic orders                # from the defaults

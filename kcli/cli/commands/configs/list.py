@@ -18,7 +18,7 @@ class ResourceRow(NamedRow, section="resources"):
     configs: int = column("Number of overrides.", unit="count")
 
 
-SHAPE = shape("configs.list", "What has configs, one a row.", ResourceRow)
+SHAPE = shape("configs.list", "Resources with overrides, one a row.", ResourceRow)
 
 
 @command(
@@ -36,7 +36,7 @@ def list_all(options: ReadOptions) -> int:
     A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
     """
     if len(options.words) != 1:
-        raise UsageError(f"of which kind? {', '.join(KINDS)}")
+        raise UsageError(f"missing KIND: {', '.join(KINDS)}")
     (kind,) = options.words
     resource(kind, "0" if kind in ("broker", "logger") else "")
 

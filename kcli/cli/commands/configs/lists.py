@@ -8,21 +8,21 @@ from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 
-ABOUT = "What was changed, or would be."
+ABOUT = "Changes, applied or planned."
 APPEND_SHAPE = shape("configs.append", ABOUT, ChangeRow)
 SUBTRACT_SHAPE = shape("configs.subtract", ABOUT, ChangeRow)
 
 
 @command(
     "configs append",
-    help="Add to configs that are lists.",
+    help="Add items to configs that are lists.",
     words="KIND NAME KEY=VALUE",
     examples="""
 kcli configs append topic orders cleanup.policy=compact --execute""",
 )
 def append(options: UndoOptions) -> int:
-    """Add to configs that are lists. The plan comes first, checked by the broker: old and new
-    value; --execute does it. The previous values are kept in an undo file for `kcli configs restore`.
+    """Add items to configs that are lists. The plan comes first, checked by the broker: old and new
+    value; --execute applies it. The previous values are kept in an undo file for `kcli configs restore`.
 
     A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
     """
@@ -31,14 +31,14 @@ def append(options: UndoOptions) -> int:
 
 @command(
     "configs subtract",
-    help="Take away from configs that are lists.",
+    help="Remove items from configs that are lists.",
     words="KIND NAME KEY=VALUE",
     examples="""
 kcli configs subtract topic orders cleanup.policy=delete --execute""",
 )
 def subtract(options: UndoOptions) -> int:
-    """Take away from configs that are lists. The plan comes first, checked by the broker: old and new
-    value; --execute does it. The previous values are kept in an undo file for `kcli configs restore`.
+    """Remove items from configs that are lists. The plan comes first, checked by the broker: old and new
+    value; --execute applies it. The previous values are kept in an undo file for `kcli configs restore`.
 
     A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
     """

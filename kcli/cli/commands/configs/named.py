@@ -5,7 +5,13 @@ from __future__ import annotations
 from kcli.admin.configs.resources import Resource, resource
 from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.parsing.option import Options, names
+from kcli.cli.runtime.names import group_names_of, topic_names
 from kcli.errors import UsageError
+from kcli.text.names import Names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.model import Cluster
 
 DEFAULT = "default"  # of all brokers, as kafka-configs calls it
 
@@ -31,7 +37,7 @@ class NamedRow(Row):
 def named(words: list[str], least: int) -> tuple[Resource, list[str]]:
     """The resource, and the words behind it without repetitions. Raises UsageError for fewer than `least` words."""
     if len(words) < least:
-        raise UsageError("say of what, and what: KIND NAME" + (" KEY" if least > 2 else ""))
+        raise UsageError("missing arguments: KIND NAME" + (" KEY" if least > 2 else ""))
     kind, name, *rest = words
     if not name:
         raise UsageError(f"'' names no {kind}" + ("; default means all" if kind == "broker" else ""))
@@ -42,6 +48,16 @@ def resource_of(kind: str, name: str) -> Resource:
     """Raises UsageError."""
     kind = PLURALS.get(kind, kind)
     return resource(kind, "" if kind == "broker" and name == DEFAULT else name)
+
+
+async def meant(cluster: Cluster, at: Resource, *, literal: bool) -> list[Resource]:
+    """The resources that a line names: one, or the topics or groups that a pattern matches. Raises NoMatch."""
+    names = Names([at.name], literal=literal)
+    if at.kind == "topic":
+        return [Resource("topic", name) for name in await topic_names(cluster, names, internal=True)]
+    if at.kind == "group":
+        return [Resource("group", name) for name in await group_names_of(cluster, names)]
+    return [at]
 
 
 def name_of(at: Resource) -> str:

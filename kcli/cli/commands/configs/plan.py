@@ -40,9 +40,9 @@ WOULD = "would change"
 class ChangeRow(NamedRow, section="configs"):
     config: str = column("Name of the config.", rank=1)
     old: str | None = column("Its value before; null when it has none, *** for a secret.", rank=1, width=10)
-    new: str | None = column("Its value after.", rank=1, width=10)
+    new: str | None = column("New value.", rank=1, width=10)
     result: str = column("would change, unchanged, done or failed.", unit="word", rank=1)
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
 def assign(options: UndoOptions, shape: Shape, how: int) -> int:
@@ -70,7 +70,7 @@ def change(options: UndoOptions, shape: Shape, plan: Plan) -> int:
         ready = {at: operations for at, operations in plan.items() if checked[at] is None}
         idle = not any(row.result == WOULD for row in rows)
         if idle and not document.errors:
-            say(options, "there is nothing to change")
+            say(options, "nothing to change")
         if not ready or (idle and not options.execute):
             return None
 

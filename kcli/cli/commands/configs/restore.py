@@ -9,18 +9,18 @@ from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.errors import UsageError
 
-SHAPE = shape("configs.restore", "What was changed, or would be.", ChangeRow)
+SHAPE = shape("configs.restore", "Changes, applied or planned.", ChangeRow)
 
 
 @command(
     "configs restore",
-    help="Take changes back from their undo file.",
+    help="Revert changes from their undo file.",
     words="FILE",
     examples="""
 kcli configs restore ~/.local/state/kcli/undo/topic-orders-20260131T100000Z.json --execute""",
 )
 def restore(options: UndoOptions) -> int:
-    """Set configs as an undo file says they were; those that were inherited are inherited again."""
+    """Set configs to the values of an undo file; inherited configs lose their override."""
     if len(options.words) != 1:
-        raise UsageError("from which file? kcli configs restore FILE")
+        raise UsageError("missing argument: kcli configs restore FILE")
     return change(options, SHAPE, configs_undo.read(options.words[0]))

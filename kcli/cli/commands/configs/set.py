@@ -13,7 +13,7 @@ from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import texts
 from kcli.errors import UsageError
 
-SHAPE = shape("configs.set", "What was changed, or would be.", ChangeRow)
+SHAPE = shape("configs.set", "Changes, applied or planned.", ChangeRow)
 
 
 class SetOptions(EntityOptions, UndoOptions):
@@ -33,7 +33,7 @@ kcli configs set logger 1 kafka.server.KafkaApis=DEBUG --execute""",
 )
 def set_configs(options: SetOptions) -> int:
     """Set configs. The plan comes first, checked by the broker: old and new
-    value; --execute does it. The previous values are kept in an undo file for `kcli configs restore`.
+    value; --execute applies it. The previous values are kept in an undo file for `kcli configs restore`.
 
     A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
     """

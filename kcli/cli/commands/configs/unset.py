@@ -11,7 +11,7 @@ from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import Options
 
-SHAPE = shape("configs.delete", "What was changed, or would be.", ChangeRow)
+SHAPE = shape("configs.delete", "Changes, applied or planned.", ChangeRow)
 
 
 class KeyOptions(Options):
@@ -31,7 +31,7 @@ kcli configs unset topic orders retention.ms --execute""",
 )
 def unset(options: UnsetOptions) -> int:
     """Remove overrides (fall back to the default). The plan comes first, checked by the broker: old and new
-    value; --execute does it. The previous values are kept in an undo file for `kcli configs restore`.
+    value; --execute applies it. The previous values are kept in an undo file for `kcli configs restore`.
 
     A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
     """

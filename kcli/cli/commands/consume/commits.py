@@ -120,7 +120,7 @@ class Commits:
             async with asyncio.timeout(patience):
                 await self._last()
         except TimeoutError:
-            silent = DeadlineExceeded(f"no answer within {patience or 0:g} s", sent=True)
+            silent = DeadlineExceeded(f"no response within {patience or 0:g} s", sent=True)
             raise LastCommitFailed(silent, {**self._gone, **self._left}) from None
 
     async def _last(self) -> None:

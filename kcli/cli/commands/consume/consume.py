@@ -45,12 +45,12 @@ kcli consume orders -g billing                   # as a member of a group""",
     details="""
 With -g, kcli joins the group and commits what was printed, never more. `-X group.protocol=consumer` joins by KIP-848.
 
-With --share-group, the members share partitions record by record. Printed records are accepted; what was fetched and
-not printed goes back to the group. --share-ack release gives all of them back, reject drops them for good.
+With --share-group, the members share partitions record by record. Printed records are accepted; fetched records that
+were not printed are released. --share-ack release releases all of them, reject drops them for good.
 
---order time merges exactly what is there when reading begins; the order within a partition stays. Later records are
-merged as far as they arrive within 0.2 s. --order offset prints one partition after another and needs an end. Neither
-goes with --group.
+--order time merges the records up to the end seen at the start exactly; the order within a partition stays. Later
+records are merged if they arrive within 0.2 s. --order offset prints one partition after another and needs an end.
+Neither can be combined with --group.
 
 --print-control-records prints the markers that end transactions: key COMMIT or ABORT, header __control.""",
 )
@@ -61,7 +61,7 @@ def consume(options: ConsumeOptions) -> int:
 
         return consume_share_group(options, options.share_group)
     if options.share_ack is not None:
-        raise UsageError("--share-ack says what becomes of a share group's records; it needs --share-group")
+        raise UsageError("--share-ack sets how a share group's records are acknowledged; it needs --share-group")
     plan = Plan(options)
     return with_line(lambda: run_loop(lambda stop: _consume(plan, stop)), options.json)
 
@@ -202,6 +202,6 @@ def _verdict(plan: Plan, reading: Reading, stop: Stop) -> int:
         complain(f"interrupted: {records(reading.written)} written")
         return INTERRUPTED
     if plan.fail_if_none and not reading.written:
-        complain("no record was written, and --fail-if-none is given")
+        complain("no record matched (--fail-if-none)")
         return FAILED_ASSERTION
     return plan.undecoded

@@ -39,7 +39,7 @@ class CountRow(Row, section="partitions"):
     count: int = column("Records a consumer would see.", unit="count")
 
 
-SHAPE = shape("count", "Records there are, exactly.", CountRow)
+SHAPE = shape("count", "Number of records, exactly.", CountRow)
 
 
 class CountOptions(
@@ -95,7 +95,7 @@ kcli count 'orders-*' payments --format table       # of all topics that match, 
 )
 def count(options: CountOptions) -> int:
     """Count what `consume` would print: markers and compacted gaps are not records; with --isolation read_committed
-    aborted records are none either."""
+    aborted records are not counted either."""
     plan = Plan(options)
     return with_document(lambda: run_loop(lambda stop: _count(plan, stop)), SHAPE, plan.format)
 

@@ -47,7 +47,7 @@ WIDEN = 8  # how much further to look back where gaps and markers hid records
 class TailOptions(
     TopicOptions, PatternOptions, SelectionOptions, FilterOptions, SchemaOptions, PrintOptions, ConnectionOptions
 ):
-    last = integer("-n", "-c", "--lines", least=0, help="How many (default 10).")
+    last = integer("-n", "-c", "--lines", least=0, help="Number of records (default 10).")
     offset = offset_range("Only of this range, such as @-1h.")
     no_follow = flag("--no-follow", "-e", help="Stop after the last N.")
 
@@ -76,7 +76,7 @@ kcli tail 'orders-*' payments -n 100 -f '%T{iso} %t %s\n'
 kcli tail orders -n 5 --no-follow -J""",
 )
 def tail(options: TailOptions) -> int:
-    """Print the last N records of all partitions and topics together, merged by time; then what comes.
+    """Print the last N records of all partitions and topics together, merged by time; then follow.
 
     A terminal shows time, partition:offset, key and value of each record, JSON laid out and in colour; -f, -J, -K, -D,
     -Z, --meta and --raw print as consume does, and so does a pipe unless --pretty is given."""

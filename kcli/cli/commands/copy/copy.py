@@ -165,7 +165,7 @@ async def _work(plan: Plan, copier: Copier, total: int | None, stop: Stop) -> Kc
     except TimeoutError:
         await copier.abandon()
         problem = problem or DeadlineExceeded(
-            f"what was on its way was not acknowledged within {FLUSH_AFTER_INTERRUPT:g} s"
+            f"records in flight were not acknowledged within {FLUSH_AFTER_INTERRUPT:g} s"
         )
     return problem or copier.problem
 

@@ -28,10 +28,10 @@ class CopyRow(Row, section="copies"):
     untouched: int = column("Records whose batch was sent unchanged.", unit="count", rank=3)
     bytes: int = column("Bytes of batches as they were fetched.", unit="bytes")
     seconds: float = column("How long it took.")
-    group: str | None = column("Under which name the positions are kept; null with --no-resume.", rank=3)
+    group: str | None = column("Name under which progress is stored; null with --no-resume.", rank=3)
 
 
-SHAPE = shape("copy", "What became of the records of a copy.", CopyRow)
+SHAPE = shape("copy", "Outcome of a copy.", CopyRow)
 PATIENCE = 0.5  # seconds of silence after Ctrl-C
 FLUSH_AFTER_INTERRUPT = 10.0  # seconds
 

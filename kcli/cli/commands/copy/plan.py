@@ -40,20 +40,20 @@ class CopyOptions(
     count = record_limit()
     repartition = repartition()
     compression = compression("Recompress. Without it batches stay unchanged.")
-    create = flag("--create", help="Make DST with the partitions and configs of SRC, where it is missing.")
+    create = flag("--create", help="Create DST with the partitions and configs of SRC if it does not exist.")
     group = text(
         "-g",
         "--group",
         metavar="NAME",
-        help="Under which name the source's cluster keeps how far this is (default: a name of its own).",
+        help="Name under which progress is stored in the source cluster (default: derived from the copy).",
     )
     store_every = integer(
         "--commit-interval-ms",
         least=1,
         metavar="MS",
-        help="How often positions are kept, and transactions committed (default 5000).",
+        help="How often progress is stored and transactions are committed (default 5000).",
     )
-    dry_run = flag("--dry-run", help="Publish nothing: how many records, by partition and time.")
+    dry_run = flag("--dry-run", help="Only count the records, by partition and time; publish nothing.")
 
 
 class Plan(Selection):
@@ -61,7 +61,7 @@ class Plan(Selection):
 
     def __init__(self, options: CopyOptions) -> None:
         if len(options.words) != 2:
-            raise UsageError("copy what, and where to? kcli copy SRC DST")
+            raise UsageError("missing arguments: kcli copy SRC DST")
         self.source, self.destination = options.words
         options = options.replace(isolation=options.isolation or "read_committed")
         super().__init__(options, "copy", [self.source], filters=options, literal=options.literal)
@@ -98,7 +98,7 @@ class Plan(Selection):
         if self.exactly_once and self.elsewhere:
             raise UsageError("--exactly-once: a transaction reaches no further than one cluster")
         if self.exactly_once and not self.resume:
-            raise UsageError("--exactly-once keeps its positions with the records; --no-resume keeps none")
+            raise UsageError("--exactly-once stores progress with the records; --no-resume stores none")
         if self.options.transactional_id and not self.exactly_once:
             raise UsageError("--transactional-id goes with --exactly-once")
 

@@ -14,11 +14,11 @@ class ResumeOptions(Options):
     rate = text("--rate", metavar="RATE", help="At most this many records a second (500), or bytes (10MB).")
     restart = flag("--restart", help="Ignore saved progress and start over.")
     no_resume = flag("--no-resume", help="Neither store nor use saved progress.")
-    exactly_once = flag("--exactly-once", help="Records and positions in one transaction; within one cluster.")
+    exactly_once = flag("--exactly-once", help="Commit records and progress in one transaction; within one cluster.")
     transactional_id = text(
         "--transactional-id",
         metavar="ID",
-        help="Of --exactly-once; a second process with it fences the first. Else the name of the positions.",
+        help="Of --exactly-once; a second process with it fences the first. Default: the name of the progress.",
     )
 
 

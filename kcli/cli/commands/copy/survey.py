@@ -19,7 +19,9 @@ BAR = 40  # characters
 
 
 class TimeRow(Row, section="times"):
-    from_: str | None = column("Begin of the time, UTC; null for records without one.", name="from", unit="time")
+    from_: str | None = column(
+        "Start of the interval, UTC; null for records without a timestamp.", name="from", unit="time"
+    )
     copied: int = column("Records that would be copied; a batch counts where it begins.", unit="count")
     bytes: int = column("Bytes of batches as they were fetched.", unit="bytes")
     bar: str = column("The same to look at.", unit="word", rank=3)

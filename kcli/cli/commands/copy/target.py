@@ -24,7 +24,7 @@ async def find_target(plan: Plan, source: Client, target: Client) -> None:
         if not plan.options.create:
             near = did_you_mean(plan.destination, await describe_topics(target.cluster, internal=False))
             raise KcliError(
-                f"{plan.destination}: this topic does not exist; --create makes it as {plan.source} is{near}"
+                f"{plan.destination}: this topic does not exist; --create creates it as {plan.source} is{near}"
             )
         await _create(plan, source, target)
     await partitions(target.cluster, plan.destination)
@@ -37,7 +37,8 @@ async def check_partitions(plan: Plan, target: Client, span: Span) -> None:
     most = max((at.partition for at, (start, end) in span.items() if start < end or plan.follow), default=0)
     if most >= there and not plan.options.repartition:
         raise UsageError(
-            f"{plan.destination} has no partition {most}: its partitions are 0-{there - 1}; --repartition chooses anew"
+            f"{plan.destination} has no partition {most}: its partitions are 0-{there - 1}; "
+            "--repartition assigns new ones"
         )
 
 

@@ -46,7 +46,7 @@ kcli demo --file access.log""",
 def demo(options: DemoOptions) -> int:
     """Do the main job on the embedded sandbox: a real file in, the same bytes out, and consumer lag.
 
-    On a terminal the dashboard opens then, on live producers and five groups: one keeps up, one falls behind, one is
+    Then, on a terminal, the dashboard opens on live producers and five groups: one keeps up, one falls behind, one is
     stuck, one has no members, one waits for an open transaction.
     """
     file = None if options.file is None else Path(options.file)
@@ -84,7 +84,7 @@ def _main_job(bootstrap: str, source: Path, back: Path) -> None:
 
 def _dashboard(bootstrap: str) -> None:
     """The dashboard on a scene that plays in a process of its own, until it is left."""
-    print("\nEverything above was checked. Now the dashboard; q ends it.")
+    print("\nAll steps above were checked. The dashboard opens; q quits.")
     time.sleep(PAUSE)
     scene = subprocess.Popen(
         [sys.executable, "-m", "kcli.cli.commands.demo.scene", bootstrap],

@@ -68,7 +68,7 @@ class Checks(Endpoint):
         except Fault as wrong:
             step.fail(wrong)
         except TimeoutError:
-            step.fail(Fault("silent", f"no answer within {self.seconds:g} s"))
+            step.fail(Fault("silent", f"no response within {self.seconds:g} s"))
         step.milliseconds = (time.perf_counter() - begin) * 1000
         return step.status != FAILED
 

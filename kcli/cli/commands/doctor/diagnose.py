@@ -56,7 +56,7 @@ async def hung_up(endpoint: Endpoint, problem: KcliError) -> Fault:
     if secured and (refusal := _certificate_refused(endpoint)):
         return Fault("tls-client", refusal)
     if "TLS" in text or (not secured and await speaks_tls(endpoint)):
-        return Fault("tls-wanted", "this port speaks TLS, and we spoke plaintext")
+        return Fault("tls-wanted", "this port speaks TLS, and kcli spoke plaintext")
     if isinstance(problem, DecodeError) or "does not speak Kafka" in text:
         return Fault("no-kafka", text)
     if not secured and await speaks_old_kafka(endpoint):
@@ -76,7 +76,7 @@ def _certificate_refused(endpoint: Endpoint) -> str:
         return trimmed(endpoint, problem)
     tls = endpoint.access.tls
     shown = tls is not None and (tls.certificate or tls.certificate_pem or tls.keystore)
-    return "" if shown else "it closed the connection behind the TLS handshake, and we showed no certificate"
+    return "" if shown else "it closed the connection after the TLS handshake, and kcli sent no certificate"
 
 
 async def speaks_tls(endpoint: Endpoint) -> bool:

@@ -41,12 +41,12 @@ from kcli.settings import ClientSettings
 PATIENCE = 5.0  # seconds for a step
 AT_ONCE = 16
 LOCAL = ("localhost", "127.0.0.1", "::1", "0.0.0.0")
-SHAPE = shape("doctor", "Every step from the configuration to what one may do, in order.", StepRow)
+SHAPE = shape("doctor", "Each step from the configuration to the permissions, in order.", StepRow)
 
 
 class DoctorOptions(OutputOptions):
-    topics = texts("-t", "--topic", metavar="TOPIC", help="Whether it may be read or written. Repeatable.")
-    groups = texts("-g", "--group", metavar="GROUP", help="Whether the group may be used. Repeatable.")
+    topics = texts("-t", "--topic", metavar="TOPIC", help="Check the permissions on this topic. Repeatable.")
+    groups = texts("-g", "--group", metavar="GROUP", help="Check the permissions on this group. Repeatable.")
     timeout = span("--timeout", help="Wait up to this long for each step (default: 5s).")
     timeout_ms = integer("--timeout-ms", metavar="MS", least=1, help="The same in ms, as Kafka has it.", hidden=True)
 
@@ -60,7 +60,7 @@ kcli doctor --profile prod -J | jq '.steps[] | select(.status == "failed")'""",
 )
 def run(options: DoctorOptions) -> int:
     """Check the connection to the cluster step by step: the configuration, DNS, TCP, TLS, ApiVersions, SASL, metadata,
-    every address that the brokers advertise, and what you may do there. A step that fails says what is wrong and
+    every address that the brokers advertise, and your permissions. A step that fails says what is wrong and
     how to fix it.
 
     \b

@@ -68,7 +68,7 @@ async def cluster_rights(checks: Checks) -> str:
             checks, DescribeClusterRequest(include_cluster_authorized_operations=True)
         )
     except KcliError:
-        return "cluster: the broker does not tell"
+        return "cluster: the broker does not report them"
     return f"cluster: {operations(answer.cluster_authorized_operations, 'cluster')}"
 
 
@@ -76,7 +76,7 @@ async def topic_rights(checks: Checks) -> str:
     """How many topics are to be seen, and with how many of them we may do what."""
     topics = [topic for topic in await _topics(checks, None) if not topic.is_internal]
     if not topics:
-        return "topics: there are none, or none that may be seen"
+        return "topics: none, or none that you may describe"
     allowed = [topic.topic_authorized_operations for topic in topics if topic.topic_authorized_operations != UNTOLD]
     counts = {name: sum(bits >> bit & 1 for bits in allowed) for name, bit in _bits("topic").items()}
     if not allowed:
@@ -90,13 +90,13 @@ async def one_topic(checks: Checks, name: str, user: str) -> str:
     """What we may do with a topic. Raises Fault when it is neither to be read nor to be written."""
     topic = next((topic for topic in await _topics(checks, [name]) if topic.name == name), None)
     if topic is None:
-        raise Fault("metadata", f"topic {name}: the broker's answer leaves it out")
+        raise Fault("metadata", f"topic {name}: the broker's response does not contain it")
     code = codes.of(topic.error_code)
     acl = f"--operation Read --operation Write --topic {name}"
     if code is codes.TOPIC_AUTHORIZATION_FAILED:
         raise Fault("not-authorized", f"topic {name}: {code.text} ({code.name})", user=user, acl=acl)
     if code is codes.UNKNOWN_TOPIC_OR_PARTITION:
-        raise Fault("no-topic", f"topic {name} does not exist, or may not be seen")
+        raise Fault("no-topic", f"topic {name} does not exist, or you may not describe it")
     allowed = topic.topic_authorized_operations
     if not may(allowed, "read") and not may(allowed, "write"):
         raise Fault("not-authorized", f"topic {name}: {operations(allowed, 'topic')}", user=user, acl=acl)
@@ -191,7 +191,7 @@ async def _topics(checks: Checks, names: list[str] | None) -> list[MetadataRespo
 def operations(bits: int, kind: str) -> str:
     """What the bits say may be done with a topic, a group or the cluster, and what may not (KIP-430)."""
     if bits == UNTOLD:
-        return "the broker does not tell what may be done"
+        return "the broker does not report permissions"
     known = _bits(kind)
     granted = [name for name, bit in known.items() if bits >> bit & 1]
     refused = [name for name, bit in known.items() if not bits >> bit & 1]
@@ -201,7 +201,7 @@ def operations(bits: int, kind: str) -> str:
 
 
 def may(bits: int, operation: str) -> bool:
-    """Whether it may be done; taken for granted where the broker does not tell."""
+    """Whether it may be done; taken for granted where the broker does not report."""
     from kcli.acls import OPERATIONS
 
     return bits == UNTOLD or bool(bits >> OPERATIONS[operation] & 1)

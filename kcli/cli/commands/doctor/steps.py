@@ -11,7 +11,7 @@ MENDING = {
     "name": "check the spelling; ask the resolver (`getent hosts {host}`), /etc/hosts, the VPN; "
     "or name an address that this machine can resolve",
     "refused": "check the port number, and whether the broker runs",
-    "dead": "check the address, the VPN and the firewall: packets get lost on the way",
+    "dead": "check the address, the VPN and the firewall: packets are lost on the way",
     "unreachable": "check this machine's network and routes",
     "http": "this is the port of a web server (a REST proxy, a registry?): name a broker's listener",
     "tls-wanted": "set security.protocol=SSL, or SASL_SSL if the listener requires SASL",
@@ -22,28 +22,28 @@ MENDING = {
     "closed": "check that it is a Kafka listener: its log says why it hangs up",
     "no-kafka": "name the port of a Kafka listener",
     "too-old": "use Kafka 0.10 or newer: this broker lacks what kcli speaks",
-    "tls-expired": "have the broker's certificate renewed; if it is not expired, this machine's clock is wrong",
+    "tls-expired": "renew the broker's certificate; if it is not expired, this machine's clock is wrong",
     "tls-early": "check this machine's clock, else the broker's certificate is not valid yet",
-    "tls-expires": "have the broker's certificate renewed in time",
+    "tls-expires": "renew the broker's certificate in time",
     "tls-name": "connect by one of these names, or have {host} added to the certificate; through a tunnel, keep the "
     "name and say --broker-map",
     "tls-authority": "name the authority that signed it: ssl.ca.location=FILE (PEM)",
     "tls-client": "the broker requires a client certificate: name one it trusts and its key (ssl.keystore.location, or "
     "ssl.certificate.location and ssl.key.location)",
-    "tls": "see what the broker's log says of the TLS handshake",
+    "tls": "read the broker's log about the TLS handshake",
     "mechanism": "set sasl.mechanism to one of them",
     "password": "check sasl.username and sasl.password, and that the user exists for this mechanism",
-    "token": "check where the token comes from: `kcli config show` says which source it is",
+    "token": "check the source of the token: `kcli config show` names it",
     "insecure": "set security.protocol=SASL_SSL; only on a trusted network, allow.insecure.auth=true",
-    "sasl": "see what the broker's log says of the authentication",
-    "metadata": "see what the broker's log says",
+    "sasl": "read the broker's log about the authentication",
+    "metadata": "read the broker's log",
     "no-brokers": "wait until a broker has registered: the cluster is starting, or cut off from its controller",
-    "not-authorized": "have an ACL added: kafka-acls --add --allow-principal User:{user} {acl}",
+    "not-authorized": "add an ACL: kafka-acls --add --allow-principal User:{user} {acl}",
     "no-topic": "check the name: kcli topics list",
 }
 ADVERTISED = (
-    "brokers tell clients to come to their advertised.listeners: change those, "
-    "or say where it is reached from here: --broker-map {address}=HOST:PORT"
+    "clients connect to the advertised.listeners of brokers: change those, or map the address: "
+    "--broker-map {address}=HOST:PORT"
 )
 LOOPBACK = (
     "the broker advertises an address of its own machine: set its advertised.listeners to one that clients reach, "
@@ -59,8 +59,8 @@ class StepRow(Row, section="steps"):
     broker: int | None = column("Broker that advertises the address.", sparse=True)
     status: str = column("ok, warning, failed, or skipped behind a failed one.", unit="word", rank=1)
     time_ms: float | None = column("How long it took, in milliseconds.", rank=3)
-    result: str = column("What was found, or what is wrong.", rank=1, unit="sentence")
-    fault: str | None = column("Name of what is wrong, for programs.", table=False, rank=1)
+    result: str = column("The finding.", rank=1, unit="sentence")
+    fault: str | None = column("Name of the fault, for programs.", table=False, rank=1)
     mend: str | None = column("Suggested fix.", table=False, unit="sentence")
 
 

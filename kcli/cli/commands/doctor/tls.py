@@ -63,7 +63,7 @@ async def diagnose(endpoint: Endpoint, problem: Exception) -> Fault:
         return Fault(fault, _said(fault, certificate, host, trimmed(endpoint, problem)), host=host)
     spoken = await speaks_plaintext(endpoint)
     if spoken == "kafka":
-        return Fault("plaintext", "this port speaks Kafka in plaintext, and we spoke TLS")
+        return Fault("plaintext", "this port speaks Kafka in plaintext, and kcli spoke TLS")
     if spoken == "http":
         return Fault("http", "this port speaks HTTP, not Kafka")
     return Fault("tls", trimmed(endpoint, problem))

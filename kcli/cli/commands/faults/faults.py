@@ -26,12 +26,12 @@ class FaultRow(Row, section="faults"):
 
 class PendingRow(Row, section="pending"):
     fault: str = column("Kind of the fault.", rank=1)
-    api: str | None = column("The request it is about; null for connections.", rank=1)
-    what: str = column("Which error, how long, how much.", unit="sentence", rank=1)
-    broker: int | None = column("The broker that does it; null for any.", sparse=True, rank=1)
-    topic: str | None = column("The topic it is about; null for any.", sparse=True)
-    partition: int | None = column("The partition it is about; null for any.", sparse=True)
-    times: int | None = column("How often it is to happen; null until it is cleared.")
+    api: str | None = column("Name of the request; null for connections.", rank=1)
+    what: str = column("Parameters: error, duration, amount.", unit="sentence", rank=1)
+    broker: int | None = column("Id of the broker; null for any.", sparse=True, rank=1)
+    topic: str | None = column("Name of the topic; null for any.", sparse=True)
+    partition: int | None = column("Number of the partition; null for any.", sparse=True)
+    times: int | None = column("Remaining repetitions; null: until it is cleared.")
 
 
 SHAPE = shape(
@@ -44,7 +44,7 @@ SHAPE = shape(
 
 class FaultsOptions(OutputOptions):
     control = text(
-        "--control", metavar="ADDRESS", help="Where the sandbox listens for this, when no broker of it is left to ask."
+        "--control", metavar="ADDRESS", help="The sandbox's control address, needed when none of its brokers runs."
     )
 
 
@@ -59,11 +59,11 @@ kcli faults kill 1
 kcli faults clear""",
 )
 def run(options: FaultsOptions) -> int:
-    """Order faults of a running sandbox: lost answers, errors, delays, moved leaders, killed brokers.
+    """Inject faults into a running sandbox: lost responses, errors, delays, moved leaders, killed brokers.
 
-    Without words it lists the faults there are and those that are still to happen. A fault is ordered by its name,
-    with what it needs as NAME=VALUE; `clear` takes all back; `kill N` and `start N` are about a broker. A cluster
-    that is no sandbox is left alone.
+    Without arguments, list the known faults and the pending ones. A fault is injected by its name, with its
+    parameters as NAME=VALUE; `clear` removes all; `kill N` and `start N` stop and start a broker. Clusters other than
+    sandboxes are refused.
     """
     do, facts = _wish(options.words)
     profile = Connection(options).profile

@@ -37,10 +37,10 @@ class ChangeRow(Row, section="partitions"):
         unit="word",
         rank=1,
     )
-    note: str | None = column("What the figures do not say by themselves.", unit="sentence")
+    note: str | None = column("Note about the row; null without one.", unit="sentence")
     start: int | None = column("Log start offset.", table=False)
     end: int | None = column("High watermark.", table=False)
-    error: str | None = column("Why it was not done; null when it was, or will be.", table=False, unit="sentence")
+    error: str | None = column("Reason of a failure; null without one.", table=False, unit="sentence")
 
 
 def run(options: UndoOptions, shape: Shape, planned: Planned, *, by_pattern: bool = False) -> int:
@@ -57,7 +57,7 @@ def run(options: UndoOptions, shape: Shape, planned: Planned, *, by_pattern: boo
         _show(changes, document)
         ready = [change for change in changes if change.open]
         if not ready and not document.errors:
-            nothing = "there is nothing to change" if changes else "nothing is committed there: nothing to change"
+            nothing = "nothing to change" if changes else "no committed offset: nothing to change"
             say(options, nothing)
         if not ready:
             return None

@@ -12,7 +12,7 @@ from kcli.cli.runtime.names import names_of
 from kcli.errors import UsageError
 from kcli.text.names import Names
 
-SHAPE = shape("groups.clone", "Committed offsets that a group got from another, or would get.", ChangeRow)
+SHAPE = shape("groups.clone", "Committed offsets copied from another group, or to be copied.", ChangeRow)
 
 
 class CloneOptions(NamedGroups, PatternOptions, UndoOptions):
@@ -28,12 +28,11 @@ kcli groups clone billing billing-2                              # the plan
 kcli groups clone billing billing-2 -t orders --execute""",
 )
 def clone(options: CloneOptions) -> int:
-    """Commit for TARGET what SOURCE has committed, with leader epochs and metadata. SOURCE may be at
-    work; TARGET must have no members, and need not exist. Commits of TARGET that SOURCE does not have stay.
-    """
+    """Copy the committed offsets of SOURCE to TARGET, with leader epochs and metadata. SOURCE may have members;
+    TARGET must have none, and need not exist. Other commits of TARGET stay."""
     scope = Scope(options.topics, literal=options.literal)
     if len(options.words) != 2:
-        raise UsageError("which groups? kcli groups clone SOURCE TARGET")
+        raise UsageError("missing arguments: kcli groups clone SOURCE TARGET")
     source, target = options.words
     if source == target:
         raise UsageError(f"{source} is the same group: name another TARGET")

@@ -31,10 +31,10 @@ class GroupRow(Row, section="groups"):
     state: str | None = column("State of the group; null when the broker is too old to say.", unit="word", rank=1)
     members: int | None = column("Members it has.", unit="count")
     partitions: int | None = column("Partitions with a committed offset that goes with it.", unit="count")
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
-SHAPE = shape("groups.delete", "What was deleted, or would be.", GroupRow)
+SHAPE = shape("groups.delete", "Deletions, applied or planned.", GroupRow)
 
 
 class DeleteOptions(NamedGroups, EveryGroup, PatternOptions, UndoOptions):
@@ -51,7 +51,7 @@ kcli groups delete billing --execute
 kcli groups delete 'ci-*' --dry-run      # all that match""",
 )
 def delete(options: DeleteOptions) -> int:
-    """Delete groups that have no members, and their committed offsets, which an undo file keeps."""
+    """Delete groups that have no members, and their committed offsets. An undo file keeps the offsets."""
     groups = names_of(options, words_of(options, "GROUP"))
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
@@ -138,8 +138,8 @@ def _unread(group: str, commits: Commits | KcliError | None) -> KcliError | None
     if problem is None:
         return None
     return KcliError(
-        f"{group}: what it committed cannot be read, so that it could not be brought back ({problem}); --no-undo "
-        "deletes it all the same"
+        f"{group}: its committed offsets cannot be read, so an undo file cannot keep them ({problem}); "
+        "--no-undo deletes it without one"
     )
 
 

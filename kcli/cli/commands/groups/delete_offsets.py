@@ -39,13 +39,13 @@ kcli groups delete-offsets 'billing-*' -t 'old-*' --dry-run
 kcli groups delete-offsets billing -t old-orders:3 --execute""",
 )
 def delete_offsets(options: DeleteOffsetsOptions) -> int:
-    """Delete what groups committed of some topics. A group may have members, as long as none is
+    """Delete the committed offsets of groups for some topics. A group may have members, as long as none is
     subscribed to the topic.
     """
     scope = Scope(options.topics, all_topics=options.all_topics, literal=options.literal)
     groups = names_of(options, words_of(options, "GROUP"))
     if scope.empty:
-        raise UsageError("of which topics? --topic TOPIC, or --all-topics")
+        raise UsageError("missing topics: --topic TOPIC, or --all-topics")
 
     async def planned(coordinators: Coordinators, document: Document) -> list[Change]:
         plan: list[Change] = []

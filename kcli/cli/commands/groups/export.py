@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 
 class TakenRow(Row, section="taken", table=False):
-    time: str = column("When they were read, UTC.", unit="time")
-    cluster_id: str | None = column("Cluster they are of; null when it does not say.", unit="word")
+    time: str = column("Time of reading, UTC.", unit="time")
+    cluster_id: str | None = column("Id of the cluster; null if the cluster reports none.", unit="word")
 
 
 class OffsetRow(Row, section="offsets"):

@@ -59,7 +59,7 @@ def members(options: MembersOptions) -> int:
         document.of(MemberRow)[:] = [member_row(group.group, member) for group in described for member in group.members]
         for group in described:
             if not group.members and not group.owners_known and group.type in ("share", "streams"):
-                unknown = f"{group.group}: this broker lists its {group.type} groups and does not tell their members"
+                unknown = f"{group.group}: this broker lists its {group.type} groups but not their members"
                 document.fail(KcliError(unknown), group.group)
             elif not group.members:
                 say(options, f"{group.group}: no members ({group.state})")

@@ -52,7 +52,7 @@ async def from_file(
     if saved.cluster_id is not None:
         here = (await describe_cluster(coordinators.cluster)).cluster_id
         if here is not None and here != saved.cluster_id:
-            say(options, f"{path} is of another cluster, {saved.cluster_id}: this is {here}")
+            say(options, f"{path} was written for another cluster, {saved.cluster_id}: this is {here}")
     wanted = {group: {at: commit for at, commit in saved.groups[group].items() if scope.has(at)} for group in groups}
     return await _given(options, coordinators, wanted, plain=saved.plain)
 
@@ -86,7 +86,7 @@ async def _given(
     options: ConnectionOptions, coordinators: Coordinators, wanted: dict[str, Commits], *, plain: bool
 ) -> list[Change]:
     if not any(wanted.values()):
-        raise UsageError("--topic leaves nothing of what is in the file")
+        raise UsageError("--topic matches nothing in the file")
     known = await _targets(options, coordinators, wanted)
     wants = [(known[name], sorted(some), reset_forms.given(some, plain=plain)) for name, some in wanted.items()]
     return await plan(coordinators.cluster, wants)

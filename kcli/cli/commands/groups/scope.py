@@ -37,10 +37,12 @@ class ScopeOptions(Options):
 
 class Scope:
     """The topics and partitions that a line names: each of `topics` is TOPIC, TOPIC:0,1 or TOPIC:0-5, and unless
-    `literal` TOPIC may be a pattern. Raises UsageError."""
+    `literal` TOPIC may be a pattern; with `reads` patterns match topics such as _schemas too. Raises UsageError."""
 
-    def __init__(self, topics: Iterable[str], *, all_topics: bool = False, literal: bool = True) -> None:
-        self.all_topics = all_topics
+    def __init__(
+        self, topics: Iterable[str], *, all_topics: bool = False, literal: bool = True, reads: bool = False
+    ) -> None:
+        self.all_topics, self._reads = all_topics, reads
         self.topics: dict[str, set[int] | None] = {}
         self.patterns: dict[str, set[int] | None] = {}
         for text in topics:
@@ -63,11 +65,13 @@ class Scope:
         """Whether a partition that is given anyhow, by a file or a group, is meant; all are when none is named."""
         if not self.named:
             return True
-        numbers = self.topics[at.topic] if at.topic in self.topics else self._numbers(at.topic)
+        numbers = self.numbers(at.topic)
         return numbers is None or at.partition in numbers
 
-    def _numbers(self, topic: str) -> set[int] | None:
-        """The partitions that patterns mean of a topic: all (None), some, or none."""
+    def numbers(self, topic: str) -> set[int] | None:
+        """The partitions that are meant of a topic, by its name or by patterns: all (None), some, or none."""
+        if topic in self.topics:
+            return self.topics[topic]
         numbers: set[int] | None = set()
         for text, pattern in self._names.patterns.items():
             if pattern.fits(topic):
@@ -88,7 +92,7 @@ class Scope:
                 if topic in found and isinstance(numbers, TopicMissing):
                     continue
                 raise numbers
-            wanted = self.topics[topic] if topic in self.topics else self._numbers(topic) or None
+            wanted = self.numbers(topic) or None
             for number in sorted(wanted or numbers):
                 at = TopicPartition(topic, number)
                 if number in numbers:
@@ -97,12 +101,16 @@ class Scope:
                     raise NoPartition(at, len(numbers))
         return sorted(partitions)
 
+    async def matching(self, cluster: Cluster) -> list[str]:
+        """The topics that patterns match. Raises KcliError for a pattern that matches none."""
+        return await topic_names(cluster, self._names, changes=not self._reads)
+
     async def _found(self, cluster: Cluster, committed: list[str]) -> list[str]:
         """The topics that are meant without being named."""
         if self.all_topics:
             return committed
         if not committed:
-            return await topic_names(cluster, self._names, changes=True)
+            return await self.matching(cluster)
         match = self._names.among(committed)
         if match.unmatched:
             raise KcliError(f"{', '.join(match.unmatched)}: no topic matches of which the group has committed offsets")

@@ -154,4 +154,4 @@ def _say_unread(snapshot: Snapshot, topics: Names, *, named: bool) -> None:
     read = {sample.topic for group in snapshot.groups for sample in group.samples}
     unread = [topic for topic in topics.exact if topic not in read] + topics.among(read).unmatched
     for topic in unread:
-        complain(f"{topic}: {'none of these groups' if named else 'no group'} has committed or owns any of it")
+        complain(f"{topic}: {'no such group' if named else 'no group'} has committed or owns a partition of it")

@@ -47,7 +47,7 @@ class PartitionColumns(Row, mixin=True):
     status: str = column("OK, UNKNOWN, NO COMMIT, BEHIND, ORPHANED or LOSING DATA.", unit="word", rank=1)
     member_id: str | None = column("Id of the member that owns the partition.", rank=4)
     host: str | None = column("Where that member runs.", rank=4)
-    note: str | None = column("What the figures do not say by themselves.", unit="sentence", rank=3)
+    note: str | None = column("Note about the row; null without one.", unit="sentence", rank=3)
     client_id: str | None = column("Client id of that member.", table=False, before="host", rank=3)
     start: int | None = column("Log start offset.", table=False)
     unread: int | None = column("Offsets from log start where nothing is committed.", table=False, unit="count")
@@ -61,7 +61,7 @@ class PartitionColumns(Row, mixin=True):
         before="status",
         unit="count",
     )
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
 class PartitionRow(PartitionColumns, section="partitions"):
@@ -75,7 +75,7 @@ class FiguresColumns(Row, mixin=True):
     status: str = column("OK, UNKNOWN, NO COMMIT, BEHIND, ORPHANED or LOSING DATA.", unit="word", rank=1)
     members: int = column("Members that own a partition counted here.", unit="count")
     hosts: list[str] = column("Where those members run.", rank=4)
-    note: str | None = column("What the figures do not say by themselves.", unit="sentence", rank=3)
+    note: str | None = column("Note about the row; null without one.", unit="sentence", rank=3)
     unread: int | None = column("Offsets from log start where nothing is committed.", table=False, unit="count")
     lost: int = column("Offsets that retention took before they were read.", table=False, unit="count")
     beyond: int = column(

@@ -39,12 +39,12 @@ class Plan:
         self.promise = None
         if options.max_lag is not None or most is not None:
             if self.record or self.prometheus is not None:
-                what = "record only writes down" if self.record else "--prometheus only serves"
-                raise UsageError(f"{what} what was read; --max-lag and --max-time are judged without it")
+                what = "record only stores" if self.record else "--prometheus only serves"
+                raise UsageError(f"{what} what was read; --max-lag and --max-time work without it")
             ends_move = options.isolation == "read_committed"
             self.promise = Promise(options.max_lag, most, self.hold, groups=self.groups.exact, ends_move=ends_move)
         elif self.hold or self.timeout is not None:
-            raise UsageError("--for and --timeout need something to hold: --max-lag or --max-time")
+            raise UsageError("--for and --timeout need an assertion: --max-lag or --max-time")
         self.exact = most is not None or options.exact
         if options.exact and not self.watch and self.promise is None and self.looks is None:
             self.looks = 1  # by itself it says how, not how often
@@ -53,7 +53,7 @@ class Plan:
         if self.record and self.replay:
             raise UsageError("record reads the cluster, --replay a file; take one")
         if self.prometheus is not None and self.replay:
-            raise UsageError("--prometheus serves what the cluster says, --replay reads a file; take one")
+            raise UsageError("--prometheus serves a cluster's figures, --replay reads a file; take one")
 
     def history(self) -> History:
         return History(window=self.window, threshold=self.options.max_lag or 0)

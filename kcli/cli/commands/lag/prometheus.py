@@ -72,7 +72,7 @@ def reply(line: str, page: str) -> bytes:
     elif path == "/":
         kind, body = "text/html", '<a href="/metrics">metrics</a>\n'
     elif path != "/metrics":
-        status, kind, body = "404 Not Found", "text/plain", "it is at /metrics\n"
+        status, kind, body = "404 Not Found", "text/plain", "metrics are at /metrics\n"
     elif not page:
         status, kind, body = "503 Service Unavailable", "text/plain", "the first refresh is not done yet\n"
     data = body.encode()

@@ -55,7 +55,7 @@ class OverTimeColumns(Row, mixin=True):
     falling: float | None = column("Offsets a second by which it falls further behind.", table=False, unit="rate")
     loss_in: float | None = duration("Seconds until retention takes unread records.", sparse=True)
     peak: int = column("The largest lag seen.", table=False, unit="count")
-    time: str = column("When it was looked at, UTC.", table=False, before="group", unit="time")
+    time: str = column("Time of the refresh, UTC.", table=False, before="group", unit="time")
 
 
 class PartitionOverTimeRow(OverTimeColumns, PartitionColumns, section="partitions"):

@@ -117,7 +117,7 @@ async def _judge(plan: Plan, stop: Stop, looks: AsyncIterator[Look]) -> int:
             if plan.promise is not None and plan.replay is None and (last is None or plan.looks is None):
                 code = LATE  # the looks ended without an answer
     if last is None and plan.replay is not None and not stop.asked:
-        raise KcliError(f"--replay {plan.replay}: there is no look in it")
+        raise KcliError(f"--replay {plan.replay}: the recording has no refresh")
     if last is not None and not plan.watch:
         shown.show(document_of(plan, last), "")
     if stop.asked and plan.promise is not None:

@@ -13,7 +13,7 @@ from kcli.cli.commands.reassign.partitions_chosen import AllTopicsOptions, Chose
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ChangeOptions, NamedTopics, internal
+from kcli.cli.parsing.groups import ChangeOptions, NamedTopics, PatternOptions, internal
 from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import plural, say
 from kcli.cli.runtime.change import PlannedChange, make_change
@@ -33,25 +33,26 @@ class ElectionRow(Row, section="partitions"):
     replicas: list[int] = column("Brokers with a replica.")
     isr: list[int] = column("Brokers whose replica was in sync before.")
     result: str = column("would elect, not needed, elected or failed.", unit="word", rank=1)
-    note: str | None = column("What the figures do not say by themselves.", sparse=True, unit="sentence")
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    note: str | None = column("Note about the row; null without one.", sparse=True, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
-SHAPE = shape("leaders.elect", "Which leaders were elected, or would be.", ElectionRow)
+SHAPE = shape("leaders.elect", "Leaders, elected or planned.", ElectionRow)
 
 
-class ElectOptions(NamedTopics, AllTopicsOptions, ChangeOptions):
+class ElectOptions(NamedTopics, PatternOptions, AllTopicsOptions, ChangeOptions):
     internal = internal()
     unclean = flag("--unclean", help="For leaderless partitions: elect any live replica. Loses records.")
 
 
 @command(
     "leaders elect",
-    help="Give partitions back to their preferred leaders; or, unclean, to anybody.",
+    help="Elect preferred leaders; or, unclean, any live replica.",
     words="TOPIC",
     examples="""
 kcli leaders elect orders                            # the plan
 kcli leaders elect orders:0,3 payments --execute
+kcli leaders elect 'orders-*'
 kcli leaders elect --all-topics --internal --execute
 kcli leaders elect orders:3 --unclean --execute      # the last resort""",
 )
@@ -62,7 +63,8 @@ def elect(options: ElectOptions) -> int:
     With --unclean: leaderless partitions get a live replica that is not in sync as leader, and RECORDS THAT ONLY THE
     OTHER REPLICAS HAVE ARE LOST. Try to bring those brokers back first.
     """
-    some, unclean = Chosen(options.words, options.all_topics, internal=options.internal), options.unclean
+    some = Chosen(options.words, options.all_topics, internal=options.internal, literal=options.literal)
+    unclean = options.unclean
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         partitions = await some.find(cluster, document)
@@ -99,7 +101,12 @@ def elect(options: ElectOptions) -> int:
 
         topics = sorted({at.topic for at in needed})
         phrase = topics[0] if len(topics) == 1 else f"elect {plural(len(needed), 'leader')}"
-        return PlannedChange(names=["unclean" if unclean else phrase], carry_out=carry_out)
+        return PlannedChange(
+            names=topics if some.by_pattern else ["unclean" if unclean else phrase],
+            noun="topic",
+            by_pattern=some.by_pattern,
+            carry_out=carry_out,
+        )
 
     return make_change(options, SHAPE, make_plan)
 

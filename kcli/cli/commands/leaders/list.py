@@ -16,10 +16,10 @@ class LeaderRow(Row, section="partitions"):
     topic: str = column("Name of the topic.", rank=1)
     partition: int = column("Number of the partition.", rank=1)
     leader: int | None = column("The leading broker; null if leaderless.")
-    preferred: int | None = column("The broker that should: the first replica.")
+    preferred: int | None = column("The preferred leader: the first replica.")
     replicas: list[int] = column("Brokers with a replica.")
     isr: list[int] = column("Brokers whose replica is in sync.")
-    note: str | None = column("What the figures do not say by themselves.", unit="sentence")
+    note: str | None = column("Note about the row; null without one.", unit="sentence")
 
 
 SHAPE = shape("leaders.list", "Partitions that their preferred replica does not lead, one a row.", LeaderRow)

@@ -19,8 +19,8 @@ class DirectoryRow(Row, section="directories"):
     size: int = column("Bytes of its replicas.", unit="bytes")
     free: int | None = column("Bytes left on its volume.", unit="bytes")
     total: int | None = column("Bytes of its volume.", unit="bytes")
-    cordoned: bool = column("True when nothing new is put there.", table=False)
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    cordoned: bool = column("True if it takes no new replicas.", table=False)
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
 SHAPE = shape("logdirs.list", "Log directories of brokers, one a row.", DirectoryRow)
@@ -32,15 +32,14 @@ class ListOptions(BrokersOptions, ReadOptions):
 
 @command(
     "logdirs list",
-    help="The directories of brokers: used, free, how many replicas.",
+    help="List log directories: used, free and number of replicas.",
     examples="""
 kcli logdirs
 kcli logdirs --broker 1 --broker 2 -J""",
 )
 def directories(options: ListOptions) -> int:
-    """Print the log directories of brokers: bytes of replicas, what is left on the volume, how many replicas. Exit code
-    1 when a directory is offline or a broker does not tell.
-    """
+    """Print the log directories of brokers: bytes of replicas, free bytes of the volume, number of replicas. Exit
+    code 1 when a directory is offline or a broker does not report."""
     brokers = broker_ids(options.brokers, "--broker") or None
 
     async def work(cluster: Cluster, document: Document) -> None:

@@ -10,9 +10,10 @@ from kcli.cli.commands.logdirs.directories import BrokersOptions, directories_of
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ReadOptions
+from kcli.cli.parsing.groups import PatternOptions, ReadOptions
 from kcli.cli.parsing.option import choice, texts
 from kcli.cli.runtime.answer import answer, missing
+from kcli.cli.runtime.names import names_of, topic_names
 from kcli.model import Cluster
 
 
@@ -21,37 +22,39 @@ class ReplicaRow(Row, section="replicas"):
     directory: str | None = column("Log directory.", sparse=True, rank=1)
     topic: str | None = column("Name of the topic.", sparse=True, rank=1)
     partition: int | None = column("Number of the partition.", sparse=True, rank=1)
-    replicas: int = column("How many are added up.", unit="count")
+    replicas: int = column("Number of replicas in this row.", unit="count")
     size: int = column("Bytes.", unit="bytes")
     behind: int = column("Offsets it is behind the leader.", unit="count")
-    moving: bool = column("True for one that is on its way to another directory.", table=False)
+    moving: bool = column("True while the replica moves to another directory.", table=False)
 
 
-SHAPE = shape("logdirs.replicas", "Replicas on disks, one a row, or added up.", ReplicaRow)
+SHAPE = shape("logdirs.replicas", "Replicas on disks, one a row, or totals.", ReplicaRow)
 
 
-class ReplicasOptions(BrokersOptions, ReadOptions):
+class ReplicasOptions(PatternOptions, BrokersOptions, ReadOptions):
     topics = texts("-t", "--topic", metavar="TOPIC", help="Only this topic. Repeatable.")
-    by = choice("--by", of=("replica", "topic", "broker"), help="A row for each (default: replica).")
+    by = choice("--by", of=("replica", "topic", "broker"), help="Group rows by this (default: replica).")
 
 
 @command(
     "logdirs replicas",
-    help="The replicas in them, with sizes.",
+    help="List replicas with their sizes.",
     examples="""
 kcli logdirs replicas --topic orders
+kcli logdirs replicas -t 'orders-*' --by topic
 kcli logdirs replicas --by topic --sort size
 kcli logdirs replicas --broker 1 --format csv""",
 )
 def replicas(options: ReplicasOptions) -> int:
-    """Print replicas with their sizes, by directory; or added up by topic or broker."""
-    brokers, names = broker_ids(options.brokers, "--broker") or None, options.topics
+    """Print replicas with their sizes, by directory; or totals by topic or broker."""
+    brokers, names = broker_ids(options.brokers, "--broker") or None, names_of(options, options.topics)
 
     async def work(cluster: Cluster, document: Document) -> None:
         topics = None
-        if names:
+        if options.topics:
             topics = {}
-            for name, topic in (await describe_topics(cluster, names)).items():
+            wanted = await topic_names(cluster, names, internal=True)
+            for name, topic in (await describe_topics(cluster, wanted)).items():
                 if isinstance(topic, Topic):
                     topics[name] = [replica.partition for replica in topic.partitions]
                 elif isinstance(topic, TopicMissing):

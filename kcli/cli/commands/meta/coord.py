@@ -20,7 +20,7 @@ class CoordinatorRow(Row, section="coordinators"):
     coordinator: int | None = column("Id of the broker.", rank=1)
     host: str | None = column("Where it listens.")
     port: int | None = column("Its port.")
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
 SHAPE = shape("coord", "Coordinators of groups and transactions, one per row.", CoordinatorRow)
@@ -45,7 +45,7 @@ kcli coord --share workers:orders:0""",
 )
 def coord(options: CoordOptions) -> int:
     """Print the broker that coordinates each group, transactional id or share partition, whether that exists or not.
-    All of a kind are asked about in one request.
+    One request asks for all names of a kind.
     """
     wanted = [
         ("group", GROUP, list(dict.fromkeys(options.words))),
@@ -53,7 +53,7 @@ def coord(options: CoordOptions) -> int:
     ]
     shares = [_share(text) for text in dict.fromkeys(options.share)]
     if not shares and not any(names for _, _, names in wanted):
-        raise UsageError("of what? kcli coord GROUP, --txn ID or --share GROUP:TOPIC:PARTITION")
+        raise UsageError("missing arguments: kcli coord GROUP, --txn ID or --share GROUP:TOPIC:PARTITION")
 
     async def work(cluster: Cluster, document: Document) -> None:
         rows = document.of(CoordinatorRow)

@@ -8,9 +8,10 @@ from kcli.asking.leaders import TopicMissing
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedTopics, ReadOptions
+from kcli.cli.parsing.groups import NamedTopics, PatternOptions, ReadOptions
 from kcli.cli.parsing.option import integer
 from kcli.cli.runtime.answer import answer, fail_all
+from kcli.cli.runtime.names import names_of, topic_names
 from kcli.model import Cluster, TopicPartition
 from kcli.proto.messages.metadata import MetadataResponsePartition
 
@@ -18,12 +19,12 @@ from kcli.proto.messages.metadata import MetadataResponsePartition
 class ClusterRow(Row, section="cluster"):
     cluster_id: str | None = column("Its id.", unit="word")
     controller: int | None = column("Id of the controller.")
-    told_by: int = column("Id of the broker that told all this.")
+    told_by: int = column("Id of the broker that answered.")
 
 
 class BrokerRow(Row, section="brokers"):
     broker: int = column("Id of the broker.", rank=1)
-    host: str = column("Where it says that it listens.", rank=1)
+    host: str = column("Host that it advertises.", rank=1)
     port: int = column("Its port.", rank=1)
     rack: str | None = column("Its rack.", sparse=True, rank=3)
 
@@ -31,9 +32,9 @@ class BrokerRow(Row, section="brokers"):
 class TopicRow(Row, section="topics"):
     topic: str = column("Name of the topic.", rank=1)
     topic_id: str | None = column("Its id; null from brokers before 2.8.", rank=3, unit="word")
-    internal: bool = column("Whether it is Kafka's own.", rank=3)
+    internal: bool = column("Whether it is an internal topic of Kafka.", rank=3)
     partitions: int = column("Number of partitions.", unit="count")
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
 class PartitionRow(Row, section="partitions"):
@@ -44,12 +45,12 @@ class PartitionRow(Row, section="partitions"):
     replicas: list[int] = column("Brokers with a copy; the first is the preferred leader.")
     isr: list[int] = column("Those in sync with the leader.")
     offline: list[int] = column("Those that are down.", table=False)
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
 SHAPE = shape(
     "meta",
-    "What a broker says about the cluster: brokers, topics and partitions, as one answer.",
+    "A broker's metadata: brokers, topics and partitions, from one response.",
     ClusterRow,
     BrokerRow,
     TopicRow,
@@ -57,8 +58,8 @@ SHAPE = shape(
 )
 
 
-class MetaOptions(NamedTopics, ReadOptions):
-    broker = integer("--broker", metavar="ID", least=0, help="Ask this one (default: any).")
+class MetaOptions(NamedTopics, PatternOptions, ReadOptions):
+    broker = integer("--broker", metavar="ID", least=0, help="Ask this broker (default: any).")
 
 
 @command(
@@ -70,13 +71,14 @@ kcli meta orders payments
 kcli meta --broker 3 -J | jq '.partitions[] | select(.leader == null)'""",
 )
 def meta(options: MetaOptions) -> int:
-    """Print what one broker says about the cluster, as one answer: brokers, topics, partitions with leader, replicas
-    and in-sync replicas. All topics, or those named; asking creates none. With --broker one can see whether a broker
-    is behind the others.
+    """Print the metadata that one broker reports, from one response: brokers, topics, partitions with leader,
+    replicas and in-sync replicas. All topics, or those named; none is created. --broker shows whether a broker's
+    metadata is stale.
     """
-    names = list(dict.fromkeys(options.words)) or None
+    meant = names_of(options, dict.fromkeys(options.words))
 
     async def work(cluster: Cluster, document: Document) -> None:
+        names = await topic_names(cluster, meant, internal=True) if options.words else None
         metadata = await ask_metadata(cluster, names, broker=options.broker)
         topics = sorted(metadata.answer.topics, key=lambda topic: topic.name or "")
         document.of(ClusterRow)[:] = [

@@ -42,7 +42,7 @@ class OffsetsRow(Row, section="partitions"):
     end: int | None = column("High watermark: where read_uncommitted ends.", rank=1)
     span: int | None = column("end minus start; records at most, not exactly.", unit="count")
     leader: int | None = column("Id of the leading broker; null if leaderless.", table=False)
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
     at_offset: int | None = column("First offset at or after --at; the end if no record is that late.", sparse=True)
     at_timestamp: int | None = moment("Timestamp (ms) of the record there; null at the end.", sparse=True)
     committed: int | None = column("Committed offset of --group.", sparse=True)
@@ -51,12 +51,12 @@ class OffsetsRow(Row, section="partitions"):
     )
 
 
-SHAPE = shape("offsets", "Where logs start and end.", OffsetsRow)
+SHAPE = shape("offsets", "Start and end offsets of partitions.", OffsetsRow)
 
 
 class OffsetsOptions(NamedTopics, PatternOptions, TimeFieldOptions, ReadOptions):
-    at = text("--at", metavar="TIME", help="Also the first offset at this time: ISO 8601, epoch, -1h, today, 07:30.")
-    group = text("-g", "--group", metavar="GROUP", help="Also what this group committed.")
+    at = text("--at", metavar="TIME", help="Add the first offset at this time: ISO 8601, epoch, -1h, today, 07:30.")
+    group = text("-g", "--group", metavar="GROUP", help="Add the committed offsets of this group.")
     isolation = isolation()
 
 
@@ -148,7 +148,7 @@ def _at_time(options: OffsetsOptions) -> AtTime | None:
 
     refuse_without_field(options)
     if moment is None:
-        raise UsageError("--time-field says where times are; say which with --at")
+        raise UsageError("--time-field needs a time: add --at TIME")
     time, field, jitter = moment, field_of(options), jitter_of(options.jitter)
 
     async def by_field(cluster: Cluster, starts: Answers, ends: Answers) -> Answers:

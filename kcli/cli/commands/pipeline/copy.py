@@ -44,7 +44,7 @@ RECORD = ["key", "value", "partition", "timestamp", "headers"]
 
 class CopyOptions(TargetOptions, QueryOptions, TopicOptions, SourceOptions, PipelineOptions):
     repartition = repartition()
-    create = flag("--create", help="Make DST with the partitions and configs of SRC, where it is missing.")
+    create = flag("--create", help="Create DST with the partitions and configs of SRC if it does not exist.")
     exactly_once = flag(
         "--exactly-once", help="Records and positions in transactions of DST's cluster; --name names them."
     )
@@ -53,7 +53,7 @@ class CopyOptions(TargetOptions, QueryOptions, TopicOptions, SourceOptions, Pipe
 
 @command(
     "pipeline copy",
-    help="Topic to topic on Spark, also between clusters.",
+    help="Copy topics on Spark, also between clusters.",
     words="SRC DST",
     examples="""
 kcli pipeline copy orders orders-2
@@ -63,13 +63,14 @@ kcli pipeline copy orders orders-2 --once --exactly-once""",
 )
 def copy(options: CopyOptions) -> int:
     """Copy the records of SRC to DST: key, value, headers, timestamp and partition stay. `kcli copy` does the same
-    without Spark; this is for more than one machine can do, and for what --select and --where do on the way.
+    without Spark; use this for more than one machine can copy, and to transform records by --select and --where.
 
-    At least once: a task that fails sends its records again. With --exactly-once a batch and the positions in SRC are
-    committed in transactions of DST's cluster, so readers of committed records see no duplicates."""
+    Delivery is at least once: a task that fails sends its records again. With --exactly-once a batch and the
+    positions in SRC are committed in transactions of DST's cluster, so readers of committed records see no
+    duplicates."""
     frame = Frame(options, "copy")
     if len(options.words) != 2:
-        raise UsageError("copy what, and where to? kcli pipeline copy SRC DST")
+        raise UsageError("missing arguments: kcli pipeline copy SRC DST")
     job = Copying(frame, options, *options.words)
     if frame.dry_run:
         return show(frame, job.input, job.destination)
@@ -94,7 +95,7 @@ class Copying(Job):
         if not self.target.elsewhere and source == destination:
             raise UsageError("SRC and DST are one topic: the copy would read what it writes, without end")
         if frame.connector == "jvm" and not options.repartition:
-            note = "Spark's own connector writes no timestamps: they are those of the copy"
+            note = "Spark's own connector writes no timestamps: records get the time of the copy"
             frame.connection.properties.notes.append(note)
         if options.exactly_once:
             self._check_exactly_once()
@@ -141,7 +142,7 @@ class Copying(Job):
         if most >= self.target.count and not options.repartition:
             raise UsageError(
                 f"{topic} has no partition {most}: its partitions are 0-{self.target.count - 1}; "
-                "--repartition chooses anew"
+                "--repartition assigns new ones"
             )
 
     def begin(self, spark: SparkSession, progress: str) -> Action | Stream:

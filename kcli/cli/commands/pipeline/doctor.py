@@ -27,29 +27,29 @@ OLDEST = {"pyarrow": 18, "numpy": 1}
 
 
 class StepRow(Row, section="steps"):
-    step: str = column("What was looked at.", rank=1)
+    step: str = column("Name of the check.", rank=1)
     status: str = column("ok, warning or failed.", unit="word", rank=1)
-    result: str = column("What was found, or what is wrong.", rank=1, unit="sentence")
+    result: str = column("The finding.", rank=1, unit="sentence")
     mend: str | None = column("Suggested fix.", table=False, unit="sentence")
 
 
-SHAPE = shape("pipeline.doctor", "What a pipeline needs, and whether it is there.", StepRow)
+SHAPE = shape("pipeline.doctor", "Requirements of a pipeline, checked.", StepRow)
 
 
 class DoctorOptions(SparkOptions, ReportOptions, QuietOptions):
-    no_job = flag("--no-job", help="Only look; start nothing.")
+    no_job = flag("--no-job", help="Only check; do not start Spark.")
 
 
 @command(
     "pipeline doctor",
-    help="Can pipelines run here: PySpark, Java, memory, a tiny job.",
+    help="Check whether pipelines can run: PySpark, Java, memory, a tiny job.",
     examples="""
 kcli pipeline doctor
 kcli pipeline doctor --java-home /opt/jdk-21 -J""",
 )
 def doctor(options: DoctorOptions) -> int:
-    """Look for everything that a pipeline needs: PySpark and its version, pyarrow and NumPy, which Java is used and
-    why, the class-data archive, memory and disk; then start Spark, and run a tiny job with kcli's own source."""
+    """Check the requirements of a pipeline: PySpark and its version, pyarrow and NumPy, which Java is used and why,
+    the class-data archive, memory and disk; then start Spark, and run a tiny job with kcli's own source."""
     from kcli.cli.output.tables.document import Document
     from kcli.cli.output.tables.render import write
 
@@ -58,7 +58,7 @@ def doctor(options: DoctorOptions) -> int:
     if whole and not options.no_job:
         steps.append(_step("job", _job, options))
     elif not whole:
-        steps.append(StepRow(step="job", status="skipped", result="something before it failed", mend=None))
+        steps.append(StepRow(step="job", status="skipped", result="an earlier check failed", mend=None))
     document = Document(shape=SHAPE, view=view_of(options))
     document.of(StepRow).extend(steps)
     write(document, report_format(options) or "table")
@@ -129,7 +129,7 @@ def _archive(options: DoctorOptions) -> Result:
 def _memory(options: DoctorOptions) -> Result:
     free = _free_memory()
     if free is None:
-        return "ok", "this system does not say how much is free", None
+        return "ok", "this system does not report free memory", None
     if free < LEAST_MEMORY:
         return "warning", f"{human_size(free)} free", "--memory 1g lets Spark's driver take less than 2 GB"
     return "ok", f"{human_size(free)} free", None

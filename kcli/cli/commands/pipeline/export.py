@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 class ExportOptions(FolderOptions, QueryOptions, TopicOptions, SourceOptions, PipelineOptions):
     moved = (("--to", "--file-format FORMAT"),)
     file_format = choice("--file-format", of=FILES, help="The format of the files (default parquet).")
-    out = text("--out", metavar="DIR", help="Where to, instead of the last argument.")
+    out = text("--out", metavar="DIR", help="The destination, instead of the last argument.")
     partition_by = text(
         "--partition-by",
         metavar="COLUMN,…",
-        help="A folder for each value; date and hour are made of the timestamp.",
+        help="Create a folder for each value; date and hour come from the timestamp.",
     )
     compression = text(
         *("-z", "--compression"),
@@ -48,7 +48,7 @@ class ExportOptions(FolderOptions, QueryOptions, TopicOptions, SourceOptions, Pi
 
 @command(
     "pipeline export",
-    help="Topics to parquet, JSON, CSV, ORC or Delta files.",
+    help="Export topics to parquet, JSON, CSV, ORC or Delta files.",
     words="TOPIC... DIR",
     examples="""
 kcli pipeline export orders --file-format parquet out/orders
@@ -60,17 +60,17 @@ kcli pipeline export orders --file-format parquet out --dry-run       # how much
 )
 def export(options: ExportOptions) -> int:
     """Write the records of topics into files in folder DIR: key, value, topic, partition, offset, timestamp,
-    timestampType and headers, or what --select names. A folder appears when it is whole: whatever ends the run before
-    leaves nothing behind, and what --overwrite replaces stays until then. A Delta table gets a version more.
+    timestampType and headers, or what --select names. The folder appears when the export is complete: a run that
+    fails leaves no files, and --overwrite replaces files only then. A Delta table gets a new version.
 
     --once writes the records since the last run, exactly once; --continuous keeps running. Both save progress in a
     checkpoint. By default keys and values are binary in parquet, ORC and Delta, and strings in JSON and CSV.
-    Conditions on partition, offset and timestamp are looked up in the log and not read past."""
+    Conditions on partition, offset and timestamp limit what is read."""
     frame = Frame(options, "export")
     topics, out = [*options.topics, *options.words], options.out
     if out is None:
         if len(options.words) + bool(options.topics) < 2:
-            raise UsageError("export what, and where to? kcli pipeline export TOPIC DIR --file-format parquet")
+            raise UsageError("missing arguments: kcli pipeline export TOPIC DIR --file-format parquet")
         out = topics.pop()
     job = Exporting(frame, options, topics, out)
     if frame.dry_run:

@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 class FolderRow(Row, section="folders"):
     folder: str = column("The folder.", rank=1)
-    committed: int = column("Files of whole batches.", unit="count")
-    orphans: int = column("Files that are of none.", unit="count")
-    bytes: int = column("Bytes of those.", unit="bytes")
-    missing: int = column("Files of whole batches that are not there.", unit="count")
+    committed: int = column("Files of complete batches.", unit="count")
+    orphans: int = column("Files of no complete batch.", unit="count")
+    bytes: int = column("Bytes of those files.", unit="bytes")
+    missing: int = column("Files of complete batches that are missing.", unit="count")
     result: str = column("planned, removed, or nothing to do.", unit="word", rank=1)
 
 
 class OrphanRow(Row, section="orphans", table=False):
-    path: str = column("A file of no whole batch, or a folder that a killed export left.", rank=1)
+    path: str = column("A file of no complete batch, or the folder of a killed export.", rank=1)
     bytes: int = column("Its size.", unit="bytes")
 
 
-SHAPE = shape("pipeline.finalize", "Files that belong to no whole batch.", FolderRow, OrphanRow)
+SHAPE = shape("pipeline.finalize", "Files that belong to no complete batch.", FolderRow, OrphanRow)
 
 
 class FinalizeOptions(PlanOptions):
@@ -43,20 +43,20 @@ class FinalizeOptions(PlanOptions):
 
 @command(
     "pipeline finalize",
-    help="Take away what a crash left in a folder of files, so that anybody reads it once.",
+    help="Delete the duplicate files that a crash left in an export.",
     words="DIR...",
     examples="""
 kcli pipeline finalize out/orders --dry-run
 kcli pipeline finalize out/orders --execute""",
 )
 def finalize(options: FinalizeOptions) -> int:
-    """Spark reads a folder by its log _spark_metadata; other programs read all files, also of a batch that a crash
-    cut short and that was done again. Delete only those: files of whole batches stay, and a later run resumes.
-    Refused while a pipeline writes there."""
+    """Spark reads a folder by its log _spark_metadata; other programs read all files, also those of a batch that a
+    crash interrupted and that was repeated. Only those are deleted: files of complete batches stay, and a later run
+    resumes. Refused while a pipeline writes to the folder."""
     from kcli.pipeline.jobs.files.finalize import look, remove
 
     if not options.words:
-        raise UsageError("finalize which folder? kcli pipeline finalize DIR")
+        raise UsageError("missing argument: kcli pipeline finalize DIR")
     check(options)
     folders = {word: look(Path(word)) for word in options.words}
     document = _planned(folders)

@@ -34,8 +34,10 @@ class FileRow(Row, section="files"):
     path: str = column("Path of the file.", rank=1)
     format: str = column("parquet, json, csv, orc, text or delta.")
     bytes: int = column("Size of the file.", unit="bytes")
-    records: int | None = column("Records in it; null when the file does not say.", before="bytes", unit="count")
-    destination: str = column("Where they would go.", table=False, rank=1)
+    records: int | None = column(
+        "Records in it; null if the file does not store their number.", before="bytes", unit="count"
+    )
+    destination: str = column("Topic they would go to.", table=False, rank=1)
 
 
 SHAPE = shape("pipeline.files", "What an import would read, file by file.", FileRow)
@@ -43,8 +45,8 @@ SHAPE = shape("pipeline.files", "What an import would read, file by file.", File
 
 class ImportOptions(QueryOptions, PipelineOptions):
     moved = (("-k", "--key-column COLUMN"), ("--from", "--file-format FORMAT"))
-    file_format = choice("--file-format", of=(*FILES, "text"), help="The format; else by names.")
-    topic = text("-t", "--topic", metavar="TOPIC", help="Where to, instead of the last argument.")
+    file_format = choice("--file-format", of=(*FILES, "text"), help="The format (default: by the names of files).")
+    topic = text("-t", "--topic", metavar="TOPIC", help="The destination, instead of the last argument.")
     key_column = text("--key-column", metavar="COLUMN", help="The key (default: key, if there).")
     value_column = text("--value-column", metavar="COLUMN", help="The value (default: value).")
     value = choice("--value", of=("json",), help="json: the whole row as a JSON object.")
@@ -63,7 +65,7 @@ class ImportOptions(QueryOptions, PipelineOptions):
 
 @command(
     "pipeline import",
-    help="Files to a topic.",
+    help="Send the rows of files as records.",
     words="PATH... TOPIC",
     examples="""
 kcli pipeline import out/orders orders-2
@@ -73,16 +75,16 @@ kcli pipeline import 'logs/*.json' logs --value-column message --where "level = 
 kcli pipeline import inbox/ orders --file-format json --once            # files that are new since the last run""",
 )
 def import_files(options: ImportOptions) -> int:
-    """Send the rows of files as records to TOPIC. What `export` wrote goes back as it was: columns key, value and
-    headers, and with --keep-partitions and --keep-timestamps those too. Other files: name the columns.
+    """Send the rows of files as records to TOPIC. Files of `export` restore key, value and headers, and with
+    --keep-partitions and --keep-timestamps those too. For other files, name the columns.
 
-    Every row is acknowledged, or the exit code says so; run again after a failure, rows may be there twice."""
+    Exit 0 only if every row was acknowledged; a run repeated after a failure may send rows twice."""
     frame = Frame(options, "import")
     places, topic = list(options.words), options.topic
     if topic is None and len(places) > 1:
         topic = places.pop()
     if topic is None or not places:
-        raise UsageError("import what, and where to? kcli pipeline import PATH TOPIC")
+        raise UsageError("missing arguments: kcli pipeline import PATH TOPIC")
     if options.commit_group or options.max_per_batch:
         raise UsageError("--commit-group and --max-per-batch are about reading topics")
     job = Importing(frame, options, places, topic)
@@ -117,7 +119,7 @@ class Importing(Job):
             self._delta()
         if frame.streaming:
             if len(places) > 1:
-                raise UsageError(f"--{frame.mode} takes one folder, and what comes into it")
+                raise UsageError(f"--{frame.mode} takes one folder, and the files added to it")
             frame.checkpoint("import")  # its errors come before the first request
 
     def look(self) -> None:

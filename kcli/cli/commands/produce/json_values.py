@@ -38,7 +38,7 @@ async def rows_of(source: Source, make: Rows, limit: int) -> AsyncIterator[list[
         yield rows
     except (BadLine, ValueError) as problem:
         yield rows
-        raise KcliError(f"{source.name}: {problem}; nothing after it was sent") from None
+        raise KcliError(f"{source.name}: {problem}; no record after it was sent") from None
 
 
 _OF_NUMBERS = "0123456789.eE+-"

@@ -43,7 +43,7 @@ class LineTemplate:
                     raise UsageError(f"-f {text}: put text between {two}, which shows where one ends")
                 self._fields.append((_checked(*item), item[1], b""))
         if not any(name == "s" for name, _, _ in self._fields):
-            raise UsageError(f"-f {text}: a line needs %s, the value; there are %{_TOKENS}")
+            raise UsageError(f"-f {text}: a line needs %s, the value; known: %{_TOKENS}")
 
     def row(self, line: bytes) -> Row:
         """The record of a line. Raises ValueError for a line of another form."""
@@ -84,7 +84,7 @@ def _checked(name: str, modifier: str | None) -> str:
         return name
     if modifier not in known.get(name, ()):
         braces = "" if modifier is None else f"{{{modifier}}}"
-        raise UsageError(f"-f: %{name}{braces} cannot be read from a line; there are %{_TOKENS}")
+        raise UsageError(f"-f: %{name}{braces} cannot be read from a line; known: %{_TOKENS}")
     return name
 
 

@@ -56,7 +56,7 @@ class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions):
     transactional_id = text(
         "--transactional-id",
         metavar="ID",
-        help="All input in one transaction: committed at the end, aborted at an error or Ctrl-C.",
+        help="Send all input in one transaction: committed at the end, aborted at an error or Ctrl-C.",
     )
     batch = integer("--batch", least=1, help="With --transactional-id: a transaction for every N records.")
     on_error = choice(
@@ -77,7 +77,7 @@ class Plan:
         if len(topics) > 1:
             raise UsageError("produce writes to one topic")
         if not topics and not words:
-            raise UsageError("produce to which topic? kcli produce TOPIC")
+            raise UsageError("missing topic: kcli produce TOPIC")
         self.topic: str = topics[0] if topics else words.pop(0)
         self.paths: list[str] = words
         self.values: list[bytes] = [argument_bytes(value) for value in options.values]
@@ -156,7 +156,7 @@ class Plan:
         if self.fill and not self.given:
             raise UsageError("--repeat repeats --value and --tombstone; give one")
         if self.template is not None and (options.key_delimiter or options.whole or self.input != "lines"):
-            raise UsageError("-f says what is where in a line; -K, --whole and --input do not go with it")
+            raise UsageError("-f describes the whole line; it excludes -K, --whole and --input")
         if self.input != "lines":
             refused = {
                 "-D": options.delimiter,

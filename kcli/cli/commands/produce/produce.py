@@ -27,8 +27,8 @@ kcli produce orders --transactional-id load-1 --batch 1000 < f
 kcli consume orders -e -J | kcli produce copy --input json""",
 )
 def produce(options: ProduceOptions) -> int:
-    """Read stdin, or the FILEs, a record a line. Exit 0 only if every record was acknowledged. On a terminal
-    there is a prompt, and where each record was stored. Input that is gzip or zstd is unpacked.
+    """Read stdin, or the FILEs, a record a line. Exit 0 only if every record was acknowledged. On a terminal, kcli
+    prompts and shows the partition and offset of each record. Input that is gzip or zstd is unpacked.
 
     -f has the tokens of consume -f; each takes the text up to the delimiter after it. With --repeat, {{seq}} counts
     records from 1, {{now}} is the time in UTC, and {{uuid}} is one id a record, in the key and headers too."""

@@ -223,7 +223,7 @@ class Sending:
                 break
         await self._rows(rows)
         if wrong is not None:
-            raise KcliError(f"{name}: {wrong}; nothing after it was sent")
+            raise KcliError(f"{name}: {wrong}; no record after it was sent")
         return line
 
     async def _rows(self, rows: Sequence[Row]) -> None:

@@ -15,12 +15,12 @@ SHAPE = shape("quotas.alter", "Quotas that were changed, or would be.", ChangeRo
 
 
 class AlterOptions(EntityOptions, UndoOptions):
-    remove = texts("--delete", "--remove", metavar="QUOTA", help="Take this quota away. Repeatable.")
+    remove = texts("--delete", "--remove", metavar="QUOTA", help="Remove this quota. Repeatable.")
 
 
 @command(
     "quotas alter",
-    help="Set quotas, and take them away.",
+    help="Set and remove quotas.",
     words="QUOTA=VALUE",
     examples="""
 kcli quotas alter --user alice producer_byte_rate=10MiB consumer_byte_rate=20MiB --execute
@@ -30,8 +30,8 @@ kcli quotas alter --client-id-default --delete consumer_byte_rate --execute
 kcli quotas alter --ip 10.0.0.7 connection_creation_rate=20 --execute""",
 )
 def alter(options: AlterOptions) -> int:
-    """Set quotas of one entity, and take them away. The plan comes first, checked by the
-    controller; --execute does it. What was set before is kept in an undo file.
+    """Set and remove quotas of one entity. The plan comes first, checked by the
+    controller; --execute applies it. An undo file keeps the previous values.
 
     A QUOTA is producer_byte_rate or consumer_byte_rate (bytes a second at each broker, 10MiB),
     request_percentage (% of a broker's threads), controller_mutation_rate (topics and

@@ -24,11 +24,9 @@ class EntityOptions(Options):
     user = user()
     user_default = flag("--user-default", help="For all users without their own quota.")
     client = client()
-    client_default = flag(
-        "--client-id-default", "--client-default", help="For every client.id that has no quota of its own."
-    )
+    client_default = flag("--client-id-default", "--client-default", help="For all client ids without their own quota.")
     ip = ip()
-    ip_default = flag("--ip-default", help="For all addresses without one of their own.")
+    ip_default = flag("--ip-default", help="For all addresses without their own quota.")
 
 
 def names_of(options: EntityOptions) -> dict[str, str | None]:

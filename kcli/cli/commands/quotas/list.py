@@ -29,13 +29,11 @@ DESCRIBE = shape("quotas.describe", "Quotas that are set, one a row.", QuotaRow)
 
 
 class DescribeOptions(EntityOptions, ReadOptions):
-    any = texts(
-        "--any", metavar="user|client-id|ip", help="Entities that have one of this kind, whoever it is. Repeatable."
-    )
+    any = texts("--any", metavar="user|client-id|ip", help="Entities that name any user, client-id or ip. Repeatable.")
     strict = flag(
         "--strict",
         "--exact",
-        help="Only entities that have no other kind: not user alice with a client-id, when --user alice is asked for.",
+        help="Only entities without further parts: for --user alice, not alice with a client-id.",
     )
 
 
@@ -57,7 +55,7 @@ def list_all(options: ReadOptions) -> int:
 
 @command(
     "quotas describe",
-    help="The quotas of a user, a client-id, an address, or of all of a kind.",
+    help="Show the quotas of a user, a client-id, an address, or of all of a kind.",
     examples="""
 kcli quotas describe --user alice               # also those of alice with a client-id
 kcli quotas describe --user alice --strict      # only those of alice herself
@@ -65,9 +63,7 @@ kcli quotas describe --user-default --any client-id
 kcli quotas describe --any ip""",
 )
 def describe(options: DescribeOptions) -> int:
-    """Print the quotas of entities that match: everything said has to be there, and more may be,
-    unless --strict.
-    """
+    """Print the quotas of entities that have all named parts; --strict excludes entities with further parts."""
     components = _components(options)
     if options.strict and not components:
         raise UsageError("--strict goes with --user, --client-id, --ip or --any")

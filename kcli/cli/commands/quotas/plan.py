@@ -28,7 +28,7 @@ class ChangeRow(EntityRow):
     old_value: float | None = column("The limit before, as Kafka has it.", table=False)
     new_value: float | None = column("The limit after, as Kafka has it.", table=False)
     result: str = column("would change, unchanged, done or failed.", unit="word", rank=1)
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
 def change(options: UndoOptions, shape: Shape, changes: Changes) -> int:

@@ -35,7 +35,7 @@ class InForceRow(Row, section="quotas"):
     limit: str = column("The limit with its unit.", unit="word", rank=1)
     value: float | None = column("The limit as Kafka has it.", table=False, rank=1)
     set_for: str | None = column("The entity it is set for; null when there is no limit.")
-    shared_by: str | None = column("Whose traffic counts together at a broker.")
+    shared_by: str | None = column("The connections that share the limit at a broker.")
 
 
 SHAPE = shape("quotas.resolve", "Quotas in force for a client, and the entity that sets each.", RungRow, InForceRow)
@@ -45,12 +45,12 @@ class ResolveOptions(ReadOptions):
     user = user()
     client = client()
     ip = ip()
-    all = flag("-a", "--all", help="Also the places where nothing is set.")
+    all = flag("-a", "--all", help="Also the entities without a quota.")
 
 
 @command(
     "quotas resolve",
-    help="Which quota is in force for a client, and why.",
+    help="Explain which quota applies to a client.",
     examples="""
 kcli quotas resolve --user alice --client-id app
 kcli quotas resolve --client-id app                 # of ANONYMOUS

@@ -14,13 +14,13 @@ SHAPE = shape("quotas.restore", "Quotas that were changed, or would be.", Change
 
 @command(
     "quotas restore",
-    help="Take changes back from their undo file.",
+    help="Revert changes from their undo file.",
     words="FILE",
     examples="""
 kcli quotas restore ~/.local/state/kcli/undo/quotas-20260131T100000Z.json --execute""",
 )
 def restore(options: UndoOptions) -> int:
-    """Set quotas as an undo file says they were, and take away those that were not there."""
+    """Set quotas to the values of an undo file, and remove those that were not set."""
     if len(options.words) != 1:
-        raise UsageError("from which file? kcli quotas restore FILE")
+        raise UsageError("missing argument: kcli quotas restore FILE")
     return change(options, SHAPE, quotas_undo.read(options.words[0]))

@@ -24,7 +24,7 @@ def find_api(word: str) -> type[Request[Any]]:
         from kcli.text.suggest import did_you_mean
 
         near = did_you_mean(word, [name for _, name in REQUESTS.values()])
-        raise UsageError(f"kcli knows no API {word}{near or '; all of them: kcli raw --list'}")
+        raise UsageError(f"unknown API {word}{near or '; all of them: kcli raw --list'}")
     return kind
 
 

@@ -32,10 +32,10 @@ class RawOptions(OutputOptions):
         metavar="WHICH",
         help="Broker to ask: any (default), controller, ID, group:NAME or txn:ID (its coordinator), leader:TOPIC:N.",
     )
-    list = flag("--list", help="Print the APIs: our versions, and the broker's.")
+    list = flag("--list", help="Print the APIs: versions of kcli and of the broker.")
     describe = flag("--describe", help="Print the fields of an API, request and answer.")
     hex = flag("--hex", help="Show the bytes of both frames on stderr.")
-    explain = flag("--explain", help="Put the name of each error code beside it.")
+    explain = flag("--explain", help="Add the name of each error code.")
     dry_run = flag("--dry-run", help="Print the whole request, and send nothing.")
 
 
@@ -53,9 +53,9 @@ kcli raw ListOffsets - --broker leader:orders:0 --hex < body.json""",
 )
 def run(options: RawOptions) -> int:
     """Send any request of Kafka's protocol and print the answer as JSON. The API is named by name or key. The body is
-    JSON in the field names of Kafka's schemas (or ours): an argument, @FILE, or - for stdin; fields that are not
-    given take the schema's defaults, bytes are base64. A profile's guard holds here too: read_only sends nothing
-    that changes anything.
+    JSON in the field names of Kafka's schemas (or ours): an argument, @FILE, or - for stdin; missing fields take the
+    schema's defaults, bytes are base64. A profile's guard holds here too: read_only sends nothing that changes
+    anything.
 
     Error codes in the answer are named on stderr, and make the exit code 1.
     """
@@ -78,7 +78,7 @@ def run(options: RawOptions) -> int:
     if len(words) > 2:
         raise UsageError(f"unexpected argument {words[2]!r}: kcli raw API [BODY]; a body is one argument, in quotes")
     if options.hex and kind.api_key == SASL_AUTHENTICATE:
-        raise UsageError("--hex does not show SaslAuthenticate: the password of this connection would be among it")
+        raise UsageError("--hex does not show SaslAuthenticate: it would print the password of this connection")
     body = read_body(words[1] if len(words) > 1 else None)
     place(options.broker)
     version = options.api_version
@@ -112,7 +112,7 @@ async def _sent(options: RawOptions, kind: type[Request[Any]], version: int | No
             response = await broker.ask(request, max_version=version)
         except (ConnectError, DeadlineExceeded) as problem:
             if problem.sent and kind.api_key not in READING and not getattr(request, "validate_only", False):
-                complain("it was sent, and may have been done all the same; look before you do it again")
+                complain("it was sent and may have taken effect; check before you repeat it")
             raise
     failed: list[str] = []
     answer = explained(to_json(response, version), failed, put=options.explain)
@@ -129,7 +129,7 @@ async def _version(broker: Broker, kind: type[Request[Any]], wanted: int | None)
     name = name_of(kind)
     offered = (await broker.versions()).get(kind.api_key)
     if offered is None:
-        raise KcliError(f"broker {broker.node_id} does not offer {name}; what it offers: kcli raw --list")
+        raise KcliError(f"broker {broker.node_id} does not offer {name}; kcli raw --list shows its APIs")
     low, high = offered
     chosen = min(high, kind.versions.last) if wanted is None else wanted
     if not max(low, kind.versions.first) <= chosen <= high:

@@ -35,7 +35,7 @@ class ApiRow(Row, section="api"):
     api: str = column("Its name.", rank=1)
     versions: str = column("Versions that kcli speaks.", unit="word")
     flexible: str = column("Versions with tagged fields and compact lengths.", unit="word")
-    about: str = column("What it is for.", unit="sentence")
+    about: str = column("Its purpose.", unit="sentence")
 
 
 class FieldRow(Row, section="fields"):
@@ -44,9 +44,9 @@ class FieldRow(Row, section="fields"):
     type: str = column("Its type in Kafka's words; [] is a list.")
     versions: str = column("Versions that carry it.", unit="word")
     null: str | None = column("Versions in which it may be null.", sparse=True, rank=3)
-    default: str = column("What counts when it is not given, as JSON.", rank=3)
+    default: str = column("Its default, as JSON.", rank=3)
     tag: int | None = column("Number of a tagged field.", sparse=True, rank=3)
-    about: str | None = column("What it means, where its name does not say that.", unit="sentence")
+    about: str | None = column("Its meaning, if the name does not explain it.", unit="sentence")
 
 
 LIST_SHAPE = shape("raw.list", "APIs, one a row.", OfferRow)

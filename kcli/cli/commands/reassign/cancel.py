@@ -13,7 +13,7 @@ from kcli.cli.commands.reassign.throttling import KeepThrottleOptions, clean
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedTopics, UndoOptions
+from kcli.cli.parsing.groups import NamedTopics, PatternOptions, UndoOptions
 from kcli.cli.runtime.answer import plural, say
 from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.cli.runtime.undo import UndoFile
@@ -27,21 +27,21 @@ class CancelRow(Row, section="partitions"):
     old: list[int] = column("All replicas while it moves.", rank=1, width=10)
     new: list[int] = column("The replicas after: those before the move.", rank=1, width=10)
     adding: list[int] = column("Brokers that get a replica.", rank=3)
-    removing: list[int] = column("Brokers that give theirs up.", rank=3)
+    removing: list[int] = column("Brokers that lose a replica.", rank=3)
     result: str = column("would cancel, cancelled or failed.", unit="word", rank=1)
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
 SHAPE = shape("reassign.cancel", "Moves that were cancelled, or would be.", CancelRow)
 
 
-class CancelOptions(FileOptions, NamedTopics, AllTopicsOptions, KeepThrottleOptions, UndoOptions):
+class CancelOptions(FileOptions, NamedTopics, PatternOptions, AllTopicsOptions, KeepThrottleOptions, UndoOptions):
     """All topics, and what becomes of throttles."""
 
 
 @command(
     "reassign cancel",
-    help="Take moves under way back.",
+    help="Cancel moves in progress.",
     words="FILE|TOPIC",
     examples="""
 kcli reassign cancel plan.json --execute
@@ -49,28 +49,30 @@ kcli reassign cancel orders:0,3 --execute
 kcli reassign cancel --all-topics --execute""",
 )
 def cancel(options: CancelOptions) -> int:
-    """Cancel moves: each partition is again where it was. The plan comes first; --execute does it. Then throttles go,
-    unless something else moves. The cancelled moves are kept in an undo file for `kcli reassign execute`.
-    """
+    """Cancel moves: each partition gets its previous replicas. The plan comes first; --execute applies it. Throttles
+    are removed, unless other moves are in progress. An undo file keeps the cancelled moves for `kcli reassign
+    execute`."""
     words = options.words
     path = None if options.all_topics else file_of(options.words)
     wanted, dirs = assignment_file.read(path) if path is not None else (None, {})
     if bool(words) == options.all_topics:
-        raise UsageError("cancel what? FILE, topics such as orders or orders:0,1, or --all-topics")
-    scope = Scope([] if path is not None else words)
+        raise UsageError("missing argument: FILE, topics such as orders or orders:0,1, or --all-topics")
+    scope = Scope([] if path is not None else words, literal=options.literal)
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         ongoing = await list_reassignments(cluster)
         meant = {at: move for at, move in ongoing.items() if (scope.has(at) if wanted is None else at in wanted)}
-        if not meant and scope.topics:
+        if not meant and scope.named:
             await scope.partitions(cluster, ())  # a mistyped name must not read as "nothing moves"
         rows = {at: _row(at, move) for at, move in meant.items()}
         document.of(CancelRow)[:] = rows.values()
         back = await _on_disks(cluster, dirs)
         if not rows and not back:
-            say(options, "none of these is being moved")
+            say(options, "none of these partitions moves")
         if not rows and not back and not options.execute:
             return None
+
+        topics = sorted({at.topic for at in wanted or meant})
 
         async def keep_undo() -> None:
             if rows:
@@ -81,12 +83,13 @@ def cancel(options: CancelOptions) -> int:
         async def carry_out() -> int | None:
             await _take_back(cluster, document, rows, back)
             if not options.keep_throttle:
-                topics = sorted({at.topic for at in wanted or meant})
-                await clean(cluster, options, document, topics if wanted is not None or scope.topics else None)
+                await clean(cluster, options, document, topics if wanted is not None or scope.named else None)
             return None
 
         return PlannedChange(
-            names=[f"cancel {plural(len(rows) or len(back), 'move')}"],
+            names=topics if scope.patterns else [f"cancel {plural(len(rows) or len(back), 'move')}"],
+            noun="topic",
+            by_pattern=bool(scope.patterns),
             final=bool(back),
             keep_undo=keep_undo,
             carry_out=carry_out,

@@ -35,17 +35,18 @@ from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.units import bytes_of, bytes_text
 from kcli.model import Cluster
+from kcli.text.names import is_pattern
 
-SHAPE = shape("reassign.execute", "Where replicas go, and what becomes of the brokers.", BrokerRow, PartitionRow)
+SHAPE = shape("reassign.execute", "The planned replicas, and the brokers before and after.", BrokerRow, PartitionRow)
 
 
 class ExecuteOptions(FileOptions, NamedTopics, PlanningOptions, RateOptions, BatchOptions, UndoOptions):
-    additional = flag("--additional", help="Though other moves are under way.")
+    additional = flag("--additional", help="Add to moves in progress.")
 
 
 @command(
     "reassign execute",
-    help="Move partitions as a file says, or as a plan made now.",
+    help="Move partitions by a file, or by a new plan.",
     words="FILE|TOPIC",
     examples="""
 kcli reassign execute plan.json --throttle 50MiB --execute --wait
@@ -55,15 +56,15 @@ kcli reassign execute ~/.local/state/kcli/undo/reassign-….json --execute   # b
 )
 def execute(options: ExecuteOptions) -> int:
     """Move partitions to other brokers, as FILE says (kafka-reassign-partitions' JSON, of `plan --save`, of an undo
-    file), or as a plan made now from topics and options. The plan is shown first; --execute does it. Replicas are
-    spread over racks, come to be as many on every broker, and as few bytes as possible are copied; then preferred
-    leaders are evened out, which copies nothing. Where everything was is kept in an undo file, which `execute` reads
-    as well.
+    file), or by a new plan from topics and options. The plan is shown first; --execute applies it. Replicas are
+    spread over racks and evenly over brokers, with as few bytes copied as possible; then preferred leaders are
+    balanced, which copies nothing. An undo file keeps the previous replicas; `execute` reads it.
     """
     path = file_of(options.words)
     if path is not None and plans_anew(options):
-        raise UsageError(f"{path} is a plan already; options that make one do not go with it")
+        raise UsageError(f"{path} is a plan; planning options exclude it")
     rate = None if options.throttle is None else rate_of(options.throttle)
+    patterns = path is None and not options.literal and any(map(is_pattern, options.words))
     _check(options)
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
@@ -99,7 +100,9 @@ def execute(options: ExecuteOptions) -> int:
             return await move(cluster, document, options, plan, rows, rate)
 
         return PlannedChange(
-            names=topics if len(topics) == 1 else [f"move {plural(len(rows), 'partition')}"],
+            names=topics if patterns or len(topics) == 1 else [f"move {plural(len(rows), 'partition')}"],
+            noun="topic",
+            by_pattern=patterns,
             final=bool(plan.log_dirs),
             keep_undo=keep_undo,
             carry_out=carry_out,

@@ -21,38 +21,37 @@ class MoveRow(Row, section="partitions"):
     partition: int = column("Number of the partition.", rank=1)
     replicas: list[int] = column("All replicas while it moves.")
     adding: list[int] = column("Brokers that get a replica.", rank=3)
-    removing: list[int] = column("Brokers that give theirs up.", rank=3)
-    size: int = column("Bytes to be copied in all.", unit="bytes")
-    left: int = column("Bytes that are left of them.", unit="bytes")
+    removing: list[int] = column("Brokers that lose a replica.", rank=3)
+    size: int = column("Bytes to copy in total.", unit="bytes")
+    left: int = column("Bytes left to copy.", unit="bytes")
     rate: float | None = column("Bytes copied a second.", unit="bytes/s")
-    eta: float | None = duration("Seconds until it is done.")
+    eta: float | None = duration("Seconds until the move is complete.")
 
 
-SHAPE = shape("reassign.list", "Moves of partitions under way, one a row.", MoveRow)
+SHAPE = shape("reassign.list", "Moves of partitions in progress, one a row.", MoveRow)
 
 
 class ListOptions(ReadOptions):
-    over = span("--over", help="How long to look for the rate (default 1s; 0: no rate).")
+    over = span("--over", help="Time over which the rate is measured (default 1s; 0: no rate).")
 
 
 @command(
     "reassign list",
-    help="Moves under way: bytes and time left.",
+    help="List moves in progress: bytes and time left.",
     examples="""
 kcli reassign
 kcli reassign list --over 5s -J""",
 )
 def show(options: ListOptions) -> int:
-    """Print the moves that are under way, from whomever: what is added and removed, bytes left, and the rate and the
-    time left as seen within --over.
-    """
+    """Print all moves in progress: replicas added and removed, bytes left, and the rate and time left, measured over
+    --over."""
     over = seconds(options.over, "--over", 1.0)
 
     async def work(cluster: Cluster, document: Document) -> None:
         ongoing, before, now, seconds = await _looked(cluster, over)
         document.of(MoveRow)[:] = [_row(at, move, before[at], now[at], seconds) for at, move in ongoing.items()]
         if not ongoing:
-            say(options, "nothing is being moved")
+            say(options, "no moves in progress")
 
     return answer(options, SHAPE, work)
 

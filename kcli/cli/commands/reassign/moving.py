@@ -91,7 +91,7 @@ async def _batches(
         say(
             options,
             f"{plural(len(still), 'partition')} on the way{held} `kcli reassign verify --wait` waits"
-            f"{' and takes the throttle away' if held else ''}",
+            f"{' and removes the throttle' if held else ''}",
         )
     return None
 

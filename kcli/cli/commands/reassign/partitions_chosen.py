@@ -20,17 +20,19 @@ class AllTopicsOptions(Options):
 
 
 class Chosen:
-    """What words and --all-topics say. Raises UsageError for neither and for both."""
+    """What words and --all-topics say; unless `literal` a word may be a pattern. Raises UsageError for neither and for
+    both."""
 
-    def __init__(self, words: list[str], everything: bool, *, internal: bool = False) -> None:
+    def __init__(self, words: list[str], everything: bool, *, internal: bool = False, literal: bool = False) -> None:
         if everything == bool(words):
-            raise UsageError("name topics, such as orders or orders:0,1, or say --all-topics; not both")
-        self._scope = Scope(words)
+            raise UsageError("name topics, such as orders or orders:0,1, or use --all-topics; not both")
+        self._scope = Scope(words, literal=literal)
+        self.by_pattern = bool(self._scope.patterns)
         self.everything, self._internal = everything, internal
 
     async def find(self, cluster: Cluster, document: Document) -> dict[TopicPartition, Partition]:
         """Each partition as the metadata has it; an unknown partition is an error in the document."""
-        names = None if self.everything else list(self._scope.topics)
+        names = None if self.everything else [*self._scope.topics, *await self._scope.matching(cluster)]
         found: dict[TopicPartition, Partition] = {}
         for name, topic in (await describe_topics(cluster, names, internal=self._internal)).items():
             if isinstance(topic, TopicMissing):
@@ -38,7 +40,7 @@ class Chosen:
             elif not isinstance(topic, Topic):
                 document.fail(topic, name)
             else:
-                numbers = None if self.everything else self._scope.topics[name]
+                numbers = None if self.everything else self._scope.numbers(name)
                 have = {partition.partition: partition for partition in topic.partitions}
                 for number in sorted(numbers if numbers is not None else have):
                     at = TopicPartition(name, number)

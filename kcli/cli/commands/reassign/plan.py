@@ -27,7 +27,7 @@ from kcli.model import Cluster
 if TYPE_CHECKING:
     from kcli.admin.reassign.reassignments import Assignment
 
-SHAPE = shape("reassign.plan", "Where replicas would go, and what becomes of the brokers.", BrokerRow, PartitionRow)
+SHAPE = shape("reassign.plan", "The planned replicas, and the brokers before and after.", BrokerRow, PartitionRow)
 
 
 class PlanOptions(NamedTopics, PlanningOptions, OutputOptions):
@@ -36,7 +36,7 @@ class PlanOptions(NamedTopics, PlanningOptions, OutputOptions):
 
 @command(
     "reassign plan",
-    help="Where replicas would go: balanced, spread over racks, little moved.",
+    help="Plan balanced replicas, spread over racks, with few moves.",
     words="TOPIC",
     examples="""
 kcli reassign plan orders payments
@@ -45,10 +45,10 @@ kcli reassign plan --remove-broker 3               # everything, Kafka's own top
 kcli reassign plan orders --replication-factor 3""",
 )
 def plan(options: PlanOptions) -> int:
-    """Print a plan for topics: where replicas are and would be, the bytes to be copied, and what that makes of each
-    broker. Replicas are spread over racks, come to be as many on every broker, and as few bytes as possible are
-    copied; then preferred leaders are evened out, which copies nothing. Nothing is changed; `kcli reassign execute`
-    does it, with the same options or with the file.
+    """Print a plan for topics: current and new replicas, the bytes to copy, and each broker before and after.
+    Replicas are spread over racks and evenly over brokers, with as few bytes copied as possible; then preferred
+    leaders are balanced, which copies nothing. Nothing is changed; `kcli reassign execute` does it, with the same
+    options or with the file.
     """
 
     async def work(cluster: Cluster, document: Document) -> None:

@@ -37,10 +37,10 @@ class PartitionRow(Row, section="partitions"):
     old: list[int] = column("The replicas before, the preferred leader first.", rank=1, width=10)
     new: list[int] = column("The replicas after, the preferred leader first.", rank=1, width=10)
     adding: list[int] = column("Brokers that get a replica.", rank=3)
-    removing: list[int] = column("Brokers that give theirs up.", rank=3)
+    removing: list[int] = column("Brokers that lose a replica.", rank=3)
     bytes: int = column("Bytes to be copied.", unit="bytes")
     result: str = column("planned, would move, moving, done, cancelled or failed.", unit="word", rank=1)
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
 def partition_rows(plan: Plan, result: str) -> Rows:

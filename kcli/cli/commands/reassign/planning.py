@@ -13,7 +13,7 @@ from kcli.admin.storage.disks import Replica
 from kcli.admin.topics.topics import Partition, Topic, describe_topics
 from kcli.cli.commands.reassign.partitions_chosen import AllTopicsOptions, Chosen
 from kcli.cli.output.tables.document import Document
-from kcli.cli.parsing.groups import QuietOptions, internal
+from kcli.cli.parsing.groups import PatternOptions, QuietOptions, internal
 from kcli.cli.parsing.option import Options, flag, integer, names, text, texts
 from kcli.cli.runtime.answer import plural, say
 from kcli.errors import KcliError, UsageError
@@ -24,19 +24,21 @@ if TYPE_CHECKING:
     from kcli.admin.reassign.reassignments import Assignment
 
 
-class PlanningOptions(AllTopicsOptions, QuietOptions):
+class PlanningOptions(PatternOptions, AllTopicsOptions, QuietOptions):
     """Which partitions get a new plan, and what it may do."""
 
     internal = internal()
-    broker_list = text("--broker-list", "--to", metavar="ID,ID…", help="Only these brokers get replicas. Default: all.")
+    broker_list = text(
+        "--broker-list", "--to", metavar="ID,ID…", help="Only these brokers get replicas (default: all)."
+    )
     remove_brokers = texts(
         "--remove-broker",
         metavar="ID",
-        help="Move everything away from this one; of every topic when none is named. Repeatable.",
+        help="Move all replicas off this broker (of all topics if none is named). Repeatable.",
     )
     replication = integer("--replication-factor", least=1, help="Number of replicas of each partition.")
     no_racks = flag("--disable-rack-aware", help="Do not spread replicas over racks.")
-    no_balance = flag("--no-balance", help="Move only what has to, balanced or not.")
+    no_balance = flag("--no-balance", help="Move only the replicas that must move; do not balance.")
 
 
 class Plan(Value):
@@ -96,7 +98,7 @@ async def look(
     plan.racks = {node.id: node.rack for node in await cluster.nodes()}
     sizes, failed = await replica_sizes(cluster, None)
     for broker, error in failed.items():
-        say(options, f"broker {broker} does not tell the sizes of its replicas: {error}")
+        say(options, f"broker {broker} does not report the sizes of its replicas: {error}")
     for at, partition in partitions.items():
         here = sizes.get(at, {})
         plan.sizes[at] = here.get(partition.leader, max(here.values(), default=0))
@@ -124,7 +126,8 @@ async def from_options(cluster: Cluster, plan: Plan, document: Document, options
     """Put into the plan what topics and options ask for."""
     leaving = _ids("--remove-broker", options.remove_brokers)
     everything = options.all_topics or bool(leaving and not options.words)
-    chosen = Chosen(options.words, everything, internal=options.internal or bool(leaving))
+    internal = options.internal or bool(leaving)
+    chosen = Chosen(options.words, everything, internal=internal, literal=options.literal)
     partitions = await chosen.find(cluster, document)
     moving = [at for at in partitions if at in plan.ongoing]
     if moving:
@@ -148,7 +151,7 @@ def _usable(plan: Plan, options: PlanningOptions, leaving: list[int]) -> dict[in
     only = list(plan.racks) if given is None else _ids("--broker-list", given.split(","))
     for node in only:
         if node not in plan.racks:
-            raise UsageError(f"broker {node} is not there; there are {', '.join(map(str, sorted(plan.racks)))}")
+            raise UsageError(f"unknown broker {node}; known: {', '.join(map(str, sorted(plan.racks)))}")
     usable = [node for node in only if node not in leaving]
     if not usable:
         raise UsageError("no broker is left to move to")

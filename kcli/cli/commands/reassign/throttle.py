@@ -26,16 +26,16 @@ class ThrottleRow(Row, section="throttles"):
     name: str = column("The topic or the id of the broker.", rank=1)
     config: str = column("Name of the config.", rank=1)
     old: str | None = column("Its value before; a rate has a unit.", rank=1, width=10)
-    new: str | None = column("Its value after; null when it is taken away or stays.", sparse=True, rank=1, width=10)
+    new: str | None = column("New value; null if it is removed or stays.", sparse=True, rank=1, width=10)
     result: str = column("set, would change, done or failed.", unit="word", rank=1)
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
 SHAPE = shape("reassign.throttle", "Throttles of replication, one a row.", ThrottleRow)
 
 
 class ThrottleOptions(ChangeOptions):
-    remove = flag("--remove", help="Take all throttles away.")
+    remove = flag("--remove", help="Remove all throttles.")
 
 
 @command(
@@ -57,7 +57,7 @@ def throttle(options: ThrottleOptions) -> int:
         raise UsageError("one RATE, such as 50MiB, or --remove")
     rate = int(bytes_of(words[0], "RATE")) if words else None
     if rate is not None and rate < 1:
-        raise UsageError(f"RATE {words[0]}: a limit is 1 byte a second or more; --remove takes throttles away")
+        raise UsageError(f"RATE {words[0]}: a limit is 1 byte a second or more; --remove removes throttles")
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         topics = [name for name, topic in (await describe_topics(cluster)).items() if isinstance(topic, Topic)]

@@ -30,7 +30,7 @@ class RateOptions(Options):
 class KeepThrottleOptions(Options):
     """What becomes of throttles."""
 
-    keep_throttle = flag("--preserve-throttles", "--keep-throttle", help="Leave throttles as they are.")
+    keep_throttle = flag("--preserve-throttles", "--keep-throttle", help="Keep throttles.")
 
 
 Throttles = dict[Resource, dict[str, str]]
@@ -66,7 +66,7 @@ async def clean(
     broker may tell of them yet, if nothing moves any more. Whether they are gone."""
     if not though_moving and await list_reassignments(cluster):
         if not quiet:
-            say(options, "something moves still, so throttles stay; `kcli reassign verify --wait` takes them away")
+            say(options, "moves are in progress, so throttles stay; `kcli reassign verify --wait` removes them")
         return False
     there = [name for name, topic in (await describe_topics(cluster, topics)).items() if isinstance(topic, Topic)]
     throttled, failed = await find_throttles(cluster, there, [node.id for node in await cluster.nodes()])
@@ -78,7 +78,7 @@ async def clean(
     for at, problem in [*failed.items(), *((at, error) for at, error in done.items() if error is not None)]:
         document.fail(KcliError(f"{about_resource(at)}: its throttle may be left: {problem}"), about_resource(at))
     if left:
-        say(options, f"throttles taken away from {_named(left)}")
+        say(options, f"throttles removed from {_named(left)}")
     return not document.errors
 
 

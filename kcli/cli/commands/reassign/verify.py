@@ -29,15 +29,15 @@ MOVING = 3  # exit code: an assertion, that all is done, did not hold
 class VerifyRow(Row, section="partitions"):
     topic: str = column("Name of the topic.", rank=1)
     partition: int = column("Number of the partition.", rank=1)
-    new: list[int] = column("The replicas that there should be.", rank=1, width=10)
+    new: list[int] = column("The expected replicas.", rank=1, width=10)
     replicas: list[int] | None = column("All replicas while it moves.", sparse=True)
-    size: int | None = column("Bytes to be copied in all.", sparse=True, unit="bytes")
-    left: int | None = column("Bytes that are left of them.", sparse=True, unit="bytes")
+    size: int | None = column("Bytes to copy in total.", sparse=True, unit="bytes")
+    left: int | None = column("Bytes left to copy.", sparse=True, unit="bytes")
     result: str = column("done, moving, cancelled or failed.", unit="word", rank=1)
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
-SHAPE = shape("reassign.verify", "What became of moves, one a row.", VerifyRow)
+SHAPE = shape("reassign.verify", "Status of moves, one a row.", VerifyRow)
 
 
 class VerifyOptions(FileOptions, WatchOptions, KeepThrottleOptions, OutputOptions):
@@ -46,7 +46,7 @@ class VerifyOptions(FileOptions, WatchOptions, KeepThrottleOptions, OutputOption
 
 @command(
     "reassign verify",
-    help="Is it done? Then throttles go.",
+    help="Check whether moves are done; remove their throttles.",
     words="FILE",
     examples="""
 kcli reassign verify plan.json
@@ -54,13 +54,11 @@ kcli reassign verify --wait                          # all that is under way
 kcli reassign verify plan.json --wait --timeout 1h -J""",
 )
 def verify(options: VerifyOptions) -> int:
-    """Print how far the moves of FILE are, or all that are under way. When nothing moves any more, the throttles that
-    moves left behind are taken away, whoever set them. Exit code 3 while something moves, 1 when a partition is
-    elsewhere than FILE says.
-    """
+    """Print the progress of the moves of FILE, or of all moves. When no move is left, all throttles of moves are
+    removed. Exit code 3 while a move is in progress, 1 when replicas differ from FILE."""
     words = options.words
     if len(words) > 1:
-        raise UsageError("one FILE, or none for all that is under way")
+        raise UsageError("one FILE, or none for all moves")
     wanted: Assignment = {}
     dirs: dict[Replica, str] = {}
     if words:
@@ -83,7 +81,7 @@ def verify(options: VerifyOptions) -> int:
             row = rows[at]
             row.replicas, row.size, row.left = move.replicas, now[at].size, now[at].left
         if not rows:
-            say(options, "nothing is being moved")
+            say(options, "no moves in progress")
         if code is None and not document.errors and any(row.result == "moving" for row in rows.values()):
             return MOVING
         return code

@@ -45,7 +45,7 @@ class MovingRow(Protocol):
 class WaitingOptions(QuietOptions):
     """Whether a command waits for what it moves."""
 
-    wait = flag("--wait", help="Wait until all is done; then the throttle goes.")
+    wait = flag("--wait", help="Wait until all moves are done, then remove the throttle.")
     timeout = timeout("it is done (default: without end)")
 
     @property
@@ -164,15 +164,15 @@ class Watch:
                 if problem is not None:
                     document.fail(problem, about(at))
             await clean(self._cluster, self._options, document, topics, known=self.throttled)
-            say(self._options, f"interrupted: {plural(len(moving), 'partition')} are where they were")
+            say(self._options, f"interrupted: {plural(len(moving), 'partition')} have their previous replicas")
             return
         if what == "unthrottle":
             await clean(self._cluster, self._options, document, topics, though_moving=True, known=self.throttled)
         say(
             self._options,
-            f"interrupted: {plural(len(moving), 'partition')} still on the way, and throttles as they were. "
-            "`kcli reassign verify --wait` waits and takes them away; `kcli reassign cancel --all-topics --execute` "
-            "takes the moves back",
+            f"interrupted: {plural(len(moving), 'partition')} still on the way, with throttles unchanged. "
+            "`kcli reassign verify --wait` waits and removes them; `kcli reassign cancel --all-topics --execute` "
+            "cancels the moves",
         )
 
 

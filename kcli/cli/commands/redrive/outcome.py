@@ -18,22 +18,22 @@ class TotalRow(Row, section="totals", table=False):
     topic: str = column("The dead-letter topic.", rank=1)
     read: int = column("Records read.", unit="count")
     filtered: int = column("Of these, filtered out.", unit="count")
-    group: str = column("Name under which the cluster keeps how far it is.", rank=1)
+    group: str = column("Name under which progress is stored in the cluster.", rank=1)
 
 
 class TargetRow(Row, section="targets"):
-    topic: str | None = column("Where the records go; null for those that go nowhere.", rank=1)
+    topic: str | None = column("Topic the records go to; null without one.", rank=1)
     records: int = column("Records with this target, or with this reason.", unit="count")
     redriven: int = column("Acknowledged by the target topic; 0 in a plan.", unit="count")
     skipped: int = column("Skipped by --max-attempts or --missing skip.", unit="count", rank=3)
     failed: int = column("Not sent back.", unit="count")
     unknown: int = column("Perhaps sent back: no answer came.", unit="count")
-    note: str | None = column("What the figures do not say by themselves.", unit="sentence", rank=1)
+    note: str | None = column("Note about the row; null without one.", unit="sentence", rank=1)
 
 
 SHAPE = shape(
     "redrive",
-    "What became of dead letters, or would become of them, by target; and how many were read.",
+    "Dead letters by target, redriven or planned, and the number of records read.",
     TotalRow,
     TargetRow,
 )

@@ -25,7 +25,7 @@ class RedriveOptions(NamedTopics, CommittedSelectionOptions, FilterOptions, Resu
         metavar="NAME",
         help="A header with its partition: digits, or int32 in bytes. Repeatable.",
     )
-    to = text("--to", metavar="TOPIC", help="Where records without such a header go.")
+    to = text("--to", metavar="TOPIC", help="Topic for records without such a header.")
     missing = choice(
         "--missing", of=("fail", "skip"), help="Records without such a header: fail (default), or skip them."
     )
@@ -34,15 +34,15 @@ class RedriveOptions(NamedTopics, CommittedSelectionOptions, FilterOptions, Resu
         of=("stop", "skip"),
         help="At a record that fails: stop in front of it (default), or skip it and exit 1 at the end.",
     )
-    keep_headers = flag("--keep-headers", help="Headers about the error stay.")
+    keep_headers = flag("--keep-headers", help="Keep the headers about the error.")
     max_attempts = integer("--max-attempts", least=1, help="Skip records already redriven N times (default 3).")
     repartition = repartition()
-    now = flag("--now", help="The present time instead of the record's.")
+    now = flag("--now", help="Send with the current time instead of the record's.")
     group = text(
         "-g",
         "--group",
         metavar="NAME",
-        help="Under which name the cluster keeps how far this is (default kcli-redrive.DLQ).",
+        help="Name under which progress is stored in the cluster (default kcli-redrive.DLQ).",
     )
 
 
@@ -51,7 +51,7 @@ class Plan(Selection):
 
     def __init__(self, options: RedriveOptions) -> None:
         if len(options.words) != 1:
-            raise UsageError("redrive which dead-letter topic? kcli redrive DLQ")
+            raise UsageError("missing argument: kcli redrive DLQ")
         options = options.replace(isolation=options.isolation or "read_committed")
         super().__init__(options, "redrive", options.words, filters=options)
         (self.dlq,) = self.topics

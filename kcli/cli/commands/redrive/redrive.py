@@ -48,13 +48,13 @@ def redrive(options: RedriveOptions) -> int:
     Connect, Kafka Streams, Spring, Spring Cloud Stream and SmallRye are known, others are named by --topic-header.
     Without --execute it only shows what would go where.
 
-    Key, value, timestamp, the record's own headers and, where the topic still has it, the partition stay; headers about
-    the error are taken off. The header kcli-redrive-attempts counts how often a record went back; --max-attempts ends a
-    loop.
+    Key, value, timestamp, the record's own headers and, where the topic still has it, the partition stay; headers
+    about the error are removed. The header kcli-redrive-attempts counts how often a record went back; --max-attempts
+    ends a loop.
 
-    Progress is saved after the records were acknowledged; the next run resumes there. Other filters, and an -o to begin
-    at, have their own progress. After an interruption records may be sent twice, but none is lost; with --exactly-once
-    each is sent once.
+    Progress is saved after the records were acknowledged; the next run resumes there. Each filter and each -o has its
+    own progress. After an interruption records may be sent twice, but none is lost; with --exactly-once each is sent
+    once.
     """
     plan = Plan(options)
     return with_document(lambda: run(lambda stop: _redrive(plan, stop)), SHAPE, plan.format)

@@ -23,16 +23,16 @@ LEAST_LIFETIME = 100  # ms
 
 class SandboxOptions(Options):
     port = integer("--port", least=0, most=65535, help="Port of the first broker; 0 takes a free one (default 9092).")
-    brokers = integer("--brokers", least=1, most=9, help="How many brokers, on ports one after the other (default 1).")
+    brokers = integer("--brokers", least=1, most=9, help="Number of brokers, on consecutive ports (default 1).")
     data = text("--data", metavar="FOLDER", help="Keep everything in this folder. Default: in memory.")
     topics = texts("-t", "--topic", metavar="NAME[:PARTITIONS]", help="Create this topic. Repeatable.")
     partitions = integer(
         "--partitions", least=1, most=10_000, help="Default number of partitions of a topic (default 1)."
     )
     host = text("--host", metavar="HOST", help="Address to listen on (default 127.0.0.1).")
-    allow_remote = flag("--allow-remote", help="Really listen on an address others can reach.")
-    no_allow_remote = flag("--no-allow-remote", help="Only on this machine (default).")
-    auto_create = flag("--auto-create", help="Create a topic when a client that asks for it names it (default).")
+    allow_remote = flag("--allow-remote", help="Allow an address that other machines can reach.")
+    no_allow_remote = flag("--no-allow-remote", help="Listen on this machine only (default).")
+    auto_create = flag("--auto-create", help="Create topics that clients name, if they ask for it (default).")
     no_auto_create = flag("--no-auto-create", help="Do not create topics that clients name.")
     registry = flag("--registry", help="A schema registry beside the broker, with Confluent's REST API.")
     registry_port = integer(
@@ -45,12 +45,12 @@ class SandboxOptions(Options):
         "--tls", metavar="FOLDER", help="Speak TLS, with certificates made in this folder if it has none (ca.pem)."
     )
     client_ca = text(
-        "--client-ca", metavar="FILE", help="With --tls: want a client certificate of this authority (PEM)."
+        "--client-ca", metavar="FILE", help="With --tls: require a client certificate of this authority (PEM)."
     )
     users = text(
         "--users", metavar="FILE", help="Require SASL from all clients: a file of NAME:PASSWORD lines, PLAIN and SCRAM."
     )
-    session_lifetime = span("--session-lifetime", help="With --users: have them authenticate again.")
+    session_lifetime = span("--session-lifetime", help="With --users: clients must authenticate again after this time.")
     super_users = texts(
         "--super-user",
         metavar="PRINCIPAL",
@@ -59,11 +59,11 @@ class SandboxOptions(Options):
     open_without_acl = flag(
         "--open-without-acl", help="With --super-user: resources without an ACL are open to all users."
     )
-    control = flag("--control", help="Let the dashboard and `kcli faults` of this machine order faults (default).")
+    control = flag("--control", help="Let the dashboard and `kcli faults` of this machine inject faults (default).")
     no_control = flag("--no-control", help="Refuse fault injection.")
-    racks = texts("--rack", metavar="NAME", help="The racks brokers are in, in turn. Repeatable.")
-    disks = integer("--disks", least=1, most=9, help="How many log directories each broker says it has (default 1).")
-    format = choice("--format", of=("plain", "json"), help="How to print the address.")
+    racks = texts("--rack", metavar="NAME", help="Rack of the brokers, in turn. Repeatable.")
+    disks = integer("--disks", least=1, most=9, help="Number of log directories that each broker reports (default 1).")
+    format = choice("--format", of=("plain", "json"), help="Format of the address.")
 
 
 @command(

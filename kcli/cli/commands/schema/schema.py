@@ -44,8 +44,8 @@ kcli schema lag > lag.schema.json
 kcli schema apply file > kcli-cluster.schema.json     # for the editor""",
 )
 def schema(options: SchemaOptions) -> int:
-    """The JSON schema of what a command prints with --format json; without a name, the commands that have one. `apply
-    file` is the schema of what `kcli apply` reads."""
+    """Print the JSON schema of a command's --format json; without a name, list the commands that have one. `apply
+    file` is the schema of the files of `kcli apply`."""
     words = options.words
     from json import dumps
 

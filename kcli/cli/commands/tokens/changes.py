@@ -20,18 +20,18 @@ async def find_tokens(cluster: Cluster, ids: list[str], document: Document, *, i
     known = {token.id: token for token in await describe_tokens(cluster)}
     for name in ids:
         if name not in known and not if_exists:
-            missing(document, name, KcliError(f"there is no token {name} that one may see"), known)
+            missing(document, name, KcliError(f"no token {name} that you may describe"), known)
     return [known[name] for name in ids if name in known]
 
 
 class ChangeRow(Row, section="tokens"):
     token_id: str = column("Id of the delegation token: the user name to authenticate with.", rank=1, unit="word")
     owner: str = column("Owner of the token: clients with the token are this principal.", rank=1)
-    old: str | None = column("When it would have ended, UTC.", unit="time")
-    new: str | None = column("When it ends, UTC; null before it is done.", unit="time")
+    old: str | None = column("Its previous expiry, UTC.", unit="time")
+    new: str | None = column("Its new expiry, UTC; null in a plan.", unit="time")
     result: str = column("would renew, renewed or failed.", unit="word", rank=1)
-    note: str | None = column("What the figures do not say by themselves.", sparse=True, unit="sentence")
-    error: str | None = column("Why it was not done; null when it was, or will be.", table=False, unit="sentence")
+    note: str | None = column("Note about the row; null without one.", sparse=True, unit="sentence")
+    error: str | None = column("Reason of a failure; null without one.", table=False, unit="sentence")
 
 
 class ExpiryRow(ChangeRow, section="tokens"):

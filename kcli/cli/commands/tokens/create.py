@@ -19,7 +19,7 @@ from kcli.model import Cluster
 
 SHAPE = shape(
     "tokens.create",
-    "A new delegation token: the only time that its HMAC, which is the password, is printed.",
+    "A new delegation token. Its HMAC, the password, is printed only now.",
     NewTokenRow,
 )
 
@@ -39,7 +39,7 @@ class CreateOptions(OutputOptions):
     )
     lifetime = span(
         "--max-lifetime",
-        help="When it ends for good, such as 12h or 7d; else, and at most, what the broker says.",
+        help="Maximum lifetime, such as 12h or 7d (default and limit: the broker's).",
     )
     hmac_file = text("--hmac-file", metavar="FILE", help="Write the HMAC to this new file instead of printing it.")
     dry_run = dry_run()
@@ -47,23 +47,22 @@ class CreateOptions(OutputOptions):
 
 @command(
     "tokens create",
-    help="Make one; the only time that its secret is printed.",
+    help="Create a delegation token; its secret is printed only now.",
     examples="""
 kcli tokens create
 kcli tokens create --renewer alice --max-lifetime 1d --hmac-file token.txt
 kcli tokens create --owner bob --format json""",
 )
 def create(options: CreateOptions) -> int:
-    """Make a delegation token: its id is a user name, its HMAC the password, for SCRAM with sasl.delegation.token=true.
-    The HMAC is printed here and nowhere else, or written to a file that only you can read. The broker wants to be
-    asked over SASL or TLS.
-    """
+    """Create a delegation token: its id is a user name, its HMAC the password, for SCRAM with
+    sasl.delegation.token=true. The HMAC is printed only now, or written to a file that only you can read. Brokers
+    require SASL or TLS for this."""
     owner = None if options.owner is None else principal(options.owner)
     renewers = [principal(name) for name in dict.fromkeys(options.renewers)]
     lifetime = milliseconds_of(options.lifetime, "--max-lifetime")
     path = options.hmac_file
     if path is not None and os.path.lexists(path):
-        raise UsageError(f"--hmac-file {path}: there is a file already; name a new one")
+        raise UsageError(f"--hmac-file {path}: the file exists; name a new one")
 
     async def work(cluster: Cluster, document: Document) -> None:
         if options.dry_run:
@@ -98,7 +97,7 @@ class _Private:
             try:
                 self._out = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             except OSError as error:
-                raise KcliError(f"no token was made: {self._path} cannot be written ({error.strerror})") from None
+                raise KcliError(f"no token was created: {self._path} cannot be written ({error.strerror})") from None
         return self._out
 
     def __exit__(self, kind: object, *_: object) -> None:

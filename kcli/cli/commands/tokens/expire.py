@@ -13,7 +13,7 @@ from kcli.cli.runtime.answer import plural, say, words_of
 from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.model import Cluster
 
-SHAPE = shape("tokens.expire", "Delegation tokens whose end was changed, or would be.", ExpiryRow)
+SHAPE = shape("tokens.expire", "Delegation tokens with a new expiry, or with a planned one.", ExpiryRow)
 
 
 class ExpireOptions(ChangeOptions):
@@ -23,14 +23,15 @@ class ExpireOptions(ChangeOptions):
 
 @command(
     "tokens expire",
-    help="Let tokens end, at once or soon.",
+    help="Expire tokens now or after a delay.",
     words="TOKEN",
     examples="""
 kcli tokens expire nWPnUkAORGOvZcXJRbRTmQ --execute
 kcli tokens expire nWPnUkAORGOvZcXJRbRTmQ --in 5m --execute""",
 )
 def expire(options: ExpireOptions) -> int:
-    """Expire delegation tokens by their ids. The plan comes first; --execute does it. Nothing brings a token back."""
+    """Expire delegation tokens by their ids. The plan comes first; --execute applies it. An expired token cannot be
+    restored."""
     ids, period = words_of(options, "TOKEN, by its id"), milliseconds_of(options.period, "--in")
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:

@@ -13,7 +13,7 @@ from kcli.cli.parsing.option import texts
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
 
-SHAPE = shape("tokens.list", "Delegation tokens, one a row; never what proves them.", TokenRow)
+SHAPE = shape("tokens.list", "Delegation tokens, one a row, without their secrets.", TokenRow)
 
 
 class ListOptions(ReadOptions):
@@ -27,13 +27,13 @@ class ListOptions(ReadOptions):
 
 @command(
     "tokens list",
-    help="Delegation tokens that one may see.",
+    help="List the delegation tokens that you may describe.",
     examples="""
 kcli tokens
 kcli tokens list --owner bob -J""",
 )
 def list_all(options: ListOptions) -> int:
-    """Print delegation tokens, the next to end first. What proves them is not printed."""
+    """Print delegation tokens, the next to expire first. Secrets are not printed."""
     owners = [principal(name) for name in options.owners] or None
 
     async def work(cluster: Cluster, document: Document) -> None:

@@ -12,24 +12,24 @@ from kcli.cli.parsing.option import span
 from kcli.cli.runtime.answer import answer, words_of
 from kcli.model import Cluster
 
-SHAPE = shape("tokens.renew", "Delegation tokens whose end was changed, or would be.", ChangeRow)
+SHAPE = shape("tokens.renew", "Delegation tokens with a new expiry, or with a planned one.", ChangeRow)
 
 
 class RenewOptions(OutputOptions):
-    period = span("--for", help="From now on, such as 12h or 7d; else what the broker says.")
+    period = span("--for", help="New lifetime from now, such as 12h or 7d (default: the broker's).")
     dry_run = dry_run()
 
 
 @command(
     "tokens renew",
-    help="Let tokens live longer.",
+    help="Renew tokens.",
     words="TOKEN",
     examples="""
 kcli tokens renew nWPnUkAORGOvZcXJRbRTmQ
 kcli tokens renew nWPnUkAORGOvZcXJRbRTmQ --for 2d""",
 )
 def renew(options: RenewOptions) -> int:
-    """Renew delegation tokens by their ids: they end later, but not after their end for good."""
+    """Renew delegation tokens by their ids: they expire later, but not after their maximum lifetime."""
     ids, period = words_of(options, "TOKEN, by its id"), milliseconds_of(options.period, "--for")
 
     async def work(cluster: Cluster, document: Document) -> int | None:

@@ -10,9 +10,9 @@ from kcli.cli.output.timestamps import known
 class TokenRow(Row, section="tokens"):
     token_id: str = column("Id of the delegation token: the user name to authenticate with.", rank=1, unit="word")
     owner: str = column("Owner of the token: clients with the token are this principal.", rank=1)
-    issued: str | None = column("When it was made, UTC.", table=False, unit="time")
-    expires: str | None = column("When it ends unless it is renewed, UTC.", unit="time")
-    max_time: str | None = column("When it ends for good, UTC.", unit="time", rank=3)
+    issued: str | None = column("Time of creation, UTC.", table=False, unit="time")
+    expires: str | None = column("Time of expiry unless it is renewed, UTC.", unit="time")
+    max_time: str | None = column("End of its maximum lifetime, UTC.", unit="time", rank=3)
     requester: str | None = column("Principal that requested it; null from brokers before 3.3.", table=False)
     renewers: list[str] = column("Principals that may renew it, beside the owner.", rank=3)
 
@@ -21,9 +21,9 @@ class NewTokenRow(Row, section="tokens"):
     token_id: str = column("Id of the delegation token: the user name to authenticate with.", rank=1, unit="word")
     owner: str = column("Owner of the token: clients with the token are this principal.", rank=1)
     hmac: str | None = column("The password; null when it went to a file.", sparse=True, unit="word", rank=0)
-    issued: str | None = column("When it was made, UTC.", table=False, unit="time")
-    expires: str | None = column("When it ends unless it is renewed, UTC.", unit="time")
-    max_time: str | None = column("When it ends for good, UTC.", unit="time", rank=3)
+    issued: str | None = column("Time of creation, UTC.", table=False, unit="time")
+    expires: str | None = column("Time of expiry unless it is renewed, UTC.", unit="time")
+    max_time: str | None = column("End of its maximum lifetime, UTC.", unit="time", rank=3)
     requester: str | None = column("Principal that requested it; null from brokers before 3.3.", table=False)
     renewers: list[str] = column("Principals that may renew it, beside the owner.", rank=3)
 

@@ -31,28 +31,26 @@ if TYPE_CHECKING:
 class ChangeRow(Row, section="changes"):
     topic: str = column("Name of the topic.", rank=1)
     config: str = column("Name of the config, or partitions.", rank=1)
-    old: str | None = column("Its value before.", rank=1, width=10)
-    new: str | None = column("Its value after.", rank=1, width=10)
+    old: str | None = column("Previous value.", rank=1, width=10)
+    new: str | None = column("New value.", rank=1, width=10)
     result: str = column("would change, unchanged, done or failed.", unit="word", rank=1)
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
-SHAPE = shape("topics.alter", "What was changed of topics, or would be.", ChangeRow)
+SHAPE = shape("topics.alter", "Changes of topics, applied or planned.", ChangeRow)
 
 
 class AlterOptions(NamedTopics, PatternOptions, UndoOptions):
-    partitions = integer("-p", "--partitions", least=1, help="How many in all; a topic never gets fewer.")
+    partitions = integer("-p", "--partitions", least=1, help="New number of partitions; it can only grow.")
     configs = texts(
         "--config", metavar="KEY=VALUE", help="Set a topic config, also with a unit: retention.ms=7d. Repeatable."
     )
-    delete_configs = texts(
-        "--delete-config", metavar="KEY", help="Take a topic config back to the default. Repeatable."
-    )
+    delete_configs = texts("--delete-config", metavar="KEY", help="Remove the override of a topic config. Repeatable.")
 
 
 @command(
     "topics alter",
-    help="More partitions, other configs.",
+    help="Add partitions, set and remove configs.",
     words="TOPIC",
     examples="""
 kcli topics alter orders -p 12 --execute
@@ -60,10 +58,10 @@ kcli topics alter orders --config retention.ms=86400000 --delete-config segment.
 kcli topics alter 'orders-*' payments -p 12 --dry-run""",
 )
 def alter(options: AlterOptions) -> int:
-    """Give topics more partitions, and set or delete configs. The plan comes first,
+    """Add partitions to topics, and set or remove configs. The plan comes first,
     checked by the broker.
 
-    With more partitions, records of one key go to another partition than before: order by key is broken once.
+    More partitions send the records of a key to another partition than before: the order by key breaks once.
     """
     given, operations = names_of(options, words_of(options, "TOPIC")), _operations(options)
     count = options.partitions
@@ -84,7 +82,7 @@ def alter(options: AlterOptions) -> int:
         _settle(rows, refused, await _checked(cluster, changes, before), document, done="")
         open_rows = sum(row.result == "would change" for row in rows)
         if document.errors and open_rows and not options.plan_only:
-            say(options, "nothing was changed: not all of the plan can be")
+            say(options, "nothing was changed: parts of the plan are refused")
         if document.errors or not open_rows:
             return None
 

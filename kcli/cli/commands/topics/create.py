@@ -26,22 +26,22 @@ class CreatedRow(Row, section="topics"):
     replicas: int | None = column("Replication factor.", unit="count")
     configs: dict[str, str] = column("Configs set on the topic itself.")
     topic_id: str | None = column("Topic id.", table=False, rank=3, unit="word")
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
-SHAPE = shape("topics.create", "What was created.", CreatedRow)
+SHAPE = shape("topics.create", "Created topics.", CreatedRow)
 
 
 class CreateOptions(NamedTopics, WaitOptions, OutputOptions):
-    partitions = integer("-p", "--partitions", least=-1, help="How many; -1 is the broker's default.")
+    partitions = integer("-p", "--partitions", least=-1, help="Number of partitions; -1 is the broker's default.")
     replicas = integer(
         "-r", "--replication-factor", least=-1, help="Replicas of each partition; -1 is the broker's default."
     )
     configs = texts(
         "--config", metavar="KEY=VALUE", help="A topic config, also with a unit: retention.ms=7d. Repeatable."
     )
-    if_not_exists = flag("--if-not-exists", help="A topic that exists is no failure.")
-    dry_run = flag("--dry-run", help="Let the broker check, create nothing.")
+    if_not_exists = flag("--if-not-exists", help="Do not fail if the topic exists.")
+    dry_run = flag("--dry-run", help="Only let the broker check; create nothing.")
 
 
 @command(
@@ -54,14 +54,16 @@ kcli topics create orders -p 12 -r 3 --config retention.ms=86400000
 kcli topics create orders -p 12 --dry-run      # the broker checks, nothing is made""",
 )
 def create(options: CreateOptions) -> int:
-    """Create topics. Partitions and replicas default to what the broker is configured with."""
+    """Create topics. Partitions and replicas default to the broker's configuration."""
     wanted, patience = _wanted(options), options.wait_seconds
 
     async def work(cluster: Cluster, document: Document) -> None:
         results = await create_topics(cluster, wanted, dry_run=options.dry_run)
         rows = document.of(CreatedRow)
         for topic in wanted:
-            result = results.get(topic.topic) or KcliError(f"{topic.topic}: the broker's answer leaves this topic out")
+            result = results.get(topic.topic) or KcliError(
+                f"{topic.topic}: the broker's response does not contain this topic"
+            )
             if isinstance(result, BrokerError) and result.code is codes.INVALID_CONFIG:
                 await _hint(cluster, result, topic.configs)
             row = _row(topic, result, options)

@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 class DeletedRow(Row, section="topics"):
     topic: str = column("Name of the topic.", rank=1)
     result: str = column("would delete, deleted, absent, or failed.", unit="word", rank=1)
-    partitions: int | None = column("Partitions there were.", unit="count")
-    offsets: int | None = column("Offsets between start and end: about how many records go.", unit="count")
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    partitions: int | None = column("Number of its partitions.", unit="count")
+    offsets: int | None = column("Offsets between start and end: an estimate of the records.", unit="count")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
-SHAPE = shape("topics.delete", "What was deleted, or would be.", DeletedRow)
+SHAPE = shape("topics.delete", "Deletions, applied or planned.", DeletedRow)
 
 
 class DeleteOptions(NamedTopics, PatternOptions, WaitOptions, ChangeOptions):
     if_exists = if_exists()
-    internal = flag("--internal", help="Kafka's own topics may be deleted.")
+    internal = flag("--internal", help="Allow the deletion of Kafka's internal topics.")
 
 
 @command(
@@ -99,7 +99,7 @@ async def _plan(cluster: Cluster, names: list[str], options: DeleteOptions, docu
             row.result, row.error = "failed", str(topic)
             missing(document, name, topic, await describe_topics(cluster, internal=False))
         elif isinstance(topic, Topic) and topic.internal and not options.internal:
-            error = KcliError(f"{name}: this is Kafka's own topic; --internal if you mean it")
+            error = KcliError(f"{name}: this is an internal topic of Kafka; --internal allows this")
             row.result, row.error = "refused", str(error)
             document.fail(error, name)
         elif isinstance(topic, KcliError):

@@ -45,7 +45,7 @@ class PartitionRow(Row, section="partitions"):
     offline: list[int] = column("Replicas offline.", table=False)
     start: int | None = column("Log start offset.")
     end: int | None = column("High watermark.")
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
 SHAPE = shape("topics.describe", "Partitions of topics, and the topics with their own configs.", TopicRow, PartitionRow)
@@ -57,7 +57,7 @@ class DescribeOptions(NamedTopics, PatternOptions, ReadOptions):
 
 @command(
     "topics describe",
-    help="Partitions, offsets and configs of topics.",
+    help="Show partitions, offsets and configs of topics.",
     words="TOPIC",
     examples="""
 kcli topics describe orders

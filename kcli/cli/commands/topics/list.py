@@ -63,7 +63,7 @@ def list_topics(options: ListOptions) -> int:
     if options.match is not None:
         from shlex import quote
 
-        say(options, f"--match is an argument today: kcli topics list {quote(f'^{options.match}$')}")
+        say(options, f"--match is an argument now: kcli topics list {quote(f'^{options.match}$')}")
 
     async def work(cluster: Cluster, document: Document) -> None:
         chosen = await topic_names(cluster, names, internal=options.internal, empty=options.match is not None)

@@ -10,8 +10,8 @@ class StateOptions(Options):
 
     under_replicated = flag("--under-replicated", help="Only topics with fewer in-sync replicas than replicas.")
     unavailable = flag("--unavailable", help="Only topics with a partition that has no live leader.")
-    at_min_isr = flag("--at-min-isr", help="Only topics with exactly min.insync.replicas in sync somewhere.")
-    under_min_isr = flag("--under-min-isr", help="Only topics with fewer in sync: acks=all is refused there.")
+    at_min_isr = flag("--at-min-isr", help="Only topics with a partition that has exactly min.insync.replicas in sync.")
+    under_min_isr = flag("--under-min-isr", help="Only topics with a partition that has fewer: it refuses acks=all.")
     unused = span("--unused", help="Only topics that no group reads and that got no record for this long.")
 
     @property

@@ -70,7 +70,7 @@ def _under_replicated(partition: Partition, added: dict[TopicPartition, int]) ->
 
 
 async def _added(cluster: Cluster) -> dict[TopicPartition, int]:
-    """How many replicas a reassignment adds to each partition that moves; none where the cluster does not tell."""
+    """How many replicas a reassignment adds to each partition that moves; none where the cluster does not report."""
     try:
         ongoing = await list_reassignments(cluster)
     except KcliError:
@@ -87,7 +87,7 @@ async def _min_isr(cluster: Cluster, topics: dict[str, Topic]) -> dict[str, int]
             raise configs
         value = next((config.value for config in configs if config.name == MIN_ISR), None)
         if value is None:
-            raise KcliError(f"{at.name}: the broker does not tell {MIN_ISR}")
+            raise KcliError(f"{at.name}: the broker does not report {MIN_ISR}")
         least[at.name] = int(value)
     return least
 

@@ -34,7 +34,7 @@ class StatsRow(Row, section="topics"):
     rate: float | None = column("Offsets written a second.", unit="rate")
     last_write: str | None = column("Newest timestamp of a record, UTC.", unit="time", rank=3)
     idle: float | None = rows.duration("Seconds since then.")
-    note: str | None = column("What the figures do not say by themselves.", sparse=True, unit="sentence")
+    note: str | None = column("Note about the row; null without one.", sparse=True, unit="sentence")
 
 
 SHAPE = shape("topics.stats", "Topics with figures, one a row.", StatsRow)
@@ -48,7 +48,7 @@ class StatsOptions(NamedTopics, PatternOptions, ReadOptions):
 
 @command(
     "topics stats",
-    help="Size, offsets, rate and last write.",
+    help="Show size, offsets, rate and last write.",
     words="TOPIC",
     examples="""
 kcli topics stats

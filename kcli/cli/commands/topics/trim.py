@@ -31,13 +31,13 @@ class TrimRow(Row, section="partitions"):
     partition: int = column("Number of the partition.", rank=1)
     old: int | None = column("Log start offset before.", rank=1)
     new: int | None = column("Log start offset after.", rank=1)
-    offsets: int | None = column("How many offsets are deleted.", unit="count")
-    note: str | None = column("What the figures do not say by themselves.", sparse=True, unit="sentence")
+    offsets: int | None = column("Number of offsets deleted.", unit="count")
+    note: str | None = column("Note about the row; null without one.", sparse=True, unit="sentence")
     result: str = column("would trim, trimmed, unchanged or failed.", before="note", unit="word", rank=1)
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
-SHAPE = shape("topics.trim", "Where logs start, and what was deleted before that, or would be.", TrimRow)
+SHAPE = shape("topics.trim", "Log start offsets before and after, and the number of offsets deleted.", TrimRow)
 
 
 class TrimOptions(NamedTopics, PatternOptions, ChangeOptions):
@@ -56,9 +56,8 @@ kcli topics trim orders --before end --execute        # everything that is there
 kcli topics trim orders --before -1000 --execute      # all but the last 1000 of each partition""",
 )
 def trim(options: TrimOptions) -> int:
-    """Delete the records of topics before an offset or a time, for good. The plan comes
-    first: where each log starts and would start, and how many offsets would be gone.
-    """
+    """Delete the records of topics before an offset or a time, for good. The plan comes first: old and new start of
+    each log, and the number of offsets deleted."""
     scope, where = Scope(words_of(options, "TOPIC"), literal=options.literal), _where(options.before)
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
@@ -98,7 +97,7 @@ def trim(options: TrimOptions) -> int:
 def _where(text: str | None) -> Bound:
     """What --before says. Raises UsageError."""
     if text is None:
-        raise UsageError("before which offset? --before N, -N, @TIME or end; there is no way back")
+        raise UsageError("missing offset: --before N, -N, @TIME or end; deleted records cannot be restored")
     try:
         range = parse_range([text], time.time_ns() // 1_000_000)
     except UsageError:  # which speaks of -o and of ranges

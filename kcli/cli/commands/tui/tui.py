@@ -30,12 +30,12 @@ SERVERS = ("bootstrap.servers", "metadata.broker.list")
 
 
 class TuiOptions(ConnectionOptions):
-    interval = span("--interval", help="How often to look (default 5s).")
-    window = span("--window", help="What rates are taken over (default 60s).")
+    interval = span("--interval", help="Refresh interval (default 5s).")
+    window = span("--window", help="Time window of the rates (default 60s).")
     replay = text("--replay", metavar="FILE", help="Show a recording of `kcli lag record`.")
     theme = text("--theme", metavar="NAME", help="kcli-dark (default), kcli-light, or Textual's.")
     keys = flag("--keys", help="Print the id of every key; keys.toml changes them.")
-    debug = flag("--debug", help="A line about memory, frames and queues.")
+    debug = flag("--debug", help="Show a line with memory, frames and queues.")
 
 
 @command(
@@ -48,10 +48,10 @@ kcli tui --replay incident.ndjson        # , and . step, space plays, + and - ch
 kcli dash --profile prod --interval 2s""",
 )
 def run(options: TuiOptions) -> int:
-    """Watch a cluster on the whole terminal. `?` shows the keys, `:` goes anywhere, `q` ends it.
+    """Open the dashboard of a cluster. `?` shows the keys, `:` jumps to a screen, `q` quits.
 
-    Each screen shows the kcli command that does the same; `y` copies it. Keys are changed in keys.toml beside
-    config.toml, by the ids that --keys prints: "group.reset" = "R".
+    Each screen shows the kcli command that does the same; `y` copies it. keys.toml beside config.toml
+    changes keys, by the ids that --keys prints: "group.reset" = "R".
     """
     interval = seconds(options.interval, "--interval", 5.0, 1)
     window = seconds(options.window, "--window", 60.0, 1)
@@ -69,7 +69,7 @@ def run(options: TuiOptions) -> int:
     words = " ".join(options.words)
     place = find(words) if words else None
     if words and place is None:
-        raise UsageError(f"there is no place {words!r} in the dashboard; take one of: {NAMES}")
+        raise UsageError(f"unknown screen {words!r}; screens: {NAMES}")
 
     def other(name: str) -> Callable[[], Session]:
         words = f"--profile {shlex.quote(name)}"
@@ -154,6 +154,6 @@ def _theme(name: str | None) -> str:
 
     names = [*(theme.name for theme in THEMES), *sorted(BUILTIN_THEMES)]
     if name not in names:
-        near = did_you_mean(name, names) or f"; there are {', '.join(names)}"
+        near = did_you_mean(name, names) or f"; known: {', '.join(names)}"
         raise UsageError(f"--theme {name}: unknown theme{near}")
     return name

@@ -32,25 +32,25 @@ class AbortedRow(ProducerRow, section="transactions"):
         rank=1,
     )
     result: str = column("would abort, aborted or failed.", unit="word", rank=1)
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
 SHAPE = shape("txn.abort", "Hanging transactions that were aborted, or would be.", AbortedRow)
 
 
 class AbortOptions(ChangeOptions):
-    start_offset = integer("--start-offset", least=0, help="Where it began, as find-hanging prints it (OPEN SINCE).")
-    topic = text("-t", "--topic", metavar="TOPIC", help="The topic, as Kafka's tool says it.")
+    start_offset = integer("--start-offset", least=0, help="First offset, as find-hanging prints it (OPEN SINCE).")
+    topic = text("-t", "--topic", metavar="TOPIC", help="The topic, in the form of Kafka's tool.")
     partition = integer("-p", "--partition", least=0, help="The partition.")
     producer_id = integer(
-        "--producer-id", least=0, help="Instead of --start-offset, with both epochs: nothing is looked up or checked."
+        "--producer-id", least=0, help="Instead of --start-offset, with both epochs; nothing is checked."
     )
     producer_epoch = integer("--producer-epoch", least=0, help="Its epoch.")
     coordinator_epoch = integer(
         "--coordinator-epoch", least=-1, help="The epoch of its coordinator; -1 for one that never wrote a marker."
     )
-    fence = flag("--fence", help="The words are transactional ids: fence them.")
-    force = flag("--force", help="Also one that its coordinator knows: the other partitions of it stay as they are.")
+    fence = flag("--fence", help="The arguments are transactional ids: fence them.")
+    force = flag("--force", help="Also a transaction that its coordinator knows; its other partitions stay open.")
 
 
 @command(
@@ -66,7 +66,7 @@ kcli txn abort --fence billing-1 --execute   # the same as kcli txn fence""",
 def abort_command(options: AbortOptions) -> int:
     """Abort a hanging transaction by writing the marker that its coordinator will never write. It is named by the
     offset at which it began; one that its coordinator knows is refused: `kcli txn fence` is for those. The plan
-    comes first; --execute does it. There is no way back.
+    comes first; --execute applies it. This cannot be undone.
     """
     if options.fence:
         if options.start_offset is not None or options.producer_id is not None:
@@ -121,7 +121,7 @@ def _row(transaction: OpenTransaction) -> AbortedRow:
 def _living(transaction: OpenTransaction) -> str:
     state = f" ({transaction.known.state})" if transaction.known is not None else ""
     return (
-        f"its coordinator knows this transaction{state} and will end it; what is written here would be half of it. "
+        f"its coordinator knows this transaction{state} and will end it; an abort here would end only a part of it. "
         f"To abort all of it: kcli txn fence {transaction.name}"
     )
 
@@ -130,7 +130,7 @@ def _partition(options: AbortOptions) -> TopicPartition:
     """The one partition meant: TOPIC:N, or --topic and --partition as Kafka's tool has them. Raises UsageError."""
     words = [*options.words, *([options.topic] if options.topic else [])]
     if len(words) != 1:
-        raise UsageError("in which partition? kcli txn abort TOPIC:PARTITION --start-offset N")
+        raise UsageError("missing argument: kcli txn abort TOPIC:PARTITION --start-offset N")
     topic, numbers = next(iter(Scope(words).topics.items()))
     if numbers is None and options.partition is not None:
         return TopicPartition(topic, options.partition)
@@ -144,7 +144,7 @@ def _named_producer(options: AbortOptions) -> ProducerState | None:
     ids = (options.producer_id, options.producer_epoch, options.coordinator_epoch)
     if ids == (None, None, None):
         if options.start_offset is None:
-            raise UsageError("which one? --start-offset N, as `kcli txn find-hanging` prints it (OPEN SINCE)")
+            raise UsageError("missing option: --start-offset N, as `kcli txn find-hanging` prints it (OPEN SINCE)")
         return None
     producer_id, epoch, coordinator_epoch = ids
     if producer_id is None or epoch is None or coordinator_epoch is None:
@@ -175,4 +175,4 @@ async def _still_open(cluster: Cluster, at: TopicPartition, producer: ProducerSt
     if isinstance(states, KcliError):
         return None
     same = [state for state in states if state.producer_id == producer.producer_id and state.open_since is not None]
-    return KcliError("the marker was taken, and the transaction is still open") if same else None
+    return KcliError("the broker accepted the marker, and the transaction is still open") if same else None

@@ -29,7 +29,7 @@ class TransactionRow(Row, section="transactions"):
     timeout: float | None = duration("Seconds after which the coordinator aborts it.")
     started: str | None = column("When its last transaction began, UTC.", unit="time", rank=3)
     age: float | None = duration("Seconds since then, while it is open.")
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
 class PartitionRow(Row, section="partitions"):
@@ -55,7 +55,7 @@ class DescribeOptions(NamedTransactions, ReadOptions):
 
 @command(
     "txn describe",
-    help="Transactional ids with timeout, age and open partitions.",
+    help="Show transactional ids with timeout, age and open partitions.",
     words="TXN",
     examples="""
 kcli txn describe billing-1
@@ -63,7 +63,7 @@ kcli txn describe billing-1 billing-2 -J | jq '.partitions[].topic'""",
 )
 def describe(options: DescribeOptions) -> int:
     """Print transactional ids: state, producer id and epoch, timeout, age, and the partitions that wait for the
-    markers, with the offset at which each is held up.
+    markers, with the offset that blocks each.
     """
     names = words_of(options, "transactional id")
 

@@ -28,10 +28,10 @@ class FencedRow(Row, section="transactions"):
     old: int | None = column("Epoch before.", rank=1)
     new: int | None = column("Epoch after.", rank=1)
     result: str = column("would fence, fenced or failed.", unit="word", rank=1)
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
-SHAPE = shape("txn.fence", "Transactional ids that were taken away from their producers, or would be.", FencedRow)
+SHAPE = shape("txn.fence", "Transactional ids, fenced or planned.", FencedRow)
 
 
 class FenceOptions(NamedTransactions, ChangeOptions):
@@ -40,7 +40,7 @@ class FenceOptions(NamedTransactions, ChangeOptions):
 
 @command(
     "txn fence",
-    help="Take ids from their producers; open transactions abort.",
+    help="Fence producers by transactional id; abort their transactions.",
     words="TXN",
     examples="""
 kcli txn fence billing-1
@@ -48,7 +48,7 @@ kcli txn fence billing-1 --execute""",
 )
 def fence(options: FenceOptions) -> int:
     """Fence transactional ids: the open transaction of each is aborted by its coordinator, and the producer that used
-    it gets PRODUCER_FENCED. The plan comes first; --execute does it.
+    it gets PRODUCER_FENCED. The plan comes first; --execute applies it.
     """
     return fence_all(options)
 

@@ -11,7 +11,7 @@ from kcli.cli.commands.txn.times import moment
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column, duration, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedTopics, ReadOptions
+from kcli.cli.parsing.groups import NamedTopics, PatternOptions, ReadOptions
 from kcli.cli.parsing.option import span, texts
 from kcli.cli.runtime.answer import answer, plural, say
 from kcli.errors import KcliError
@@ -28,16 +28,16 @@ class HangingRow(ProducerRow, section="transactions"):
     last_write: str | None = column("Timestamp of its last record or marker, UTC.", unit="time", rank=3)
     idle: float | None = duration("Seconds since then.")
     transactional_id: str | None = column("Its transactional id, where a coordinator knows it.", sparse=True, rank=1)
-    why: str = column("Why it will not end by itself.", unit="sentence", rank=1)
+    why: str = column("Why it does not end by itself.", unit="sentence", rank=1)
 
 
 SHAPE = shape("txn.find-hanging", "Open transactions that no coordinator will end, one a row.", HangingRow)
 
 
-class FindHangingOptions(NamedTopics, ReadOptions):
+class FindHangingOptions(NamedTopics, PatternOptions, ReadOptions):
     older_than = span(
         "--older-than",
-        help="How old its last record is at least. Default 15m, the longest timeout brokers allow.",
+        help="Minimum age of its last record (default 15m, the longest timeout brokers allow).",
     )
     brokers = texts(
         "--broker", also=("--broker-id",), metavar="ID", help="Only partitions that this broker leads. Repeatable."
@@ -56,10 +56,10 @@ kcli txn find-hanging --broker 2 -J""",
 def find_hanging(options: FindHangingOptions) -> int:
     """Find hanging transactions (KIP-664): open in a partition, its last record older than --older-than, and its
     coordinator either does not know the producer or does not count the partition in. Readers of committed records
-    wait there for ever. All topics are scanned, or those named. Exit code 3 when one hangs.
+    wait for it for ever. All topics are scanned, or those named. Exit code 3 when one hangs.
     """
     words = list(dict.fromkeys(options.words))
-    scope = Scope(words) if words else None
+    scope = Scope(words, literal=options.literal, reads=True) if words else None
     brokers = broker_ids(options.brokers)
     older = seconds(options.older_than, "--older-than", OLD / 1000)
 

@@ -57,12 +57,14 @@ class ListOptions(OpenOptions, ReadOptions):
         metavar="REGEX",
         help="Only ids that match as a whole (RE2, Kafka 4.1).",
     )
-    brokers = texts("--broker", also=("--broker-id",), metavar="ID", help="Only what this broker has. Repeatable.")
+    brokers = texts(
+        "--broker", also=("--broker-id",), metavar="ID", help="Only ids that this broker coordinates. Repeatable."
+    )
 
 
 @command(
     "txn list",
-    help="Transactional ids: state, producer, age.",
+    help="List transactional ids: state, producer, age.",
     examples="""
 kcli txn list
 kcli txn list --open --longer-than 5m        # transactions that hold readers up
@@ -70,9 +72,7 @@ kcli txn list --pattern 'billing-.*' -J
 kcli txn list --producer-id 1042             # id of this producer""",
 )
 def list_all(options: ListOptions) -> int:
-    """List transactional ids as their coordinators know them; all brokers are asked. The brokers filter, so that a long
-    list need not come over the wire.
-    """
+    """List transactional ids as their coordinators know them; all brokers are asked. The brokers filter."""
     wanted, brokers = _filter(options), broker_ids(options.brokers) or None
 
     async def work(cluster: Cluster, document: Document) -> None:
@@ -112,7 +112,7 @@ def _filter(options: ListOptions) -> Filter:
         if state is None:
             from kcli.text.suggest import did_you_mean
 
-            near = did_you_mean(given, STATES) or f"; there are {', '.join(STATES)}"
+            near = did_you_mean(given, STATES) or f"; known: {', '.join(STATES)}"
             raise UsageError(f"--state {given}: transactions have no such state{near}")
         states.append(state)
     if options.open:

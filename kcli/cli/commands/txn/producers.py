@@ -10,7 +10,7 @@ from kcli.cli.commands.txn.times import moment, since
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column, duration, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedTopics, ReadOptions
+from kcli.cli.parsing.groups import NamedTopics, PatternOptions, ReadOptions
 from kcli.cli.parsing.option import integer
 from kcli.cli.runtime.answer import answer, words_of
 from kcli.errors import KcliError
@@ -24,11 +24,11 @@ class StateRow(ProducerRow, section="producers"):
     open_since: int | None = column("Offset at which the open transaction begins here.")
 
 
-SHAPE = shape("txn.producers", "Producers that a partition remembers, one a row.", StateRow)
+SHAPE = shape("txn.producers", "Producers of a partition, one a row.", StateRow)
 
 
-class ProducersOptions(NamedTopics, OpenOptions, ReadOptions):
-    broker = integer("--broker", metavar="ID", least=0, help="Ask this replica, not the leaders.")
+class ProducersOptions(NamedTopics, PatternOptions, OpenOptions, ReadOptions):
+    broker = integer("--broker", metavar="ID", least=0, help="Ask this broker's replica, not the leaders.")
 
 
 @command(
@@ -41,8 +41,8 @@ kcli txn producers orders:0,1 --open
 kcli txn producers orders:0 --broker 2       # as that replica knows them""",
 )
 def producers(options: ProducersOptions) -> int:
-    """Print the producers that partitions remember: idempotent and transactional ones, the last to write first."""
-    scope = Scope(words_of(options, "TOPIC"))
+    """Print the producers that partitions know: idempotent and transactional ones, the last to write first."""
+    scope = Scope(words_of(options, "TOPIC"), literal=options.literal, reads=True)
 
     async def work(cluster: Cluster, document: Document) -> None:
         parts = await scope.partitions(cluster, ())

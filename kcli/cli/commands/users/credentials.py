@@ -28,7 +28,7 @@ class ChangeRow(Row, section="users"):
     old: int | None = column("Iterations before; null without a credential.", rank=1)
     new: int | None = column("Iterations after; null without a credential.", rank=1)
     result: str = column("would set, set, would delete, deleted, absent or failed.", unit="word", rank=1)
-    error: str | None = column("Why it was not done; null when it was, or will be.", table=False, unit="sentence")
+    error: str | None = column("Reason of a failure; null without one.", table=False, unit="sentence")
 
 
 def add_rows(document: Document, name: str, credentials: Credentials | KcliError) -> None:
@@ -58,7 +58,7 @@ async def find_users(
             found[name] = {}
         else:
             known = list(await describe_users(cluster)) if known is None else known
-            missing(document, name, KcliError(f"there is no user {name} with SCRAM credentials"), known)
+            missing(document, name, KcliError(f"user {name} has no SCRAM credentials"), known)
     return found
 
 

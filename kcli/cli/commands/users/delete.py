@@ -24,7 +24,7 @@ class DeleteOptions(ChangeOptions):
 
 @command(
     "users delete",
-    help="Delete users, or one mechanism of theirs.",
+    help="Delete users, or one of their mechanisms.",
     words="USER",
     examples="""
 kcli users delete bob --dry-run
@@ -32,8 +32,8 @@ kcli users delete bob alice --execute
 kcli users delete bob --mechanism SCRAM-SHA-256 --execute""",
 )
 def delete(options: DeleteOptions) -> int:
-    """Delete SCRAM credentials: the user cannot log in by them any more. Connections that are open stay, and ACLs stay.
-    The plan comes first; --execute does it.
+    """Delete SCRAM credentials: the user can no longer log in with them. Open connections and ACLs stay.
+    The plan comes first; --execute applies it.
     """
     names, wanted = words_of(options, "USER"), mechanisms_of(options.mechanisms)
 

@@ -15,14 +15,14 @@ SHAPE = shape("users.describe", "SCRAM credentials, one a row.", CredentialRow)
 
 @command(
     "users describe",
-    help="The credentials of users.",
+    help="Show the credentials of users.",
     words="USER",
     examples="""
 kcli users describe bob
 kcli users describe bob alice -J""",
 )
 def describe(options: ReadOptions) -> int:
-    """Print the SCRAM credentials of users: mechanism and iterations. Exit code 1 when one is none."""
+    """Print the SCRAM credentials of users: mechanism and iterations. Exit code 1 if one has none."""
     names = words_of(options, "USER")
 
     async def work(cluster: Cluster, document: Document) -> None:

@@ -22,7 +22,7 @@ kcli users
 kcli users list --format csv""",
 )
 def list_all(options: ReadOptions) -> int:
-    """Print the users that have SCRAM credentials. Passwords are never told, by any broker."""
+    """Print the users that have SCRAM credentials. Brokers never reveal passwords."""
 
     async def work(cluster: Cluster, document: Document) -> None:
         document.of(CredentialRow)

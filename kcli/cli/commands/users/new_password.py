@@ -15,11 +15,13 @@ from kcli.secret import Secret
 class PasswordOptions(Options):
     """Where a new password comes from."""
 
-    password_file = text("--password-file", metavar="FILE", help="From a file; - is stdin.")
+    password_file = text("--password-file", metavar="FILE", help="Read the password from a file; - is stdin.")
     password_command = text(
-        "--password-command", metavar="COMMAND", help="From what a command prints, such as 'pass show kafka/bob'."
+        "--password-command",
+        metavar="COMMAND",
+        help="Read the password from a command's output, such as 'pass show kafka/bob'.",
     )
-    password_env = text("--password-env", metavar="VARIABLE", help="From a variable's value.")
+    password_env = text("--password-env", metavar="VARIABLE", help="Read the password from a variable.")
 
 
 def check(options: PasswordOptions, *, asking: bool) -> None:
@@ -28,7 +30,7 @@ def check(options: PasswordOptions, *, asking: bool) -> None:
     if len(named) > 1:
         raise UsageError(f"{' and '.join(named)} exclude each other")
     if not named and asking and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError("where is the password? --password-file, --password-command or --password-env")
+        raise UsageError("missing password: --password-file, --password-command or --password-env")
 
 
 def read(options: PasswordOptions, user: str) -> Secret:
@@ -39,9 +41,9 @@ def read(options: PasswordOptions, user: str) -> Secret:
 
         password = getpass(f"New password of {user}: ", sys.stderr)
         if password != getpass("Once more: ", sys.stderr):
-            raise UsageError("the two passwords differ; nothing was done")
+            raise UsageError("the two passwords differ; nothing was changed")
     if not password:
-        raise UsageError("a password must not be empty; nothing was done")
+        raise UsageError("a password must not be empty; nothing was changed")
     return Secret(password)
 
 

@@ -38,7 +38,7 @@ kcli users set bob --password-command 'pass show kafka/bob' --mechanism SCRAM-SH
 def set_password(options: SetOptions) -> int:
     """Set a user's password, for the mechanisms that the user has, or for both if it is a new one. It is asked for on
     the terminal, without echo, or read from one of the places below; never from the command line. What is sent is
-    salted and hashed here, which is still as good as the password: use TLS. The plan comes first; --execute does it.
+    salted and hashed here, which is still as good as the password: use TLS. The plan comes first; --execute applies it.
     There is no undo: no broker tells the password there was.
     """
     names = words_of(options, "USER")

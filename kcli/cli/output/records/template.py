@@ -55,7 +55,7 @@ def split_template(text: str) -> list[bytes | tuple[str, str | None]]:
         else:
             name = text[place : place + 1]
             if name not in TOKENS or not name:
-                raise UsageError(f"-f: %{name} is no token; there are %s %S %R %k %K %T %h %t %p %o %%")
+                raise UsageError(f"-f: unknown token %{name}; known: %s %S %R %k %K %T %h %t %p %o %%")
             modifier, place = _modifier(text, place + 1)
             if literal:
                 items.append(unescape(literal, "-f"))

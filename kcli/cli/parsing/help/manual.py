@@ -34,7 +34,7 @@ FILES = {
     "~/.config/kcli/config.toml": "Profiles: clusters by name. `kcli config add` writes it.",
     ".kcli.toml": "Profiles of a project, up to the root of its repository.",
     "~/.config/kcli/keys.toml": "Keys of the dashboard.",
-    "~/.local/state/kcli/undo": "What changes replaced, as files that take them back.",
+    "~/.local/state/kcli/undo": "Undo files: the previous state of each change.",
 }
 ENVIRONMENT = {
     "KCLI_BOOTSTRAP": "Servers of the cluster, HOST:PORT,…",

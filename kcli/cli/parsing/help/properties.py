@@ -31,8 +31,8 @@ SECURITY: dict[str, tuple[dict[str, str], type[Frozen]]] = {
     "GSSAPI": (KERBEROS, Kerberos),
     "AWS_MSK_IAM": (AWS, Aws),
 }
-LAST = """Other names of Java's and librdkafka's clients mean nothing to kcli: they are passed over, and `-v` names
-them. Unknown names are refused."""
+LAST = """Other names of Java's and librdkafka's clients have no effect: kcli ignores them, and `-v` names them.
+Unknown names are refused."""
 REGISTRY = """For `--schema-registry` ([schemas](../schemas.md)). `basic.auth.`, `bearer.auth.` and `http.` go without
 the prefix, too; the names of TLS go with it: `schema.registry.ssl.ca.location`.
 """
@@ -55,7 +55,7 @@ def page() -> str:
     registry = "".join(f"- `{REGISTRY_PREFIX}{name}`\n" for name in OF_A_REGISTRY if name not in TLS)
     parts.append(f"## Schema registry\n\n{REGISTRY}\n{registry}")
     refused = "".join(f"- `{name}{'…' if name.endswith('.') else ''}`: {why}\n" for name, why in REFUSED.items())
-    parts.append(f"## Refused\n\nPassing them over would make a connection less safe, or another one.\n\n{refused}")
+    parts.append(f"## Refused\n\nIgnoring them would make a connection less safe, or change it.\n\n{refused}")
     return "\n".join([*parts, LAST]) + "\n"
 
 

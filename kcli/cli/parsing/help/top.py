@@ -38,4 +38,4 @@ def no_such_command(words: list[str]) -> UsageError:
 
     name = words[0]
     near = other_tools.command(words) or did_you_mean(name, SUBJECTS)
-    return UsageError(f"there is no command {name!r}{near or '; see `kcli --help`'}")
+    return UsageError(f"unknown command {name!r}{near or '; see `kcli --help`'}")

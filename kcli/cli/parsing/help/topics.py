@@ -118,8 +118,8 @@ Which cluster a command talks to, the first of these that is given:
 
 Properties of Java and librdkafka are read from -F FILE and -X KEY=VALUE, and
 from KCLI_* variables (KCLI_SASL_USERNAME). `kcli config current` or `kcli
-config show` tells which value is used and where it comes from; `kcli doctor`
-finds out why a connection fails. `kcli sandbox` starts a broker to try with.
+config show` shows which value is used and where it comes from; `kcli doctor`
+explains why a connection fails. `kcli sandbox` starts a broker to try with.
 """
 
 EXIT_CODES = """\
@@ -148,7 +148,7 @@ For scripts and CI:
   --columns A,B, --no-headers         Only these columns; no titles.
   kcli schema COMMAND                 The JSON schema of what a command prints.
   kcli COMMAND --help-json            The command's options as JSON.
-  --timeout DURATION                  Exit 4 if the awaited does not happen.
+  --timeout DURATION                  Exit 4 if the condition is not reached.
   --execute (-y, --yes), --dry-run    Apply a plan; print it only.
   lag --max-lag N                     Exit 3 if a group lags more.
   consume --fail-if-none              Exit 3 if no record matched.
@@ -169,7 +169,7 @@ by consume, tail and count: Avro as JSON, JSON Schema as the JSON it is.
                          file:PATH, id:N, SUBJECT[@VERSION], topic[@VERSION].
   --key-schema SPEC      The same for keys.
   --no-schema-cache      Neither use nor keep schemas in the cache folder.
-  --raw-value            Decode nothing.
+  --raw-value            Do not decode.
   --logical raw          Dates, times and decimals as they are stored.
   --avro-json            Avro's own JSON: {"int": 1}, bytes as strings.
   --fail-on-undecoded    Exit 1 if a key or value could not be decoded.
@@ -196,12 +196,12 @@ all columns and all digits.
   --sort COLUMN      Amounts, durations and times from the largest, everything
                      else from the least. COLUMN:asc and COLUMN:desc say which.
   --top N            Print the first N rows.
-  --no-headers       Leave the titles out.
+  --no-headers       Print no titles.
   -w, --watch        Refresh until Ctrl-C, in place on a terminal.
   --interval 10s     Refresh interval of --watch; -n N stops after N refreshes.
 
-A column is named as in `kcli schema COMMAND`: under_replicated. An unknown name
-is answered with those that there are. Rows without a value come last.
+Columns have the names of `kcli schema COMMAND`, such as under_replicated. An error
+for an unknown name lists the names. Rows without a value come last.
 
   kcli topics list --sort partitions --top 5
   kcli lag --columns group,lag,status --watch

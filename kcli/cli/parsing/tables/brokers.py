@@ -12,19 +12,19 @@ _5 = Option(name='count', flags=('-n', '--count'), kind='int', metavar='N', help
 _6 = Option(name='format', flags=('--format',), help='table (default), json, ndjson, yaml, csv, csv-safe, tsv or plain.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'), panel='Output')
 _7 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.', panel='Output')
 _8 = Option(name='wide', flags=('--wide',), kind='flag', help='Show all columns, uncut, with exact numbers, on a terminal too.', panel='Output', folded=True)
-_9 = Option(name='no_headers', flags=('--no-headers',), kind='flag', help='No line of titles in tables, CSV and TSV.', panel='Output', folded=True)
-_10 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.', panel='Connection', folded=True)
-_11 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.', panel='Connection', folded=True)
+_9 = Option(name='no_headers', flags=('--no-headers',), kind='flag', help='Print no titles in tables, CSV and TSV.', panel='Output', folded=True)
+_10 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Address of the cluster. Default: KCLI_BOOTSTRAP, the profile, localhost:9092.', panel='Connection', folded=True)
+_11 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Default: KCLI_PROFILE, its default_profile.', panel='Connection', folded=True)
 _12 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.', also=('--command-property', '--consumer-property', '--producer-property'), panel='Connection', folded=True)
 _13 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.', also=('--consumer.config', '--producer.config'), panel='Connection', folded=True)
-_14 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.', panel='Connection', folded=True)
-_15 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.', panel='Connection', folded=True)
-_16 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.', panel='Connection', folded=True)
-_17 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.', panel='Connection', folded=True)
-_18 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.', panel='Connection', folded=True)
-_19 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.', panel='Connection', folded=True)
+_14 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster advertises FROM (host:port, or host), for tunnels. Repeatable.', panel='Connection', folded=True)
+_15 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='Allow changes in this protected profile.', panel='Connection', folded=True)
+_16 = Option(name='trace', flags=('--trace',), kind='flag', help='Print a line on stderr for each frame on the wire.', panel='Connection', folded=True)
+_17 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='Append the lines of --trace to FILE.', panel='Connection', folded=True)
+_18 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Print only errors on stderr.', panel='Connection', folded=True)
+_19 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Print more on stderr.', panel='Connection', folded=True)
 
 COMMANDS = {
-    'list': Command(name='list', run='kcli.cli.commands.brokers.list:brokers', help='All brokers, with what they lead and store.', description="Print the brokers: whether each answers and how quickly, what it leads and stores, which replicas are behind.\nFenced ones are shown too, from clusters that tell (Kafka 4.0). Exit code 1 when one does not answer.\n\n\x08\nExamples:\n  kcli brokers\n  kcli brokers list -J | jq '.brokers[] | select(.behind > 0)'", options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19)),
-    'versions': Command(name='versions', run='kcli.cli.commands.brokers.versions:versions', help='Which APIs brokers speak, in which versions.', description='Print the APIs that brokers speak, and what kcli speaks of them.\n\n\x08\nExamples:\n  kcli brokers versions\n  kcli brokers versions 1 2 --format csv', words='ID', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19)),
+    'list': Command(name='list', run='kcli.cli.commands.brokers.list:brokers', help='List brokers with leaders, replicas and sizes.', description="Print the brokers: whether each answers and how quickly, what it leads and stores, which replicas are behind.\nFenced brokers are shown too, where the cluster reports them (Kafka 4.0). Exit code 1 when one does not answer.\n\n\x08\nExamples:\n  kcli brokers\n  kcli brokers list -J | jq '.brokers[] | select(.behind > 0)'", options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19)),
+    'versions': Command(name='versions', run='kcli.cli.commands.brokers.versions:versions', help='List the APIs of brokers with their versions.', description='Print the APIs that brokers speak, and what kcli speaks of them.\n\n\x08\nExamples:\n  kcli brokers versions\n  kcli brokers versions 1 2 --format csv', words='ID', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19)),
 }

@@ -3,7 +3,7 @@
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 
-_0 = Option(name='internal', flags=('--internal',), kind='flag', help="Kafka's own topics too.")
+_0 = Option(name='internal', flags=('--internal',), kind='flag', help="Include Kafka's internal topics.")
 _1 = Option(name='columns', flags=('--columns',), metavar='COLUMN,…', help='Print only these columns, in this order.', panel='Output', folded=True)
 _2 = Option(name='sort', flags=('--sort',), metavar='COLUMN', help='Sort by a column: amounts and times from the largest, others from the least. COLUMN:asc or :desc.', panel='Output', folded=True)
 _3 = Option(name='top', flags=('--top',), kind='int', metavar='N', help='Print only the first N rows.', least=1, panel='Output', folded=True)
@@ -13,24 +13,25 @@ _6 = Option(name='count', flags=('-n', '--count'), kind='int', metavar='N', help
 _7 = Option(name='format', flags=('--format',), help='table (default), json, ndjson, yaml, csv, csv-safe, tsv or plain.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'), panel='Output')
 _8 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.', panel='Output')
 _9 = Option(name='wide', flags=('--wide',), kind='flag', help='Show all columns, uncut, with exact numbers, on a terminal too.', panel='Output', folded=True)
-_10 = Option(name='no_headers', flags=('--no-headers',), kind='flag', help='No line of titles in tables, CSV and TSV.', panel='Output', folded=True)
-_11 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.', panel='Connection', folded=True)
-_12 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.', panel='Connection', folded=True)
+_10 = Option(name='no_headers', flags=('--no-headers',), kind='flag', help='Print no titles in tables, CSV and TSV.', panel='Output', folded=True)
+_11 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Address of the cluster. Default: KCLI_BOOTSTRAP, the profile, localhost:9092.', panel='Connection', folded=True)
+_12 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Default: KCLI_PROFILE, its default_profile.', panel='Connection', folded=True)
 _13 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.', also=('--command-property', '--consumer-property', '--producer-property'), panel='Connection', folded=True)
 _14 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.', also=('--consumer.config', '--producer.config'), panel='Connection', folded=True)
-_15 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.', panel='Connection', folded=True)
-_16 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.', panel='Connection', folded=True)
-_17 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.', panel='Connection', folded=True)
-_18 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.', panel='Connection', folded=True)
-_19 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.', panel='Connection', folded=True)
-_20 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.', panel='Connection', folded=True)
+_15 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster advertises FROM (host:port, or host), for tunnels. Repeatable.', panel='Connection', folded=True)
+_16 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='Allow changes in this protected profile.', panel='Connection', folded=True)
+_17 = Option(name='trace', flags=('--trace',), kind='flag', help='Print a line on stderr for each frame on the wire.', panel='Connection', folded=True)
+_18 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='Append the lines of --trace to FILE.', panel='Connection', folded=True)
+_19 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Print only errors on stderr.', panel='Connection', folded=True)
+_20 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Print more on stderr.', panel='Connection', folded=True)
 _21 = Option(name='unclean', flags=('--unclean',), kind='flag', help='For leaderless partitions: elect any live replica. Loses records.')
 _22 = Option(name='named_topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='The topic, instead of an argument.', also=('--topics',), word=True, panel='Names', folded=True)
-_23 = Option(name='all_topics', flags=('-a', '--all-topics'), kind='flag', help='Every topic.', also=('--all-topic-partitions',))
-_24 = Option(name='execute', flags=('--execute', '-y', '--yes'), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
-_25 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.', panel='Plan')
+_23 = Option(name='literal', flags=('--literal',), kind='flag', help="Read names as they are. Default: a glob ('orders-*') or '^RE' (from the start of the name) is a pattern.", panel='Names', folded=True)
+_24 = Option(name='all_topics', flags=('-a', '--all-topics'), kind='flag', help='Every topic.', also=('--all-topic-partitions',))
+_25 = Option(name='execute', flags=('--execute', '-y', '--yes'), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
+_26 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show the plan.', panel='Plan')
 
 COMMANDS = {
     'list': Command(name='list', run='kcli.cli.commands.leaders.list:show', help='Partitions that are leaderless or not led by their preferred replica.', description="Print the partitions not led by their preferred replica (the first in the list of replicas), and those without a\nleader.\n\n\x08\nExamples:\n  kcli leaders\n  kcli leaders list --internal -J | jq '.partitions[] | select(.leader == null)'", options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20)),
-    'elect': Command(name='elect', run='kcli.cli.commands.leaders.elect:elect', help='Give partitions back to their preferred leaders; or, unclean, to anybody.', description='Elect leaders: of each partition the first of its replicas, if that is in sync. The plan comes first; --execute\napplies it. A partition already led by its preferred replica is not an error.\n\nWith --unclean: leaderless partitions get a live replica that is not in sync as leader, and RECORDS THAT ONLY THE\nOTHER REPLICAS HAVE ARE LOST. Try to bring those brokers back first.\n\n\x08\nExamples:\n  kcli leaders elect orders                            # the plan\n  kcli leaders elect orders:0,3 payments --execute\n  kcli leaders elect --all-topics --internal --execute\n  kcli leaders elect orders:3 --unclean --execute      # the last resort', words='TOPIC', options=(_0, _21, _22, _23, _24, _25, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20)),
+    'elect': Command(name='elect', run='kcli.cli.commands.leaders.elect:elect', help='Elect preferred leaders; or, unclean, any live replica.', description="Elect leaders: of each partition the first of its replicas, if that is in sync. The plan comes first; --execute\napplies it. A partition already led by its preferred replica is not an error.\n\nWith --unclean: leaderless partitions get a live replica that is not in sync as leader, and RECORDS THAT ONLY THE\nOTHER REPLICAS HAVE ARE LOST. Try to bring those brokers back first.\n\n\x08\nExamples:\n  kcli leaders elect orders                            # the plan\n  kcli leaders elect orders:0,3 payments --execute\n  kcli leaders elect 'orders-*'\n  kcli leaders elect --all-topics --internal --execute\n  kcli leaders elect orders:3 --unclean --execute      # the last resort", words='TOPIC', options=(_0, _21, _22, _23, _24, _25, _26, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20)),
 }

@@ -13,21 +13,22 @@ _6 = Option(name='count', flags=('-n', '--count'), kind='int', metavar='N', help
 _7 = Option(name='format', flags=('--format',), help='table (default), json, ndjson, yaml, csv, csv-safe, tsv or plain.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'), panel='Output')
 _8 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.', panel='Output')
 _9 = Option(name='wide', flags=('--wide',), kind='flag', help='Show all columns, uncut, with exact numbers, on a terminal too.', panel='Output', folded=True)
-_10 = Option(name='no_headers', flags=('--no-headers',), kind='flag', help='No line of titles in tables, CSV and TSV.', panel='Output', folded=True)
-_11 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.', panel='Connection', folded=True)
-_12 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.', panel='Connection', folded=True)
+_10 = Option(name='no_headers', flags=('--no-headers',), kind='flag', help='Print no titles in tables, CSV and TSV.', panel='Output', folded=True)
+_11 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Address of the cluster. Default: KCLI_BOOTSTRAP, the profile, localhost:9092.', panel='Connection', folded=True)
+_12 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Default: KCLI_PROFILE, its default_profile.', panel='Connection', folded=True)
 _13 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.', also=('--command-property', '--consumer-property', '--producer-property'), panel='Connection', folded=True)
 _14 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.', also=('--consumer.config', '--producer.config'), panel='Connection', folded=True)
-_15 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.', panel='Connection', folded=True)
-_16 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.', panel='Connection', folded=True)
-_17 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.', panel='Connection', folded=True)
-_18 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.', panel='Connection', folded=True)
-_19 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.', panel='Connection', folded=True)
-_20 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.', panel='Connection', folded=True)
+_15 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster advertises FROM (host:port, or host), for tunnels. Repeatable.', panel='Connection', folded=True)
+_16 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='Allow changes in this protected profile.', panel='Connection', folded=True)
+_17 = Option(name='trace', flags=('--trace',), kind='flag', help='Print a line on stderr for each frame on the wire.', panel='Connection', folded=True)
+_18 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='Append the lines of --trace to FILE.', panel='Connection', folded=True)
+_19 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Print only errors on stderr.', panel='Connection', folded=True)
+_20 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Print more on stderr.', panel='Connection', folded=True)
 _21 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='Only this topic. Repeatable.')
-_22 = Option(name='by', flags=('--by',), help='A row for each (default: replica).', choices=('replica', 'topic', 'broker'))
+_22 = Option(name='by', flags=('--by',), help='Group rows by this (default: replica).', choices=('replica', 'topic', 'broker'))
+_23 = Option(name='literal', flags=('--literal',), kind='flag', help="Read names as they are. Default: a glob ('orders-*') or '^RE' (from the start of the name) is a pattern.", panel='Names', folded=True)
 
 COMMANDS = {
-    'list': Command(name='list', run='kcli.cli.commands.logdirs.list:directories', help='The directories of brokers: used, free, how many replicas.', description='Print the log directories of brokers: bytes of replicas, what is left on the volume, how many replicas. Exit code\n1 when a directory is offline or a broker does not tell.\n\n\x08\nExamples:\n  kcli logdirs\n  kcli logdirs --broker 1 --broker 2 -J', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20)),
-    'replicas': Command(name='replicas', run='kcli.cli.commands.logdirs.replicas:replicas', help='The replicas in them, with sizes.', description='Print replicas with their sizes, by directory; or added up by topic or broker.\n\n\x08\nExamples:\n  kcli logdirs replicas --topic orders\n  kcli logdirs replicas --by topic --sort size\n  kcli logdirs replicas --broker 1 --format csv', options=(_21, _22, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20)),
+    'list': Command(name='list', run='kcli.cli.commands.logdirs.list:directories', help='List log directories: used, free and number of replicas.', description='Print the log directories of brokers: bytes of replicas, free bytes of the volume, number of replicas. Exit\ncode 1 when a directory is offline or a broker does not report.\n\n\x08\nExamples:\n  kcli logdirs\n  kcli logdirs --broker 1 --broker 2 -J', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20)),
+    'replicas': Command(name='replicas', run='kcli.cli.commands.logdirs.replicas:replicas', help='List replicas with their sizes.', description="Print replicas with their sizes, by directory; or totals by topic or broker.\n\n\x08\nExamples:\n  kcli logdirs replicas --topic orders\n  kcli logdirs replicas -t 'orders-*' --by topic\n  kcli logdirs replicas --by topic --sort size\n  kcli logdirs replicas --broker 1 --format csv", options=(_21, _22, _23, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20)),
 }

@@ -5,26 +5,26 @@ from kcli.cli.parsing.option import Option
 
 _0 = Option(name='api_version', flags=('--api-version',), kind='int', metavar='N', help='The version. Default: the highest that both sides speak.', least=0)
 _1 = Option(name='broker', flags=('--broker',), metavar='WHICH', help='Broker to ask: any (default), controller, ID, group:NAME or txn:ID (its coordinator), leader:TOPIC:N.')
-_2 = Option(name='list', flags=('--list',), kind='flag', help="Print the APIs: our versions, and the broker's.")
+_2 = Option(name='list', flags=('--list',), kind='flag', help='Print the APIs: versions of kcli and of the broker.')
 _3 = Option(name='describe', flags=('--describe',), kind='flag', help='Print the fields of an API, request and answer.')
 _4 = Option(name='hex', flags=('--hex',), kind='flag', help='Show the bytes of both frames on stderr.')
-_5 = Option(name='explain', flags=('--explain',), kind='flag', help='Put the name of each error code beside it.')
+_5 = Option(name='explain', flags=('--explain',), kind='flag', help='Add the name of each error code.')
 _6 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Print the whole request, and send nothing.')
 _7 = Option(name='format', flags=('--format',), help='table (default), json, ndjson, yaml, csv, csv-safe, tsv or plain.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'), panel='Output')
 _8 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.', panel='Output')
 _9 = Option(name='wide', flags=('--wide',), kind='flag', help='Show all columns, uncut, with exact numbers, on a terminal too.', panel='Output', folded=True)
-_10 = Option(name='no_headers', flags=('--no-headers',), kind='flag', help='No line of titles in tables, CSV and TSV.', panel='Output', folded=True)
-_11 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.', panel='Connection', folded=True)
-_12 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.', panel='Connection', folded=True)
+_10 = Option(name='no_headers', flags=('--no-headers',), kind='flag', help='Print no titles in tables, CSV and TSV.', panel='Output', folded=True)
+_11 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Address of the cluster. Default: KCLI_BOOTSTRAP, the profile, localhost:9092.', panel='Connection', folded=True)
+_12 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Default: KCLI_PROFILE, its default_profile.', panel='Connection', folded=True)
 _13 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.', also=('--command-property', '--consumer-property', '--producer-property'), panel='Connection', folded=True)
 _14 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.', also=('--consumer.config', '--producer.config'), panel='Connection', folded=True)
-_15 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.', panel='Connection', folded=True)
-_16 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.', panel='Connection', folded=True)
-_17 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.', panel='Connection', folded=True)
-_18 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.', panel='Connection', folded=True)
-_19 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.', panel='Connection', folded=True)
-_20 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.', panel='Connection', folded=True)
+_15 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster advertises FROM (host:port, or host), for tunnels. Repeatable.', panel='Connection', folded=True)
+_16 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='Allow changes in this protected profile.', panel='Connection', folded=True)
+_17 = Option(name='trace', flags=('--trace',), kind='flag', help='Print a line on stderr for each frame on the wire.', panel='Connection', folded=True)
+_18 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='Append the lines of --trace to FILE.', panel='Connection', folded=True)
+_19 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Print only errors on stderr.', panel='Connection', folded=True)
+_20 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Print more on stderr.', panel='Connection', folded=True)
 
 COMMANDS = {
-    '': Command(name='raw', run='kcli.cli.commands.raw.raw:run', description='Send any request of Kafka\'s protocol and print the answer as JSON. The API is named by name or key. The body is\nJSON in the field names of Kafka\'s schemas (or ours): an argument, @FILE, or - for stdin; fields that are not\ngiven take the schema\'s defaults, bytes are base64. A profile\'s guard holds here too: read_only sends nothing\nthat changes anything.\n\nError codes in the answer are named on stderr, and make the exit code 1.\n\n\x08\nExamples:\n  kcli raw --list                                  # the APIs, with our versions and the broker\'s\n  kcli raw --describe Metadata --api-version 12    # fields, types, defaults\n  kcli raw Metadata \'{"topics": [{"name": "orders"}]}\'\n  kcli raw 60 --broker 2 --api-version 0 --explain\n  kcli raw DescribeGroups \'{"groups": ["billing"]}\' --broker group:billing\n  kcli raw DeleteTopics @delete.json --broker controller --dry-run\n  kcli raw ListOffsets - --broker leader:orders:0 --hex < body.json', words='API [BODY]', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20)),
+    '': Command(name='raw', run='kcli.cli.commands.raw.raw:run', description='Send any request of Kafka\'s protocol and print the answer as JSON. The API is named by name or key. The body is\nJSON in the field names of Kafka\'s schemas (or ours): an argument, @FILE, or - for stdin; missing fields take the\nschema\'s defaults, bytes are base64. A profile\'s guard holds here too: read_only sends nothing that changes\nanything.\n\nError codes in the answer are named on stderr, and make the exit code 1.\n\n\x08\nExamples:\n  kcli raw --list                                  # the APIs, with our versions and the broker\'s\n  kcli raw --describe Metadata --api-version 12    # fields, types, defaults\n  kcli raw Metadata \'{"topics": [{"name": "orders"}]}\'\n  kcli raw 60 --broker 2 --api-version 0 --explain\n  kcli raw DescribeGroups \'{"groups": ["billing"]}\' --broker group:billing\n  kcli raw DeleteTopics @delete.json --broker controller --dry-run\n  kcli raw ListOffsets - --broker leader:orders:0 --hex < body.json', words='API [BODY]', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20)),
 }

@@ -110,7 +110,7 @@ def records(
         ("--keep-timestamps", "timestamp", timestamps),
     ):
         if wanted and name not in there:
-            raise UsageError(f"{option} takes a column {name}; there are {', '.join(there)}")
+            raise UsageError(f"{option} takes a column {name}; columns: {', '.join(there)}")
     if not whole and value is None and "value" not in there:
         raise UsageError(
             f"which column is the value? There are {', '.join(there)}: --value-column NAME, or --value json takes the "

@@ -291,7 +291,7 @@ def test_without_execute_nothing_is_done_and_a_script_is_told(kcli: Kcli) -> Non
     assert kcli.apply(FILE, "--execute", "--dry-run").code == 2
     wrong = kcli.apply("topics: {a: {partitons: 1}}", "--execute")
     assert (wrong.code, wrong.out) == (2, "")
-    assert "f.yaml:1: topics: a: there is no key partitons; did you mean partitions?" in wrong.err
+    assert "f.yaml:1: topics: a: unknown key partitons; did you mean partitions?" in wrong.err
 
 
 @pytest.mark.parametrize("format", ["yaml", "toml", "json"])
@@ -338,7 +338,7 @@ def test_an_export_is_of_some_sections_and_names_only(kcli: Kcli) -> None:
     assert list(some) == ["schema", "quotas"]
     old = kcli("export", "--match", "user alice", "--format", "json")
     assert json.loads(old.out) == some
-    assert old.err == "kcli: --match is an argument today: kcli export 'user alice'\n"
+    assert old.err == "kcli: --match is an argument now: kcli export 'user alice'\n"
     assert kcli("export", "--literal", "o*").err.startswith("kcli: o*: nothing is named so")
 
 
@@ -349,10 +349,10 @@ def test_an_export_by_pattern_finds_something_or_says_so(kcli: Kcli) -> None:
         assert list(some["topics"]) == ["orders"]
     none = kcli("export", "^cu")
     assert (none.code, none.out) == (1, "")
-    assert none.err == "kcli: ^cu: nothing is named so; a name, a glob such as 'orders-*', or '^RE'\n"
+    assert none.err == "kcli: ^cu: no resource matches; write a name, a glob such as 'orders-*', or '^RE'\n"
     part = kcli("export", "cu*", "orders", "--format", "json")
     assert (part.code, list(json.loads(part.out)["topics"])) == (0, ["orders"])
-    assert part.err == "kcli: cu*: nothing is named so; a name, a glob such as 'orders-*', or '^RE'\n"
+    assert part.err == "kcli: cu*: no resource matches; write a name, a glob such as 'orders-*', or '^RE'\n"
     assert kcli("export", "cu*", "orders", "-q").err == ""
     both = kcli("export", "cu*", "ca*")
     assert (both.code, both.out) == (1, "")
@@ -491,7 +491,7 @@ def test_a_run_ends_when_the_brokers_tell_what_was_done(kcli: Kcli, monkeypatch:
     monkeypatch.setattr(Plan.settle, "__defaults__", (0.0,))
     done = kcli.apply(text.replace("1h", "3h"), "--execute")
     assert (done.code, len(looks)) == (0, 2)
-    assert "the brokers have not all learned of it yet: there retention.ms" in done.err
+    assert "some brokers do not have the change yet: there retention.ms" in done.err
 
 
 def test_stdin_is_a_file_too(kcli: Kcli, sandbox: SandboxThread, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -501,7 +501,7 @@ def test_stdin_is_a_file_too(kcli: Kcli, sandbox: SandboxThread, monkeypatch: py
     piped("topics: {new: {partitions: 1}}")
     assert kcli("apply", "-", "--execute").code == 0
     piped("\ntopics: {new: {partitons: 1}}")
-    assert kcli("diff", "-").err.startswith("kcli: stdin:2: topics: new: there is no key partitons")
+    assert kcli("diff", "-").err.startswith("kcli: stdin:2: topics: new: unknown key partitons")
     piped(kcli("export").out)
     assert kcli("diff", "-").code == 0
 

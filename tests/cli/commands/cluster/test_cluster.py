@@ -56,7 +56,7 @@ def test_a_broker_that_is_gone_is_told_and_the_exit_code_is_1(
     assert "fenced" in fenced["errors"][0]["message"]
     assert document(capsys, "brokers", "versions")["errors"] == []
     missing = document(capsys, "brokers", "versions", "4", code=1)
-    assert "there is no broker 4" in missing["errors"][0]["message"]
+    assert "unknown broker 4" in missing["errors"][0]["message"]
 
 
 def test_versions_are_those_of_the_broker_and_ours(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:

@@ -158,10 +158,10 @@ def test_a_second_cluster_of_one_command_line(home: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "name", "sentence"),
     [
-        (USER, "pord", "there is no profile pord; did you mean prod?"),
-        (USER, "zzz", "there is no profile zzz; there are dev, prod, shared"),
-        ("", "zzz", "there is no profile zzz: none is defined in"),
-        ("default_profile = 'x'", None, "config.toml: default_profile: there is no profile x"),
+        (USER, "pord", "unknown profile pord; did you mean prod?"),
+        (USER, "zzz", "unknown profile zzz; known: dev, prod, shared"),
+        ("", "zzz", "unknown profile zzz: none is defined in"),
+        ("default_profile = 'x'", None, "config.toml: default_profile: unknown profile x"),
         ("defualt_profile = 'x'", "a", "defualt_profile is no key of this file; did you mean default_profile"),
         ("default_profile = 3", None, "default_profile is a text"),
         ("profiles = 3", "a", "profiles are tables"),

@@ -121,7 +121,7 @@ def test_what_the_broker_refuses_is_told_before_anything_is_done(
         (["set", "topic", "orders", "retention.ms"], "expected KEY=VALUE"),
         (["set", "topic", "orders"], "KIND NAME KEY"),
         (["restore", "/nowhere"], "No such file"),
-        (["list"], "of which kind?"),
+        (["list"], "missing KIND:"),
         (["diff", "topic", "a", "b", "c"], "compare one with another"),
     ],
 )
@@ -276,7 +276,7 @@ def test_what_is_so_already_is_not_changed_and_not_counted(
         printed = capsys.readouterr()
         return [row["result"] for row in json.loads(printed.out)["configs"]], printed.err
 
-    nothing = "kcli: there is nothing to change\n"
+    nothing = "kcli: nothing to change\n"
     assert told("set", "retention.ms=604800000") == (["done"], "kcli: configs: 1 changed\n"), "it was only inherited"
     assert told("set", "retention.ms=604800000") == (["unchanged"], nothing)
     pairs = ("retention.ms=604800000", "cleanup.policy=compact")

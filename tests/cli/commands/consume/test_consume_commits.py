@@ -62,7 +62,7 @@ class Silent(Consumer):
 async def test_D45_a_coordinator_that_is_gone_does_not_hold_up_ctrl_c() -> None:
     one = commits(Silent())
     with pytest.raises(
-        LastCommitFailed, match=r"no answer within 0.05 s: t\[0\] before offset 7: .* may be read"
+        LastCommitFailed, match=r"no response within 0.05 s: t\[0\] before offset 7: .* may be read"
     ) as told:
         await asyncio.wait_for(one.last(0.05), 10)
     assert told.value.exit_code == 4

@@ -104,7 +104,7 @@ def test_a_group_commits_what_was_filtered_out_too(kcli: Shell, numbers: str) ->
 def test_fail_if_none_is_an_assertion(kcli: Shell, numbers: str) -> None:
     done = kcli("consume", numbers, "-e", "--grep", "nowhere", "--fail-if-none")
     assert (done.returncode, done.stdout) == (3, b"")
-    assert done.stderr == b"kcli: no record was written, and --fail-if-none is given\n"
+    assert done.stderr == b"kcli: no record matched (--fail-if-none)\n"
     assert kcli("consume", numbers, "-e", "--key", "k1", "--fail-if-none").returncode == 0
 
 
@@ -113,7 +113,7 @@ def test_fail_if_none_is_an_assertion(kcli: Shell, numbers: str) -> None:
     ("words", "sentence"),
     [
         (["--where", "value.x = 3"], "--where value.x = 3: column 9: write == for ="),
-        (["--where", "valeu.x"], "--where valeu.x: column 1: there is no name valeu; did you mean value?"),
+        (["--where", "valeu.x"], "--where valeu.x: column 1: unknown name valeu; did you mean value?"),
         (["--grep", "(a"], "--grep (a: column 1: missing ), unterminated subpattern"),
         (["--key-grep", "*"], "--key-grep *: column 1: nothing to repeat"),
     ],

@@ -155,7 +155,7 @@ def test_repartition_and_compression_make_batches_anew(kcli: Shell) -> None:
     fill(kcli, source, 300)
     few = kcli("copy", source, target)
     assert few.returncode == 2
-    assert b"has no partition 2: its partitions are 0-0; --repartition chooses anew" in few.stderr
+    assert b"has no partition 2: its partitions are 0-0; --repartition assigns new ones" in few.stderr
     row = copies(kcli, source, target, "--repartition", "-z", "zstd")
     assert (row["copied"], row["untouched"]) == (300, 0)
     want = [{**one, "partition": 0} for one in content(kcli, source)]
@@ -261,7 +261,7 @@ def test_follow_goes_on_until_ctrl_c_which_is_success(kcli: Shell) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("a",), "copy what, and where to? kcli copy SRC DST"),
+        (("a",), "missing arguments: kcli copy SRC DST"),
         (("a", "a"), "SRC and DST are one topic"),
         (("a", "b", "--rate", "fast"), "--rate fast: expected records or bytes a second, such as 500 or 10MB"),
         (("a", "b", "--rate", "inf"), "--rate inf: expected records or bytes a second"),

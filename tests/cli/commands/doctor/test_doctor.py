@@ -423,7 +423,7 @@ def test_a_topic_that_the_brokers_answer_leaves_out(names: list[str]) -> None:
         rights_port[0] = int(address.rpartition(":")[2])
         exit_code, steps, _ = examine(address, "-t", "orders")
     assert (exit_code, steps[-1]["fault"]) == (1, "metadata")
-    assert "topic orders: the broker's answer leaves it out" in steps[-1]["result"]
+    assert "topic orders: the broker's response does not contain it" in steps[-1]["result"]
 
 
 def test_what_we_may_do_is_named_and_a_group_we_may_not_use() -> None:
@@ -450,7 +450,7 @@ def test_what_we_may_do_is_named_and_a_group_we_may_not_use() -> None:
             "group g: Read, Describe; not Delete, DescribeConfigs, AlterConfigs; broker 1 coordinates it",
         ),
         (1 << 8, 1, "group g: Describe; not Read, Delete, DescribeConfigs, AlterConfigs"),
-        (-(2**31), 0, "group g: the broker does not tell what may be done; broker 1 coordinates it"),
+        (-(2**31), 0, "group g: the broker does not report permissions; broker 1 coordinates it"),
     ],
 )
 def test_what_we_may_do_with_a_group_is_asked_of_its_coordinator(bits: int, code: int, says: str) -> None:

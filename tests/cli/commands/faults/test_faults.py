@@ -72,7 +72,7 @@ def test_a_fault_is_ordered_happens_and_is_taken_back(sandbox: str) -> None:
         (["delay", "api"], 2, "expected NAME=VALUE"),
         (["delay", "api=Fetch"], 1, "delay needs seconds"),
         (["kill"], 2, "which broker? kcli faults kill NUMBER"),
-        (["kill", "7"], 1, "there is no broker 7"),
+        (["kill", "7"], 1, "unknown broker 7"),
     ],
 )
 def test_what_makes_no_sense_is_said(sandbox: str, words: list[str], code: int, sentence: str) -> None:

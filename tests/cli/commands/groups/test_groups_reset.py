@@ -179,7 +179,7 @@ def test_E43_the_undo_file_brings_back_also_what_was_not_committed(shell: Shell)
     assert shell.committed("billing") == ORDERS
     again = shell("groups", "reset", "--from-file", str(undo), "--execute", "-J")
     assert (again.code, {row["result"] for row in again.rows}) == (0, {"unchanged"})
-    assert "there is nothing to change" in again.err
+    assert "nothing to change" in again.err
     assert len(shell.undo_files) == 2  # the undo has an undo; what changed nothing has none
 
 
@@ -264,7 +264,7 @@ def test_delete_offsets_of_an_empty_group_and_of_one_that_is_none(shell: Shell) 
     assert (done.code, done.results) == (0, [(50, None, "deleted"), (None, None, "unchanged")])
     assert shell.committed("billing") == {("orders", 1): 10}
     again = shell("groups", "delete-offsets", "billing", "-t", "mail", "--execute")
-    assert (again.code, again.err) == (0, "kcli: nothing is committed there: nothing to change\n")
+    assert (again.code, again.err) == (0, "kcli: no committed offset: nothing to change\n")
     wrong = shell("groups", "delete-offsets", "biling", "-t", "orders", "--execute")
     assert wrong.code == 1
     assert "biling: this group does not exist; did you mean billing?" in wrong.err
@@ -332,7 +332,7 @@ def test_a_file_of_another_cluster_is_told(shell: Shell) -> None:
     text = json.dumps({"schema": "kcli.groups.export/1", "taken": [{"cluster_id": "elsewhere"}], "offsets": [row]})
     ran = shell("groups", "reset", "--from-file", shell.file(text), "--dry-run")
     assert ran.code == 0
-    assert "is of another cluster, elsewhere: this is " in ran.err
+    assert "was written for another cluster, elsewhere: this is " in ran.err
 
 
 def test_rows_of_a_file_fail_alone(shell: Shell) -> None:
@@ -393,7 +393,7 @@ def test_a_reset_makes_a_group_that_does_not_exist(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ((), "reset to what? one of --to, --to-earliest"),
+        ((), "missing target: one of --to, --to-earliest"),
         (("--to-earliest", "--to-offset", "0"), "--to-earliest and --to-offset exclude each other"),
         (("--to-earliest",), "of which topics?"),
         (("--to-earliest", "-t", "orders", "--all-topics"), "--topic and --all-topics exclude each other"),

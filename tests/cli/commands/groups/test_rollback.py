@@ -61,7 +61,7 @@ def test_the_plan_says_which_time_stands_there_and_where_none_does(kcli: Shell, 
     done = kcli("rollback", topic, "-t", topic, "--time-field", "event.ts", "--start", iso(BASE + 400), "-J")
     notes = [row["note"] for row in json.loads(done.stdout)["partitions"]]
     assert notes[0].startswith("event.ts is 2023-11-14T22:20:0")
-    assert notes[1:3] == ["no record is that young: the end"] * 2
+    assert notes[1:3] == ["no record is that recent: the end"] * 2
     assert notes[3] == "no record has a time in event.ts"
 
 

@@ -50,9 +50,9 @@ def test_of_a_topic_only_the_groups_are_told_that_read_it(line: Line) -> None:
     assert of_orders.err == ""
     nobody = line("lag", "-t", "odrers")
     assert (nobody.code, nobody.out) == (0, "")
-    assert nobody.err == "kcli: odrers: no group has committed or owns any of it\n"
+    assert nobody.err == "kcli: odrers: no group has committed or owns a partition of it\n"
     assert line("lag", "idle", "-t", "orders").err == (
-        "kcli: orders: none of these groups has committed or owns any of it\n"
+        "kcli: orders: no such group has committed or owns a partition of it\n"
     )
     assert line("lag", "-t", "odrers", "-q").err == ""
 
@@ -133,7 +133,7 @@ def test_E71_a_named_share_group_says_why_it_has_no_lag_and_is_left_out_of_all(l
     line.tiny.group("shared", type="share")
     ran = line("lag", "shared")
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err == "kcli: shared: this broker does not tell how far its share groups are\n"
+    assert ran.err == "kcli: shared: this broker does not report how far its share groups are\n"
     assert line("lag").code == 0
 
 

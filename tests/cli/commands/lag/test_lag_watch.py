@@ -97,13 +97,13 @@ def test_assertions_end_with_their_exit_code(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--for", "5m"), "--for and --timeout need something to hold: --max-lag or --max-time"),
+        (("--for", "5m"), "--for and --timeout need an assertion: --max-lag or --max-time"),
         (("--watch", "--interval", "soon"), "--interval soon: expected a duration"),
         (("--prometheus", "nine"), "--prometheus nine: expected [HOST]:PORT, such as :9308"),
         (("--replay", "/no/such/file"), "--replay /no/such/file: No such file or directory"),
         (("record", "--replay", "x"), "record reads the cluster, --replay a file; take one"),
         (("--prometheus", ":0", "--replay", "x"), "--prometheus serves what the cluster says, --replay reads a file"),
-        (("record", "--max-lag", "0"), "record only writes down what was read; --max-lag and --max-time"),
+        (("record", "--max-lag", "0"), "record only stores what was read; --max-lag and --max-time"),
         (("--prometheus", ":0", "--max-time", "5m"), "--prometheus only serves what was read; --max-lag"),
         (("--watch", "--interval", "0"), "--interval 0: must be more than 0, such as 500ms"),
         (("--watch", "--window", "0s"), "--window 0s: must be more than 0, such as 500ms"),
@@ -127,7 +127,7 @@ def test_an_empty_recording_is_no_proof(tmp_path: Path) -> None:
     file = tmp_path / "r.ndjson"
     file.write_text("")
     ran = inside("lag", "--replay", str(file), "--max-lag", "0")
-    assert (ran.code, ran.err) == (1, f"kcli: --replay {file}: there is no look in it\n")
+    assert (ran.code, ran.err) == (1, f"kcli: --replay {file}: the recording has no refresh\n")
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_a_line_of_another_form_stops_or_is_skipped(kcli: Shell) -> None:
     topic = kcli.topic()
     done = kcli("produce", topic, "-f", "%k %s", stdin=b"a 1\nb\nc 3\n")
     assert (done.returncode, kcli.ok("consume", topic, "-e")) == (1, b"1\n")
-    assert done.stderr.startswith(b"kcli: stdin: input line 2: has no ' ' behind its %k; nothing after it was sent\n")
+    assert done.stderr.startswith(b"kcli: stdin: input line 2: has no ' ' behind its %k; no record after it was sent\n")
     done = kcli("produce", topic, "-f", "%k %s", "--on-error", "skip", stdin=b"a 1\nb\nc 3\n")
     assert (done.returncode, kcli.ok("consume", topic, "-e")) == (1, b"1\n1\n3\n")
 
@@ -152,7 +152,7 @@ def test_json_values_are_records_up_to_what_is_not_json(kcli: Shell) -> None:
     kcli.ok("produce", topic, "--input", "json-values", "-k", "k", stdin=b'[{"a":1},\n{"b":\n2}]')
     done = kcli("produce", topic, "--input", "json-values", stdin=b"3 oops")
     assert done.returncode == 1
-    assert done.stderr.startswith(b"kcli: stdin: input line 1: is not JSON; nothing after it was sent\n")
+    assert done.stderr.startswith(b"kcli: stdin: input line 1: is not JSON; no record after it was sent\n")
     assert kcli.ok("consume", topic, "-e", "-Z", "-K:") == b'k:{"a":1}\nk:{"b": 2}\nNULL:3\n'
 
 

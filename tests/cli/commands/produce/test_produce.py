@@ -178,7 +178,7 @@ async def test_nothing_is_sent_after_a_bad_line_and_what_was_before_it_counts(
     assert await send(f"t --input json {file}", producer) == 1
     assert len(producer.rows) == 1
     assert capsys.readouterr().err == (
-        f"kcli: {file}: input line 3: is not JSON; nothing after it was sent\n"
+        f"kcli: {file}: input line 3: is not JSON; no record after it was sent\n"
         "kcli: 1 record read: 1 acknowledged, 0 failed, 0 unknown, 0 not sent\n"
     )
 

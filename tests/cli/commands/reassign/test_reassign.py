@@ -360,7 +360,7 @@ def test_a_broker_that_is_down_is_said_before_its_replicas_are_made_elsewhere(
     assert main(["reassign", "plan", "orders", "--no-balance"]) == 0
     assert "WARNING: broker 2 is not there; its 3 replicas would be made elsewhere" in capsys.readouterr().err
     assert main(["reassign", "plan", "orders", "--to", "1,2,3"]) == 2
-    assert "broker 2 is not there; there are 1, 3, 4" in capsys.readouterr().err
+    assert "unknown broker 2; known: 1, 3, 4" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("verb", ["execute", "cancel", "verify"])

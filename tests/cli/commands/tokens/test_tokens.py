@@ -116,7 +116,7 @@ def test_for_somebody_else_it_takes_an_acl(
         assert [row["owner"] for row in rows(capsys, "list", "--owner", "ann")] == ["User:ann"]
     assert [row["token_id"] for row in rows(capsys, "list")] == [made["token_id"]]
     assert main(["tokens", "renew", other["token_id"]]) == 1
-    assert "there is no token" in capsys.readouterr().err
+    assert "no token" in capsys.readouterr().err
     assert rows(capsys, "expire", other["token_id"], "--if-exists", "--execute") == []
 
 

@@ -100,7 +100,7 @@ class CommandLine:
             raise Fatal(f"{what} pack-format must not be empty")
         for token in value:
             if token not in PACK:
-                raise Fatal(f"Invalid token '{token}' in {what} pack-format; there are {' '.join(PACK.strip())}")
+                raise Fatal(f"Invalid token '{token}' in {what} pack-format; known: {' '.join(PACK.strip())}")
         self.pack.update(dict.fromkeys(fields, value))
 
     def _r(self, value: str) -> None:
@@ -115,7 +115,7 @@ class CommandLine:
     def _d(self, value: str) -> None:
         for context in value.split(","):
             if context.strip() and context.strip() not in CONTEXTS:
-                raise Fatal(f"-d {value}: there is no {context.strip()!r}; there are {','.join(CONTEXTS)}")
+                raise Fatal(f"-d {value}: unknown context {context.strip()!r}; known: {','.join(CONTEXTS)}")
         self.trace = True
 
     def _F(self, value: str) -> None:

@@ -34,7 +34,7 @@ def place(kind: str) -> str:
         if path and os.path.isfile(path):
             return path
     places = ", ".join(PLACES[kind]) or "nowhere in particular"
-    raise UsageError(f"there is no file of {kind} ({places}): kcli config import {kind} FILE")
+    raise UsageError(f"no configuration file of {kind} ({places}): kcli config import {kind} FILE")
 
 
 def guess(path: str) -> str:
@@ -48,7 +48,7 @@ def guess(path: str) -> str:
             return "kcat" if kind == "kafkacat" else kind
     if folder == ".kaf":
         return "kaf"
-    raise UsageError(f"{path}: say whose file it is: kcli config import kcat|kaf|kafkactl|kcl|rpk|properties FILE")
+    raise UsageError(f"{path}: missing tool: kcli config import kcat|kaf|kafkactl|kcl|rpk|properties FILE")
 
 
 def read(kind: str, path: str, name: str) -> list[ForeignCluster]:
@@ -68,7 +68,7 @@ def read(kind: str, path: str, name: str) -> list[ForeignCluster]:
     except (AttributeError, TypeError, KeyError):
         raise UsageError(f"{path}: this is not how {kind} writes its file") from None
     if not clusters:
-        raise UsageError(f"{path}: there is no cluster in it")
+        raise UsageError(f"{path}: the file names no cluster")
     for cluster in clusters:
         cluster.name = cluster.name or name
     return clusters

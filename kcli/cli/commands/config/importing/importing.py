@@ -21,8 +21,8 @@ from kcli.text.escape import put
 
 
 class ImportOptions(RemarkOptions):
-    name = text("--name", metavar="NAME", help="What to call the profile.")
-    only = texts("--only", metavar="NAME", help="Only this one. Repeatable.")
+    name = text("--name", metavar="NAME", help="Name of the profile.")
+    only = texts("--only", metavar="NAME", help="Only this cluster. Repeatable.")
     write = flag("--write", help="Add them to config.toml, with their secrets.")
     to = text("--to", metavar="FILE", help="Another file for --write, such as .kcli.toml.")
     force = flag("--force", help="Replace profiles of the same names.")
@@ -59,7 +59,7 @@ def run(options: ImportOptions) -> int:
         replaced = write(target, clusters, force=options.force)
         if not options.quiet:
             names = ", ".join(cluster.name for cluster in clusters)
-            complain(f"{names} written to {target}{f'; what was there before is in {target}~' if replaced else ''}")
+            complain(f"{names} written to {target}{f'; the file before is {target}~' if replaced else ''}")
         return 0
     put("\n".join(text_of(cluster, reveal=options.reveal) for cluster in clusters))
     sys.stdout.flush()
@@ -75,14 +75,14 @@ def _source(words: list[str]) -> tuple[str, str]:
     """(tool, file)."""
     kinds = ", ".join(PLACES)
     if not words or len(words) > 2:
-        raise UsageError(f"name whose configuration it is, and its file if it is elsewhere: {kinds}")
+        raise UsageError(f"missing tool, and its file if it is elsewhere: {kinds}")
     if len(words) == 1 and words[0] not in PLACES and os.path.isfile(words[0]):
         return guess(words[0]), words[0]
     kind = words[0]
     if kind not in PLACES:
         from kcli.text.suggest import did_you_mean
 
-        raise UsageError(f"nothing is imported from {kind}{did_you_mean(kind, PLACES) or f'; there are {kinds}'}")
+        raise UsageError(f"unknown tool {kind}{did_you_mean(kind, PLACES) or f'; known: {kinds}'}")
     return kind, words[1] if len(words) == 2 else place(kind)
 
 

@@ -51,10 +51,10 @@ def window(times: TimeOptions, field: TimeFieldOptions | None, range: Range) -> 
         raise UsageError(f"--end {times.end} is before --start {times.start}")
     if field is not None and field.time_field is not None:
         if start is None and end is None:
-            raise UsageError("--time-field says where times are; say which with --start or --end")
+            raise UsageError("--time-field needs a time: add --start TIME or --end TIME")
         return PayloadTime(field_of(field), start, end, jitter_of(field.jitter))
     if field is not None and field.jitter is not None:
-        raise UsageError("--jitter is of payload times; name their field with --time-field")
+        raise UsageError("--jitter is for times in values; add --time-field NAME")
     for time, flag, bound in ((start, "--start", range.start), (end, "--end", range.stop)):
         if time is not None and bound is not None:
             raise UsageError(f"{flag} and -o both say where to {flag[2:].replace('end', 'stop')}; take one")
@@ -69,7 +69,7 @@ def refuse_without_field(options: TimeFieldOptions) -> None:
     """Raises UsageError for options of payload times without --time-field."""
     for flag, given in (("--jitter", options.jitter), ("--value-format", options.value_format)):
         if given is not None and options.time_field is None:
-            raise UsageError(f"{flag} is of payload times; name their field with --time-field")
+            raise UsageError(f"{flag} is for times in values; add --time-field NAME")
 
 
 def field_of(options: TimeFieldOptions) -> TimeField:

@@ -76,7 +76,7 @@ def _verdict(plan: SharePlan, reading: ShareReading, stop: Stop) -> int:
     if plan.to_end and not reading.written and not plan.from_beginning and not plan.connection.quiet:
         complain(f"{plan.group} has nothing to give now; a group that is new begins at the end, or --from-beginning")
     if plan.fail_if_none and not reading.written:
-        complain("no record was written, and --fail-if-none is given")
+        complain("no record matched (--fail-if-none)")
         return FAILED_ASSERTION
     return 0
 

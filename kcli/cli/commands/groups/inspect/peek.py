@@ -48,8 +48,8 @@ class PeekOptions(NamedGroups, PatternOptions, ReadOptions):
     topics = topics()
     count = None  # -n is about records
     around = integer("-n", "-c", "--count", least=0, help="Show N records before and N after each offset (default 3).")
-    before = integer("--before", least=0, help="N before it, whatever -n says.")
-    after = integer("--after", least=0, help="N after it, whatever -n says.")
+    before = integer("--before", least=0, help="Show N records before it (default: -n).")
+    after = integer("--after", least=0, help="Show N records after it (default: -n).")
 
 
 @command(
@@ -62,7 +62,7 @@ kcli groups peek billing -t orders:0 -n 10
 kcli groups peek billing --before 0 --after 1 -J | jq -r '.records[].value'    # the next record of each partition""",
 )
 def peek(options: PeekOptions) -> int:
-    """Show the records around the committed offsets of groups: `next` is the one that the group reads next.
+    """Show the records around the committed offsets of groups: `next` is the record that the group reads next.
     Nothing is committed and no group is joined.
     """
     names = names_of(options, words_of(options, "GROUP"))

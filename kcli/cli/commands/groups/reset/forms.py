@@ -30,8 +30,8 @@ class FormOptions(TimeFieldOptions):
         metavar="WHERE",
         help="beginning, end, stored, N, -N (before the end), +N (after the start), @TIME.",
     )
-    to_earliest = flag("--to-earliest", help="Where the log starts.")
-    to_latest = flag("--to-latest", help="Where the log ends.")
+    to_earliest = flag("--to-earliest", help="The log start offset.")
+    to_latest = flag("--to-latest", help="The log end offset.")
     to_offset = integer("--to-offset", least=0, help="This offset.")
     to_datetime = text(
         "--to-datetime",
@@ -65,11 +65,11 @@ def check_form(options: FormOptions) -> None:
     }
     forms = [name for name in given if given[name]]
     if not forms:
-        raise UsageError(f"reset to what? one of {', '.join(given)}")
+        raise UsageError(f"missing target: one of {', '.join(given)}")
     if len(forms) > 1:
         raise UsageError(f"{' and '.join(forms)} exclude each other")
     if forms[0] in ("--from-file", "--from-group") and options.time_field is not None:
-        raise UsageError(f"{forms[0]} has no time for --time-field to find")
+        raise UsageError(f"{forms[0]} names no time for --time-field")
 
 
 def form_of(options: FormOptions, now: int, *, quiet: bool) -> tuple[Prepare, int | None]:
@@ -82,7 +82,7 @@ def form_of(options: FormOptions, now: int, *, quiet: bool) -> tuple[Prepare, in
 
         return prepare_of(options, moment, quiet=quiet), moment
     if options.jitter is not None or options.value_format is not None:
-        raise UsageError("--jitter and --value-format are of payload times; name their field with --time-field")
+        raise UsageError("--jitter and --value-format are for times in values; add --time-field NAME")
     return prepare, moment
 
 
@@ -172,7 +172,7 @@ def _datetime(text: str, now: int) -> int:
 def _length(text: str) -> int:
     """Kafka's --by-duration, in ms: ISO 8601, or ours."""
     if text.startswith("-"):
-        raise UsageError(f"--by-duration {text}: it counts back from now by itself; say {text.lstrip('-')}")
+        raise UsageError(f"--by-duration {text}: durations count back from now; write {text.lstrip('-')}")
     return milliseconds(text, "--by-duration")
 
 

@@ -47,10 +47,10 @@ kcli groups reset billing-2 --from-group billing -t orders --execute""",
 )
 def reset(options: ResetOptions) -> int:
     """Set the committed offsets of groups that have no members. The plan comes first: old, new and
-    delta of each partition; --execute does it, and on a terminal you may type the group's name instead.
+    delta of each partition; --execute applies it, and on a terminal kcli asks.
 
-    The previous offsets are kept in an undo file that `--from-file` restores, also where nothing was committed.
-    Offsets are clamped to the log, and the row says so. A group that does not exist is made.
+    An undo file keeps the previous offsets, also where no offset was committed; `--from-file` restores it. Offsets
+    are clamped to the log, and a note says so. A group that does not exist is created.
     """
     scope = Scope(options.topics, all_topics=options.all_topics, literal=options.literal)
     check_form(options)
@@ -75,7 +75,7 @@ def reset(options: ResetOptions) -> int:
 def refuse_empty(scope: Scope) -> None:
     """Raises UsageError where no topic is named."""
     if scope.empty:
-        raise UsageError("of which topics? --topic TOPIC, or --all-topics for all that the group has committed")
+        raise UsageError("missing topics: --topic TOPIC, or --all-topics for all that the group has committed")
 
 
 def reset_to(options: UndoOptions, groups: Names, scope: Scope, prepare: Prepare, moment: int | None) -> int:

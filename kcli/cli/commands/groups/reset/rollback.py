@@ -29,7 +29,7 @@ kcli rollback billing -t orders --time-field event.ts --start -2h --jitter 5m --
 def rollback(options: RollbackOptions) -> int:
     """Commit for a group the first offset of each partition whose record has that time or a later one in a
     field of its value: what `consume --start TIME --time-field NAME` begins with. It is `groups reset --to @TIME
-    --time-field NAME` in short: the plan first, --execute does it, an undo file takes it back.
+    --time-field NAME` in short: the plan first, --execute applies it, an undo file takes it back.
     """
     if options.time_field is None:
         raise _refusal("--time-field NAME")

@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 class CheckpointRow(Row, section="checkpoint"):
     path: str = column("Where it is.", rank=1)
     query: str | None = column("Spark's id of the query.", table=False)
-    batch: int | None = column("The last batch that was begun; null: none.")
-    committed: int | None = column("The last batch that is whole; null: none.")
-    cluster: str | None = column("Id of the cluster it is of, where it was noted.", unit="word")
+    batch: int | None = column("The last batch that was started; null without one.")
+    committed: int | None = column("The last complete batch; null without one.")
+    cluster: str | None = column("Id of the cluster, if the checkpoint has it.", unit="word")
 
 
 class OffsetRow(Row, section="offsets"):
     topic: str = column("Name of the topic.", rank=1)
-    topic_id: str | None = column("Id of the topic, where it was noted.", sparse=True, rank=3, unit="word")
+    topic_id: str | None = column("Id of the topic, if the checkpoint has it.", sparse=True, rank=3, unit="word")
     partition: int = column("Number of the partition.", rank=1)
-    offset: int | None = column("Where the next batch begins; null: at its first.", rank=1)
-    planned: int | None = column("Where the batch ends that was begun and is not whole.", sparse=True)
+    offset: int | None = column("First offset of the next batch; null: the log start.", rank=1)
+    planned: int | None = column("End offset of the incomplete batch.", sparse=True)
 
 
-SHAPE = shape("pipeline.checkpoint", "What a checkpoint holds.", CheckpointRow, OffsetRow)
+SHAPE = shape("pipeline.checkpoint", "Contents of a checkpoint.", CheckpointRow, OffsetRow)
 
 
 class CheckpointOptions(ResetOptions):
@@ -56,16 +56,16 @@ kcli pipeline checkpoint orders-to-lake --reset-to beginning -t orders:0,1 --exe
 kcli pipeline checkpoint orders-to-lake --reset-to '{"orders":{"0":42}}' --execute""",
 )
 def checkpoint(options: CheckpointOptions) -> int:
-    """WHERE is the folder of a checkpoint, or the name of a pipeline. The next run resumes at `offset`; up to
-    `planned` a batch was started and is done again.
+    """WHERE is the folder of a checkpoint, or the name of a pipeline. The next run resumes at `offset`; a batch up to
+    `planned` was started and is repeated.
 
-    --reset-to moves a pipeline that does not run: back, and records are read again (earlier output stays); forward, and
-    records are skipped. It prints how to undo it. Not for SQL with sums and windows, which would
-    be wrong then. What `copy --exactly-once` has copied its group kcli-NAME knows: see `kcli groups reset`."""
+    --reset-to moves a pipeline that does not run: back, and records are read again (earlier output stays); forward,
+    and records are skipped. It prints how to undo it. SQL with sums and windows must not be reset: its state would be
+    wrong. `copy --exactly-once` stores its progress in the group kcli-NAME: see `kcli groups reset`."""
     from kcli.pipeline.jobs.checkpoints import read
 
     if len(options.words) != 1:
-        raise UsageError("which checkpoint? kcli pipeline checkpoint DIR, or the name of a pipeline")
+        raise UsageError("missing argument: kcli pipeline checkpoint DIR, or the name of a pipeline")
     state = read(place(options.words[0]))
     if options.reset_to is not None:
         return reset(options, options.reset_to.strip(), state)

@@ -30,20 +30,20 @@ OPTION = "--reset-to"
 class PartitionRow(Row, section="partitions"):
     topic: str = column("Name of the topic.", rank=1)
     partition: int = column("Number of the partition.", rank=1)
-    old: int | None = column("Where the next batch would have begun.", rank=1)
+    old: int | None = column("First offset of the next batch before.", rank=1)
     new: int | None = column("First offset of the next run; null if unknown.", rank=1)
     delta: int | None = column("New minus old; null where one of them is missing.")
     lag: int | None = column("Records behind the new offset.", unit="count", rank=1)
     result: str = column("would reset, reset, unchanged or failed.", unit="word", rank=1)
-    note: str | None = column("What is remarkable.", sparse=True, unit="sentence")
-    start: int | None = column("Where the log starts.", table=False)
-    end: int | None = column("Where the log ends.", table=False)
-    error: str | None = column("Why it failed.", sparse=True, table=False, unit="sentence")
+    note: str | None = column("Note about the row; null without one.", sparse=True, unit="sentence")
+    start: int | None = column("The log start offset.", table=False)
+    end: int | None = column("The log end offset.", table=False)
+    error: str | None = column("Reason of a failure; null without one.", sparse=True, table=False, unit="sentence")
 
 
 SHAPE = shape(
     "pipeline.checkpoint-reset",
-    "Where a pipeline resumes after its checkpoint is reset.",
+    "Offsets where a pipeline resumes after a reset of its checkpoint.",
     PartitionRow,
 )
 
@@ -85,7 +85,7 @@ def reset(options: ResetOptions, where: str, state: Checkpoint) -> int:
         _show(changes, document)
         ready = {change.at: change.new.offset for change in changes if change.open and change.new is not None}
         if not ready and not document.errors:
-            say(options, "there is nothing to change")
+            say(options, "nothing to change")
         if not ready or document.errors:
             return None
 

@@ -24,35 +24,35 @@ PATIENCE = 60
 class EndOptions(JobsOptions):
     """Which jobs, and how long to wait for their end."""
 
-    all = flag("-a", "--all", help="All of them: every job that runs.")
+    all = flag("-a", "--all", help="All running jobs.")
     moved = (("--wait", "--timeout DURATION"),)
     timeout = timeout("they ended (default: 60s; 0 does not wait)")
 
 
 @command(
     "pipeline drain",
-    help="Let a pipeline finish the batch that is under way, then end.",
+    help="End a pipeline after its current batch.",
     words="[NAME...]",
     examples="""
 kcli pipeline drain orders-to-lake
 kcli pipeline drain --all --timeout 5m""",
 )
 def drain(options: EndOptions) -> int:
-    """The job begins no other batch and ends when the one it is at is whole: nothing is done twice by the next run. A
-    batch job has nothing to drain, it is cancelled and leaves nothing behind."""
+    """The job completes its current batch, then ends: the next run repeats nothing. A batch job is cancelled and
+    leaves no files."""
     return _end(options, "drain")
 
 
 @command(
     "pipeline stop",
-    help="End a pipeline at once; its next run does the batch again.",
+    help="End a pipeline at once; its next run repeats the batch.",
     words="[NAME...]",
     examples="""
 kcli pipeline stop orders-to-lake""",
 )
 def stop(options: EndOptions) -> int:
-    """The batch that is under way is given up. What of it is in a topic already is there twice after the next run
-    (unless that is exactly once); files of it are orphans: `kcli pipeline finalize`."""
+    """The current batch is cancelled. Its records that are already in a topic are sent again by the next run (unless
+    that is exactly once); its files are orphans: `kcli pipeline finalize`."""
     return _end(options, "stop")
 
 
@@ -73,7 +73,7 @@ def _end(options: EndOptions, wish: str) -> int:
 def _entries(options: EndOptions, wish: str) -> list[Entry]:
     """The jobs to end. Raises UsageError for one that does not run."""
     if bool(options.words) == options.all:
-        raise UsageError(f"{wish} which pipeline? Its name, or --all; kcli pipeline list shows them")
+        raise UsageError(f"{wish} missing argument: the name of a pipeline, or --all; kcli pipeline list shows them")
     if options.all:
         return [entry for entry in registry.entries() if entry.alive]
     entries = list({entry.id: entry for entry in map(named, options.words)}.values())

@@ -24,23 +24,23 @@ class JobRow(Row, section="jobs"):
     name: str = column("Of the pipeline.", rank=1)
     state: str = column("running, done, interrupted, failed or crashed.", unit="word", rank=1)
     mode: str = column("batch, once or continuous.", unit="word", rank=3)
-    source: str = column("What is read.", rank=3)
-    destination: str = column("Where it goes.", rank=3)
+    source: str = column("The source.", rank=3)
+    destination: str = column("The sink.", rank=3)
     records: int = column("Records read.", unit="count")
     bad: int = column("Keys and values that did not fit their format and are null.", table=False, unit="count")
     rate: float | None = column("Records read per second, while it runs.", unit="rate")
     lag: int | None = column("Records not yet read; null in a batch.", unit="count", rank=1)
-    seconds: float = duration("How long it ran, or has run.")
+    seconds: float = duration("Run time.")
     command: str = column("export, sql, …", table=False)
     batch: int | None = column("The last batch of a stream; null in a batch.", table=False)
-    done: int = column("Offsets that are behind it.", table=False, unit="count")
-    span: int | None = column("Offsets in all; null without end.", table=False, unit="count")
+    done: int = column("Offsets read until now.", table=False, unit="count")
+    span: int | None = column("Offsets in total; null without an end.", table=False, unit="count")
     pid: int = column("Its process.", table=False)
     begun: str = column("When, UTC.", table=False, unit="time")
     told: str = column("Time of its last status report, UTC.", table=False, unit="time")
-    checkpoint: str | None = column("Where it is kept how far it is.", table=False)
+    checkpoint: str | None = column("Folder of the checkpoint.", table=False)
     log: str | None = column("Spark's own output.", table=False)
-    error: str | None = column("Why it failed.", sparse=True, unit="sentence")
+    error: str | None = column("Reason of a failure; null without one.", sparse=True, unit="sentence")
 
 
 SHAPE = shape("pipeline.list", "Pipelines of this machine.", JobRow)
@@ -60,7 +60,7 @@ def named(word: str) -> Entry:
         from kcli.text.suggest import did_you_mean
 
         near = did_you_mean(word, {entry.name for entry in entries})
-        raise UsageError(f"there is no pipeline {word!r}{near or '; kcli pipeline list shows them'}")
+        raise UsageError(f"unknown pipeline {word!r}{near or '; kcli pipeline list shows them'}")
     alive = [entry for entry in matches if entry.alive]
     if len(alive) > 1 or (len({entry.name for entry in matches}) > 1 and not alive):
         several = alive if len(alive) > 1 else matches

@@ -21,7 +21,7 @@ class ListOptions(RowOptions, RefreshOptions, JobsOptions):
 
 @command(
     "pipeline list",
-    help="The pipelines of this machine: what runs, what ended and how.",
+    help="List the pipelines of this machine, running and ended.",
     examples="""
 kcli pipeline list
 kcli pipeline list --running
@@ -34,7 +34,7 @@ def list_jobs(options: ListOptions) -> int:
         return run(lambda stop: watch(lambda: _once(options), stop, options, format_of(options)))
     entries = _entries(options)
     if not entries and not options.quiet and format_of(options) == "table":
-        complain("no pipeline runs here" if options.running else "no pipeline ran here yet")
+        complain("no pipeline runs on this machine" if options.running else "no pipeline ran on this machine yet")
     print_jobs(options, entries)
     return 0
 

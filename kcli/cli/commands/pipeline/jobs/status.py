@@ -21,10 +21,10 @@ kcli pipeline status orders-to-lake
 kcli pipeline status 3f2a -J""",
 )
 def status(options: StatusOptions) -> int:
-    """Everything that is known of a job. NAME is its name or its id, or the beginning of either; of several runs of one
-    name the newest. Exit 3 unless it runs or ended well."""
+    """Show all that is known about a job. NAME is its name or id, or a prefix of either; the newest run wins. Exit 3
+    unless it runs or ended well."""
     if len(options.words) != 1:
-        raise UsageError("status of which pipeline? kcli pipeline list shows them")
+        raise UsageError("missing argument: the name of a pipeline; kcli pipeline list shows them")
     entry = named(options.words[0])
     if format_of(options) == "table":
         for name, value in row_of(entry).as_json().items():

@@ -50,13 +50,13 @@ SAMPLE = 100_000
 class ProfileOptions(NamedTopics, RangeOptions, PipelineOptions):
     html = text("--html", metavar="FILE", help="Write a page with pictures that needs no other file.")
     top = integer("--top", least=1, help="Name the N most frequent keys (20).")
-    sample = integer("--sample", least=0, help="Look into about N values for their fields (default 100000; 0: all).")
+    sample = integer("--sample", least=0, help="Parse about N values for their fields (default 100000; 0: all).")
     format = rows_format()
 
 
 @command(
     "pipeline profile",
-    help="What is in a topic: sizes, keys, rate over time, fields of JSON; as plots or a page.",
+    help="Profile a topic: sizes, keys, rate over time, fields of JSON; as plots or a page.",
     words="TOPIC",
     examples="""
 kcli pipeline profile orders
@@ -65,14 +65,14 @@ kcli pipeline profile orders --json | jq .fields
 kcli pipeline profile orders --sample 0 --top 50         # look into every value""",
 )
 def profile_topic(options: ProfileOptions) -> int:
-    """Count all records of the topic, and look into a sample of the values: how records spread over partitions, keys
-    and time, how large they are, what is null, where offsets are missing, and of JSON every field with its types, null
-    share, distinct values, least, most and examples."""
+    """Count all records of the topic and parse a sample of the values: spread over partitions, keys and time, sizes,
+    nulls, gaps in the offsets, and each field of JSON with its types, null share, distinct values, minimum, maximum
+    and examples."""
     if len(options.words) != 1:
-        raise UsageError("profile which topic? kcli pipeline profile TOPIC")
+        raise UsageError("missing argument: kcli pipeline profile TOPIC")
     frame = Frame(options, "profile")
     if frame.streaming:
-        raise UsageError(f"--{frame.mode}: a profile is of what is there now")
+        raise UsageError(f"--{frame.mode}: a profile reads the current records only")
     job = Profiling(frame, options, options.words[0])
     if frame.dry_run:
         return show(frame, job.input, "a profile")

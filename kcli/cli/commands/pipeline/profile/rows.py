@@ -11,8 +11,8 @@ from kcli.pipeline.jobs.profile import Key, Partition, Profile, Sizes, Step
 
 class PartitionRow(Row, section="partitions"):
     partition: int = column("Number of the partition.", rank=1)
-    start: int = column("First offset looked at.")
-    end: int = column("The offset after the last.")
+    start: int = column("First offset read.")
+    end: int = column("The offset after the last one.")
     records: int = column("Records.", unit="count")
     share: float = column("Of all records, 0 to 1.")
     gaps: int = column("Offsets without a record: compacted, aborted, markers.", unit="count")
@@ -34,14 +34,14 @@ class SizeRow(Row, section="sizes"):
     p99: int = column("99 % are no larger.", unit="bytes")
     p999: int = column("99.9 % are no larger.", unit="bytes")
     max: int = column("Bytes of the largest.", unit="bytes")
-    histogram: dict[str, str] = column("How many are of which size.", table=False)
+    histogram: dict[str, str] = column("Number of records by size.", table=False)
 
 
 class KeyRow(Row, section="keys"):
     key: str = column("A key, of the most frequent.", rank=1)
     records: int = column("Records with it.", unit="count")
     share: float = column("Of all records, 0 to 1.")
-    partition: int | None = column("Where they are; null: in several.", rank=1)
+    partition: int | None = column("Their partition; null if there are several.", rank=1)
 
 
 class StepRow(Row, section="rate"):
@@ -77,11 +77,11 @@ class TopicRow(Row, section="topic"):
     last: str | None = column("The greatest timestamp, UTC.", table=False, unit="time")
     seconds: float = duration("Between them.")
     rate: float | None = column("Records per second.", unit="rate")
-    sampled: int = column("Values that were looked into.", table=False, unit="count")
+    sampled: int = column("Values that were parsed.", table=False, unit="count")
     json_share: float | None = column("How many of them are objects of JSON, 0 to 1.")
 
 
-SHAPE = shape("pipeline.profile", "What is in a topic.", PartitionRow, SizeRow, KeyRow, StepRow, FieldRow, TopicRow)
+SHAPE = shape("pipeline.profile", "Profile of a topic.", PartitionRow, SizeRow, KeyRow, StepRow, FieldRow, TopicRow)
 
 
 def partition_row(counted: Partition) -> PartitionRow:

@@ -36,22 +36,22 @@ POLL = 0.1  # seconds
 
 
 class RunRow(Row, section="jobs"):
-    name: str = column("Which command it was.", rank=1)
+    name: str = column("Name of the command.", rank=1)
     state: str = column("done or interrupted.", unit="word", rank=1)
-    source: str = column("What was read.", rank=3)
-    destination: str = column("Where it went.", rank=3)
+    source: str = column("The source.", rank=3)
+    destination: str = column("The destination.", rank=3)
     records: int | None = column("Records written; null if not counted.", unit="count", rank=1)
-    bad: int = column("Records of which a key or value is null because it did not fit.", unit="count")
+    bad: int = column("Records with a key or value that did not fit its format and is null.", unit="count")
     bytes: int | None = column("Bytes of the files; null for topics.", unit="bytes")
     seconds: float = column("How long it took, with Spark running.")
     rate: float = column("Records per second.", unit="rate")
     lag: int | None = column("Records not yet read; null in a batch.", unit="count", rank=1)
-    checkpoint: str | None = column("Where it is kept how far it is.", table=False)
+    checkpoint: str | None = column("Folder of the checkpoint.", table=False)
 
 
 SHAPE = shape(
     "pipeline.job",
-    "What a pipeline did. With ndjson, rows of `progress` come first, each second.",
+    "Outcome of a pipeline. With ndjson, rows of `progress` come first, each second.",
     ProgressRow,
     RunRow,
 )
@@ -223,7 +223,7 @@ class Run:
         if not self.frame.streaming:
             complain("cancelling; once more kills Spark" if asked > 1 else "cancelling")
         elif asked == 1:
-            complain("finishing the batch that is under way; Ctrl-C again stops at once")
+            complain("finishing the current batch; Ctrl-C again stops at once")
         else:
             complain("stopping; once more kills Spark")
 
@@ -242,7 +242,7 @@ class Run:
 
     def _done(self, outcome: Outcome) -> int:
         if self.signals.asked and not self.frame.streaming and not self.frame.quiet:
-            complain("it was done before it could be cancelled")
+            complain("it was complete before it could be cancelled")
         self.registered.end("done")
         self._say_bad(outcome.bad)
         self._report(outcome, "done")

@@ -75,7 +75,7 @@ class Frame:
         if given is not None:
             return given if "://" in given else Path(given)
         if self.remote is not None or not (self.options.master or "local").startswith("local"):
-            raise UsageError("--checkpoint DIR is needed: on a cluster it has to be in a place that every machine sees")
+            raise UsageError("--checkpoint DIR is needed: on a cluster it must be a folder that all machines share")
         return home(self.options.name or name) / "checkpoint"
 
 
@@ -109,7 +109,7 @@ def _check_engine(options: PipelineOptions) -> None:
             raise UsageError(f"--remote {options.remote}: expected sc://HOST:PORT")
         for flag, value in (("--memory", options.memory), ("--java-home", options.java_home)):
             if value is not None:
-                raise UsageError(f"{flag} is about a Spark of our own; --remote is another's")
+                raise UsageError(f"{flag} configures a local Spark; --remote uses a server")
     if options.connector == "jvm" and options.commit_group:
         raise UsageError("--commit-group is kcli's: Spark's own connector commits nothing")
 

@@ -27,11 +27,11 @@ class ProgressRow(Row, section="progress", table=False):
     partition: int | None = column("Number of the partition; null is all of them.", rank=1)
     read: int = column("Records read.", unit="count")
     bytes: int = column("Bytes of keys and values read.", unit="bytes")
-    done: int = column("Offsets that are behind us.", unit="count")
-    span: int | None = column("Offsets in all; null without end.", unit="count")
+    done: int = column("Offsets read until now.", unit="count")
+    span: int | None = column("Offsets in total; null without an end.", unit="count")
     rate: float = column("Records read per second.", unit="rate")
     eta: float | None = duration("Seconds left; null if unknown.")
-    written: int | None = column("Records acknowledged; null where none are written.", unit="count")
+    written: int | None = column("Records acknowledged; null without a sink.", unit="count")
     lag: int | None = column("Records not yet read; null in a batch.", unit="count", rank=1)
 
 

@@ -10,16 +10,16 @@ from kcli.errors import UsageError
 class FolderOptions(Options):
     """What becomes of files that are in the folder already."""
 
-    append = flag("--append", help="Add to what is in DIR.")
+    append = flag("--append", help="Add files to DIR.")
     overwrite = flag("--overwrite", help="Replace the export that is in DIR.")
 
 
 def folder_mode(frame: Frame, options: FolderOptions) -> str:
     """append, overwrite or error, as Spark calls them. Raises UsageError."""
     if options.append and options.overwrite:
-        raise UsageError("--append and --overwrite: one of them")
+        raise UsageError("--append and --overwrite exclude each other")
     if frame.streaming and options.overwrite:
-        raise UsageError(f"--{frame.mode} adds to what it wrote before; --overwrite is for --batch")
+        raise UsageError(f"--{frame.mode} adds to its earlier output; --overwrite is for --batch")
     return "append" if options.append else "overwrite" if options.overwrite else "error"
 
 

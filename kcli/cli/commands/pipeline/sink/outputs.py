@@ -116,7 +116,7 @@ class Printed(Output):
     def __init__(self, frame: Frame, options: RowsOptions) -> None:
         super().__init__(frame, options)
         if frame.streaming and frame.remote is not None:
-            raise UsageError("--remote: the rows of a stream are at the server; name --into or --out")
+            raise UsageError("--remote: the rows of a stream stay at the server; add --into or --out")
         self._results = Results(frame.format or "table", options.limit, view=frame.view)
 
     def batch(self, script: Script) -> None:
@@ -248,7 +248,7 @@ def output_of(frame: Frame, options: RowsOptions) -> Output:
     """What the line says. Raises UsageError."""
     into, form, out = options.into, options.file_format, options.out
     if into is not None and form is not None:
-        raise UsageError("--into is a topic, --file-format is for files: one of them")
+        raise UsageError("--into (a topic) and --file-format (files) exclude each other")
     if (form is None) != (out is None):
         raise UsageError("--file-format FORMAT --out DIR belong together")
     if options.limit is not None and (into is not None or form is not None):

@@ -23,7 +23,7 @@ class RangeRow(Row, section="ranges"):
     end: int = column("Where it ends: the offset after the last.")
     records: int = column("Offsets between; records may be fewer.", unit="count")
     bytes: int | None = column("About how many in the log; null if unknown.", unit="bytes")
-    destination: str = column("Where they would go.", table=False, rank=1)
+    destination: str = column("Topic they would go to.", table=False, rank=1)
 
 
 SHAPE = shape("pipeline.plan", "What a pipeline would read, by partition.", RangeRow)

@@ -68,8 +68,8 @@ class Spec:
             if SECRET.search(key):
                 raise self.wrong(of, key, f"{key}: no secrets in this file; a profile has them: profile: NAME")
             if key not in names:
-                near = did_you_mean(key, names) or f"; there are {', '.join(names)}"
-                raise self.wrong(of, key, f"there is no key {key}{near}")
+                near = did_you_mean(key, names) or f"; known: {', '.join(names)}"
+                raise self.wrong(of, key, f"unknown key {key}{near}")
 
     def _text(self, of: Map, key: str, *, needed: bool = False) -> str | None:
         """A scalar, with the variables of the environment in it."""

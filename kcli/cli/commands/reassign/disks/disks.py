@@ -14,7 +14,7 @@ from kcli.cli.commands.reassign.wait import WaitingOptions
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ChangeOptions, NamedTopics
+from kcli.cli.parsing.groups import ChangeOptions, NamedTopics, PatternOptions
 from kcli.cli.parsing.option import flag, text, texts
 from kcli.cli.runtime.answer import plural, say
 from kcli.cli.runtime.change import PlannedChange, make_change
@@ -25,11 +25,11 @@ from kcli.model import Cluster, TopicPartition
 SHAPE = shape("reassign.disks", "Replicas that move between log directories, or would.", ReplicaRow)
 
 
-class DisksOptions(NamedTopics, WaitingOptions, RateOptions, ChangeOptions):
+class DisksOptions(NamedTopics, PatternOptions, WaitingOptions, RateOptions, ChangeOptions):
     brokers = texts("--broker", also=("--broker-id",), metavar="ID", help="At this broker. Repeatable.")
     to = text("--to", metavar="PATH", help="To this directory.")
-    away = text("--from", metavar="PATH", help="Only what is in this directory.")
-    even = flag("--balance", help="Until its directories are about as full.")
+    away = text("--from", metavar="PATH", help="Only replicas in this directory.")
+    even = flag("--balance", help="Balance the used bytes of its directories.")
 
 
 @command(
@@ -43,22 +43,22 @@ kcli reassign disks orders:0 --broker 2 --to /data/b --throttle 50MiB --execute 
 )
 def disks(options: DisksOptions) -> int:
     """Move replicas between the log directories of the broker that has them: to one directory, away from one, or so
-    that all directories of a broker are about as full. The plan comes first; --execute does it. `kcli logdirs` shows
+    that all directories of a broker are about as full. The plan comes first; --execute applies it. `kcli logdirs` shows
     the directories.
     """
-    scope, brokers = Scope(options.words), broker_ids(options.brokers, "--broker") or None
+    scope, brokers = Scope(options.words, literal=options.literal), broker_ids(options.brokers, "--broker") or None
     if options.to is None and options.away is None and not options.even:
-        raise UsageError("where to? --to PATH, --from PATH, or --balance")
+        raise UsageError("missing target: --to PATH, --from PATH or --balance")
     if options.even and (options.to or options.away):
         raise UsageError("--balance chooses the directories itself; --to and --from do not go with it")
     rate = None if options.throttle is None else int(bytes_of(options.throttle, "--throttle"))
     if rate is not None and not options.wait:
-        raise UsageError("--throttle goes with --wait here, so that it is taken away again")
+        raise UsageError("--throttle needs --wait, which removes it at the end")
     if options.patience is not None and not options.wait:
         raise UsageError("--timeout goes with --wait")
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
-        if scope.topics:
+        if scope.named:
             await scope.partitions(cluster, ())  # a mistyped name must not read as "already there"
         places = await _places(cluster, document, brokers)
         wanted = _wanted(places, scope, options)
@@ -72,7 +72,13 @@ def disks(options: DisksOptions) -> int:
         async def carry_out() -> int | None:
             return await move(cluster, document, options, wanted, rows, rate)
 
-        return PlannedChange(names=[f"move {plural(len(rows), 'replica')}"], carry_out=carry_out)
+        topics = sorted({at.topic for at in rows})
+        return PlannedChange(
+            names=topics if scope.patterns else [f"move {plural(len(rows), 'replica')}"],
+            noun="topic",
+            by_pattern=bool(scope.patterns),
+            carry_out=carry_out,
+        )
 
     return make_change(options, SHAPE, make_plan)
 

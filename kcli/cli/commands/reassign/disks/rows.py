@@ -13,4 +13,4 @@ class ReplicaRow(Row, section="replicas"):
     new: str = column("The log directory after.", rank=1)
     bytes: int = column("Bytes of the replica.", unit="bytes")
     result: str = column("would move, moving, done or failed.", unit="word", rank=1)
-    error: str | None = column("Why there are no figures; null when there are.", table=False, unit="sentence")
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
