@@ -123,10 +123,10 @@ ONE_NAME = {
     "topics create": "a new topic has a name",
     "coord": "any name has a coordinator, whether it exists or not",
     "txn abort": "a transaction hangs in one partition",
-    **{
-        path: "Spark's checkpoint is of fixed topics"
-        for path in ("pipeline copy", "pipeline replay", "pipeline profile", "pipeline import", "pipeline export")
-    },
+    **dict.fromkeys(
+        ("pipeline copy", "pipeline replay", "pipeline profile", "pipeline import", "pipeline export"),
+        "Spark's checkpoint is of fixed topics",
+    ),
 }
 """Commands with a TOPIC or a GROUP that is one name, and why."""
 
