@@ -152,7 +152,7 @@ class Client:
         if self.settings.guard == "read_only":
             from kcli.errors import UsageError
 
-            raise UsageError(f"profile {self.settings.profile} is read-only: {what} would change the cluster")
+            raise UsageError(f"refused by read-only profile {self.settings.profile}: {what} would change the cluster")
 
 
 def keep_large_blocks() -> None:

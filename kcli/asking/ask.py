@@ -58,4 +58,4 @@ async def ask_once(broker: Broker, request: Request[R], timeout: float | None = 
     except (ConnectError, DeadlineExceeded) as error:
         if not error.sent or getattr(request, "validate_only", False):
             raise
-        raise UnknownOutcome(f"it is unknown whether it was done, look before you do it again: {error}") from error
+        raise UnknownOutcome(f"it is unknown whether it took effect; check before you repeat it: {error}") from error

@@ -124,4 +124,4 @@ async def ask_every(
 
 
 def _unanswered() -> KcliError:
-    return KcliError("the broker's answer leaves this out")
+    return KcliError("the broker's response does not contain this")

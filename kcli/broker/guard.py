@@ -85,12 +85,10 @@ def check(guard: str, profile: str, request: Request[Any]) -> None:
         return  # a plan, which the broker checks and forgets; no version encodes it that cannot say so
     name = type(request).__name__.removesuffix("Request")
     if guard == "read_only" and (key not in READING or (key == METADATA and _creates(request))):
-        raise UsageError(f"profile {profile} is read-only: {name} would change the cluster, and nothing was sent")
+        raise UsageError(f"refused by read-only profile {profile}: {name} would change the cluster")
     known = key in READING or key in WORKING
     if guard == "protected" and (not known or (key == OFFSET_COMMIT and _from_outside(request))):
-        raise UsageError(
-            f"profile {profile} is protected: {name} deletes or alters; `--confirm {profile}` lets it through"
-        )
+        raise UsageError(f"refused by protected profile {profile}: {name} deletes or alters; add --confirm {profile}")
 
 
 def _creates(request: Any) -> bool:

@@ -54,7 +54,7 @@ def sealed_of(options: Mapping[str, str], say: Callable[[str], None] | None = No
     given = {key[len("kafka.") :]: text for key, text in options.items() if key.startswith("kafka.")}
     if given.pop("group.id", None) is not None and say is not None:
         say(
-            "option kafka.group.id means nothing to kcli and is passed over: no group is needed to read, and "
+            "option kafka.group.id has no effect in kcli and is ignored: no group is needed to read, and "
             "commitGroup names one that shows where the stream is"
         )
     for key in options:

@@ -87,9 +87,7 @@ class KcliDataSource(DataSource):
         from kcli.pipeline.connection import sealed_of
         from kcli.pipeline.options import PASSED_OVER
 
-        said = [
-            f"option {name} means nothing to kcli and is passed over" for name in PASSED_OVER if name in self.options
-        ]
+        said = [f"option {name} has no effect in kcli and is ignored" for name in PASSED_OVER if name in self.options]
         sealed = sealed_of(self.options, said.append)
         for sentence in said:
             print(f"kcli: {sentence}", file=sys.stderr)

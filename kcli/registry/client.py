@@ -320,12 +320,10 @@ def allow(method: str, path: str, guard: str, profile: str) -> None:
     if not guard or method == "GET" or (method == "POST" and asks):
         return
     if guard == "read_only":
-        raise UsageError(
-            f"profile {profile} is read-only: {method} {path} would change the registry, and nothing was sent"
-        )
+        raise UsageError(f"refused by read-only profile {profile}: {method} {path} would change the registry")
     if guard == "protected" and method != "POST":
         raise UsageError(
-            f"profile {profile} is protected: {method} {path} deletes or alters; `--confirm {profile}` lets it through"
+            f"refused by protected profile {profile}: {method} {path} deletes or alters; add --confirm {profile}"
         )
 
 

@@ -238,8 +238,8 @@ class _Reader:
         for origin in fields["origins"]:
             if not origin.secure and not origin.loopback and (origin.user or fields.get("oauth") is not None):
                 raise UsageError(
-                    f"{origin.url} would get the credentials where others can read them: use https, or say "
-                    "schema.registry.allow.insecure.auth=true"
+                    f"{origin.url} would get the credentials where others can read them: "
+                    "use https, or set schema.registry.allow.insecure.auth=true"
                 )
 
 

@@ -74,13 +74,13 @@ def hung_up(name: str, peer: str = "broker") -> ConnectError:
 def _certificate(problem: ssl.SSLCertVerificationError, host: str, peer: str) -> str:
     code = problem.verify_code
     if code == EXPIRED:
-        return f"the {peer}'s certificate has expired: it has to be renewed (or this machine's clock is wrong)"
+        return f"the {peer}'s certificate has expired: renew it (or this machine's clock is wrong)"
     if code == NOT_YET:
         return f"the {peer}'s certificate is not valid yet: check this machine's clock"
     if code in (WRONG_NAME, WRONG_ADDRESS):
         return (
-            f"the {peer}'s certificate is not for {host}: connect by a name that is in it, have the name added, or "
-            "turn the check off with ssl.endpoint.identification.algorithm= (empty)"
+            f"the {peer}'s certificate is not for {host}: connect by a name that is in it, add the name to the certificate, "
+            "or turn the check off with ssl.endpoint.identification.algorithm= (empty)"
         )
     if code in (SELF_SIGNED, SELF_SIGNED_IN_CHAIN, NO_ISSUER, NO_FIRST):
         kind = "signed by itself" if code == SELF_SIGNED else "signed by an authority that is not trusted here"

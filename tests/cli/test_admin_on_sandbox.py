@@ -53,7 +53,7 @@ def test_topics_groups_lag_and_offsets(sandbox: SandboxThread, capsys: pytest.Ca
     assert run(capsys, "topics", "list") == (0, "", "")
 
 
-UNKNOWN = "it is unknown whether it was done, look before you do it again"
+UNKNOWN = "it is unknown whether it took effect; check before you repeat it"
 
 
 @pytest.mark.parametrize(

@@ -385,7 +385,7 @@ def test_D45_sigint_while_producing_the_counts_add_up(kcli: Shell) -> None:
         (["consume", "T", "-J", "-f", "%s"], b"", 2, "take one"),
         (["consume", "T", "-o", "end", "--timeout-ms", "50"], b"", 4, "no record came for 50 ms"),
         (["consume", "T", "-b", "127.0.0.1:1", "-e", "-X", "default.api.timeout.ms=300"], b"", 5, "127.0.0.1:1"),
-        (["consume", "T", "-X", "nope=1"], b"", 2, "no property is named nope"),
+        (["consume", "T", "-X", "nope=1"], b"", 2, "unknown property nope"),
     ],
 )
 def test_bad_input_is_one_sentence_and_an_exit_code(

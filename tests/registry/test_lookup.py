@@ -356,7 +356,7 @@ async def test_without_a_cache_on_disk_nothing_is_written(tmp_path: Path, monkey
 async def test_a_read_only_profile_registers_nothing() -> None:
     with Scripted(answer({"id": 1})) as server:
         opened = open_schemas(RegistrySettings(origins=(Origin(url=server.url),)), guard="read_only", profile="p")
-        with pytest.raises(UsageError, match="profile p is read-only"):
+        with pytest.raises(UsageError, match="refused by read-only profile p"):
             await opened.register("a", Schema(text='"int"'))
         await opened.close()
         assert server.asked == []

@@ -113,4 +113,4 @@ def _failed(number: int, message: str | None) -> KcliError | None:
 
 
 def _left_out() -> KcliError:
-    return KcliError("the broker's answer leaves this out")
+    return KcliError("the broker's response does not contain this")

@@ -46,5 +46,6 @@ async def _elect(cluster: Cluster, part: list[TopicPartition], kind: int) -> dic
             else:
                 results[at] = BrokerError(code, about(at), result.error_message) if code else True
     return {
-        at: results.get(at, KcliError(f"{about(at)}: the broker's answer leaves this partition out")) for at in part
+        at: results.get(at, KcliError(f"{about(at)}: the broker's response does not contain this partition"))
+        for at in part
     }

@@ -56,7 +56,7 @@ def partition_of(answer: DescribeQuorumResponse) -> AnsweredPartitionData:
         raise BrokerError(codes.of(answer.error_code), "quorum", answer.error_message)
     part = next((part for topic in answer.topics for part in topic.partitions), None)
     if part is None:
-        raise DecodeError("the broker's answer says nothing of the quorum")
+        raise DecodeError("the broker's response does not contain the quorum")
     if part.error_code:
         raise BrokerError(codes.of(part.error_code), "quorum", part.error_message)
     return part

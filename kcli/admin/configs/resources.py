@@ -141,7 +141,7 @@ async def describe_configs(
 
     answers = await _spread(cluster, wanted, request, read)
     return {
-        resource: answers.get(resource, KcliError(f"{about(resource)}: the answer leaves it out"))
+        resource: answers.get(resource, KcliError(f"{about(resource)}: the response does not contain it"))
         for resource in wanted
     }
 
@@ -190,7 +190,10 @@ async def alter_configs(
         return errors
 
     answers = await _spread(cluster, list(changes), request, read, once=True)
-    return {change: answers.get(change, KcliError(f"{about(change)}: the answer leaves it out")) for change in changes}
+    return {
+        change: answers.get(change, KcliError(f"{about(change)}: the response does not contain it"))
+        for change in changes
+    }
 
 
 async def list_resources(cluster: Cluster, kind: str) -> list[str]:

@@ -168,7 +168,8 @@ async def share_offsets(
     ) -> dict[str, dict[TopicPartition, ShareStart | KcliError] | KcliError]:
         if DESCRIBE_SHARE_GROUP_OFFSETS not in await broker.versions():
             return {
-                name: KcliError(f"{name}: this broker does not report how far its share groups are") for name in some
+                name: KcliError(f"{name}: this broker does not report the progress of its share groups")
+                for name in some
             }
         asked = [DescribeShareGroupOffsetsRequestGroup(group_id=name, topics=None) for name in some]
         answer = await broker.ask(DescribeShareGroupOffsetsRequest(groups=asked))

@@ -103,7 +103,7 @@ async def _alter(
     for at in wanted:
         answered = responses.get(at)
         if answered is None:
-            errors[at] = KcliError(f"{about(at)}: the broker's answer leaves this partition out")
+            errors[at] = KcliError(f"{about(at)}: the broker's response does not contain this partition")
         elif answered.error_code:
             errors[at] = BrokerError(codes.of(answered.error_code), about(at), answered.error_message)
         else:

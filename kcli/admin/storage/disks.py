@@ -64,7 +64,7 @@ async def _at_broker(
         row = results.get((at.topic, at.partition))
         where = f"{at.topic} [{at.partition}] at broker {at.broker}"
         if row is None:
-            errors[at] = KcliError(f"{where}: the broker's answer leaves this replica out")
+            errors[at] = KcliError(f"{where}: the broker's response does not contain this replica")
         else:
             errors[at] = BrokerError(codes.of(row.error_code), where) if row.error_code else None
     return errors

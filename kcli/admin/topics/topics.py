@@ -88,7 +88,7 @@ async def describe_topics(
     answer = await ask_anyone(cluster, MetadataRequest(topics=asked, allow_auto_topic_creation=False))
     topics = {row.name: _topic(row) for row in answer.topics if row.name and (asked or internal or not row.is_internal)}
     if asked is not None:  # an answer may leave some out, and have others
-        left_out = KcliError("the broker's answer leaves this topic out")
+        left_out = KcliError("the broker's response does not contain this topic")
         topics = {topic.name: topics.get(topic.name, left_out) for topic in asked if topic.name is not None}
     return dict(sorted(topics.items()))
 

@@ -54,7 +54,8 @@ async def describe_users(cluster: Cluster, names: Iterable[str] | None = None) -
     if wanted is None:
         return dict(sorted(credentials.items()))
     return {
-        name: credentials.get(name, KcliError(f"user {name}: the broker's answer leaves this out")) for name in wanted
+        name: credentials.get(name, KcliError(f"user {name}: the broker's response does not contain this"))
+        for name in wanted
     }
 
 
@@ -108,7 +109,7 @@ async def _request(cluster: Cluster, changes: Sequence[Password | tuple[str, str
     for name in users:
         row = results.get(name)
         if row is None:
-            done[name] = KcliError(f"user {name}: the broker's answer leaves this out")
+            done[name] = KcliError(f"user {name}: the broker's response does not contain this")
         elif row.error_code:
             done[name] = BrokerError(codes.of(row.error_code), f"user {name}", row.error_message)
         else:

@@ -80,8 +80,8 @@ class Access:
             return
         what = "password" if sasl.mechanism == "PLAIN" else "token"
         raise AuthError(
-            f"{sasl.mechanism} would send the {what} where others can read it: use security.protocol=SASL_SSL, or say "
-            "allow.insecure.auth=true"
+            f"{sasl.mechanism} would send the {what} where others can read it: "
+            "use security.protocol=SASL_SSL, or set allow.insecure.auth=true"
         )
 
     async def mechanism(self, host: str) -> Mechanism:

@@ -138,9 +138,9 @@ class Properties:
         elif (why := refusal(key)) is not None:
             raise UsageError(f"{where}: {why}" if key in where else f"{where}: {key}: {why}")
         elif elsewhere(key):
-            self.notes.append(f"{where}: {key} means nothing to kcli and is passed over")
+            self.notes.append(f"{where}: {key} has no effect in kcli and is ignored")
         else:
-            raise UsageError(f"{where}: no property is named {key}{_nearest(key)}")
+            raise UsageError(f"{where}: unknown property {key}{_nearest(key)}")
 
 
 def read_properties(

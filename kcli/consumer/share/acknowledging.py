@@ -72,7 +72,7 @@ class Acknowledging:
         self._tries = 0
         for place, ranges in acked.items():
             if place not in results:
-                self._settle(place, ranges, KcliError("the broker's answer leaves it out"), unknown=True)
+                self._settle(place, ranges, KcliError("the broker's response does not contain it"), unknown=True)
                 continue
             number, message = results[place]
             code = codes.of(number)

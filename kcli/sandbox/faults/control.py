@@ -133,5 +133,5 @@ class Control:
 def _node(message: dict[str, Any]) -> int:
     node = message.get("broker")
     if not isinstance(node, int):
-        raise UsageError("which broker? its number, please")
+        raise UsageError("missing argument: the number of a broker")
     return node

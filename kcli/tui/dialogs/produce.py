@@ -119,5 +119,5 @@ class Produce(Dialog):
         finally:
             self._sending = False
         self._sent += 1
-        where = f"offset {offset}" if offset >= 0 else "an offset the broker did not tell"
+        where = f"offset {offset}" if offset >= 0 else "an offset that the broker did not report"
         self.say(f"{self._sent} sent; the last one is in {printable(draft.topic)}[{partition}] at {where}", "good")

@@ -202,5 +202,5 @@ def test_options_of_sparks_source_that_do_nothing_here_are_told(capfd):
     KcliDataSource(CaseInsensitiveDict(given)).reader(StructType([StructField("value", BinaryType())]))
     said = capfd.readouterr().err
     for name in ("groupIdPrefix", "fetchOffset.numRetries", "partitioner.class", "kafka.group.id"):
-        assert f"{name} means nothing to kcli and is passed over" in said
+        assert f"{name} has no effect in kcli and is ignored" in said
     assert "client.id" not in said

@@ -286,7 +286,7 @@ def test_a_frame_reads_the_range_that_its_first_query_saw(spark, topics):
             {"kafka__auto__offset__reset": "latest"},
             "option kafka.auto.offset.reset is not supported: use startingOffsets",
         ),
-        ({"kafka__fetch__min__byte": "1"}, "no property is named fetch.min.byte"),
+        ({"kafka__fetch__min__byte": "1"}, "unknown property fetch.min.byte"),
         ({"columns": "key,vlaue"}, "unknown column vlaue; did you mean value"),
         ({"valueFormat": "json"}, "option valueFormat json takes valueSchema"),
         ({"startingOffsets": '{"other":{"0":1}}'}, "it names every partition, each once"),

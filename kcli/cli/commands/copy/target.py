@@ -60,7 +60,7 @@ async def make_like(source: Client, topic: str, target: Client, name: str) -> st
         raise created
     await wait_for_topics(target.cluster, [name])
     shown = "".join(f", {key}={value}" for key, value in wanted.items())
-    return f"made {name} with {count} partition{'s' if count != 1 else ''}{shown}"
+    return f"created topic {name} with {count} partition{'s' if count != 1 else ''}{shown}"
 
 
 async def cluster_id(cluster: Cluster) -> str | None:

@@ -68,7 +68,7 @@ def run(options: FaultsOptions) -> int:
     do, facts = _wish(options.words)
     profile = Connection(options).profile
     if do != "look" and profile is not None and profile.guard == "read_only":
-        raise UsageError(f"profile {profile.name} is read-only: a fault would change the cluster, and nothing was sent")
+        raise UsageError(f"refused by read-only profile {profile.name}: a fault would change the cluster")
 
     async def work(cluster: Cluster, document: Document) -> None:
         address = options.control or await find(cluster)

@@ -279,7 +279,7 @@ def test_a_read_only_profile_refuses_to_apply_and_may_diff(kcli: Kcli, sandbox: 
     assert kcli("export", "--profile", "prod").code == 0
     refused = kcli("apply", "f.yaml", "--profile", "prod", "--execute")
     assert refused.code != 0
-    assert "profile prod is read-only" in refused.err
+    assert "refused by read-only profile prod" in refused.err
     assert [row["topic"] for row in json.loads(kcli("topics", "list", "-J").out)["topics"]] == ["there"]
 
 

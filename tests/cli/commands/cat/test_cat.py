@@ -63,7 +63,7 @@ def test_a_file_names_its_line(kcli: Shell, tmp_path: Path) -> None:
     (tmp_path / "conf").write_text("client.id=x\nno.such.thing=1\n")
     done = kcli("cat", "-F", str(tmp_path / "conf"), "-C", "-t", "x")
     assert done.returncode == 1
-    assert b"conf:2: no property is named no.such.thing" in done.stderr
+    assert b"conf:2: unknown property no.such.thing" in done.stderr
 
 
 @pytest.mark.process

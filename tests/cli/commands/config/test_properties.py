@@ -40,13 +40,13 @@ def test_every_known_property_is_a_field_of_its_settings(name: str) -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ("linger.mss=5", "no property is named linger.mss; did you mean linger.ms"),
+        ("linger.mss=5", "unknown property linger.mss; did you mean linger.ms"),
         ("linger.ms", "expected KEY=VALUE"),
         ("linger.ms=soon", "linger.ms is a number"),
         ("linger.ms=1e99", "out of range"),
         ("acks=2", "acks is one of"),
         ("check.crcs=yes", "true or false"),
-        ("ssl.endpoint.identification.algoritm=https", "no property is named"),
+        ("ssl.endpoint.identification.algoritm=https", "unknown property"),
         ("ssl.crl.location=x", "revocation lists are not read"),
         ("print.key=true", "it is kafka-console-consumer's; choose what is printed with -f"),
         ("parse.key=true", "here -K DELIM parts key and value"),
@@ -80,7 +80,7 @@ def test_a_properties_file_as_java_reads_it(tmp_path: Path) -> None:
 def test_a_wrong_line_of_a_file_is_named(tmp_path: Path) -> None:
     file = tmp_path / "client.properties"
     file.write_text("client.id=x\nnonsense.key=1\n")
-    with pytest.raises(UsageError, match=r"client.properties:2: no property is named nonsense.key"):
+    with pytest.raises(UsageError, match=r"client.properties:2: unknown property nonsense.key"):
         read_properties(str(file), [])
 
 

@@ -184,7 +184,7 @@ def test_a_read_only_profile_shows_the_plan_and_leaves_no_undo_file(
     line = ["configs", "set", "topic", "orders", "retention.ms=5000", "--profile", "prod"]
     assert rows(capsys, *line, "--dry-run")[0]["result"] == "would change"
     assert main([*line, "--execute"]) == 2
-    assert "profile prod is read-only: this would change the cluster, and nothing was sent" in capsys.readouterr().err
+    assert "refused by read-only profile prod: this would change the cluster" in capsys.readouterr().err
     assert not (tmp_path / "state").exists()
 
 
@@ -206,7 +206,7 @@ def test_a_protected_profile_changes_nothing_and_leaves_no_undo_file(
         capsys.readouterr()
         assert main([*line, "--execute"]) == 2, line
         said = capsys.readouterr().err
-        assert "profile prod is protected: this deletes or alters, and nothing was sent; `--confirm prod`" in said
+        assert "refused by protected profile prod; add --confirm prod" in said
         assert "to take this back" not in said
         assert not (tmp_path / "state").exists()
     line = ["configs", "set", "topic", "orders", "retention.ms=5000", "--profile", "prod", "--confirm", "prod"]
@@ -223,7 +223,7 @@ def test_a_protected_profile_lets_apply_add_topics_and_nothing_else(
     line = ["apply", str(wanted), "--profile", "prod", "--execute", "--no-undo"]
     wanted.write_text("topics: {fresh: {partitions: 2}, orders: {configs: {retention.ms: 5000}}}\n")
     assert main(line) == 2
-    assert "profile prod is protected" in capsys.readouterr().err
+    assert "refused by protected profile prod" in capsys.readouterr().err
     assert main(["topics", "describe", "fresh", "--profile", "prod"]) == 1, "nothing half done"
     wanted.write_text("topics: {fresh: {partitions: 2}}\n")
     assert main(line) == 0

@@ -128,7 +128,7 @@ def test_between_clusters_with_the_topic_made_like_the_source(kcli: Shell, elsew
     assert f"this topic does not exist; --create makes it as {source} is".encode() in missing.stderr
     done = kcli("copy", source, source, "--to-bootstrap", elsewhere.bootstrap, "--create", "-v")
     assert done.returncode == 0, done.stderr
-    assert f"made {source} with 3 partitions, retention.ms=86400000" in done.stderr.decode()
+    assert f"created topic {source} with 3 partitions, retention.ms=86400000" in done.stderr.decode()
     assert content(elsewhere, source) == content(kcli, source)
     (topic,) = json.loads(elsewhere.ok("topics", "describe", source, "-J"))["topics"]
     assert topic["configs"] == {"retention.ms": "86400000"}

@@ -516,7 +516,7 @@ def test_topics_are_counted_by_what_may_be_done_with_them() -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (properties(linger_mss="1"), "no property is named linger.mss"),
+        (properties(linger_mss="1"), "unknown property linger.mss"),
         (properties(security_protocol="SASL_SSL"), "SASL takes sasl.mechanism"),
         (properties(security_protocol="SSL", ssl_ca_location="/no/such/file"), "/no/such/file"),
     ],

@@ -100,7 +100,7 @@ def test_a_read_only_profile_orders_nothing(sandbox: str, tmp_path: Path, monkey
         [*KCLI, "faults", "kill", "1", "--profile", "prod"], capture_output=True, text=True, timeout=30
     )
     assert done.returncode == 2
-    assert "profile prod is read-only: a fault would change the cluster" in done.stderr
+    assert "refused by read-only profile prod: a fault would change the cluster" in done.stderr
     looked = subprocess.run([*KCLI, "faults", "--profile", "prod"], capture_output=True, text=True, timeout=30)
     assert looked.returncode == 0
 

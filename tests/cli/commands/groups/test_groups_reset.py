@@ -496,7 +496,7 @@ def test_a_profile_that_is_read_only_lets_the_plan_through_and_nothing_else(
     assert shell(*words, "--dry-run").code == 0
     ran = shell(*words, "--execute")
     assert ran.code == 2
-    assert "profile prod is read-only: this would change the cluster" in ran.err
+    assert "refused by read-only profile prod: this would change the cluster" in ran.err
     assert shell(*RESET, "-t", "orders", "--to-current", "--profile", "prod", "--dry-run", "-J").results[0][0] == 50
 
 
@@ -511,7 +511,7 @@ def test_a_protected_profile_refuses_with_the_code_of_usage_and_writes_no_undo_f
     for words in ((*RESET, "-t", "orders", "--to-latest"), ("groups", "delete", RESET[2])):
         ran = shell(*words, "--profile", "prod", "--execute")
         assert (ran.code, ran.out) == (2, "")
-        assert "profile prod is protected: this deletes or alters, and nothing was sent" in ran.err
+        assert "refused by protected profile prod; add --confirm prod" in ran.err
         assert not shell.undo_files
     assert shell(*RESET, "-t", "orders", "--to-latest", "--profile", "prod", "--confirm", "prod", "--execute").code == 0
 

@@ -133,7 +133,7 @@ def test_E71_a_named_share_group_says_why_it_has_no_lag_and_is_left_out_of_all(l
     line.tiny.group("shared", type="share")
     ran = line("lag", "shared")
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err == "kcli: shared: this broker does not report how far its share groups are\n"
+    assert ran.err == "kcli: shared: this broker does not report the progress of its share groups\n"
     assert line("lag").code == 0
 
 
