@@ -79,8 +79,8 @@ def _certificate(problem: ssl.SSLCertVerificationError, host: str, peer: str) ->
         return f"the {peer}'s certificate is not valid yet: check this machine's clock"
     if code in (WRONG_NAME, WRONG_ADDRESS):
         return (
-            f"the {peer}'s certificate is not for {host}: connect by a name that is in it, add the name to the certificate, "
-            "or turn the check off with ssl.endpoint.identification.algorithm= (empty)"
+            f"the {peer}'s certificate is not for {host}: connect by a name that is in it, add the name to the "
+            "certificate, or turn the check off with ssl.endpoint.identification.algorithm= (empty)"
         )
     if code in (SELF_SIGNED, SELF_SIGNED_IN_CHAIN, NO_ISSUER, NO_FIRST):
         kind = "signed by itself" if code == SELF_SIGNED else "signed by an authority that is not trusted here"

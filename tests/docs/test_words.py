@@ -17,6 +17,33 @@ def test_no_place_has_more_riddles_than_it_may(
     assert main([]) == 0, capsys.readouterr().out
 
 
+SAID_BEFORE = """
+a time inside the values|who is how far behind|what a sandbox shall do wrong|what mends it|what there is of apis
+where logs start and end|leaders: not the preferred ones|write a cluster down|tells about one command|who must have it
+of every record; else|that is no record|as it was at the start|for so long|control bytes as they are|record by itself
+batches that are damaged|so many looks|between two looks|look until|of the last so long|after what is committed
+do it. without|is no failure|keeps how far this is|and look for none|may everything|of everybody|let tokens end
+back to what is inherited|that somebody set|is it done?|is too much|say of what|nothing was done: add|goes on after
+left out|has nothing set|what holds for it|lets it through|the least is|no property is named|what stands above
+--fail-if-none is given|looked for|there is no option|there is no command|answer leaves|passed over|--execute does it
+which files?|which command?|from which|of which topics?|what, and where to?|would have ended|is told|was told
+"""
+"""Sentences that were reworded: nothing that users read has them again."""
+
+
+def test_what_was_reworded_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parent.parent.parent)
+    phrases = [phrase for line in SAID_BEFORE.strip().splitlines() for phrase in line.split("|")]
+    found = [
+        f"{path}:{number}: {phrase}"
+        for path in sorted(Path("kcli").rglob("*.py"))
+        for number, text in user_text(path)
+        for phrase in phrases
+        if phrase in text.lower() and len(text.split()) >= 3
+    ]
+    assert not found, "\n".join(found)
+
+
 @each(
     "text",
     [

@@ -141,7 +141,7 @@ async def describe_configs(
 
     answers = await _spread(cluster, wanted, request, read)
     return {
-        resource: answers.get(resource, KcliError(f"{about(resource)}: the response does not contain it"))
+        resource: answers.get(resource, KcliError(f"{about(resource)}: the broker's response does not contain it"))
         for resource in wanted
     }
 
@@ -191,7 +191,7 @@ async def alter_configs(
 
     answers = await _spread(cluster, list(changes), request, read, once=True)
     return {
-        change: answers.get(change, KcliError(f"{about(change)}: the response does not contain it"))
+        change: answers.get(change, KcliError(f"{about(change)}: the broker's response does not contain it"))
         for change in changes
     }
 

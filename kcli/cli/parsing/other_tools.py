@@ -42,7 +42,9 @@ ALONE = {
     "elect-leaders": "kcli leaders elect", "head": "kcli consume TOPIC -n N",
     "client-metrics": "kcli configs list client-metrics", "misc": "kcli raw`, `kcli offsets` or `kcli brokers versions",
     "myconf": "kcli config", "admin": "kcli brokers`, `kcli configs` or `kcli cluster",
-    "members": "kcli groups members", "partitions": "kcli topics describe TOPIC",
+    "members": "kcli groups members", "partitions": "kcli topics describe TOPIC", "top": "kcli tui",
+    "search": "kcli consume TOPIC -e --grep RE", "grep": "kcli consume TOPIC -e --grep RE",
+    "find": "kcli consume TOPIC -e --grep RE", "peek": "kcli groups peek GROUP", "why": "kcli groups why GROUP",
 }  # fmt: skip
 """A first word that is no command here."""
 
@@ -75,7 +77,7 @@ VERBS = {
     },
     "groups": {
         "seek": "reset", "reset-offsets": "reset", "commit": "reset", "offset-delete": "delete-offsets",
-        "lag": "kcli lag GROUP", "copy": "clone",
+        "lag": "kcli lag GROUP", "copy": "clone", "offsets": "kcli groups describe GROUP",
         "rename": "kcli groups clone GROUP NEW`, then `kcli groups delete GROUP",
     },
     "cluster": {
@@ -149,6 +151,7 @@ OPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
     "--input-mode": (("--input", "--input json"),),
     "--time": (("--at", "--at TIME"),),
     "--filter": (("--grep", "--grep RE` (anywhere) or `--where 'value.FIELD == X'"), ("--match", "--match PATTERN")),
+    "--from": (("--offset", "-o OFFSET"), ("--to-earliest", "--to WHERE")),
     "--since": (("--start", "--start TIME"), ("--to-datetime", "--to-datetime TIME")),
     "--until": (("--end", "--end TIME"),),
     "--file": (("--whole", "kcli produce TOPIC FILE"),),

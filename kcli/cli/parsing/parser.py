@@ -138,10 +138,14 @@ def _unknown(flag: str, command: Command, by_flag: dict[str, Option]) -> UsageEr
     if flag in KCAT:
         here = f"`{KCAT[flag]}`" if command.run else f"`{KCAT[flag]}`, or `kcli cat {flag} …`"
         return UsageError(f"{flag} is kcat's; here it is {here}")
-    if not command.run:
-        return UsageError(f"{flag} comes after the command: kcli COMMAND {flag} …; see `kcli --help`")
     from kcli.cli.parsing import other_tools as elsewhere
     from kcli.text.suggest import did_you_mean
+
+    if not command.run:
+        near = did_you_mean(flag, ["--version", *HELP[1:], *by_flag], 0.8) if len(flag) > 3 else ""
+        if near:
+            return UsageError(f"unknown option {flag}{near}")
+        return UsageError(f"{flag} comes after the command: kcli COMMAND {flag} …; see `kcli --help`")
 
     told = elsewhere.option(flag, by_flag)
     if told:

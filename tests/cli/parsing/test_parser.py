@@ -135,6 +135,9 @@ def test_every_option_of_the_table_is_in_the_help(name: str, capsys: pytest.Capt
         ("-b h:1 -L", "kcli: -L is kcat's; here it is `kcli topics describe TOPIC`, or `kcli cat -L …`\n"),
         ("-b h:1 nosuch", "kcli: unknown command 'nosuch'; see `kcli --help`\n"),
         ("-C -t x", "kcli: -C is kcat's; here it is `kcli consume TOPIC`, or `kcli cat -C …`\n"),
+        ("--verison", "kcli: unknown option --verison; did you mean --version?\n"),
+        ("--porfile dev topics", "kcli: unknown option --porfile; did you mean --profile?\n"),
+        ("--grep x", "kcli: --grep comes after the command: kcli COMMAND --grep …; see `kcli --help`\n"),
         ("topics lst", "kcli: topics: unknown command 'lst'; did you mean list?\n"),
         (
             "topics frobnicate",

@@ -62,7 +62,7 @@ class Selection:
         self.connection = Connection(options)
         given = list(dict.fromkeys(topics))
         if not given:
-            raise UsageError(f"{command} which topic? kcli {command} TOPIC")
+            raise UsageError(f"missing topic: kcli {command} TOPIC")
         patterns = [] if literal else [name for name in given if is_pattern(name)]
         self.topics: list[str] = [name for name in given if name not in patterns]
         self.pattern: TopicPattern | None = self._pattern(patterns, command) if patterns else None
@@ -307,7 +307,7 @@ async def no_such_topic(cluster: Cluster, topic: str) -> KcliError:
     except KcliError:
         names = []  # the sentence is about the topic; without names it only lacks the hint
     near = did_you_mean(topic, names)
-    return KcliError(f"{topic}: this topic does not exist{near or f'; `kcli topics create {topic}` makes it'}")
+    return KcliError(f"{topic}: this topic does not exist{near or f'; `kcli topics create {topic}` creates it'}")
 
 
 def held_back(logs: dict[TopicPartition, int], ends: dict[TopicPartition, int]) -> str | None:

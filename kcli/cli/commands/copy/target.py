@@ -24,7 +24,7 @@ async def find_target(plan: Plan, source: Client, target: Client) -> None:
         if not plan.options.create:
             near = did_you_mean(plan.destination, await describe_topics(target.cluster, internal=False))
             raise KcliError(
-                f"{plan.destination}: this topic does not exist; --create creates it as {plan.source} is{near}"
+                f"{plan.destination}: this topic does not exist; --create creates it like {plan.source}{near}"
             )
         await _create(plan, source, target)
     await partitions(target.cluster, plan.destination)

@@ -80,10 +80,10 @@ async def topic_rights(checks: Checks) -> str:
     allowed = [topic.topic_authorized_operations for topic in topics if topic.topic_authorized_operations != UNTOLD]
     counts = {name: sum(bits >> bit & 1 for bits in allowed) for name, bit in _bits("topic").items()}
     if not allowed:
-        return f"topics: {len(topics)} to be seen"
+        return f"topics: {len(topics)} visible"
     same = len(set(allowed)) == 1
     may = operations(allowed[0], "topic") if same else ", ".join(f"{name} {count}" for name, count in counts.items())
-    return f"topics: {len(topics)} to be seen{', each' if same and len(topics) > 1 else ''}: {may}"
+    return f"topics: {len(topics)} visible{', each' if same and len(topics) > 1 else ''}: {may}"
 
 
 async def one_topic(checks: Checks, name: str, user: str) -> str:

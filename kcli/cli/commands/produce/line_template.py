@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Read = Callable[[bytes], bytes]
 
-_TOKENS = "s %v value, %k key, %h{NAME} header, %T time in ms, %T{iso}, %p partition, %t and %o (passed over)"
+_TOKENS = "s %v value, %k key, %h{NAME} header, %T time in ms, %T{iso}, %p partition, %t and %o (ignored)"
 
 
 class LineTemplate:

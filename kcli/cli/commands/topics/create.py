@@ -83,10 +83,11 @@ def _wanted(options: CreateOptions) -> list[NewTopic]:
         raise UsageError("a topic has at least 1 partition and 1 replica; without the option the broker decides")
     partitions, replicas = (-1 if n is None else n for n in (options.partitions, options.replicas))
     configs = dict(pair(text, "--config") for text in options.configs)
-    return [
-        NewTopic(topic=name, partitions=partitions, replication_factor=replicas, configs=configs)
-        for name in words_of(options, "TOPIC")
-    ]
+    names = words_of(options, "TOPIC")
+    if len(names) > 1 and not names[0].isdigit() and any(name.isdigit() for name in names):
+        number = next(name for name in names if name.isdigit())
+        raise UsageError(f"{number} would be the name of a topic; partitions are -p {number}, replicas -r {number}")
+    return [NewTopic(topic=name, partitions=partitions, replication_factor=replicas, configs=configs) for name in names]
 
 
 def _row(topic: NewTopic, result: Created | KcliError, options: CreateOptions) -> CreatedRow:

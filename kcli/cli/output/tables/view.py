@@ -110,5 +110,6 @@ def _known(section: Section, word: str, flag: str) -> str:
         from kcli.text.suggest import did_you_mean
 
         names = [column.name for column in section.columns]
-        raise UsageError(f"{flag}: no column {word!r}{did_you_mean(word.lower(), names)}; columns: {', '.join(names)}")
+        near = did_you_mean(word.lower(), names) or f"; columns: {', '.join(names)}"
+        raise UsageError(f"{flag}: no column {word!r}{near}")
     return name

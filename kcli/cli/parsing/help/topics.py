@@ -200,8 +200,8 @@ all columns and all digits.
   -w, --watch        Refresh until Ctrl-C, in place on a terminal.
   --interval 10s     Refresh interval of --watch; -n N stops after N refreshes.
 
-Columns have the names of `kcli schema COMMAND`, such as under_replicated. An error
-for an unknown name lists the names. Rows without a value come last.
+Columns have the names of `kcli schema COMMAND`, such as under_replicated. An
+error for an unknown name lists the names. Rows without a value come last.
 
   kcli topics list --sort partitions --top 5
   kcli lag --columns group,lag,status --watch

@@ -412,7 +412,7 @@ def test_a_file_that_was_named_from_its_folder_is_found_from_everywhere(
     shown = capsys.readouterr()
     assert f'ssl.ca.location = "{folder / "ca.pem"}"' in shown.out
     assert 'ssl.certificate.location = "mine.pem"' in shown.out
-    assert "client: ssl.certificate.location: mine.pem is looked for where kcli is started" in shown.err
+    assert "client: ssl.certificate.location: mine.pem is relative to the working directory" in shown.err
 
 
 def test_what_is_left_out_is_told(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

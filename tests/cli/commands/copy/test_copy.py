@@ -125,7 +125,7 @@ def test_between_clusters_with_the_topic_made_like_the_source(kcli: Shell, elsew
     fill(kcli, source, 200)
     missing = kcli("copy", source, source, "--to-bootstrap", elsewhere.bootstrap)
     assert missing.returncode == 1
-    assert f"this topic does not exist; --create makes it as {source} is".encode() in missing.stderr
+    assert f"this topic does not exist; --create creates it like {source}".encode() in missing.stderr
     done = kcli("copy", source, source, "--to-bootstrap", elsewhere.bootstrap, "--create", "-v")
     assert done.returncode == 0, done.stderr
     assert f"created topic {source} with 3 partitions, retention.ms=86400000" in done.stderr.decode()

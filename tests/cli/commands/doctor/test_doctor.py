@@ -434,7 +434,7 @@ def test_what_we_may_do_is_named_and_a_group_we_may_not_use() -> None:
     rest = "not Write, Create, Delete, Alter, DescribeConfigs, AlterConfigs"
     assert results[:3] == [
         "cluster: Describe; not Create, Alter, ClusterAction, DescribeConfigs, AlterConfigs, IdempotentWrite",
-        f"topics: 1 to be seen: Read, Describe; {rest}",
+        f"topics: 1 visible: Read, Describe; {rest}",
         f"topic t: Read, Describe; {rest}",
     ]
     assert (code, failure(steps)["fault"]) == (1, "not-authorized")
@@ -495,7 +495,7 @@ def test_topics_are_counted_by_what_may_be_done_with_them() -> None:
     with SandboxThread(topics={"a": 1, "b": 1}) as sandbox:
         _, steps, _ = examine(sandbox.bootstrap)
     every = "everything (Read, Write, Create, Delete, Alter, Describe, DescribeConfigs, AlterConfigs)"
-    assert steps[-1]["result"] == f"topics: 2 to be seen, each: {every}"
+    assert steps[-1]["result"] == f"topics: 2 visible, each: {every}"
     both = [MetadataResponseTopic(name=name, topic_authorized_operations=bits)
             for name, bits in (("a", 1 << 3 | 1 << 8), ("b", 1 << 4 | 1 << 8))]  # fmt: skip
     answers = rights(0)
@@ -507,7 +507,7 @@ def test_topics_are_counted_by_what_may_be_done_with_them() -> None:
         rights_port[0] = int(address.rpartition(":")[2])
         _, steps, _ = examine(address)
     counts = "Read 1, Write 1, Create 0, Delete 0, Alter 0, Describe 2, DescribeConfigs 0, AlterConfigs 0"
-    assert steps[-1]["result"] == f"topics: 2 to be seen: {counts}"
+    assert steps[-1]["result"] == f"topics: 2 visible: {counts}"
 
 
 # -- the configuration -------------------------------------------------------------------------------------------------

@@ -110,7 +110,7 @@ def _remark(cluster: ForeignCluster, kind: str, *, quiet: bool) -> None:
     except UsageError as problem:
         remarks.append(str(problem))
     remarks += [
-        f"{cluster.name}: {key}: {file} is looked for where kcli is started" for key, file in named_files(cluster)
+        f"{cluster.name}: {key}: {file} is relative to the working directory" for key, file in named_files(cluster)
     ]
     if cluster.current:
         remarks.append(f'it is what {kind} uses now: --profile {cluster.name}, or default_profile = "{cluster.name}"')
