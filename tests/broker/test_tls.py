@@ -108,7 +108,7 @@ async def test_B20_a_dot_at_the_end_of_a_name_is_no_part_of_it_and_sni_says_the_
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"begins": -30, "ends": -1}, "has expired: it has to be renewed"),
+        ({"begins": -30, "ends": -1}, "has expired: renew it"),
         ({"begins": 2, "ends": 30}, "not valid yet: check this machine's clock"),
         ({"usage": "client"}, "not made for servers"),
     ],

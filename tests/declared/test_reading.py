@@ -265,7 +265,7 @@ def test_a_file_that_is_none_is_told(content: bytes | None, says: str, tmp_path:
     assert str(told.value).startswith(f"{path}")
     assert says in str(told.value)
     (tmp_path / "none").mkdir()
-    with pytest.raises(UsageError, match="no file there ends with"):
+    with pytest.raises(UsageError, match="no file in this folder ends with"):
         read([str(tmp_path / "none")])
 
 

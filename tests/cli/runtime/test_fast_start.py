@@ -120,7 +120,7 @@ def test_the_console_script_writes_everything_and_tells_its_code() -> None:
     assert "produce" in done.stdout
     wrong = python(CONSOLE, "produce")
     assert wrong.returncode == 2
-    assert "produce to which topic" in wrong.stderr
+    assert "missing topic: kcli produce TOPIC" in wrong.stderr
 
 
 @pytest.mark.process

@@ -49,7 +49,7 @@ async def test_an_outage_is_said_once_and_its_end_too(capsys: pytest.CaptureFixt
     cluster.now = {}
     looking.look()
     looking.look()
-    assert capsys.readouterr().err == "kcli: broker 2 is there again, or not needed any more\n"
+    assert capsys.readouterr().err == "kcli: broker 2 is back, or no longer needed\n"
 
 
 async def test_a_silence_of_days_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,4 +90,4 @@ def test_E13_a_reader_says_which_leader_it_waits_for_and_reads_the_others(quiet:
     said = "closed the connection at the first request" in done.stderr.decode()
     assert done.stdout == b"x\nx\n"
     assert said is not quiet
-    assert done.stderr.decode().count("trying on") == (not quiet)
+    assert done.stderr.decode().count("retrying") == (not quiet)

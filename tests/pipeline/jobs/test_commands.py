@@ -254,7 +254,7 @@ def test_ctrl_c_drains_a_continuous_export_and_the_exit_code_is_0(kcli, topics, 
     thread.join()
     assert written.is_set()
     assert code == 0
-    assert "finishing the batch that is under way" in capfd.readouterr().err
+    assert "finishing the current batch" in capfd.readouterr().err
     assert spark.read.parquet(str(tmp_path / "out")).count() == 200
     (folder,) = (tmp_path / "share" / "kcli" / "pipelines").iterdir()
     offsets, commits = (

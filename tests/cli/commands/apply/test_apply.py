@@ -170,14 +170,14 @@ def test_partitions_grow_and_never_shrink_and_replicas_are_not_moved(kcli: Kcli)
     grown = kcli.apply("topics: {there: {partitions: 5}}", "--execute")
     assert grown.plan == [("~", "there", "partitions", "2", "5", "changed")]
     assert "there is no way back to fewer" in grown.err
-    assert "to take this back" not in grown.err
+    assert "to undo this" not in grown.err
     assert not Path("state/kcli/undo").exists()
     refused = kcli.apply("topics: {there: {partitions: 3, replication: 2}, new: {}}", "--execute")
     assert refused.code == 1
     assert {row["result"] for row in refused.rows if row["name"] == "there"} == {"refused"}
     assert "f.yaml:1: there has 5 partitions, and no topic can have fewer" in refused.err
     assert "kcli reassign" in refused.err
-    assert "nothing was changed; --keep-going does the other 1 change" in refused.err
+    assert "nothing was changed; --keep-going applies the other 1 change" in refused.err
     assert kcli("topics", "describe", "new", "-J").code == 1
     rest = kcli.apply("topics: {there: {partitions: 3}, new: {}}", "--execute", "--keep-going")
     assert (rest.code, [row["result"] for row in rest.rows]) == (1, ["created", "refused"])
@@ -186,7 +186,7 @@ def test_partitions_grow_and_never_shrink_and_replicas_are_not_moved(kcli: Kcli)
 def test_what_does_not_come_back_is_said(kcli: Kcli) -> None:
     ran = kcli.apply("absent: {topics: [there]}", "--prune", "--execute")
     assert "no undo file brings back the records of 1 topic" in ran.err
-    assert "to take this back" in ran.err
+    assert "to undo this" in ran.err
 
 
 def test_a_topic_whose_configs_cannot_be_read_is_not_deleted(kcli: Kcli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -483,7 +483,7 @@ def test_a_run_ends_when_the_brokers_tell_what_was_done(kcli: Kcli, monkeypatch:
     text = "topics: {there: {configs: {retention.ms: 1h}}}"
     done = kcli.apply(text, "--execute")
     assert (done.code, len(looks)) == (0, 4)
-    assert "not all learned" not in done.err
+    assert "some brokers do not have the change" not in done.err
     looks.clear()
     done = kcli.apply(text.replace("1h", "2h"), "--execute", "--no-wait")
     assert (done.code, len(looks)) == (0, 1)

@@ -207,7 +207,7 @@ def test_a_protected_profile_changes_nothing_and_leaves_no_undo_file(
         assert main([*line, "--execute"]) == 2, line
         said = capsys.readouterr().err
         assert "refused by protected profile prod; add --confirm prod" in said
-        assert "to take this back" not in said
+        assert "to undo this" not in said
         assert not (tmp_path / "state").exists()
     line = ["configs", "set", "topic", "orders", "retention.ms=5000", "--profile", "prod", "--confirm", "prod"]
     assert main([*line, "--execute"]) == 0

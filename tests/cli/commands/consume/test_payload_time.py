@@ -196,8 +196,8 @@ def test_following_begins_at_the_payload_time(kcli: Shell) -> None:
 
 
 REFUSED = [
-    (["--time-field", "ts"], "say which with --start or --end"),
-    (["--jitter", "5s"], "name their field with --time-field"),
+    (["--time-field", "ts"], "add --start TIME or --end TIME"),
+    (["--jitter", "5s"], "is for times in values; add --time-field NAME"),
     (["--start", "someday"], "--start someday: expected a time"),
     (["--start", "now", "--end", "-1h"], "--end -1h is before --start now"),
     (["--start", "-1h", "-o", "5"], "--start and -o both say where to start; take one"),

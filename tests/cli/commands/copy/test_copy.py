@@ -267,7 +267,7 @@ def test_follow_goes_on_until_ctrl_c_which_is_success(kcli: Shell) -> None:
         (("a", "b", "--rate", "inf"), "--rate inf: expected records or bytes a second"),
         (("a", "b", "--rate", "nan"), "--rate nan: expected records or bytes a second"),
         (("a", "b", "--exactly-once", "--to-bootstrap", "h:1"), "--exactly-once: a transaction reaches no further"),
-        (("a", "b", "--exactly-once", "--no-resume"), "--exactly-once keeps its positions with the records"),
+        (("a", "b", "--exactly-once", "--no-resume"), "--exactly-once stores progress with the records"),
         (("a", "b", "--transactional-id", "x"), "--transactional-id goes with --exactly-once"),
         (("a", "b", "--follow", "-o", ":10"), "--follow has no end; the range has one"),
         (("a", "b", "--follow", "--dry-run"), "--follow has no end; --dry-run has one"),

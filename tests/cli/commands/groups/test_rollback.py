@@ -69,10 +69,10 @@ REFUSED = [
     (["rollback", "g", "-t", "t", "--start", "now"], "rollback takes --time-field NAME"),
     (["rollback", "g", "-t", "t", "--time-field", "ts"], "rollback takes --start TIME"),
     (["rollback", "g", "-t", "t", "--time-field", "ts", "--start", "soon"], "--start soon: expected a time"),
-    (["rollback", "g", "--time-field", "ts", "--start", "now"], "of which topics?"),
+    (["rollback", "g", "--time-field", "ts", "--start", "now"], "missing topics: --topic TOPIC"),
     (["rollback", "-t", "t", "--time-field", "ts", "--start", "now"], "name at least one GROUP"),
     (["groups", "reset", "g", "-t", "t", "--to-latest", "--time-field", "ts"], "--time-field goes with a time"),
-    (["groups", "reset", "g", "-t", "t", "--to-latest", "--jitter", "5s"], "name their field with --time-field"),
+    (["groups", "reset", "g", "-t", "t", "--to-latest", "--jitter", "5s"], "times in values; add --time-field NAME"),
     (["groups", "reset", "g", "-t", "t", "--to", "@-1h", "--time-field", "ts", "--jitter", "x"], "--jitter x"),
 ]
 
@@ -101,8 +101,8 @@ def test_offsets_at_a_payload_time(kcli: Shell, billing) -> None:
     assert [row["at_offset"] for row in rows] == [*(first(some, moment) for some in times), 0, 3]
     assert rows[0]["at_timestamp"] == times[0][first(times[0], moment)]
     for words, sentence in (
-        (["--time-field", "ts"], "say which with --at"),
-        (["--at", "now", "--jitter", "1s"], "name their field with --time-field"),
+        (["--time-field", "ts"], "add --at TIME"),
+        (["--at", "now", "--jitter", "1s"], "times in values; add --time-field NAME"),
     ):
         done = kcli("offsets", topic, *words)
         assert done.returncode == 2

@@ -102,7 +102,7 @@ def test_assertions_end_with_their_exit_code(
         (("--prometheus", "nine"), "--prometheus nine: expected [HOST]:PORT, such as :9308"),
         (("--replay", "/no/such/file"), "--replay /no/such/file: No such file or directory"),
         (("record", "--replay", "x"), "record reads the cluster, --replay a file; take one"),
-        (("--prometheus", ":0", "--replay", "x"), "--prometheus serves what the cluster says, --replay reads a file"),
+        (("--prometheus", ":0", "--replay", "x"), "--prometheus serves a cluster's figures, --replay reads a file"),
         (("record", "--max-lag", "0"), "record only stores what was read; --max-lag and --max-time"),
         (("--prometheus", ":0", "--max-time", "5m"), "--prometheus only serves what was read; --max-lag"),
         (("--watch", "--interval", "0"), "--interval 0: must be more than 0, such as 500ms"),

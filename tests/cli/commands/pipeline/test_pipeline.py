@@ -16,7 +16,7 @@ NOWHERE = "127.0.0.1:1"
 
 WRONG = [
     ("export", "missing arguments: kcli pipeline export TOPIC DIR --file-format parquet"),
-    ("export t", "export what, and where to?"),
+    ("export t", "missing arguments: kcli pipeline export"),
     ("export t out --file-format xml", "--file-format xml: expected parquet, json, csv, orc, delta"),
     ("export t out --batch --once", "--batch and --once: a run has one way to read"),
     ("export t out --checkpoint c", "--checkpoint goes with --once or --continuous"),

@@ -312,7 +312,7 @@ def test_places_are_text_without_repeat_and_that_is_said(kcli: Shell) -> None:
         ("--repeat 3", "--repeat repeats --value and --tombstone"),
         ("--tombstone k FILE", "--tombstone takes no files"),
         ("--value v -f %s", "--value takes no files, --whole, --input or -f"),
-        ("-f %s -K :", "-f says what is where in a line"),
+        ("-f %s -K :", "-f describes the whole line"),
         ("--rate 0", "--rate 0: expected records a second"),
         ("--rate 5/y", "--rate 5/y: expected records a second"),
         ("--input json-values -K :", "--input json-values says it all"),

@@ -233,7 +233,7 @@ async def test_a_missing_file_is_said_before_anything_is_sent(capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("", "produce to which topic"),
+        ("", "missing topic: kcli produce TOPIC"),
         ("-t a -t b", "one topic"),
         ("t --value x file", "--value takes no files"),
         ("t --input json -K :", "-K does not go with it"),

@@ -178,8 +178,8 @@ def test_every_api_can_be_described(key: int, capsys: pytest.CaptureFixture[str]
     ("words", "said"),
     [
         ([], "name an API"),
-        (["Fetsh"], "knows no API Fetsh; did you mean Fetch?"),
-        (["999"], "knows no API 999"),
+        (["Fetsh"], "unknown API Fetsh; did you mean Fetch?"),
+        (["999"], "unknown API 999"),
         (["Fetch", "{}", "{}"], "unexpected argument '{}'"),
         (["Fetch", "{"], "the body is not JSON"),
         (["Fetch", "@/nowhere"], "/nowhere: No such file"),

@@ -337,7 +337,7 @@ def test_an_answer_that_is_lost_is_a_failure_and_its_moves_keep_their_throttle(
     assert main(["reassign", *words]) == 1
     told = capsys.readouterr()
     assert {row["result"] for row in json.loads(told.out)["partitions"]} == {"failed"}
-    assert "something moves still, so throttles stay" in told.err
+    assert "moves are in progress, so throttles stay" in told.err
     assert len(rows(capsys, "list", "--over", "0")) == 4
     assert throttled(capsys)
     rows(capsys, "cancel", "--all-topics", "--execute")

@@ -196,7 +196,7 @@ def test_a_topic_that_is_not_there_stops_the_others_and_that_is_said(
         (["alter", "orders"], "missing change"),
         (["alter", "orders", "--config", "retention.ms"], "expected KEY=VALUE"),
         (["alter", "orders", "--config", "a=1", "--delete-config", "a"], "named twice"),
-        (["trim", "orders"], "before which offset?"),
+        (["trim", "orders"], "missing offset: --before N"),
         (["trim", "orders", "--before", "stored"], "one place"),
         (["trim", "orders", "--before", "1:2"], "--before 1:2: one place"),
         (["trim", "orders", "--before", "0..5"], "kcli: --before 0..5: one place, such as 4711, -1000, @-7d or end"),

@@ -244,7 +244,7 @@ def test_an_older_broker_is_told_the_producer_by_hand(
         (["abort", "orders:0"], "which one? --start-offset"),
         (["abort", "orders", "--start-offset", "1"], "name one partition"),
         (["abort", "orders:0,1", "--start-offset", "1"], "name one partition"),
-        (["abort", "--start-offset", "1"], "in which partition?"),
+        (["abort", "--start-offset", "1"], "missing argument: kcli txn abort TOPIC:PARTITION"),
         (["abort", "orders:0", "-p", "0", "--start-offset", "1"], "name one partition"),
         (["abort", "--fence", "x", "--start-offset", "1"], "--fence takes transactional ids"),
         (["fence"], "name at least one transactional id"),

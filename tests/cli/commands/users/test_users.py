@@ -192,7 +192,7 @@ def test_what_is_sent_is_rfc_5802s_salted_password() -> None:
 
 
 WRONG = {
-    "where is the password?": ["set", "bob", "--execute"],
+    "missing password: --password-file": ["set", "bob", "--execute"],
     "exclude each other": ["set", "bob", "--password-env", "A", "--password-file", "b", "--execute"],
     "there is no environment variable": ["set", "bob", "--password-env", "NOT_THERE_AT_ALL", "--execute"],
     "No such file": ["set", "bob", "--password-file", "nowhere", "--execute"],
