@@ -6,14 +6,19 @@ line that ends in `&` is a process that runs until it has printed a line and get
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import re
 import shlex
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,10 +54,11 @@ class Printed:
 
 
 class Lines:
-    """Runs lines in a folder, with a home of its own."""
+    """Runs lines in a folder, with a home of its own. With `width` the stdout of the last command of a line is a
+    pseudo-terminal of so many columns, where it is kcli's."""
 
-    def __init__(self, folder: Path, **variables: str) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, *, width: int = 0, **variables: str) -> None:
+        self.folder, self.width = folder, width
         script = folder / "bin" / "kcli"
         script.parent.mkdir(exist_ok=True)
         script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m kcli "$@"\n')
@@ -76,7 +82,7 @@ class Lines:
         for pipeline in self._parse(line):
             data = b""
             for stage in pipeline:
-                code, data, said = self._stage(stage, data)
+                code, data, said = self._stage(stage, data, self.width if stage is pipeline[-1] else 0)
                 err += said
             out += data
             if code:
@@ -126,12 +132,14 @@ class Lines:
     def _variable(self, match: re.Match[str]) -> str:
         return self.environment[match[1]]
 
-    def _stage(self, stage: Stage, data: bytes) -> tuple[int, bytes, bytes]:
+    def _stage(self, stage: Stage, data: bytes, width: int) -> tuple[int, bytes, bytes]:
         """Run one command: exit code, stdout, stderr."""
         if "<" in stage.files:
             data = (self.folder / stage.files["<"]).read_bytes()
-        inside = stage.words[0] == "kcli"
-        code, out, err = (self._inside if inside else self._beside)(stage, data)
+        if stage.words[0] == "kcli":
+            code, out, err = self._inside(stage, data, 0 if {">", ">>"} & stage.files.keys() else width)
+        else:
+            code, out, err = self._beside(stage, data)
         for sign, mode in ((">", "wb"), (">>", "ab")):
             if sign in stage.files:
                 with (self.folder / stage.files[sign]).open(mode) as file:
@@ -142,10 +150,10 @@ class Lines:
             err = b""
         return code, out, err
 
-    def _inside(self, stage: Stage, data: bytes) -> tuple[int, bytes, bytes]:
+    def _inside(self, stage: Stage, data: bytes, width: int) -> tuple[int, bytes, bytes]:
         """Run kcli in this process, which is quick; it has forgotten what it hid before."""
         redact._sent.clear()
-        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as err, Output(width) as out:
             given.write(data)
             given.seek(0)
             with pytest.MonkeyPatch.context() as patch:
@@ -154,11 +162,10 @@ class Lines:
                     patch.delenv(name)
                 for name, value in {**self.environment, **stage.variables}.items():
                     patch.setenv(name, value)
-                with redirected(given.fileno(), out.fileno(), err.fileno()):
+                with redirected(given.fileno(), out.fd, err.fileno()):
                     code = main(stage.words[1:])
-            out.seek(0)
             err.seek(0)
-            return code, out.read(), err.read()
+            return code, out.text(), err.read()
 
     def _beside(self, stage: Stage, data: bytes) -> tuple[int, bytes, bytes]:
         done = subprocess.run(
@@ -166,3 +173,45 @@ class Lines:
             env={**self.environment, **stage.variables},
         )  # fmt: skip
         return done.returncode, done.stdout, done.stderr
+
+
+class Output:
+    """A file, or a pseudo-terminal of `width` columns, for what a command prints."""
+
+    def __init__(self, width: int) -> None:
+        self._written = bytearray()
+        if not width:
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115  # closed by __exit__
+            self.fd, self._screen = self._file.fileno(), -1
+            return
+        self._screen, self.fd = os.openpty()
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError):  # EIO: the other end is closed
+            while data := os.read(self._screen, 65536):
+                self._written += data
+
+    def text(self) -> bytes:
+        """All that was written. Nothing is written after that."""
+        if self._screen < 0:
+            self._file.seek(0)
+            return self._file.read()
+        os.close(self.fd)
+        self.fd = -1
+        self._reader.join()
+        return bytes(self._written).replace(b"\r\n", b"\n")
+
+    def __enter__(self) -> Output:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._screen < 0:
+            self._file.close()
+            return
+        if self.fd >= 0:
+            os.close(self.fd)
+            self._reader.join()
+        os.close(self._screen)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from kcli.sandbox.thread import SandboxThread
+from kcli.text.width import cells
 from tests.lines import Lines
 
 PAGE = (Path(__file__).parent / "tasks.md").read_text()
@@ -96,16 +97,31 @@ def dead(n: int) -> dict[str, object]:
     return {"value": f"dead {n}", "headers": [["__connect.errors.topic", "inbox"], ["__connect.errors.partition", "0"]]}
 
 
-@pytest.fixture
-def lines(tmp_path: Path) -> Iterator[Lines]:
+@pytest.fixture(params=[0, 80, 120], ids=["pipe", "80", "120"])
+def lines(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Lines]:
+    """A pipe, or a terminal with so many columns."""
     with SandboxThread(control=True, rebalance_delay=0) as sandbox:
         made = Lines(tmp_path, KCLI_BOOTSTRAP=sandbox.bootstrap)
         seed(made)
+        made.width = request.param
         yield made
 
 
 def fits(task: Task, printed: str) -> bool:
     return task.fragment in printed if task.fragment else not printed
+
+
+TABLES = re.compile(r"kcli (?!consume|produce|tail|cat|copy|redrive|raw|export|completion|schema|demo|sandbox|help)")
+WIDE = re.compile(r"-J\b|--format|--json|--help|--trace|groups export|config path| && ")
+"""Lines that print data: it is as wide as it is."""
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def too_wide(task: Task, printed: str, width: int) -> list[str]:
+    """The lines of a table that do not fit the terminal."""
+    if not width or not TABLES.match(task.line) or WIDE.search(task.line):
+        return []
+    return [line for line in ESCAPES.sub("", printed).splitlines() if cells(line) > width]
 
 
 @pytest.mark.process
@@ -116,7 +132,8 @@ def test_each_line_does_its_task(lines: Lines, section: str) -> None:
         if task.waits:
             continue
         done = lines.run(task.line)
-        if done.code != task.code or not fits(task, done.out + done.err):
+        printed = ESCAPES.sub("", done.out) + done.err
+        if done.code != task.code or not fits(task, printed) or too_wide(task, done.out, lines.width):
             failed.append(f"{task.number}. {task.line}\n   ended with {done.code}\n{done.out[-600:]}{done.err[-600:]}")
     assert not failed, "\n".join(failed)
 

@@ -135,7 +135,9 @@ def test_a_group_whose_offsets_cannot_be_read_stays_unless_no_undo_is_wanted(
     monkeypatch.setattr(delete, "committed_offsets", untold)
     ran = line("groups", "delete", "idle", "--execute")
     assert ran.code == 1
-    assert "so an undo file cannot keep them (the coordinator does not say); --no-undo deletes it without one" in ran.err
+    assert (
+        "so an undo file cannot keep them (the coordinator does not say); --no-undo deletes it without one" in ran.err
+    )
     assert "idle" in line.tiny.groups
     assert line("groups", "delete", "idle", "--execute", "--no-undo").code == 0
     assert "idle" not in line.tiny.groups
