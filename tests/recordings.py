@@ -92,7 +92,7 @@ def orders() -> str:
 class OnTerminal(Lines):
     """Runs kcli on a terminal: what is printed has its colours."""
 
-    def _inside(self, stage: Stage, data: bytes) -> tuple[int, bytes, bytes]:
+    def _inside(self, stage: Stage, data: bytes, width: int) -> tuple[int, bytes, bytes]:
         seen, master, slave = bytearray(), *pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", HEIGHT, WIDTH, 0, 0))
         reader = threading.Thread(target=_read_all, args=(master, seen))

@@ -129,7 +129,7 @@ class Where:
             from difflib import get_close_matches
 
             near = get_close_matches(node.id, NAMES, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(NAMES)}"
+            hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(NAMES)}"
             raise self._at(node, f"unknown name {node.id}; {hint}")
         self.names.add(node.id)
         return _name(node.id)

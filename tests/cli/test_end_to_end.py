@@ -377,7 +377,7 @@ def test_D45_sigint_while_producing_the_counts_add_up(kcli: Shell) -> None:
         (["produce", "T", "/no/such"], b"", 1, "/no/such: No such file or directory"),
         (["produce", "T", "-p", "9"], b"x\n", 2, "partition 9"),
         (["produce", "no such topic"], b"x\n", 1, "no such topic"),
-        (["produce"], b"", 2, "which topic"),
+        (["produce"], b"", 2, "missing topic"),
         (["consume", "T", "-e", "-p", "5"], b"", 2, "has no partition 5"),
         (["consume", "absent", "-e"], b"", 1, "absent"),
         (["consume", "T", "-o", "x"], b"", 2, "-o x: expected beginning"),

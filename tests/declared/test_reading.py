@@ -270,7 +270,7 @@ def test_a_file_that_is_none_is_told(content: bytes | None, says: str, tmp_path:
 
 
 def test_an_empty_list_of_files_is_a_usage_error() -> None:
-    with pytest.raises(UsageError, match="which files"):
+    with pytest.raises(UsageError, match="missing argument: FILE"):
         read([])
 
 

@@ -238,7 +238,7 @@ async def test_a_profile_forbids_by_method_and_path(what: Call, sent: str, said:
     with Scripted(answer(said)) as server:
         for guard, forbidden in (("read_only", changes or adds), ("protected", changes), ("", False)):
             if forbidden:
-                with pytest.raises(UsageError, match=r"profile prod is (read-only|protected)"):
+                with pytest.raises(UsageError, match=r"refused by (read-only|protected) profile prod"):
                     await call(server.url, what, guard=guard, profile="prod")
                 assert server.asked == []
             else:

@@ -12,7 +12,7 @@ from kcli.cli.main import main
 from kcli.cli.parsing.command import Command, options_of
 from kcli.cli.parsing.option import Option, Options
 from kcli.cli.parsing.parser import parse
-from kcli.cli.parsing.registry import SUBJECTS, declared, every, verb
+from kcli.cli.parsing.registry import SUBJECTS, declared, every, subject, verb
 from kcli.cli.parsing.typer_app import dispatch
 from kcli.cli.parsing.verbs import find
 from kcli.grammar.durations import milliseconds, seconds
@@ -428,6 +428,23 @@ def test_the_page_has_every_letter_and_every_spelling_that_moved() -> None:
     for path, was, now in MOVED:
         found = [row for row in rows if f"`{path}`" in row and f"`{now}`" in row]
         assert any(f"`{was}`" in row or f"`{was} " in row for row in found), f"{path} {was}"
+
+
+def test_look_alikes_are_commands_and_what_is_hidden_is_in_no_list(capsys: pytest.CaptureFixture[str]) -> None:
+    section = PAGE.partition("## Look-alikes")[2].partition("\n## ")[0]
+    names = [name for name in findall(r"`([a-z ]+)`", section) if not name.startswith("kcli")]
+    assert len(names) > 20
+    known = {path for path, _ in every()}
+    for name in names:
+        first, *rest = name.split()
+        found = subject(first)
+        assert found is not None, name
+        assert not rest or " ".join((found, *rest)) in known, name
+    assert main(["--help"]) == 0
+    listed = capsys.readouterr().out
+    for name in ("meta", "coord", "rollback"):
+        assert f"  {name} " not in listed
+        assert main([name, "--help"]) == 0
 
 
 def test_an_option_that_the_page_names_is_one() -> None:

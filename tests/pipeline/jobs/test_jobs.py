@@ -139,7 +139,7 @@ def test_what_is_no_checkpoint_is_told(tmp_path, capsys):
     with pytest.raises(UsageError, match="not of a topic"):
         checkpoints.read(tmp_path / "c")
     assert main(["pipeline", "checkpoint", "nobody"]) == 2
-    assert "no pipeline" in capsys.readouterr().err
+    assert "unknown pipeline" in capsys.readouterr().err
 
 
 # -- finalize -------------------------------------------------------------------------------------------------------

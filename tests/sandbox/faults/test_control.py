@@ -131,7 +131,7 @@ async def test_an_unknown_wish_is_refused(sandbox: Sandbox) -> None:
     where = await address(sandbox)
     with pytest.raises(KcliError, match="does not know how to 'explode'"):
         await tell(where, "explode")
-    with pytest.raises(KcliError, match="which broker"):
+    with pytest.raises(KcliError, match="missing argument: the number of a broker"):
         await tell(where, "stop")
 
 

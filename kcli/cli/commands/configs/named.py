@@ -7,11 +7,8 @@ from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.parsing.option import Options, names
 from kcli.cli.runtime.names import group_names_of, topic_names
 from kcli.errors import UsageError
+from kcli.model import Cluster
 from kcli.text.names import Names
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.model import Cluster
 
 DEFAULT = "default"  # of all brokers, as kafka-configs calls it
 

@@ -134,7 +134,7 @@ def test_an_undo_file_removes_what_was_made_and_only_with_prune(kcli: Kcli) -> N
     undo = kcli.undo()
     kept = kcli("apply", undo, "--dry-run", "-J")
     assert [row[0] for row in kept.plan] == ["-", "-"]  # the quotas: a topic is not removed without --prune
-    assert "2 things" in kept.err
+    assert "2 resources" in kept.err
     taken = kcli("apply", undo, "--prune", "--execute")
     assert taken.code == 0, taken.err
     assert kcli("export").out == before
@@ -339,7 +339,7 @@ def test_an_export_is_of_some_sections_and_names_only(kcli: Kcli) -> None:
     old = kcli("export", "--match", "user alice", "--format", "json")
     assert json.loads(old.out) == some
     assert old.err == "kcli: --match is an argument now: kcli export 'user alice'\n"
-    assert kcli("export", "--literal", "o*").err.startswith("kcli: o*: nothing is named so")
+    assert kcli("export", "--literal", "o*").err.startswith("kcli: o*: no resource matches")
 
 
 def test_an_export_by_pattern_finds_something_or_says_so(kcli: Kcli) -> None:

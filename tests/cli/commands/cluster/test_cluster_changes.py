@@ -188,7 +188,7 @@ def test_D22_a_vote_taken_without_an_answer_is_not_said_to_have_failed(
 ) -> None:
     sandbox.faults.wire.lose_answer("RemoveRaftVoter", times=1)
     (row,) = document(capsys, "cluster", "voters", "remove", "2", "--execute", code=1)["voters"]
-    assert "it is unknown whether it was done" in row["error"]
+    assert "it is unknown whether it took effect" in row["error"]
     assert [one["role"] for one in document(capsys, "cluster", "voters")["voters"]] == ["leader", "observer", "voter"]
 
 

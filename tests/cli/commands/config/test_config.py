@@ -456,7 +456,7 @@ def test_a_file_that_nothing_can_be_added_to_is_left_as_it_is(home: Path, capsys
     [
         ([], "kcat, kaf, kafkactl, kcl, rpk"),
         (["kafkctl"], "did you mean kafkactl"),
-        (["kaf"], "there is no file of kaf (~/.kaf/config)"),
+        (["kaf"], "no configuration file of kaf (~/.kaf/config)"),
         (["kaf", "/no/such"], "No such file"),
     ],
 )

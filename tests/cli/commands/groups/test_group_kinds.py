@@ -115,4 +115,4 @@ def test_E71_a_broker_that_only_lists_streams_groups_does_not_make_them_orphans(
     assert (row["lag"], row["status"]) == (10, "BEHIND")
     ran = line("groups", "members", "topology")
     assert ran.code == 1
-    assert "this broker lists its streams groups and but not their members" in ran.err
+    assert "this broker lists its streams groups but not their members" in ran.err

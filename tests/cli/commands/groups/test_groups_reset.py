@@ -411,7 +411,7 @@ def test_a_reset_makes_a_group_that_does_not_exist(shell: Shell) -> None:
         (("--by-duration", "P1Y", "-t", "orders"), "expected a duration such as"),
         (("--to-datetime", "someday", "-t", "orders"), "expected ISO 8601"),
         (("--from-file", "/nowhere"), "--from-file /nowhere: No such file"),
-        (("--from-group", "other", "--time-field", "ts"), "--from-group has no time for --time-field"),
+        (("--from-group", "other", "--time-field", "ts"), "--from-group names no time for --time-field"),
         (("--to-earliest", "-t", "orders", "--time-field", "ts"), "--time-field goes with a time"),
     ],
 )

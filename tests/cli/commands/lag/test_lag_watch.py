@@ -225,7 +225,7 @@ async def test_a_look_that_brokers_hold_up_does_not_outlast_the_timeout(
     async with asyncio.timeout(10):
         seen = [look async for look in watch._looks(plan, Stop(), None)]  # type: ignore[arg-type]
     assert len(seen) == 1
-    assert "brokers did not answer in time" in capsys.readouterr().err
+    assert "brokers did not respond in time" in capsys.readouterr().err
 
 
 async def test_an_assertion_without_a_timeout_ends_when_nobody_can_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,7 +97,7 @@ def test_the_hmac_goes_to_a_file_that_only_we_can_read(
     assert main(["tokens", "create", "--hmac-file", str(path)]) == 2
     assert len(rows(capsys, "list")) == 1
     assert main(["tokens", "create", "--hmac-file", str(tmp_path / "no" / "where")]) == 1
-    assert "no token was made" in capsys.readouterr().err
+    assert "no token was created" in capsys.readouterr().err
     assert len(rows(capsys, "list")) == 1
 
 

@@ -241,7 +241,7 @@ def test_an_older_broker_is_told_the_producer_by_hand(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["abort", "orders:0"], "which one? --start-offset"),
+        (["abort", "orders:0"], "missing option: --start-offset"),
         (["abort", "orders", "--start-offset", "1"], "name one partition"),
         (["abort", "orders:0,1", "--start-offset", "1"], "name one partition"),
         (["abort", "--start-offset", "1"], "missing argument: kcli txn abort TOPIC:PARTITION"),
