@@ -18,7 +18,7 @@ from tests.proto.record_cores import CORES
 from tests.serde.avro.samples import read, written
 
 core = each("core", CORES, ids=lambda core: core.__name__.rpartition(".")[2])
-SECONDS = 5.0  # for what must take milliseconds: other tests run beside this one
+SECONDS = 5.0  # of CPU, for what must take milliseconds
 
 
 def record(*fields: Any, name: str = "R") -> Any:
@@ -69,10 +69,10 @@ LONG_NAME = {"type": "record", "name": "N", "fields": [{"name": "x" * 100_000, "
     ],
 )
 def test_a_hostile_payload_is_refused_at_once(core: ModuleType, schema: Any, payload: bytes, fault: int) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     wanted = [fault] if schema != {"type": "bytes", "logicalType": "decimal", "precision": 9} else ['{"base64":""}']
     assert read(core, schema, payload) == wanted
-    assert time.perf_counter() - begun < SECONDS
+    assert time.process_time() - begun < SECONDS
 
 
 @core
@@ -125,19 +125,19 @@ def nested(depth: int) -> str:
     ],
 )
 def test_a_schema_that_is_none_says_why(text: str, says: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(SchemaRefused, match=says):
         parse(text)
-    assert time.perf_counter() - begun < SECONDS
+    assert time.process_time() - begun < SECONDS
 
 
 def test_a_chain_of_thousands_of_types_is_compiled_without_recursion() -> None:
     chain: list[Any] = [{"type": "record", "name": "T0", "fields": []}]
     for number in range(1, 9_000):
         chain.append(record(f"T{number - 1}", name=f"T{number}"))
-    begun = time.perf_counter()
+    begun = time.process_time()
     avro_reader(parse(json.dumps(chain)))
-    assert time.perf_counter() - begun < SECONDS
+    assert time.process_time() - begun < SECONDS
 
 
 def test_defaults_that_multiply_are_refused() -> None:
@@ -149,7 +149,7 @@ def test_defaults_that_multiply_are_refused() -> None:
             field["default"] = 0 if field["type"] == "int" else {}
     definitions = [json.dumps(one) for one in names]
     reader = {"type": "record", "name": "R", "fields": [{"name": "x", "type": "T8", "default": {}}]}
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(SchemaRefused, match="the default of the field x"):
         avro_reader(parse(json.dumps(record(name="R"))), parse(json.dumps(reader), definitions))
-    assert time.perf_counter() - begun < SECONDS
+    assert time.process_time() - begun < SECONDS
