@@ -80,7 +80,7 @@ class Copying:
         """How far the target is, over all partitions."""
         told = kcli("offsets", self._target, "-b", self._kafka.bootstrap, "-J")
         assert told.code == 0, told.err
-        return sum(row["end"] for row in json.loads(told.out)["offsets"])
+        return sum(row["end"] for row in json.loads(told.out)["partitions"])
 
     def _read(self, topic: str, partition: int) -> list[bytes]:
         read = kcat("-b", self._kafka.bootstrap, "-C", "-t", topic, "-p", str(partition), "-e", "-q",
