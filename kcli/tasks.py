@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
+PIECE = 256 * 1024  # bytes that a thread reads at once
+
 
 async def share(task: asyncio.Task[T]) -> T:
     """The task's result. Only its owner cancels it, at the end of the client: then its waiters get Closed."""
@@ -32,6 +34,34 @@ def retrieve(task: asyncio.Task[T]) -> None:
     """A done callback that retrieves the task's error: its waiters have it; without waiters it is not needed."""
     if not task.cancelled():
         task.exception()
+
+
+class ThreadReader:
+    """Input that a thread reads, where the event loop cannot wait for it (stdin on Windows). `read(room)` blocks until
+    there is something; `into` does not, and may be cancelled without losing what the thread reads meanwhile."""
+
+    def __init__(self, read: Callable[[memoryview], int | None]) -> None:
+        self._read = read
+        self._piece = bytearray(PIECE)
+        self._left = memoryview(b"")  # read, not taken yet
+        self._coming: asyncio.Task[int] | None = None
+
+    async def into(self, room: memoryview) -> int:
+        """Some bytes, at most the room; 0 at the end. Raises OSError."""
+        if not self._left:
+            if self._coming is None:
+                self._coming = asyncio.ensure_future(in_daemon_thread("stdin", self._next))
+            got = await asyncio.shield(self._coming)
+            self._coming = None
+            self._left = memoryview(self._piece)[:got]
+        count = min(len(room), len(self._left))
+        room[:count] = self._left[:count]
+        self._left = self._left[count:]
+        return count
+
+    def _next(self) -> int:
+        with memoryview(self._piece) as room:
+            return self._read(room) or 0
 
 
 async def in_daemon_thread(name: str, function: Callable[..., T], *args: Any) -> T:

@@ -14,6 +14,9 @@ from __future__ import annotations
 import _signal as signal  # type: ignore[import-not-found]  # `signal` makes enums of it: 2 ms
 import os
 
+from kcli.system import WINDOWS
+from kcli.system.signals import REQUESTS, heeded
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -40,10 +43,9 @@ class Watch:
     def start(self, fd: int) -> None:
         from _thread import start_new_thread
 
-        if os.isatty(0):
-            import termios
+        from kcli.system.terminal import settings
 
-            self._before = termios.tcgetattr(0)
+        self._before = settings()
         start_new_thread(self._watch, (fd,))
 
     def turned(self) -> None:
@@ -60,9 +62,9 @@ class Watch:
     def _end(self, code: int) -> None:
         try:
             if self._before is not None:
-                import termios
+                from kcli.system.terminal import restore
 
-                termios.tcsetattr(0, termios.TCSANOW, self._before)
+                restore(self._before)
         finally:
             end(code, self._parting)
 
@@ -87,7 +89,7 @@ class Watch:
                     if interrupts >= self.most:
                         due = monotonic() + GRACE if due is None or unless_turned else due
                         unless_turned, code = False, 128 + number
-                elif number in (signal.SIGTERM, signal.SIGHUP) and due is None:
+                elif number in REQUESTS and due is None:
                     now = monotonic()
                     due, unless_turned, code, since = now + PATIENCE, True, 128 + number, now - LATE
 
@@ -105,9 +107,10 @@ _watch: Any = None
 
 
 def arm() -> None:
-    """Start. Only for a process of kcli's own: a program that imports kcli has its own signal handling."""
+    """Start. Only for a process of kcli's own: a program that imports kcli has its own signal handling. On Windows
+    asyncio's loop needs the descriptor itself, so a long call delays Ctrl-C there."""
     global _watch
-    if _watch is not None or os.name != "posix":
+    if _watch is not None or WINDOWS:
         return
     try:
         if os.environ.get("KCLI_PURE_PYTHON"):
@@ -148,10 +151,8 @@ def part(words: bytes) -> None:
 
 
 def listen(loop: AbstractEventLoop, heard: Callable[[int], object]) -> Callable[[], None]:
-    """From now on `heard` is called in the loop with the number of every SIGINT, SIGTERM and SIGHUP, until what this
+    """From now on `heard` is called in the loop with the number of every signal that ends a process, until what this
     returns is called. `add_signal_handler` would do the same and take away from the thread what it hears with."""
-    if os.name != "posix":
-        return lambda: None
 
     def turn(number: int) -> None:
         turned()
@@ -161,9 +162,7 @@ def listen(loop: AbstractEventLoop, heard: Callable[[int], object]) -> Callable[
         if not loop.is_closed():
             loop.call_soon_threadsafe(turn, number)
 
-    nohup = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-    numbers = (signal.SIGINT, signal.SIGTERM) if nohup else (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, on_signal) for number in numbers}
+    before = {number: signal.signal(number, on_signal) for number in heeded()}
 
     def no_more() -> None:
         for number, handler in before.items():

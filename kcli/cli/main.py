@@ -55,8 +55,10 @@ def console() -> NoReturn:
     the system frees anyway; unless there are threads, or things registered for the end, as logging's are."""
     import threading
 
+    from kcli.system.terminal import prepare
     from kcli.watchdog import arm
 
+    prepare()
     arm()
     code = main()
     if threading.active_count() > 1 or "logging" in sys.modules:

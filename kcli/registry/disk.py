@@ -12,6 +12,7 @@ import os
 
 from kcli.paths import cache_folder, private
 from kcli.registry.answers import document, schema_of
+from kcli.system.files import OTHERS_WRITE, has_modes, is_ours
 from kcli.text.json_object import JsonObject, read_object
 
 TYPE_CHECKING = False
@@ -41,7 +42,7 @@ class Disk:
         """What was written under the key, None without a file that can be believed."""
         try:
             status = os.stat(self._folder)
-            if status.st_uid != os.geteuid() or status.st_mode & 0o022:
+            if not is_ours(status) or (has_modes() and status.st_mode & OTHERS_WRITE):
                 return None
             with open(self._path(key), "rb") as file:
                 data = file.read(LARGEST + 1)

@@ -8,7 +8,6 @@ something is sent once; only a registration, which is idempotent, is tried again
 from __future__ import annotations
 
 import asyncio
-import select
 import socket
 
 from kcli import backoff
@@ -16,6 +15,7 @@ from kcli.errors import ConnectError, KcliError, TlsError
 from kcli.registry.answers import Answer
 from kcli.registry.auth import Credentials
 from kcli.registry.errors import UNAVAILABLE, NoRegistry, NotInTime, TooLarge, Unavailable, error_of, harmless
+from kcli.system.sockets import is_readable
 from kcli.tasks import in_daemon_thread
 from kcli.version import __version__
 
@@ -301,9 +301,7 @@ class Connection:
         """Whether nothing came since the last answer: a server's end of the connection would be something."""
         if self._socket is None:
             return False
-        poll = select.poll()
-        poll.register(self._socket, select.POLLIN | select.POLLHUP | select.POLLERR)
-        return not poll.poll(0)
+        return not is_readable(self._socket)
 
     def abort(self) -> None:
         """Have the thread that works on it end; called from another one."""

@@ -15,6 +15,7 @@ from kcli import watchdog
 from kcli.errors import KcliError
 from kcli.sandbox.sandbox import Sandbox
 from kcli.sandbox.settings import SandboxSettings
+from kcli.tasks import in_daemon_thread
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -62,13 +63,14 @@ async def _serve(arguments: Namespace) -> None:
         registry = f',"registry":"{sandbox.registry_url}"' if arguments.registry else ""
         print(f'{{"bootstrap":"{sandbox.bootstrap}"{registry}}}', flush=True)
         if arguments.exit_with_stdin:
-            loop.add_reader(sys.stdin.fileno(), _read_to_end, ended)
+            reading = loop.create_task(in_daemon_thread("stdin", _read_to_end))
+            reading.add_done_callback(lambda _: ended.set())
         await ended.wait()
 
 
-def _read_to_end(ended: asyncio.Event) -> None:
-    if not os.read(sys.stdin.fileno(), 4096):
-        ended.set()
+def _read_to_end() -> None:
+    while os.read(sys.stdin.fileno(), 4096):
+        continue
 
 
 def main() -> int:

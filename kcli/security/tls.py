@@ -8,16 +8,14 @@ from __future__ import annotations
 import asyncio
 import os
 import ssl
-from contextlib import contextmanager
 
 from kcli.errors import ConnectError, UsageError
 from kcli.security import keystores
 from kcli.security.tls_faults import explain
+from kcli.system.files import passing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from kcli.security import Tls
 
 VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
@@ -109,7 +107,7 @@ def _load_ours(context: ssl.SSLContext, pem: str, password: str | None, what: st
         return password or ""
 
     try:
-        with _as_file(pem) as path:
+        with passing(pem.encode("latin-1")) as path:
             context.load_cert_chain(path, password=answer)
     except (ssl.SSLError, ValueError) as problem:
         reason = str(getattr(problem, "reason", "") or "")
@@ -119,26 +117,6 @@ def _load_ours(context: ssl.SSLContext, pem: str, password: str | None, what: st
             sentence = "the password of the private key is wrong" if password else "the private key is encrypted"
             raise UsageError(f"{what}: {sentence}: set ssl.key.password") from None
         raise UsageError(f"{what}: the certificate or its key cannot be read ({reason or problem})") from None
-
-
-@contextmanager
-def _as_file(text: str) -> Iterator[str]:
-    """Python loads a key from a file only: one that is in memory where there are such, else one that no other user can
-    read, for as long as it takes."""
-    if hasattr(os, "memfd_create"):
-        number = os.memfd_create("kcli")
-        try:
-            os.write(number, text.encode("latin-1"))
-            yield f"/proc/self/fd/{number}"
-        finally:
-            os.close(number)
-        return
-    import tempfile
-
-    with tempfile.NamedTemporaryFile("w", prefix="kcli-", encoding="latin-1") as file:
-        file.write(text)
-        file.flush()
-        yield file.name
 
 
 async def secure(

@@ -12,6 +12,8 @@ import time
 
 from kcli.cli.completion.question import Question
 from kcli.paths import cache_folder
+from kcli.system import child
+from kcli.system.files import is_ours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ LARGEST = 4 * 1024 * 1024  # bytes of names
 def look(kind: str, options: ConnectionOptions, about: About = ("", "")) -> list[str]:
     """The names of a kind: topics, groups, brokers, ids (of brokers), transactions, users, tokens, principals, or
     configs of the resource that `about` is (its kind and name). Empty where they are not known in time."""
-    if not hasattr(os, "fork"):
+    if not child.possible():
         return []
     path = _path(kind, options, about)
     age = _age(path)
@@ -68,7 +70,7 @@ def _age(path: str) -> float:
     except OSError:
         return float("inf")
     age = time.time() - found.st_mtime
-    return age if found.st_uid == os.geteuid() and age > -FRESH else float("inf")
+    return age if is_ours(found) and age > -FRESH else float("inf")
 
 
 def _kept(path: str) -> list[str]:
@@ -99,11 +101,7 @@ def _wait(question: Question, path: str, asking: str) -> list[str] | None:
     from select import select
 
     until = time.monotonic() + DEADLINE
-    hear, tell = os.pipe()
-    if os.fork() == 0:
-        os.close(hear)
-        _child(question, path, asking, tell)
-    os.close(tell)
+    hear = child.forked(lambda tell: _child(question, path, asking, tell), CHILD)
     data = b""
     while (left := until - time.monotonic()) > 0 and select([hear], [], [], left)[0]:
         piece = os.read(hear, 65536)
@@ -114,24 +112,11 @@ def _wait(question: Question, path: str, asking: str) -> list[str] | None:
 
 
 def _child(question: Question, path: str, asking: str, tell: int) -> None:
-    """Ask, keep, tell, end. It belongs to no terminal and holds none of the shell's pipes."""
-    import signal
-
-    code = 1
-    try:
-        os.setsid()
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(CHILD)
-        null = os.open(os.devnull, os.O_RDWR)
-        for number in range(3):
-            os.dup2(null, number)
-        found = "\n".join(_asked(question)).encode("utf-8", "ignore")[:LARGEST]
-        _keep(path, asking, found)
-        with open(tell, "wb") as pipe:
-            pipe.write(b"\n" + found)
-        code = 0
-    finally:
-        os._exit(code)  # any error: there is no reader for it
+    """Ask, keep, tell."""
+    found = "\n".join(_asked(question)).encode("utf-8", "ignore")[:LARGEST]
+    _keep(path, asking, found)
+    with open(tell, "wb") as pipe:
+        pipe.write(b"\n" + found)
 
 
 def _asked(question: Question) -> list[str]:

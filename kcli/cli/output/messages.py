@@ -26,11 +26,9 @@ def sentence(problem: Exception) -> str:
 
 def name_of(fd: int) -> str:
     """What an output is called: its file, where it is one."""
-    try:
-        path = os.readlink(f"/proc/self/fd/{fd}")
-    except OSError:
-        path = ""
-    return path if path.startswith("/") else "stdout"
+    from kcli.system.pipes import path_of
+
+    return path_of(fd) or "stdout"
 
 
 def silence_stdout() -> None:

@@ -9,6 +9,7 @@ import signal
 import sys
 
 from kcli.cli.runtime.signals import Interrupted
+from kcli.system import WINDOWS
 
 
 def can_ask() -> bool:
@@ -43,7 +44,7 @@ def _wait_for_a_line() -> None:
     A signal that arrives after Python last looked for one and before `read` waits would take effect only after the next
     key. The wakeup descriptor ends `select` in that case too. Windows has neither; its console ends the reading.
     """
-    if os.name != "posix":
+    if WINDOWS:
         return
     try:
         keyboard = sys.stdin.fileno()

@@ -11,6 +11,7 @@ import asyncio
 import signal
 
 from kcli.errors import KcliError
+from kcli.system.signals import ENDING, HANGUP, REQUESTS, heeded
 from kcli.watchdog import end, turned
 
 TYPE_CHECKING = False
@@ -24,13 +25,12 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 PATIENCE = 3.0  # seconds: no module for outages before
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def ended_by(number: int, code: int) -> int:
     """The exit code of work that a signal ended, if any did: the signal's own, 128 and its number, unless it failed.
     After Ctrl-C it is what the work says: 130, or 0 where nothing was left undone."""
-    return 128 + number if number in (signal.SIGTERM, signal.SIGHUP) and code in (0, INTERRUPTED) else code
+    return 128 + number if number in REQUESTS and code in (0, INTERRUPTED) else code
 
 
 class Interrupted(KcliError):
@@ -52,13 +52,12 @@ class Stop:
 
     def listen(self) -> None:
         """From now on the signals are ours. `add_signal_handler` would do the same and import inspect for it: 5 ms."""
-        for number in SIGNALS:
-            if signal.getsignal(number) is not signal.SIG_IGN or number != signal.SIGHUP:  # nohup ignores it
-                signal.signal(number, self._heard)
+        for number in heeded():
+            signal.signal(number, self._heard)
 
     def _heard(self, number: int, *_: object) -> None:
         self.by = self.by or number
-        self._heard_of += number != signal.SIGHUP
+        self._heard_of += number != HANGUP
         if self._heard_of > 1:  # not by way of the loop, which may not turn any more
             self._end_now(128 + number)
         loop = self._event.get_loop()
@@ -119,7 +118,7 @@ def run(command: Callable[[Stop], Awaitable[int]]) -> int:
         return ended_by(stop.by, code)
 
     # not Python's own handler, else asyncio puts one of its own in place
-    before = [(number, signal.getsignal(number)) for number in SIGNALS]
+    before = [(number, signal.getsignal(number)) for number in ENDING]
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         return asyncio.run(whole())
@@ -146,7 +145,7 @@ class Listening:
 
     def __init__(self) -> None:
         self._stop = Stop()
-        self._before = [(number, signal.getsignal(number)) for number in SIGNALS]
+        self._before = [(number, signal.getsignal(number)) for number in ENDING]
 
     def __enter__(self) -> Stop:
         self._stop.listen()

@@ -19,7 +19,6 @@ the environment and of -F: else any clone could have a secret sent to a broker o
 from __future__ import annotations
 
 import os
-import sys
 
 from kcli.config.profiles.profile import profile_of
 from kcli.errors import UsageError
@@ -45,19 +44,8 @@ TOP = ("default_profile", "profiles", "trusted_projects")
 
 
 def user_file() -> str:
-    """KCLI_CONFIG, else config.toml in the config folder (kcli/paths.py); where that is missing, in the folder that the
-    platform has for it (as platformdirs, which costs more to import than to write)."""
-    named = os.environ.get("KCLI_CONFIG")
-    if named:
-        return named
-    usual, home = os.path.join(config_folder(), "config.toml"), os.path.expanduser("~")
-    platform = str(sys.platform)
-    if os.environ.get("XDG_CONFIG_HOME") or platform not in ("darwin", "win32") or os.path.isfile(usual):
-        return usual
-    if platform == "darwin":
-        return os.path.join(home, "Library", "Application Support", "kcli", "config.toml")
-    local = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
-    return os.path.join(local, "kcli", "config.toml")
+    """KCLI_CONFIG, else config.toml in the config folder (kcli/paths.py)."""
+    return os.environ.get("KCLI_CONFIG") or os.path.join(config_folder(), "config.toml")
 
 
 def project_file() -> str | None:

@@ -146,9 +146,10 @@ def _is_source(value: Any) -> bool:
 def _open_secrets(properties: list[tuple[str, str | Source]], path: str) -> tuple[str, ...]:
     """The warning about a file with secrets in it that others can read."""
     from kcli.secret import secretive
+    from kcli.system.files import OTHERS_READ, has_modes
 
     plain = [key for key, value in properties if isinstance(value, str) and secretive(key) and value[:2] != "${"]
-    if not plain or os.name != "posix" or not os.path.exists(path) or not os.stat(path).st_mode & 0o044:
+    if not plain or not has_modes() or not os.path.exists(path) or not os.stat(path).st_mode & OTHERS_READ:
         return ()
     return (f"{path} has {plain[0]} in it and can be read by others: chmod 600 it",)
 

@@ -122,13 +122,15 @@ def careless(status: os.stat_result, what: str, warn: Callable[[str], None]) -> 
     """Raises UsageError for a file that others can write or that is another user's; warns when others can read it."""
     from stat import S_ISREG
 
-    if not S_ISREG(status.st_mode) or os.name != "posix":
+    from kcli.system.files import OTHERS_READ, OTHERS_WRITE, has_modes, is_ours
+
+    if not S_ISREG(status.st_mode) or not has_modes():
         return
-    if status.st_uid not in (0, os.geteuid()):
+    if status.st_uid != 0 and not is_ours(status):
         raise UsageError(f"{what} belongs to another user, so it is not used")
-    if status.st_mode & 0o022:
+    if status.st_mode & OTHERS_WRITE:
         raise UsageError(f"{what} can be written by other users, so it is not used: chmod 600 it")
-    if status.st_mode & 0o044:
+    if status.st_mode & OTHERS_READ:
         warn(f"{what} holds a secret and can be read by others: chmod 600 it")
 
 

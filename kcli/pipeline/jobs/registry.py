@@ -17,7 +17,7 @@ from typing import Self
 from uuid import uuid4
 
 from kcli.paths import private, state_folder
-from kcli.pipeline.jobs.processes import born
+from kcli.system.processes import born
 from kcli.values import Value
 
 EVERY = 1.0

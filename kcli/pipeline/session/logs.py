@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from kcli.paths import state_folder
+from kcli.system.processes import runs
 
 KEPT = 50
 """Logs that are kept besides the new one."""
@@ -28,18 +29,8 @@ def log_file() -> Path:
 def prune(place: Path, kept: int = KEPT) -> None:
     """Leave the `kept` newest, by the time that is in their names; one that this user may not remove stays."""
     for old in sorted(place.glob("[0-9]*-[0-9]*-[0-9]*.log"), reverse=True)[kept:]:
-        if not _runs(old.stem.rpartition("-")[2]):
+        if not runs(int(old.stem.rpartition("-")[2])):
             try:
                 old.unlink()
             except OSError:
                 continue
-
-
-def _runs(pid: str) -> bool:
-    try:
-        os.kill(int(pid), 0)
-    except (ProcessLookupError, ValueError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from kcli.errors import UsageError
-from kcli.sandbox.log.segment import FileStore, Store
+from kcli.sandbox.log.segment import Store
+from kcli.sandbox.log.segment_files import FileStore
+from kcli.system.files import BINARY, NOFOLLOW, lock
 
 
 class State:
@@ -156,11 +158,9 @@ class DataDirectory:
         self._journal = -1
 
     def _locked(self) -> int:
-        import fcntl
-
-        held = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        held = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | NOFOLLOW | BINARY, 0o600)
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(held)
         except OSError as taken:
             os.close(held)
             raise UsageError(f"{self.folder} is in use by another sandbox") from taken
@@ -180,11 +180,14 @@ class DataDirectory:
                 state.note(kind, facts)
         fresh = self.folder / "journal.new"
         fresh.unlink(missing_ok=True)
-        out = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        self._write(out, b"".join(_line(kind, facts) for kind, facts in state.lines()))
-        os.fsync(out)
+        out = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | BINARY, 0o600)
+        try:
+            self._write(out, b"".join(_line(kind, facts) for kind, facts in state.lines()))
+            os.fsync(out)
+        finally:
+            os.close(out)  # Windows replaces no file that is open
         os.replace(fresh, path)
-        self._journal = out
+        self._journal = os.open(path, os.O_WRONLY | os.O_APPEND | NOFOLLOW | BINARY)
         return state
 
     def note(self, kind: str, facts: dict[str, Any]) -> None:

@@ -10,6 +10,9 @@ import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from kcli.system.processes import most_files
+from kcli.system.sockets import share_nothing
+
 if TYPE_CHECKING:
     from ssl import SSLContext
 
@@ -23,10 +26,8 @@ MOST = 4096
 
 def possible() -> int:
     """How many connections this process may have: less than it may have files, for it needs some itself."""
-    import resource
-
-    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return MOST if files == resource.RLIM_INFINITY else min(MOST, max(files // 2, files - 256))
+    files = most_files()
+    return MOST if files is None else min(MOST, max(files // 2, files - 256))
 
 
 class Listener:
@@ -47,6 +48,7 @@ class Listener:
         self._sockets: list[socket.socket] = []
         self._coming: dict[asyncio.Task[None], None] = {}  # the oldest first; TLS may take a while
         self._again: asyncio.TimerHandle | None = None
+        self._accepting: dict[socket.socket, asyncio.Task[None]] = {}  # where the loop cannot say who is readable
 
     @property
     def coming(self) -> int:
@@ -71,7 +73,7 @@ class Listener:
         # without a protocol asyncio leaves Nagle's delay on, 40 ms for a response in two pieces
         listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         self._sockets.append(listening)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        share_nothing(listening)
         if family == socket.AF_INET6:
             listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         listening.setblocking(False)
@@ -84,8 +86,25 @@ class Listener:
 
     def _listen(self) -> None:
         self._again = None
+        loop = asyncio.get_running_loop()
         for listening in self._sockets:
-            asyncio.get_running_loop().add_reader(listening, self._take, listening)
+            try:
+                loop.add_reader(listening, self._take, listening)
+            except NotImplementedError:  # Windows' loop has operations, no readiness
+                self._accepting[listening] = loop.create_task(self._accept(listening))
+
+    async def _accept(self, listening: socket.socket) -> None:
+        """Take connections one after another, until the system gives no more files."""
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                taken, _ = await loop.sock_accept(listening)
+            except ConnectionError:
+                continue
+            except OSError as none_left:
+                self._rest(none_left)
+                return
+            self._admit(taken)
 
     def _take(self, listening: socket.socket) -> None:
         for _ in range(AT_ONCE):
@@ -98,22 +117,34 @@ class Listener:
             except OSError as none_left:
                 self._rest(none_left)
                 return
-            if not self._admits():
-                taken.close()
-                continue
-            taken.setblocking(False)
-            task = asyncio.get_running_loop().create_task(self._let_in(taken))
-            self._coming[task] = None
-            task.add_done_callback(self._come)
+            self._admit(taken)
+
+    def _admit(self, taken: socket.socket) -> None:
+        if not self._admits():
+            taken.close()
+            return
+        taken.setblocking(False)
+        task = asyncio.get_running_loop().create_task(self._let_in(taken))
+        self._coming[task] = None
+        task.add_done_callback(self._come)
 
     def _rest(self, problem: OSError) -> None:
         """Accept no connection for a while."""
         self._full(problem)
-        loop = asyncio.get_running_loop()
         for listening in self._sockets:
-            loop.remove_reader(listening)
+            self._ignore(listening)
         if self._again is None:
-            self._again = loop.call_later(PAUSE, self._listen)
+            self._again = asyncio.get_running_loop().call_later(PAUSE, self._listen)
+
+    def _ignore(self, listening: socket.socket) -> None:
+        task = self._accepting.pop(listening, None)
+        if task is not None:
+            task.cancel()
+            return
+        try:
+            asyncio.get_running_loop().remove_reader(listening)
+        except NotImplementedError:
+            return
 
     def _come(self, task: asyncio.Task[None]) -> None:
         self._coming.pop(task, None)
@@ -146,8 +177,7 @@ class Listener:
         if self._again is not None:
             self._again.cancel()
             self._again = None
-        loop = asyncio.get_running_loop()
         for listening in self._sockets:
-            loop.remove_reader(listening)
+            self._ignore(listening)
             listening.close()
         self._sockets.clear()

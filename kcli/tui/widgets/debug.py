@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import time
 from typing import TYPE_CHECKING
 
 from textual.widgets import Static
 
+from kcli.system.processes import memory
 from kcli.text.numbers import count, size
 
 if TYPE_CHECKING:
@@ -42,16 +42,3 @@ class Debug(Static):
         told = [*self._counted(), ("points", len(trails) if trails is not None else 0), ("queued", queued)]
         facts = "  ".join(f"{name} {count(number)}" for name, number in told)
         self.update(f"mem {size(memory())}  {self._frames.said()}  loop +{self._late * 1000:.0f} ms  {facts}")
-
-
-def memory() -> int:
-    """Resident bytes of this process; where the system does not report, the most there ever were."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError):
-        import resource
-        import sys
-
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return most if sys.platform == "darwin" else most * 1024

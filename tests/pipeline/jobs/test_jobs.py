@@ -14,7 +14,7 @@ from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.pipeline.jobs import checkpoints, registry
 from kcli.pipeline.jobs.files import finalize
-from kcli.pipeline.jobs.processes import born
+from kcli.system.processes import born
 from kcli.pipeline.jobs.registry import Entry, Registered
 
 

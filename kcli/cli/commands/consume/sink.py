@@ -1,8 +1,8 @@
 """stdout: one write per batch, whole records only (R3), and never a blocked loop.
 
-A reader that does not read must hold us back without freezing the heartbeats of a group. A pipe is reopened
-through /proc with its own O_NONBLOCK, because the flag of an inherited one is shared with other processes; a socket
-gets the flag with each send. Where both is impossible, a write that would block is made in a thread.
+A reader that does not read must hold us back without freezing the heartbeats of a group. A pipe is opened again with
+its own O_NONBLOCK, because the flag of an inherited one is shared with other processes; for a socket each send has the
+flag. Where both is impossible (macOS, Windows), a write that would block is made in a thread.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import os
 import select
 import stat
 
-from kcli.cli.commands.produce.source import widen_pipe
 from kcli.cli.output.failure import OutputFailed
 from kcli.cli.output.messages import name_of
 from kcli.cli.runtime.signals import Interrupted
+from kcli.system import pipes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,14 +55,10 @@ class Sink:
             self._own = os.dup(fd)
             self._socket = open_socket(fileno=self._own)
         elif stat.S_ISFIFO(mode):
-            widen_pipe(fd)
-            try:
-                self._own = os.open(f"/proc/self/fd/{fd}", os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-            except OSError:
-                self._own = -1  # no /proc: the thread way
-            else:
-                if stop is not None:
-                    self._watch(asyncio.get_running_loop())
+            pipes.widen(fd)
+            self._own = pipes.own_end(fd)
+            if self._own >= 0 and stop is not None:
+                self._watch(asyncio.get_running_loop())
 
     def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
         """A pipe whose reader is gone is readable for its writer: `consume | head -1` ends although nothing comes."""
@@ -82,10 +78,10 @@ class Sink:
         with memoryview(self.buffer) as data:
             try:
                 await self._write(data)
-            except (BrokenPipeError, ConnectionResetError):
-                self.open = False
             except OSError as problem:
-                raise OutputFailed(f"{name_of(self._fd)}: {problem.strerror}; {self._last()}") from None
+                self.open = not pipes.reader_left(problem)
+                if self.open:
+                    raise OutputFailed(f"{name_of(self._fd)}: {problem.strerror}; {self._last()}") from None
         self.buffer.clear()
         self._wrote = self.holds
         return self.open

@@ -23,6 +23,7 @@ from typing import NoReturn
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.option import Options, flag, text
 from kcli.errors import KcliError, UsageError
+from kcli.system.signals import REQUESTS
 
 DATASET_BYTES = 24 * 1024 * 1024
 STEP_LIMIT = 300.0
@@ -207,8 +208,7 @@ def _sandbox() -> Iterator[str]:
     words = [*KCLI, "sandbox", "--port", "0", "--format", "json"]
     print("$ kcli sandbox --port 0", flush=True)
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
-    numbers = (signal.SIGTERM, signal.SIGHUP)
-    before = [(number, signal.signal(number, _leave)) for number in numbers]  # a signal to us ends the sandbox too
+    before = [(number, signal.signal(number, _leave)) for number in REQUESTS]  # a signal to us ends the sandbox too
     try:
         assert process.stdout is not None
         first = process.stdout.readline()

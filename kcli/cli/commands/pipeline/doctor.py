@@ -17,6 +17,7 @@ from kcli.cli.parsing.groups import QuietOptions
 from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.views import view_of
 from kcli.errors import KcliError
+from kcli.system.processes import free_memory
 
 Result = tuple[str, str, str | None]
 """Of a check: ok, warning or failed; what was seen; how to fix it."""
@@ -127,23 +128,12 @@ def _archive(options: DoctorOptions) -> Result:
 
 
 def _memory(options: DoctorOptions) -> Result:
-    free = _free_memory()
+    free = free_memory()
     if free is None:
         return "ok", "this system does not report free memory", None
     if free < LEAST_MEMORY:
         return "warning", f"{human_size(free)} free", "--memory 1g lets Spark's driver take less than 2 GB"
     return "ok", f"{human_size(free)} free", None
-
-
-def _free_memory() -> int | None:
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        return None
-    return None
 
 
 def _disk(options: DoctorOptions) -> Result:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from select import select
+
+from kcli.system.terminal import typed_ahead
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Prompt:
         if not self._greeted:
             self._greeted = True
             self._put("One record a line; Ctrl-D ends.\n")
-        if not select([0], [], [], 0)[0]:
+        if not typed_ahead():
             self._put(self._text)
 
     def tell(self, sentence: str) -> None:

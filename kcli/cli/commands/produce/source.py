@@ -7,10 +7,11 @@ import os
 import stat
 
 from kcli.errors import KcliError
+from kcli.system import files, pipes
+from kcli.tasks import ThreadReader
 
 CHUNK = 1 << 20
 PACKED = 64 * 1024  # bytes of compressed input that are read at once
-_F_SETPIPE_SZ = 1031
 
 
 class Source:
@@ -24,15 +25,17 @@ class Source:
         if stat.S_ISDIR(status.st_mode):
             os.close(self._fd)
             raise KcliError(f"{path} is a directory")
+        self._into = pipes.reader(self._fd)
         self._waits = not stat.S_ISREG(status.st_mode)
         self.size = status.st_size if stat.S_ISREG(status.st_mode) else None
         self.taken = 0
+        self._thread: ThreadReader | None = None
         self._look = unpack  # at the first bytes
         self._unpacker: Unpacker | None = None
         self._left = b""  # unpacked, not taken yet
         self._over = False  # all that is compressed was read
         if stat.S_ISFIFO(status.st_mode):
-            widen_pipe(self._fd)
+            pipes.widen(self._fd)
 
     async def fill(self, room: memoryview) -> int:
         """Read what is there, at most the room; 0 at the end. Safe to cancel: nothing read is lost. Raises KcliError
@@ -87,7 +90,9 @@ class Source:
             await self._readable()
         else:
             await asyncio.sleep(0)  # a file is always ready: let the senders have their turn
-        return os.readv(self._fd, [room])
+        if self._thread is not None:
+            return await self._thread.into(room)
+        return self._into(room) or 0
 
     async def _readable(self) -> None:
         loop = asyncio.get_running_loop()
@@ -96,6 +101,9 @@ class Source:
             loop.add_reader(self._fd, lambda: None if ready.done() else ready.set_result(None))
         except (PermissionError, OSError):
             self._waits = False  # no readiness for this kind of file (/dev/null): reads never wait
+            return
+        except NotImplementedError:  # Windows' loop waits for sockets only
+            self._waits, self._thread = False, ThreadReader(self._into)
             return
         try:
             await ready
@@ -162,16 +170,17 @@ def _open(path: str) -> int:
     """A named pipe opens when another process writes to it; until then this process does nothing else: a signal has
     to end it. Nothing was read, so nothing was sent."""
     if not stat.S_ISFIFO(os.stat(path).st_mode):
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        return os.open(path, os.O_RDONLY | files.BINARY)
     import signal
 
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    ours = [(number, signal.getsignal(number)) for number in numbers]
+    from kcli.system.signals import ENDING
+
+    ours = [(number, signal.getsignal(number)) for number in ENDING]
     for number, handler in ours:
         if handler is not signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
     try:
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        return os.open(path, os.O_RDONLY | files.BINARY)
     finally:
         for number, handler in ours:
             signal.signal(number, handler)
@@ -191,16 +200,6 @@ def after_lines(buffer: bytearray, start: int, end: int, delimiter: bytes, count
         else:
             high = middle
     return high
-
-
-def widen_pipe(fd: int) -> None:
-    """A pipe of 1 MiB instead of 64 KiB: fewer wake-ups on both sides. Where the system says no, it stays."""
-    try:
-        import fcntl
-
-        fcntl.fcntl(fd, _F_SETPIPE_SZ, CHUNK)
-    except (ImportError, OSError):
-        return
 
 
 TYPE_CHECKING = False

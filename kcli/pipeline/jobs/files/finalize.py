@@ -16,8 +16,8 @@ from urllib.parse import unquote
 from kcli.errors import UsageError
 from kcli.pipeline.jobs import registry
 from kcli.pipeline.jobs.files.folder import LOG
-from kcli.pipeline.jobs.processes import born
 from kcli.pipeline.jobs.registry import same
+from kcli.system.processes import born
 from kcli.values import Value, field
 
 

@@ -8,7 +8,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from kcli import watchdog
-from kcli.cli.runtime.signals import SIGNALS
+from kcli.system.signals import ENDING, HANGUP, heeded
 
 if TYPE_CHECKING:
     from kcli.pipeline.session.connect import ConnectSession
@@ -22,7 +22,7 @@ class Signals:
         self.asked = 0
         self.by = 0  # the first signal
         self.session: Session | ConnectSession | None = None
-        self._before: list[tuple[signal.Signals, Any]] = []
+        self._before: list[tuple[int, Any]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -30,10 +30,9 @@ class Signals:
     def listen(self) -> None:
         """From now on; PySpark put a handler of its own while the session started."""
         known = [number for number, _ in self._before]
-        self._before += [(number, signal.getsignal(number)) for number in SIGNALS if number not in known]
-        for number in SIGNALS:
-            if signal.getsignal(number) is not signal.SIG_IGN or number != signal.SIGHUP:  # nohup ignores it
-                signal.signal(number, self._heard)
+        self._before += [(number, signal.getsignal(number)) for number in ENDING if number not in known]
+        for number in heeded():
+            signal.signal(number, self._heard)
         watchdog.heed(3)
 
     def __exit__(
@@ -44,7 +43,7 @@ class Signals:
 
     def _heard(self, number: int, frame: FrameType | None) -> None:
         watchdog.turned()
-        if number == signal.SIGHUP and self.asked:
+        if number == HANGUP and self.asked:
             return  # a terminal that closes sends it twice
         self.by = self.by or number
         self.asked += 1

@@ -1,0 +1,43 @@
+"""A child that outlives its parent: forked, so that it starts at once; Windows cannot, and does without."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
+
+def possible() -> bool:
+    """Whether this system can fork."""
+    return hasattr(os, "fork")
+
+
+def forked(work: Callable[[int], None], seconds: int) -> int:
+    """Run `work` in a child that belongs to no terminal, holds none of the shell's pipes and ends after `seconds` at
+    the latest. `work` has a pipe's writing end; this returns the reading end, which is the caller's to close."""
+    hear, tell = os.pipe()
+    if os.fork() == 0:
+        os.close(hear)
+        _child(work, tell, seconds)
+    os.close(tell)
+    return hear
+
+
+def _child(work: Callable[[int], None], tell: int, seconds: int) -> NoReturn:
+    import signal
+
+    code = 1
+    try:
+        os.setsid()
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(seconds)
+        null = os.open(os.devnull, os.O_RDWR)
+        for number in range(3):
+            os.dup2(null, number)
+        work(tell)
+        code = 0
+    finally:
+        os._exit(code)  # whatever it was: no one is there to read about it

@@ -1,0 +1,21 @@
+"""Sockets: an address for one listener alone, and whether something arrived."""
+
+from __future__ import annotations
+
+import select
+import socket
+
+
+def share_nothing(listening: socket.socket) -> None:
+    """Have the address right after its last user, but never beside one: Windows' SO_REUSEADDR would share it."""
+    exclusive = getattr(socket, "SO_EXCLUSIVEADDRUSE", None)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR if exclusive is None else exclusive, 1)
+
+
+def is_readable(one: socket.socket) -> bool:
+    """Whether reading would not wait: bytes, an end or an error arrived."""
+    if not hasattr(select, "poll"):  # Windows, whose `select` takes any socket; elsewhere it takes the first 1024
+        return bool(select.select([one], [], [], 0)[0])
+    poll = select.poll()
+    poll.register(one, select.POLLIN | select.POLLHUP | select.POLLERR)
+    return bool(poll.poll(0))

@@ -1,0 +1,52 @@
+"""The terminal: keys that were typed ahead, its settings, escape sequences."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from kcli.system import WINDOWS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def typed_ahead() -> bool:
+    """Whether reading stdin, a terminal, would not wait."""
+    if WINDOWS:
+        import msvcrt
+
+        return bool(msvcrt.kbhit())  # type: ignore[attr-defined]
+    from select import select
+
+    return bool(select([0], [], [], 0)[0])
+
+
+def settings() -> list[Any] | None:
+    """How the terminal on stdin is set, for `restore`; None where there is none. Windows' console resets itself."""
+    try:
+        import termios
+    except ImportError:
+        return None
+    return termios.tcgetattr(0) if os.isatty(0) else None
+
+
+def restore(before: list[Any]) -> None:
+    """Set the terminal on stdin as it was."""
+    import termios
+
+    termios.tcsetattr(0, termios.TCSANOW, before)
+
+
+def prepare() -> None:
+    """At the start of a command: Windows' console obeys escape sequences only when it is asked to, and its pipes have
+    neither UTF-8 nor plain newlines. Other systems need nothing."""
+    if not WINDOWS:
+        return
+    from kcli.system import windows
+
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")  # type: ignore[union-attr]
+    windows.obey_escapes()
