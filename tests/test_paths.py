@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from kcli import system
+from kcli.config.profiles.files import user_file
 from kcli.paths import cache_folder, config_folder, data_folder, private, state_folder
 
 ROOT = Path(__file__).parent.parent
+MAC = "Library/Application Support"
 FOLDERS = {
     "XDG_CONFIG_HOME": (config_folder, ".config", ""),
     "XDG_CACHE_HOME": (cache_folder, ".cache", ""),
@@ -28,6 +31,33 @@ def test_a_folder_is_named_by_its_variable_else_in_the_home(variable: str, monke
     for unset in ("", None):
         monkeypatch.setenv(variable, "") if unset == "" else monkeypatch.delenv(variable)
         assert folder() == f"/home/me/{usual}/kcli{below}"
+
+
+@pytest.mark.parametrize(
+    ("name", "config", "cache", "state"),
+    [
+        (
+            "MACOS",
+            "Library/Application Support/kcli",
+            "Library/Caches/kcli",
+            "Library/Application Support/kcli/State/x",
+        ),
+        ("WINDOWS", "AppData/Local/kcli", "AppData/Local/kcli/Cache", "AppData/Local/kcli/State/x"),
+    ],
+)
+def test_other_systems_have_folders_of_their_own_unless_the_usual_one_is_there(
+    name: str, config: str, cache: str, state: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for variable in (*FOLDERS, "LOCALAPPDATA", "KCLI_CONFIG"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(system, name, True)
+    assert [config_folder(), cache_folder(), state_folder("x")] == [f"{tmp_path}/{at}" for at in (config, cache, state)]
+    assert user_file() == f"{tmp_path}/{config}/config.toml"
+    (tmp_path / ".config/kcli").mkdir(parents=True)
+    assert config_folder() == f"{tmp_path}/.config/kcli"
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/elsewhere")
+    assert config_folder() == "/elsewhere/kcli"
 
 
 def test_a_private_file_has_mode_600_whatever_the_umask(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@
     pipes       stdin and stdout that are no files
     child       a child that outlives its parent
     processes   whether a process runs, memory, limits
-    sockets     who may listen, who is readable
+    sockets     addresses to listen on, readiness
     terminal    keys that were typed, colours, the settings to restore
     windows     calls of Windows' own library
 

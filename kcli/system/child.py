@@ -40,4 +40,4 @@ def _child(work: Callable[[int], None], tell: int, seconds: int) -> NoReturn:
         work(tell)
         code = 0
     finally:
-        os._exit(code)  # whatever it was: no one is there to read about it
+        os._exit(code)  # a child has no terminal to report to

@@ -1,4 +1,4 @@
-"""Files of our own: how they are opened, who owns them, who holds them, and one that never reaches a disk."""
+"""Files of our own: flags, owners, locks, and one that never reaches a disk."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def is_ours(status: os.stat_result) -> bool:
 
 
 def has_modes() -> bool:
-    """Whether mode bits say who may read and write a file; Windows has access lists instead."""
+    """Whether mode bits say which users may read and write a file; Windows has access lists instead."""
     return hasattr(os, "geteuid")
 
 
@@ -40,7 +40,7 @@ def lock(fd: int) -> None:
 @contextmanager
 def passing(data: bytes) -> Iterator[str]:
     """The path of a file with `data` for as long as the generator is open: in memory on Linux, else a temporary file
-    that no one else can read."""
+    of this user alone."""
     if hasattr(os, "memfd_create"):
         number = os.memfd_create("kcli")
         try:

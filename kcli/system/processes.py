@@ -26,7 +26,7 @@ def runs(pid: int) -> bool:
 
 
 def born(pid: int) -> str:
-    """What tells a process from every other that had or will have its number; "" where there is none of it."""
+    """What tells a process from every other that had or will have its number; "" without such a process."""
     if pid <= 0:
         return ""
     if os.path.isdir("/proc/self"):

@@ -24,7 +24,7 @@ def typed_ahead() -> bool:
 
 
 def settings() -> list[Any] | None:
-    """How the terminal on stdin is set, for `restore`; None where there is none. Windows' console resets itself."""
+    """How the terminal on stdin is set, for `restore`; None without one. Windows' console resets itself."""
     try:
         import termios
     except ImportError:

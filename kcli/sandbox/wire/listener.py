@@ -48,7 +48,7 @@ class Listener:
         self._sockets: list[socket.socket] = []
         self._coming: dict[asyncio.Task[None], None] = {}  # the oldest first; TLS may take a while
         self._again: asyncio.TimerHandle | None = None
-        self._accepting: dict[socket.socket, asyncio.Task[None]] = {}  # where the loop cannot say who is readable
+        self._accepting: dict[socket.socket, asyncio.Task[None]] = {}  # where the loop has no `add_reader`
 
     @property
     def coming(self) -> int:
