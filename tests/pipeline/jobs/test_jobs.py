@@ -14,8 +14,8 @@ from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.pipeline.jobs import checkpoints, registry
 from kcli.pipeline.jobs.files import finalize
-from kcli.system.processes import born
 from kcli.pipeline.jobs.registry import Entry, Registered
+from kcli.system.processes import born
 
 
 @pytest.fixture(autouse=True)
