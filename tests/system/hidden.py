@@ -117,7 +117,7 @@ def hide() -> None:
     sys.meta_path.insert(0, Hides())
     for name in MODULES & set(sys.modules):
         del sys.modules[name]
-    import _signal
+    import _signal  # type: ignore[import-not-found]
 
     for place, names in ((os, OS), (signal, SIGNALS), (_signal, SIGNALS), (select, ("poll", "epoll"))):
         for name in names:
