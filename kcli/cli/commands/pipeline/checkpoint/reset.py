@@ -125,8 +125,8 @@ def _sunk(state: Checkpoint) -> bool:
     known = next((entry for entry in registry.entries() if registry.same(entry.checkpoint, str(state.path))), None)
     if known is None:
         raise UsageError(
-            f"batch {state.batch} was begun and is not whole, and no run here had this checkpoint that could "
-            "say what is in its sink: let the pipeline end the batch first, then reset it"
+            f"batch {state.batch} is not complete, and no run of this machine used the checkpoint, so its sink is "
+            "unknown: let the pipeline end the batch first, then reset it"
         )
     return rewinding.sunk(state, known.destination)
 
