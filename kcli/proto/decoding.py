@@ -21,7 +21,12 @@ MAX_TAGS = 10_000
 
 
 class Reader(Compiler):
-    """Writes the source of the decoder: `r_X(b, i, end)` reads an X at `i` and returns it and where it ends."""
+    """Writes the source of the decoder: `r_X(b, i, end)` reads an X at `i` and returns it and where it ends. A request
+    is read as Kafka's brokers read it, `lenient`: any negative length is null, and text need not be UTF-8."""
+
+    @property
+    def lenient(self) -> bool:
+        return hasattr(self.message, "response")
 
     def function(self) -> Callable[[Buffer], Any]:
         read, label = self.compiled("r"), self.label
@@ -93,7 +98,8 @@ class Reader(Compiler):
             layout = ">h" if kind == "str" else ">i"
             emit(f"{indent}n, = {self._unpacker(layout)}(b, i); i += {self._size(layout)}")
         emit(f"{indent}if n < 0:")
-        emit(f"{indent} if n < -1: bad_length({name!r}, n)")
+        if not (self.lenient and nullable):
+            emit(f"{indent} if n < -1: bad_length({name!r}, n)")
         emit(f"{indent} {target} = None" if nullable else f"{indent} null({name!r})")
         emit(f"{indent}else:")
         indent += " "
@@ -102,7 +108,8 @@ class Reader(Compiler):
             return
         emit(f"{indent}j = i + n")
         emit(f"{indent}if j > end: short({name!r}, n, end - i)")
-        value = {"str": "str(b[i:j], 'utf-8')", "bytes": "bytes(b[i:j])", "Records": "b[i:j]"}[kind]
+        encoding = "'utf-8', 'replace'" if self.lenient else "'utf-8'"
+        value = {"str": f"str(b[i:j], {encoding})", "bytes": "bytes(b[i:j])", "Records": "b[i:j]"}[kind]
         emit(f"{indent}{target} = {value}; i = j")
 
     def _read_list(self, wire: Wire, target: str, indent: str, name: str) -> None:
