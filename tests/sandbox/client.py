@@ -6,6 +6,7 @@ import asyncio
 import struct
 from typing import Any, Self
 
+from kcli.proto.messages.api_versions import ApiVersionsRequest
 from kcli.proto.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
 from kcli.proto.messages.produce import (
     PartitionProduceData,
@@ -16,6 +17,9 @@ from kcli.proto.messages.produce import (
 from kcli.proto.session import ClientSession
 from kcli.sandbox import Sandbox
 from kcli.sandbox.log.batches import LAYOUT, checksum
+
+VERSIONS = ApiVersionsRequest(client_software_name="peer", client_software_version="1")
+"""What a client asks first; a broker refuses one without the name of its software."""
 
 
 def batch(

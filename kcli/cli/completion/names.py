@@ -39,7 +39,7 @@ cleanup.policy compression.gzip.level compression.lz4.level compression.type com
 file.delete.delay.ms flush.messages flush.ms follower.replication.throttled.replicas index.interval.bytes
 leader.replication.throttled.replicas local.retention.bytes local.retention.ms max.compaction.lag.ms max.message.bytes
 message.timestamp.after.max.ms message.timestamp.before.max.ms message.timestamp.type min.cleanable.dirty.ratio
-min.compaction.lag.ms min.insync.replicas preallocate remote.copy.disable remote.log.delete.on.disable
+min.compaction.lag.ms min.insync.replicas preallocate remote.log.copy.disable remote.log.delete.on.disable
 remote.storage.enable retention.bytes retention.ms segment.bytes segment.index.bytes segment.jitter.ms segment.ms
 unclean.leader.election.enable
 """.split()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from kcli import codes
-from kcli.acls import CLUSTER, KINDS, PATTERNS, POSSIBLE, Acl, AclFilter, covers, decide
+from kcli.acls import CLUSTER, KINDS, OPERATIONS, PATTERNS, Acl, AclFilter, covers, decide
 from kcli.errors import BrokerError
 
 Note = Callable[[str, dict[str, Any]], None]
@@ -24,16 +24,17 @@ class Acls:
         self.rules.update(Acl(*each) for each in rules)
 
     def add(self, acl: Acl) -> None:
-        """Add an ACL. Raises BrokerError INVALID_REQUEST if it is malformed."""
+        """Add an ACL. Kafka takes any operation for any resource, and any host. Raises BrokerError INVALID_REQUEST if
+        it is malformed."""
         kind, colon, name = acl.principal.partition(":")
         if acl.kind not in KINDS or acl.permission not in ("allow", "deny") or acl.pattern not in list(PATTERNS)[2:]:
             raise _refused("Invalid resource type, permission type or pattern type")
-        if acl.operation != "all" and acl.operation not in POSSIBLE[acl.kind]:
-            raise _refused(f"Operation {acl.operation} is not of resource type {acl.kind}")
+        if acl.operation not in OPERATIONS:
+            raise _refused("Invalid operation")
         if not acl.name or (acl.kind == "cluster" and acl.name != CLUSTER):
             raise _refused(f"A resource has a name, and the only one of the CLUSTER resource is {CLUSTER}")
-        if not (kind and colon and name) or not acl.host:
-            raise _refused(f"Could not parse principal from `{acl.principal}`, or there is no host")
+        if not (kind and colon and name):
+            raise _refused(f"Could not parse principal from `{acl.principal}`")
         if acl not in self.rules:
             self._note("acl", {"acl": list(acl), "there": True})
             self.rules.add(acl)

@@ -42,6 +42,8 @@ class Quotas:
                 continue
             if key not in KEYS[tuple(kind for kind, _ in at)]:
                 raise _refused(f"Invalid configuration key {key}")
+            if value <= 0:
+                raise _refused(f"Quota {key} must be greater than 0")
             if key in WHOLE and abs(int(value + 1e-6) - value) > 1e-6:
                 raise _refused(f"Configuration {key} must be a Long value")
             kept[key] = value
@@ -73,6 +75,8 @@ class Quotas:
         """The quotas of entities that match each (kind, EXACT…ANY, name). Raises BrokerError INVALID_REQUEST."""
         kinds = [kind for kind, _, _ in filters]
         for kind, how, name in filters:
+            if not kind:
+                raise _refused("Unexpected empty filter component entity type")
             if kind not in (USER, CLIENT, IP):
                 raise BrokerError(codes.UNSUPPORTED_VERSION, message=f"Custom entity type '{kind}' not supported")
             if how not in (EXACT, DEFAULT, ANY) or (how == EXACT) != (name is not None):

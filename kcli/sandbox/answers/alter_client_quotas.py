@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
@@ -13,7 +16,16 @@ from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: AlterClientQuotasRequest) -> AlterClientQuotasResponse:
-    return AlterClientQuotasResponse(entries=[_one(context, entry, request.validate_only) for entry in request.entries])
+    entities = [tuple(sorted((part.entity_type, part.entity_name or "") for part in e.entity)) for e in request.entries]
+    times = Counter(entities)
+    rows = []
+    for entity, entry in zip(entities, request.entries, strict=True):
+        if times[entity] == 1:
+            rows.append(_one(context, entry, request.validate_only))
+        elif times.pop(entity, 0):
+            words, code = "Duplicate client quota entity", codes.INVALID_REQUEST.number
+            rows.append(AnsweredEntryData(error_code=code, error_message=words, entity=entry.entity))
+    return AlterClientQuotasResponse(entries=rows)
 
 
 def _one(context: RequestContext, asked: EntryData, check_only: bool) -> AnsweredEntryData:

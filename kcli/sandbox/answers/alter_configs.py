@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from kcli.proto.messages.alter_configs import AlterConfigsRequest, AlterConfigsResourceResponse, AlterConfigsResponse
 from kcli.sandbox.answers.altering import alter, named_twice
-from kcli.sandbox.cluster.configs import SET
+from kcli.sandbox.configs.definitions import SET
 from kcli.sandbox.wire.request_context import RequestContext
 
 

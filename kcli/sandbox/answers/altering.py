@@ -8,13 +8,11 @@ from kcli import codes
 from kcli.acls import CLUSTER
 from kcli.errors import BrokerError
 from kcli.sandbox.access.rights import CONFIGURED
-from kcli.sandbox.cluster.configs import BROKER, DELETE, TOPIC, altered
-from kcli.sandbox.cluster.group_configs import GROUP
-from kcli.sandbox.cluster.named_configs import CLIENT_METRICS, LOGGER
 from kcli.sandbox.cluster.topics import Topic
+from kcli.sandbox.configs.broker_configs import ALL, MIN_ISR
+from kcli.sandbox.configs.definitions import BROKER, CLIENT_METRICS, DELETE, GROUP, LOGGER, TOPIC, Operation
+from kcli.sandbox.configs.topic_configs import altered
 from kcli.sandbox.wire.request_context import RequestContext
-
-Operation = tuple[str, int, str | None]
 
 BY_NAME = {TOPIC: "topic", GROUP: "group"}
 
@@ -77,7 +75,7 @@ def _deletions(context: RequestContext, kind: int, name: str) -> list[Operation]
     if kind == TOPIC:
         kept = _topic(context, name).configs
     elif kind == BROKER:
-        kept = cluster.broker_configs.by_broker.get(name, ())
+        kept = set(cluster.broker_configs.by_broker.get(name, ())) - ({MIN_ISR} if name == ALL else set())
     elif kind == CLIENT_METRICS:
         kept = cluster.named_configs.metrics.get(name, ())
     elif kind == GROUP:

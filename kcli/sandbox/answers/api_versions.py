@@ -3,6 +3,7 @@ adds features; below 4 those whose lowest level is 0 are hidden, since such clie
 
 from __future__ import annotations
 
+from kcli import codes
 from kcli.proto.messages.api_versions import (
     ApiVersionsRequest,
     ApiVersionsResponse,
@@ -13,9 +14,14 @@ from kcli.sandbox.answers import versions_answered
 from kcli.sandbox.cluster.features import SUPPORTED
 from kcli.sandbox.wire.request_context import RequestContext
 
+SOFTWARE = 3  # the first version with the name and version of the client's software
+LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+
 
 async def answer(context: RequestContext, request: ApiVersionsRequest) -> ApiVersionsResponse:
     code = context.refused(18)
+    if code is None and context.version >= SOFTWARE and not _is_named(request):
+        code = codes.INVALID_REQUEST
     if code is not None:
         return ApiVersionsResponse(error_code=code.number)
     features = context.cluster.features
@@ -34,3 +40,11 @@ async def answer(context: RequestContext, request: ApiVersionsRequest) -> ApiVer
             for name, level in features.finalized().items()
         ]
     return response
+
+
+def _is_named(request: ApiVersionsRequest) -> bool:
+    """Whether name and version of the software begin and end with a letter or digit, with - and . between (KIP-511)."""
+    return all(
+        text and text[0] in LETTERS and text[-1] in LETTERS and LETTERS.union("-.").issuperset(text)
+        for text in (request.client_software_name, request.client_software_version)
+    )

@@ -12,6 +12,7 @@ from kcli.proto.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatResponse,
     TopicPartitions,
 )
+from kcli.sandbox.answers.modern import switched_on
 from kcli.sandbox.groups.consumer_group import HEARTBEAT, JOIN, check
 from kcli.sandbox.wire.request_context import RequestContext
 
@@ -21,6 +22,7 @@ async def answer(context: RequestContext, request: ConsumerGroupHeartbeatRequest
     if context.version == 0 and not request.member_id and request.member_epoch == JOIN:
         request.member_id = _new_id()
     try:
+        switched_on(context)
         check(request)
         context.check_coordinator(68, request.group_id)
         member = groups.modern(request.group_id, make=request.member_epoch == 0).heartbeat(

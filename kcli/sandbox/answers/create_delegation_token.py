@@ -22,7 +22,7 @@ async def answer(context: RequestContext, request: CreateDelegationTokenRequest)
         renewers = [f"{renewer.principal_type}:{renewer.principal_name}" for renewer in request.renewers]
         token = context.cluster.access.tokens.create(owner, context.principal, renewers, request.max_lifetime_ms)
     except BrokerError as refused:
-        return CreateDelegationTokenResponse(error_code=refused.code.number)
+        return _refused(context, owner, refused.code)
     kind, _, name = token.owner.partition(":")
     asker, _, asked = token.requester.partition(":")
     response = CreateDelegationTokenResponse(
@@ -35,6 +35,22 @@ async def answer(context: RequestContext, request: CreateDelegationTokenRequest)
         hmac=token.hmac,
     )
     if context.version >= 3:
+        response.token_requester_principal_type, response.token_requester_principal_name = asker, asked
+    return response
+
+
+def _refused(context: RequestContext, owner: str, code: codes.ErrorCode) -> CreateDelegationTokenResponse:
+    kind, _, name = owner.partition(":")
+    response = CreateDelegationTokenResponse(
+        error_code=code.number,
+        principal_type=kind,
+        principal_name=name,
+        issue_timestamp_ms=-1,
+        expiry_timestamp_ms=-1,
+        max_timestamp_ms=-1,
+    )
+    if context.version >= 3:
+        asker, _, asked = context.principal.partition(":")
         response.token_requester_principal_type, response.token_requester_principal_name = asker, asked
     return response
 

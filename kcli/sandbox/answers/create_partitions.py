@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.create_partitions import (
@@ -14,7 +16,16 @@ from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: CreatePartitionsRequest) -> CreatePartitionsResponse:
-    return CreatePartitionsResponse(results=[_one(context, topic, request.validate_only) for topic in request.topics])
+    named = Counter(topic.name for topic in request.topics)
+    rows = [
+        CreatePartitionsTopicResult(
+            name=name, error_code=codes.INVALID_REQUEST.number, error_message="Duplicate topic name."
+        )
+        for name, times in named.items()
+        if times > 1
+    ]
+    once = (topic for topic in request.topics if named[topic.name] == 1)
+    return CreatePartitionsResponse(results=rows + [_one(context, topic, request.validate_only) for topic in once])
 
 
 def _one(context: RequestContext, asked: CreatePartitionsTopic, check_only: bool) -> CreatePartitionsTopicResult:

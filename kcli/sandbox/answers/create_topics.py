@@ -15,22 +15,22 @@ from kcli.proto.messages.create_topics import (
     CreateTopicsResponse,
 )
 from kcli.proto.schema import NO_ID
-from kcli.sandbox.cluster.configs import TOPIC_CONFIGS
 from kcli.sandbox.cluster.topics import Topic
+from kcli.sandbox.configs.broker_configs import ALL
+from kcli.sandbox.configs.topic_configs import TOPIC_CONFIGS
 from kcli.sandbox.wire.request_context import RequestContext, in_turns
 
-DYNAMIC_TOPIC, DEFAULT = 1, 5
+DYNAMIC_TOPIC, DYNAMIC_ALL_BROKERS, DEFAULT = 1, 3, 5
 MOST_IN_A_REQUEST = 10_000  # partitions, as in Kafka
-DEFAULTS = {
-    name: CreatableTopicConfigs(name=name, value=value, config_source=DEFAULT)
-    for name, (_, value) in TOPIC_CONFIGS.items()
-}
+METADATA = "__cluster_metadata"
 
 
 async def answer(context: RequestContext, request: CreateTopicsRequest) -> CreateTopicsResponse:
     named = Counter(topic.name for topic in request.topics)
     rows = []
     too_many = _partitions(context, request.topics) > MOST_IN_A_REQUEST
+    taken = {_metric(name): name for name in context.cluster.topics.by_name}
+    defaults = _defaults(context)
     async for asked in in_turns(request.topics):
         if not named[asked.name]:
             continue  # named twice, and told so
@@ -46,12 +46,11 @@ async def answer(context: RequestContext, request: CreateTopicsRequest) -> Creat
                 raise BrokerError(codes.INVALID_REQUEST, message="Duplicate topic name.")
             if not context.may("create", "cluster", CLUSTER):
                 context.must("create", "topic", asked.name)
-            rows.append(_created(context, asked, request.validate_only))
+            _check_name(asked.name, taken)
+            rows.append(_created(context, asked, defaults, request.validate_only))
         except BrokerError as refused:
             rows.append(
-                CreatableTopicResult(
-                    name=asked.name, error_code=refused.code.number, error_message=str(refused), configs=None
-                )
+                CreatableTopicResult(name=asked.name, error_code=refused.code.number, error_message=str(refused))
             )
     return CreateTopicsResponse(topics=rows)
 
@@ -63,7 +62,27 @@ def _partitions(context: RequestContext, topics: list[CreatableTopic]) -> int:
     return sum(default if count == -1 else max(count, 0) for count in counts)
 
 
-def _created(context: RequestContext, asked: CreatableTopic, check_only: bool) -> CreatableTopicResult:
+def _check_name(name: str, taken: dict[str, str]) -> None:
+    """Raises BrokerError for a name that only the quorum may have, or that has the metrics of a topic there is: a dot
+    and an underscore are the same in them."""
+    if name == METADATA:
+        raise BrokerError(codes.INVALID_REQUEST, message=f"Creation of internal topic {METADATA} is prohibited.")
+    other = taken.get(_metric(name), name)
+    if other != name:
+        words = f"Topic '{name}' collides with existing topic: {other}"
+        raise BrokerError(codes.INVALID_TOPIC_EXCEPTION, message=words)
+
+
+def _metric(name: str) -> str:
+    return name.replace(".", "_")
+
+
+def _created(
+    context: RequestContext, asked: CreatableTopic, defaults: list[CreatableTopicConfigs], check_only: bool
+) -> CreatableTopicResult:
+    if asked.assignments and (asked.num_partitions, asked.replication_factor) != (-1, -1):
+        words = "A manual partition assignment was specified, but partitions or replication factor is not -1."
+        raise BrokerError(codes.INVALID_REQUEST, message=words)
     placed = sorted(asked.assignments, key=lambda assignment: assignment.partition_index)
     if [assignment.partition_index for assignment in placed] != list(range(len(placed))):
         raise BrokerError(codes.INVALID_REPLICA_ASSIGNMENT, message="the partitions are not 0, 1, 2 …")
@@ -89,14 +108,28 @@ def _created(context: RequestContext, asked: CreatableTopic, check_only: bool) -
         error_message=None,
         num_partitions=count,
         replication_factor=copies,
-        configs=_configs(topic),
+        configs=_configs(topic, defaults),
     )
 
 
-def _configs(topic: Topic) -> list[CreatableTopicConfigs]:
+def _defaults(context: RequestContext) -> list[CreatableTopicConfigs]:
+    """The configs of a topic without overrides."""
+    configs = context.cluster.broker_configs
+    of_all = configs.by_broker[ALL]
     return [
-        CreatableTopicConfigs(name=name, value=topic.config(name), config_source=DYNAMIC_TOPIC)
-        if name in topic.configs
+        CreatableTopicConfigs(
+            name=name,
+            value=configs.topic_default(name),
+            config_source=DYNAMIC_ALL_BROKERS if definition.broker in of_all else DEFAULT,
+        )
+        for name, definition in TOPIC_CONFIGS.items()
+    ]
+
+
+def _configs(topic: Topic, defaults: list[CreatableTopicConfigs]) -> list[CreatableTopicConfigs]:
+    return [
+        CreatableTopicConfigs(name=row.name, value=topic.config(row.name), config_source=DYNAMIC_TOPIC)
+        if row.name in topic.configs
         else row
-        for name, row in DEFAULTS.items()
+        for row in defaults
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.delete_records import (
     DeleteRecordsPartition,
@@ -11,6 +12,7 @@ from kcli.proto.messages.delete_records import (
     DeleteRecordsTopicResult,
 )
 from kcli.sandbox.answers.partitions import led_here
+from kcli.sandbox.cluster.topics import INTERNAL
 from kcli.sandbox.wire.request_context import RequestContext
 
 
@@ -27,7 +29,11 @@ async def answer(context: RequestContext, request: DeleteRecordsRequest) -> Dele
 
 def _one(context: RequestContext, name: str, asked: DeleteRecordsPartition) -> DeleteRecordsPartitionResult:
     try:
+        if name in INTERNAL:
+            raise BrokerError(codes.INVALID_TOPIC_EXCEPTION)
         partition = led_here(context, 21, name, asked.partition_index)
+        if partition.topic.config("cleanup.policy") == "compact":
+            raise BrokerError(codes.POLICY_VIOLATION)
         start = context.cluster.topics.delete_records(partition, asked.offset)
     except BrokerError as refused:
         return DeleteRecordsPartitionResult(

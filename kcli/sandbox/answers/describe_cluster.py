@@ -11,13 +11,14 @@ from kcli.proto.messages.describe_cluster import (
 from kcli.sandbox.access.authorized import operations
 from kcli.sandbox.wire.request_context import RequestContext
 
-BROKERS = 1
+BROKERS, CONTROLLERS = 1, 2  # endpoint types
 
 
 async def answer(context: RequestContext, request: DescribeClusterRequest) -> DescribeClusterResponse:
     code = context.refused(60)
     if code is None and request.endpoint_type != BROKERS:
-        code = codes.MISMATCHED_ENDPOINT_TYPE
+        known = request.endpoint_type == CONTROLLERS
+        code = codes.MISMATCHED_ENDPOINT_TYPE if known else codes.UNSUPPORTED_ENDPOINT_TYPE
     if code is not None:
         return DescribeClusterResponse(error_code=code.number, error_message=code.text)
     cluster = context.cluster

@@ -1,5 +1,5 @@
 """DescribeConfigs 1-4. Topics, brokers and their loggers, groups, client metrics; 1 adds sources and synonyms, 3 types
-and documentation (none is given)."""
+and documentation. A config's synonyms are all values that there are for it, the first of them counts."""
 
 from __future__ import annotations
 
@@ -15,14 +15,29 @@ from kcli.proto.messages.describe_configs import (
     DescribeConfigsSynonym,
 )
 from kcli.sandbox.access.rights import CONFIGURED
-from kcli.sandbox.cluster.broker_configs import ALL, DYNAMIC_CONFIGS
-from kcli.sandbox.cluster.configs import BROKER, BROKER_CONFIGS, CONTROL, STRING, TOPIC, TOPIC_CONFIGS
-from kcli.sandbox.cluster.group_configs import GROUP, GROUP_CONFIGS
-from kcli.sandbox.cluster.named_configs import CLIENT_METRICS, CLIENT_METRICS_CONFIGS, LOGGER, LOGGERS
+from kcli.sandbox.configs.broker_configs import ALL, THROTTLE, THROTTLES, names
+from kcli.sandbox.configs.definitions import (
+    BROKER,
+    CLIENT_METRICS,
+    GROUP,
+    LOGGER,
+    STRING,
+    TOPIC,
+    UNKNOWN,
+    Definition,
+)
+from kcli.sandbox.configs.given import given
+from kcli.sandbox.configs.group_configs import GROUP_CONFIGS
+from kcli.sandbox.configs.named_configs import CLIENT_METRICS_CONFIGS, LOGGERS
+from kcli.sandbox.configs.topic_configs import TOPIC_CONFIGS
 from kcli.sandbox.wire.request_context import RequestContext
 
 DYNAMIC_TOPIC, DYNAMIC_BROKER, DYNAMIC_ALL_BROKERS, STATIC_BROKER, DEFAULT = 1, 2, 3, 4, 5
 DYNAMIC_LOGGER, DYNAMIC_CLIENT_METRICS, DYNAMIC_GROUP = 6, 7, 8
+DOCUMENTED = 3  # the first version with documentation
+
+Row = DescribeConfigsResourceResult
+Synonym = DescribeConfigsSynonym
 
 
 async def answer(context: RequestContext, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
@@ -46,28 +61,16 @@ def _one(
     except BrokerError as refused:
         result.error_code, result.error_message = refused.code.number, str(refused)
         return result
-    wanted = asked.configuration_keys
-    result.configs = [row for row in rows if wanted is None or row.name in wanted]
+    result.configs = [row for row in rows if not asked.configuration_keys or row.name in asked.configuration_keys]
     for row in result.configs:
-        row.synonyms = _synonyms(context, row) if request.include_synonyms else []
-        row.documentation = None
+        if not request.include_synonyms:
+            row.synonyms = []
+        if row.documentation and (not request.include_documentation or context.version < DOCUMENTED):
+            row.documentation = None
     return result
 
 
-def _synonyms(context: RequestContext, row: DescribeConfigsResourceResult) -> list[DescribeConfigsSynonym]:
-    """The value, and what would hold without it."""
-    chain = [DescribeConfigsSynonym(name=row.name, value=row.value, source=row.config_source)]
-    if row.config_source == DYNAMIC_TOPIC:
-        chain.append(DescribeConfigsSynonym(name=row.name, value=TOPIC_CONFIGS[row.name][1], source=DEFAULT))
-    of_all = context.cluster.broker_configs.by_broker.get(ALL, {}).get(row.name)
-    if row.config_source == DYNAMIC_BROKER and of_all:
-        chain.append(DescribeConfigsSynonym(name=row.name, value=of_all, source=DYNAMIC_ALL_BROKERS))
-    if row.config_source in (DYNAMIC_BROKER, DYNAMIC_ALL_BROKERS):
-        chain.append(DescribeConfigsSynonym(name=row.name, value=DYNAMIC_CONFIGS[row.name][1], source=DEFAULT))
-    return chain
-
-
-def _rows(context: RequestContext, asked: DescribeConfigsResource) -> list[DescribeConfigsResourceResult]:
+def _rows(context: RequestContext, asked: DescribeConfigsResource) -> list[Row]:
     rows_of = ROWS.get(asked.resource_type)
     if rows_of is None:
         message = f"no configuration of resource type {asked.resource_type} here"
@@ -75,120 +78,116 @@ def _rows(context: RequestContext, asked: DescribeConfigsResource) -> list[Descr
     return rows_of(context, asked.resource_name)
 
 
-def _topic(context: RequestContext, name: str) -> list[DescribeConfigsResourceResult]:
+def _row(name: str, definition: Definition, synonyms: list[Synonym], *, sensitive: bool = False) -> Row:
+    """A config with what its first synonym says; a sensitive one keeps its value to itself."""
+    value, source = (synonyms[0].value, synonyms[0].source) if synonyms else (None, DEFAULT)
+    if sensitive:
+        value, synonyms = None, [Synonym(name=each.name, value=None, source=each.source) for each in synonyms]
+    return Row(
+        name=name,
+        value=value,
+        config_source=source,
+        config_type=definition.kind,
+        is_sensitive=sensitive,
+        synonyms=synonyms,
+        documentation=definition.words or None,
+    )
+
+
+def _topic(context: RequestContext, name: str) -> list[Row]:
     topic = context.cluster.topics.by_name.get(name)
     if topic is None:
+        context.cluster.topics.check_name(name)
         raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
-    return [
-        DescribeConfigsResourceResult(
-            name=key,
-            value=topic.config(key),
-            config_source=DYNAMIC_TOPIC if key in topic.configs else DEFAULT,
-            config_type=kind,
-        )
-        for key, (kind, _) in TOPIC_CONFIGS.items()
+    rows = []
+    for key, definition in TOPIC_CONFIGS.items():
+        synonyms = _values(context, str(context.broker.node_id), definition.broker) if definition.broker else []
+        if key in topic.configs:
+            synonyms.insert(0, Synonym(name=key, value=topic.configs[key], source=DYNAMIC_TOPIC))
+        row = _row(key, definition, synonyms)
+        row.value = topic.config(key)
+        rows.append(row)
+    return rows
+
+
+def _values(context: RequestContext, broker: str, name: str) -> list[Synonym]:
+    """All values of a broker's config, the one in force first."""
+    kept = context.cluster.broker_configs.by_broker
+    if broker == ALL:
+        return [Synonym(name=name, value=kept[ALL][name], source=DYNAMIC_ALL_BROKERS)]
+    known = names().get(name)
+    values = [
+        (kept.get(broker, {}).get(name), DYNAMIC_BROKER),
+        (kept[ALL].get(name), DYNAMIC_ALL_BROKERS),
+        (given(context.cluster, context.broker).get(name), STATIC_BROKER),
+        (known.definition.default if known is not None and known.has_default else None, DEFAULT),
     ]
+    return [Synonym(name=name, value=value, source=source) for value, source in values if value is not None]
 
 
-def _broker(context: RequestContext, name: str) -> list[DescribeConfigsResourceResult]:
-    if name not in {"", *(str(broker.node_id) for broker in context.cluster.brokers)}:
+def _broker(context: RequestContext, name: str) -> list[Row]:
+    kept = context.cluster.broker_configs.by_broker
+    if name == ALL:
+        return [_broker_row(context, name, key) for key in kept[ALL]]
+    if name not in {str(broker.node_id) for broker in context.cluster.brokers}:
         raise BrokerError(codes.INVALID_REQUEST, message=f"unknown broker {name!r}")
-    configs = {**BROKER_CONFIGS, **_given(context), **_control(context), **_authorizer(context)}
-    return [
-        DescribeConfigsResourceResult(
-            name=key, value=value, read_only=True, config_source=STATIC_BROKER, config_type=kind
-        )
-        for key, (kind, value) in configs.items()
-    ] + _throttles(context, name)
+    keys = dict.fromkeys((*names(), *given(context.cluster, context.broker), *kept[ALL], *kept.get(name, ())))
+    return [_broker_row(context, name, key) for key in keys]
 
 
-def _group(context: RequestContext, name: str) -> list[DescribeConfigsResourceResult]:
-    configs = context.cluster.groups.configs
-    own = configs.by_group.get(name, {})
-    return [
-        DescribeConfigsResourceResult(
-            name=key,
-            value=configs.value(name, key),
-            config_type=kind,
-            config_source=DYNAMIC_GROUP if key in own else DEFAULT,
-        )
-        for key, (kind, _) in GROUP_CONFIGS.items()
-    ]
+def _broker_row(context: RequestContext, broker: str, name: str) -> Row:
+    known = names().get(name)
+    if known is not None:
+        row = _row(name, known.definition, _values(context, broker, name), sensitive=known.sensitive)
+        row.read_only = known.read_only
+        return row
+    set_at_start = name in given(context.cluster, context.broker)
+    definition = THROTTLE if name in THROTTLES else Definition(STRING if set_at_start else UNKNOWN, "")
+    row = _row(name, definition, _values(context, broker, name), sensitive=definition.kind == UNKNOWN)
+    row.read_only = set_at_start
+    return row
 
 
-def _metrics(context: RequestContext, name: str) -> list[DescribeConfigsResourceResult]:
+def _group(context: RequestContext, name: str) -> list[Row]:
+    if not name:
+        raise BrokerError(codes.INVALID_REQUEST, message="Group name must not be empty")
+    own = context.cluster.groups.configs.by_group.get(name, {})
+    rows = []
+    for key, definition in GROUP_CONFIGS.items():
+        broker = definition.broker
+        synonyms = _values(context, str(context.broker.node_id), broker) if broker else []
+        if not synonyms:
+            synonyms = [Synonym(name=key, value=definition.default, source=DEFAULT)]
+        if key in own:
+            synonyms.insert(0, Synonym(name=key, value=own[key], source=DYNAMIC_GROUP))
+        rows.append(_row(key, definition, synonyms))
+    return rows
+
+
+def _metrics(context: RequestContext, name: str) -> list[Row]:
     if not name:
         raise BrokerError(codes.INVALID_REQUEST, message="Client metrics subscription name must not be empty")
     mine = context.cluster.named_configs.metrics.get(name, {})
-    return [
-        DescribeConfigsResourceResult(
-            name=key,
-            value=mine.get(key, default),
-            config_type=kind,
-            config_source=DYNAMIC_CLIENT_METRICS if key in mine else DEFAULT,
-        )
-        for key, (kind, default) in CLIENT_METRICS_CONFIGS.items()
-    ]
+    rows = []
+    for key, definition in CLIENT_METRICS_CONFIGS.items():
+        row = _row(key, definition, [])
+        row.value = mine.get(key, definition.default)
+        if key in mine:
+            row.config_source = DYNAMIC_CLIENT_METRICS
+            row.synonyms = [Synonym(name=key, value=mine[key], source=DYNAMIC_CLIENT_METRICS)]
+        rows.append(row)
+    return rows
 
 
-def _loggers(context: RequestContext, name: str) -> list[DescribeConfigsResourceResult]:
+def _loggers(context: RequestContext, name: str) -> list[Row]:
     me = context.broker.node_id
     if name != str(me):
         raise BrokerError(codes.INVALID_REQUEST, message=f"Unexpected broker id, expected {me} but received {name}")
+    levels = {logger: context.cluster.named_configs.level(me, logger) for logger in LOGGERS}
     return [
-        DescribeConfigsResourceResult(
-            name=logger,
-            value=context.cluster.named_configs.level(me, logger),
-            config_source=DYNAMIC_LOGGER,
-            config_type=STRING,
-        )
-        for logger in LOGGERS
+        Row(name=logger, value=level, config_source=DYNAMIC_LOGGER, config_type=UNKNOWN, documentation="")
+        for logger, level in levels.items()
     ]
-
-
-def _authorizer(context: RequestContext) -> dict[str, tuple[int, str]]:
-    """The configs of the authorizer, where there is one. Kafka hides the values of the last two."""
-    authorizer = context.cluster.access.authorizer
-    if authorizer is None:
-        return {}
-    return {
-        "authorizer.class.name": (STRING, "org.apache.kafka.metadata.authorizer.StandardAuthorizer"),
-        "super.users": (STRING, ";".join(authorizer.super_users)),
-        "allow.everyone.if.no.acl.found": (STRING, str(authorizer.everyone).lower()),
-    }
-
-
-def _given(context: RequestContext) -> dict[str, tuple[int, str]]:
-    """What whoever started the sandbox said."""
-    cluster = context.cluster
-    given = {
-        "auto.create.topics.enable": str(cluster.settings.auto_create).lower(),
-        "default.replication.factor": str(cluster.topics.copies(-1)),
-        "group.initial.rebalance.delay.ms": str(round(cluster.settings.rebalance_delay * 1000)),
-        "num.partitions": str(cluster.settings.partitions),
-    }
-    return {name: (BROKER_CONFIGS[name][0], value) for name, value in given.items()}
-
-
-def _control(context: RequestContext) -> dict[str, tuple[int, str]]:
-    """Where this sandbox takes faults, if it does."""
-    control = context.cluster.control
-    return {CONTROL: (STRING, control.address)} if control is not None else {}
-
-
-def _throttles(context: RequestContext, broker: str) -> list[DescribeConfigsResourceResult]:
-    """What can be set of a broker while it runs."""
-    kept = context.cluster.broker_configs.by_broker
-    rows = []
-    for name, (kind, default) in DYNAMIC_CONFIGS.items():
-        own, all_of_them = kept.get(broker, {}).get(name), kept.get(ALL, {}).get(name)
-        source = DYNAMIC_BROKER if own and broker != ALL else DYNAMIC_ALL_BROKERS if all_of_them else DEFAULT
-        rows.append(
-            DescribeConfigsResourceResult(
-                name=name, value=own or all_of_them or default, config_source=source, config_type=kind
-            )
-        )
-    return rows
 
 
 ROWS = {TOPIC: _topic, BROKER: _broker, GROUP: _group, CLIENT_METRICS: _metrics, LOGGER: _loggers}

@@ -29,6 +29,7 @@ async def answer(context: RequestContext, request: DescribeProducersRequest) -> 
 
 def _one(context: RequestContext, name: str, index: int) -> PartitionResponse:
     try:
+        context.cluster.topics.check_name(name)
         partition = led_here(context, 61, name, index)
     except BrokerError as refused:
         return PartitionResponse(partition_index=index, error_code=refused.code.number, error_message=str(refused))

@@ -34,7 +34,7 @@ async def answer(context: RequestContext, request: DescribeQuorumRequest) -> Des
             for topic in request.topics
         ]
     )
-    if context.version >= 2:
+    if context.version >= 2 and any(not row.error_code for topic in response.topics for row in topic.partitions):
         cluster = context.cluster
         response.nodes = [
             Node(

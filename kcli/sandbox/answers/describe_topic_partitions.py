@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli import codes
+from kcli.errors import BrokerError
 from kcli.proto.messages.describe_topic_partitions import (
     Cursor,
     DescribeTopicPartitionsRequest,
@@ -10,6 +11,7 @@ from kcli.proto.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponsePartition,
     DescribeTopicPartitionsResponseTopic,
 )
+from kcli.sandbox.access.authorized import operations
 from kcli.sandbox.answers.metadata import partitions
 from kcli.sandbox.wire.request_context import RequestContext
 
@@ -17,8 +19,11 @@ MOST_ROWS = 2000
 
 
 async def answer(context: RequestContext, request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse:
+    cursor = request.cursor
+    if cursor is not None and not _fits(cursor, request):
+        return _refused(request)
     names = sorted({topic.name for topic in request.topics} or set(context.cluster.topics.by_name))
-    cursor, left = request.cursor, min(max(request.response_partition_limit, 1), MOST_ROWS)
+    left = min(max(request.response_partition_limit, 1), MOST_ROWS)
     response = DescribeTopicPartitionsResponse()
     for name in names:
         if cursor is not None and name < cursor.topic_name:
@@ -37,19 +42,44 @@ async def answer(context: RequestContext, request: DescribeTopicPartitionsReques
     return response
 
 
+def _fits(cursor: Cursor, request: DescribeTopicPartitionsRequest) -> bool:
+    """Whether a page of what is asked for can begin there."""
+    named = not request.topics or any(topic.name == cursor.topic_name for topic in request.topics)
+    return named and cursor.partition_index >= 0
+
+
+def _refused(request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse:
+    code = codes.INVALID_REQUEST.number
+    rows = [DescribeTopicPartitionsResponseTopic(name=topic.name, error_code=code) for topic in request.topics]
+    return DescribeTopicPartitionsResponse(topics=rows)
+
+
+def _missing(context: RequestContext, name: str) -> codes.ErrorCode:
+    """What is wrong with a topic that is not there."""
+    try:
+        context.cluster.topics.check_name(name)
+    except BrokerError as illegal:
+        return illegal.code
+    return codes.UNKNOWN_TOPIC_OR_PARTITION
+
+
 def _topic(
     context: RequestContext, name: str, first: int, limit: int
 ) -> tuple[DescribeTopicPartitionsResponseTopic, int]:
     topic = context.cluster.topics.by_name.get(name)
     code = context.refused(75, name)
     if topic is None or code is not None:
-        code = code or codes.UNKNOWN_TOPIC_OR_PARTITION
-        return DescribeTopicPartitionsResponseTopic(name=name, error_code=code.number), limit
+        code = code or _missing(context, name)
+        row = DescribeTopicPartitionsResponseTopic(
+            name=name, error_code=code.number, topic_authorized_operations=operations(context, "topic", name)
+        )
+        return row, limit
     rows = partitions(context, topic)[first : first + limit]
     row = DescribeTopicPartitionsResponseTopic(
         name=name,
         topic_id=topic.id,
         is_internal=topic.internal,
+        topic_authorized_operations=operations(context, "topic", name),
         partitions=[
             DescribeTopicPartitionsResponsePartition(
                 error_code=row.error_code,

@@ -29,6 +29,7 @@ async def answer(
         if asked.count(name) > 1:
             row.error_code = codes.DUPLICATE_RESOURCE.number
             row.error_message = f"Cannot describe SCRAM credentials for the same user twice in a single request: {name}"
+            iterations = {}
         elif not iterations:
             row.error_code = codes.RESOURCE_NOT_FOUND.number
             row.error_message = f"Attempt to describe a user credential that does not exist: {name}"

@@ -15,7 +15,7 @@ from kcli.sandbox.cluster.topics import Partition
 from kcli.sandbox.wire.request_context import RequestContext
 
 KEY = 43
-UNCLEAN = 1
+PREFERRED, UNCLEAN = 0, 1  # election types
 
 
 async def answer(context: RequestContext, request: ElectLeadersRequest) -> ElectLeadersResponse:
@@ -33,9 +33,11 @@ async def answer(context: RequestContext, request: ElectLeadersRequest) -> Elect
         rows = [_one(context, name, index, request.election_type) for index in indexes]
         if everything:
             rows = [row for row in rows if row.error_code != codes.ELECTION_NOT_NEEDED.number]
-        if rows:
-            results.append(ReplicaElectionResult(topic=name, partition_result=rows))
-    return ElectLeadersResponse(replica_election_results=results)
+        results.append(ReplicaElectionResult(topic=name, partition_result=rows))
+    known = request.election_type in (PREFERRED, UNCLEAN)
+    return ElectLeadersResponse(
+        error_code=0 if known else codes.INVALID_REQUEST.number, replica_election_results=results
+    )
 
 
 def _one(context: RequestContext, name: str, index: int, kind: int) -> PartitionResult:
@@ -44,6 +46,8 @@ def _one(context: RequestContext, name: str, index: int, kind: int) -> Partition
         scripted = context.refused(KEY, name, index)  # at version 0 each partition says what the whole is refused with
         if scripted is not None:
             raise BrokerError(scripted)
+        if kind not in (PREFERRED, UNCLEAN):
+            raise BrokerError(codes.INVALID_REQUEST, message=f"Unknown election type {kind}")
         partition = context.cluster.topics.partition(name, index)
         elect(partition, _heir(context, partition, kind))
     except BrokerError as refused:

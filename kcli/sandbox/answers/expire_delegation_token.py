@@ -18,5 +18,5 @@ async def answer(context: RequestContext, request: ExpireDelegationTokenRequest)
             bytes(request.hmac), context.principal, request.expiry_time_period_ms
         )
     except BrokerError as refused:
-        return ExpireDelegationTokenResponse(error_code=refused.code.number)
+        return ExpireDelegationTokenResponse(error_code=refused.code.number, expiry_timestamp_ms=-1)
     return ExpireDelegationTokenResponse(expiry_timestamp_ms=ends)

@@ -27,6 +27,7 @@ from kcli.sandbox.wire.fetch_sessions import Key
 from kcli.sandbox.wire.request_context import RequestContext
 
 COMMITTED = 1  # isolation level
+MISSING = (codes.UNKNOWN_TOPIC_OR_PARTITION, codes.UNKNOWN_TOPIC_ID)
 
 
 class _Target:
@@ -34,7 +35,7 @@ class _Target:
 
     __slots__ = ("asked", "error", "key", "name", "partition")
 
-    def __init__(self, context: RequestContext, key: Key, asked: FetchPartition) -> None:
+    def __init__(self, context: RequestContext, key: Key, asked: FetchPartition, follower: int) -> None:
         self.key = key
         self.asked = asked
         self.name = key[0]
@@ -43,6 +44,8 @@ class _Target:
         try:
             self.name = name_of(context, key[0], key[1])
             self.partition = led_here(context, 1, self.name, key[2], asked.current_leader_epoch)
+            if follower >= 0 and follower not in self.partition.replicas:
+                raise BrokerError(codes.NOT_LEADER_OR_FOLLOWER)
         except BrokerError as wrong:
             self.error = wrong
 
@@ -56,7 +59,8 @@ async def answer(context: RequestContext, request: FetchRequest) -> FetchRespons
     except BrokerError as refused:
         return FetchResponse(error_code=refused.code.number)
     wanted = session.partitions if session is not None else _named(request)
-    targets = [_Target(context, key, asked) for key, asked in wanted.items()]
+    follower = max(request.replica_id, request.replica_state.replica_id)
+    targets = [_Target(context, key, asked, follower) for key, asked in wanted.items()]
     if targets:  # a request without partitions (a farewell) is answered at once, as in Kafka
         await _wait(context, targets, request)
     leaders: set[int] = set()
@@ -126,6 +130,7 @@ def _row(
         log = partition.log
         if context.cluster.topics.by_name.get(target.name) is not partition.topic:
             raise BrokerError(codes.UNKNOWN_TOPIC_ID if context.version >= 13 else codes.UNKNOWN_TOPIC_OR_PARTITION)
+        _check_offset(log, partition, asked)
         row.high_watermark, row.last_stable_offset = log.end, log.stable
         row.log_start_offset = log.start
         diverging = _ordered(context, row, target) or _diverging(partition, asked)
@@ -147,11 +152,21 @@ def _row(
                 row.records = corrupted(records)
     except BrokerError as wrong:
         row.error_code = wrong.code.number
+        if wrong.code in MISSING:
+            row.aborted_transactions = []
         hint = hinted(context, target.name, asked.partition) if wrong.code is codes.NOT_LEADER_OR_FOLLOWER else None
         if hint is not None and context.version >= 12:
             row.current_leader = LeaderIdAndEpoch(leader_id=hint[0], leader_epoch=hint[1])
             leaders.add(hint[0])
     return row
+
+
+def _check_offset(log: Log, partition: Partition, asked: FetchPartition) -> None:
+    """Raises BrokerError OFFSET_OUT_OF_RANGE, also for records of an epoch that is still to come."""
+    known = asked.last_fetched_epoch <= partition.leader_epoch
+    there = asked.last_fetched_epoch >= 0 or log.start <= asked.fetch_offset <= log.end
+    if not known or not there:
+        raise BrokerError(codes.OFFSET_OUT_OF_RANGE)
 
 
 def _aborted(log: Log, offset: int, records: memoryview | None) -> list[AbortedTransaction]:

@@ -8,9 +8,7 @@ from kcli.proto.messages.list_config_resources import (
     ListConfigResourcesRequest,
     ListConfigResourcesResponse,
 )
-from kcli.sandbox.cluster.configs import BROKER, TOPIC
-from kcli.sandbox.cluster.group_configs import GROUP
-from kcli.sandbox.cluster.named_configs import CLIENT_METRICS, LOGGER
+from kcli.sandbox.configs.definitions import BROKER, CLIENT_METRICS, GROUP, LOGGER, TOPIC
 from kcli.sandbox.wire.request_context import RequestContext
 
 KINDS = (TOPIC, BROKER, LOGGER, CLIENT_METRICS, GROUP)

@@ -16,6 +16,7 @@ from kcli.proto.messages.metadata import (
 )
 from kcli.proto.schema import NO_ID
 from kcli.sandbox.access.authorized import operations
+from kcli.sandbox.cluster.cluster import SandboxCluster
 from kcli.sandbox.cluster.topics import Topic
 from kcli.sandbox.wire.request_context import RequestContext, in_turns
 
@@ -34,11 +35,11 @@ async def answer(context: RequestContext, request: MetadataRequest) -> MetadataR
             MetadataRequestTopic(name=name) for name in cluster.topics.by_name if context.may("describe", "topic", name)
         ]
     else:
-        asked = request.topics or []
+        asked = _once(cluster, request.topics or [])
     create = request.allow_auto_topic_creation and not everything and len(asked) <= MOST_MADE
     rows = [_topic(context, topic, create) async for topic in in_turns(asked)]
     for row in rows:
-        if row is not None and not row.error_code and request.include_topic_authorized_operations:
+        if row is not None and row.name and request.include_topic_authorized_operations:
             row.topic_authorized_operations = operations(context, "topic", row.name or "")
     return MetadataResponse(
         brokers=[
@@ -52,8 +53,21 @@ async def answer(context: RequestContext, request: MetadataRequest) -> MetadataR
         ],
         cluster_id=cluster.id,
         controller_id=cluster.brokers.controller_id,
+        cluster_authorized_operations=operations(
+            context, "cluster", wanted=request.include_cluster_authorized_operations
+        ),
         topics=[row for row in rows if row is not None],
     )
+
+
+def _once(cluster: SandboxCluster, asked: list[MetadataRequestTopic]) -> list[MetadataRequestTopic]:
+    """Each topic once, however often and by whichever of name and id it is asked for."""
+    seen: dict[object, MetadataRequestTopic] = {}
+    for topic in asked:
+        known = cluster.topics.by_id.get(topic.topic_id)
+        key = topic.topic_id if topic.topic_id != NO_ID and known is None else known.name if known else topic.name
+        seen.setdefault(key, topic)
+    return list(seen.values())
 
 
 def _refused(request: MetadataRequest) -> MetadataResponse:
@@ -64,7 +78,7 @@ def _refused(request: MetadataRequest) -> MetadataResponse:
 
 def _topic(context: RequestContext, asked: MetadataRequestTopic, create: bool) -> MetadataResponseTopic | None:
     cluster, name = context.cluster, asked.name
-    if not name and asked.topic_id != NO_ID:
+    if asked.topic_id != NO_ID:
         known = cluster.topics.by_id.get(asked.topic_id)
         if known is None:
             return MetadataResponseTopic(error_code=codes.UNKNOWN_TOPIC_ID.number, name=None, topic_id=asked.topic_id)

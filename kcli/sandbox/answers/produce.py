@@ -8,6 +8,7 @@ import time
 
 from kcli import codes
 from kcli.errors import BrokerError
+from kcli.proto.buffer import Buffer
 from kcli.proto.messages.produce import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
@@ -21,7 +22,7 @@ from kcli.proto.messages.produce import (
 )
 from kcli.sandbox.answers.partitions import endpoints, hinted, led_here, name_of
 from kcli.sandbox.cluster.topics import Partition
-from kcli.sandbox.log.batches import TRANSACTIONAL, accept, keyless
+from kcli.sandbox.log.batches import TRANSACTIONAL, Header, accept, judge, keyless, mistimed
 from kcli.sandbox.wire.peer import CloseConnection
 from kcli.sandbox.wire.request_context import RequestContext
 
@@ -69,42 +70,83 @@ def _append(
     context: RequestContext, transactional_id: str | None, name: str, asked: PartitionProduceData
 ) -> PartitionProduceResponse:
     partition = led_here(context, 0, name, asked.index)
-    log, topic = partition.log, partition.topic
-    header = accept(asked.records, topic.number("max.message.bytes"))
+    header = accept(asked.records, partition.topic.number("max.message.bytes"))
     assert asked.records is not None
-    if "compact" in topic.config("cleanup.policy"):
-        rejected = keyless(asked.records)
-        if rejected:
-            return _without_keys(partition, rejected)
-    if header.attributes & TRANSACTIONAL or header.producer_id in log.aborted_index.open:
+    rejected = _rejected(partition, header, asked.records)
+    if rejected is not None:
+        return rejected
+    if header.attributes & TRANSACTIONAL or header.producer_id in partition.log.aborted_index.open:
         from kcli.sandbox.transactions.verification import verify
 
         verify(context, transactional_id, header, partition)
-    stored = partition.producers.duplicate(header) if header.producer_id >= 0 else None
+    try:
+        judge(header)
+        stored = partition.producers.duplicate(header) if header.producer_id >= 0 else None
+    except BrokerError as refused:
+        return _refused_by_log(partition, refused)
+    return _stored(context, partition, header, asked.records, stored)
+
+
+def _rejected(partition: Partition, header: Header, records: Buffer) -> PartitionProduceResponse | None:
+    """The answer to records that this topic does not take, each of them named (KIP-467); None for a good batch."""
+    topic = partition.topic
+    if "compact" in topic.config("cleanup.policy"):
+        rejected = keyless(records)
+        if rejected:
+            return _record_errors(partition, codes.INVALID_RECORD, rejected, "without a key in a compacted topic")
+    if topic.config("message.timestamp.type") == "CreateTime":
+        now = int(time.time() * 1000)
+        earliest = now - topic.number("message.timestamp.before.max.ms")
+        latest = now + topic.number("message.timestamp.after.max.ms")
+        rejected = mistimed(header, records, earliest, latest)
+        if rejected:
+            return _record_errors(partition, codes.INVALID_TIMESTAMP, rejected, "with a timestamp out of range")
+    return None
+
+
+def _stored(
+    context: RequestContext, partition: Partition, header: Header, records: Buffer, stored: int | None
+) -> PartitionProduceResponse:
+    """Append the batch, unless it is `stored` at an offset already: a duplicate is answered with its own time."""
+    log, topic = partition.log, partition.topic
     append_time = int(time.time() * 1000) if topic.config("message.timestamp.type") == "LogAppendTime" else None
     if stored is None:
         context.cluster.retention.make_room(partition, header.size)
-        stored = log.append(header, asked.records, partition.leader_epoch, append_time)
+        stored = log.append(header, records, partition.leader_epoch, append_time)
         if header.producer_id >= 0:
             partition.producers.note(header)
         partition.wake()
+    else:
+        append_time = header.max_timestamp
     return PartitionProduceResponse(
-        index=asked.index,
+        index=partition.index,
         base_offset=stored,
         log_append_time_ms=-1 if append_time is None else append_time,
         log_start_offset=log.start,
     )
 
 
-def _without_keys(partition: Partition, rejected: list[int]) -> PartitionProduceResponse:
-    """A compacted topic takes no record without a key; nothing of the batch is kept, and each is named (KIP-467)."""
-    where = f"{partition.topic.name}-{partition.index}"
-    words = f"Compacted topic cannot accept message without key in topic partition {where}"
+def _record_errors(
+    partition: Partition, code: codes.ErrorCode, rejected: list[int], why: str
+) -> PartitionProduceResponse:
+    """Nothing of the batch is kept."""
+    words = f"records {why}: topic partition {partition.topic.name}-{partition.index}"
     return PartitionProduceResponse(
         index=partition.index,
-        error_code=codes.INVALID_RECORD.number,
+        error_code=code.number,
         base_offset=-1,
         log_start_offset=partition.log.start,
         record_errors=[BatchIndexAndErrorMessage(batch_index=n, batch_index_error_message=words) for n in rejected],
-        error_message=f"One or more records have been rejected: {len(rejected)} without a key. {words}",
+        error_message=f"One or more records have been rejected: {len(rejected)} {words}",
+    )
+
+
+def _refused_by_log(partition: Partition, refused: BrokerError) -> PartitionProduceResponse:
+    """What the log itself refuses is answered with where it starts."""
+    return PartitionProduceResponse(
+        index=partition.index,
+        error_code=refused.code.number,
+        base_offset=-1,
+        log_start_offset=partition.log.start,
+        error_message=str(refused),
     )

@@ -16,5 +16,5 @@ async def answer(context: RequestContext, request: RenewDelegationTokenRequest) 
         check_token_requests(context)
         ends = context.cluster.access.tokens.renew(bytes(request.hmac), context.principal, request.renew_period_ms)
     except BrokerError as refused:
-        return RenewDelegationTokenResponse(error_code=refused.code.number)
+        return RenewDelegationTokenResponse(error_code=refused.code.number, expiry_timestamp_ms=-1)
     return RenewDelegationTokenResponse(expiry_timestamp_ms=ends)

@@ -1,5 +1,5 @@
 """UpdateFeatures 0-2 (KIP-584, 1022): all of a request or nothing. 1 adds the kind of the update and validate_only;
-from 2 on there is one error for all, where older ones have a row for each feature."""
+below 2 a request that is done has a row for each feature."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kcli.proto.messages.update_features import (
     UpdateFeaturesRequest,
     UpdateFeaturesResponse,
 )
-from kcli.sandbox.cluster.features import SUPPORTED
+from kcli.sandbox.cluster.features import METADATA, SUPPORTED
 from kcli.sandbox.wire.request_context import RequestContext
 
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
@@ -34,12 +34,9 @@ async def answer(context: RequestContext, request: UpdateFeaturesRequest) -> Upd
         for update in request.feature_updates:
             context.cluster.features.finalize(update.feature, update.max_version_level)
     number, message = (0, None) if refused is None else (refused.code.number, str(refused))
-    if context.version >= 2:
+    if context.version >= 2 or refused is not None:
         return UpdateFeaturesResponse(error_code=number, error_message=message)
-    rows = [
-        UpdatableFeatureResult(feature=update.feature, error_code=number, error_message=message)
-        for update in request.feature_updates
-    ]
+    rows = [UpdatableFeatureResult(feature=update.feature, error_message=None) for update in request.feature_updates]
     return UpdateFeaturesResponse(error_message=None, results=rows)
 
 
@@ -53,6 +50,8 @@ def _check(context: RequestContext, update: FeatureUpdateKey) -> None:
         why = f"the sandbox has no feature {update.feature}"
     elif not lowest <= wanted <= highest:
         why = f"the sandbox supports {update.feature} from {lowest} to {highest}, not {wanted}"
+    elif update.feature == METADATA and wanted < now:
+        why = f"{METADATA} {wanted} is below {now}, and metadata would be lost"
     elif kind not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
         why = f"unknown kind of update {kind}"
     elif wanted < now and kind == UPGRADE:

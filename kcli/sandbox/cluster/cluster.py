@@ -11,14 +11,14 @@ from kcli.errors import UsageError
 from kcli.sandbox.access.access import Access
 from kcli.sandbox.access.quotas import Quotas
 from kcli.sandbox.access.sasl import Users
-from kcli.sandbox.cluster.broker_configs import BrokerConfigs
 from kcli.sandbox.cluster.brokers import Brokers
 from kcli.sandbox.cluster.features import Features
 from kcli.sandbox.cluster.moves import Moves
-from kcli.sandbox.cluster.named_configs import NamedConfigs
 from kcli.sandbox.cluster.quorum import Quorum
 from kcli.sandbox.cluster.retention import Retention
 from kcli.sandbox.cluster.topics import Topic, Topics
+from kcli.sandbox.configs.broker_configs import BrokerConfigs
+from kcli.sandbox.configs.named_configs import NamedConfigs
 from kcli.sandbox.faults.control import Control
 from kcli.sandbox.faults.faults import Faults
 from kcli.sandbox.faults.registry import RegistryFaults
@@ -48,7 +48,7 @@ class SandboxCluster:
         self.users = self._users(settings)
         self.features = Features(settings.features)
         self.broker_configs = BrokerConfigs()
-        self.topics = Topics(brokers.node_ids, journal.store, journal.note)
+        self.topics = Topics(brokers.node_ids, journal.store, journal.note, self.broker_configs.topic_default)
         self.retention = Retention(self.topics, settings.memory if settings.data is None else None)
         self.client_rules = ClientRules(self.topics, durable=settings.data is not None)
         self.share_sessions: dict[int, ShareSessions] = {}  # by node id
@@ -123,7 +123,7 @@ class SandboxCluster:
     def named_configs(self) -> NamedConfigs:
         """Configs of client metrics and of loggers."""
         if self._named_configs is None:
-            from kcli.sandbox.cluster.named_configs import NamedConfigs
+            from kcli.sandbox.configs.named_configs import NamedConfigs
 
             self._named_configs = NamedConfigs()
         return self._named_configs
@@ -207,7 +207,7 @@ class SandboxCluster:
             self.groups.restore(state)
         if state.transactions:
             self.transactions.restore(state)
-        self.broker_configs.by_broker = {name: dict(kept) for name, kept in state.broker_configs.items()}
+        self.broker_configs.by_broker |= {name: dict(kept) for name, kept in state.broker_configs.items()}
         if state.client_metrics:
             self.named_configs.metrics = {name: dict(kept) for name, kept in state.client_metrics.items()}
         self.features.restore(state.features)

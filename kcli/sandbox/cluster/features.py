@@ -6,11 +6,16 @@ from collections.abc import Mapping
 
 from kcli.errors import UsageError
 
+METADATA = "metadata.version"
 SUPPORTED = {
-    "transaction.version": (0, 2),  # 2: implicit adding and an epoch bump at every end (KIP-890)
+    "eligible.leader.replicas.version": (0, 1),  # 1: min.insync.replicas of brokers is fixed (KIP-966)
+    "group.version": (0, 1),  # 1: KIP-848
+    "kraft.version": (0, 1),  # kept; voters can be changed at any level
+    METADATA: (7, 30),  # kept; the highest is that of Kafka 4.3
     "share.version": (0, 1),  # 1: share groups (KIP-932)
+    "transaction.version": (0, 2),  # 2: implicit adding and an epoch bump at every end (KIP-890)
 }
-DEFAULTS = {"transaction.version": 2, "share.version": 1}
+DEFAULTS = {name: highest for name, (_, highest) in SUPPORTED.items() if name != "kraft.version"}
 
 
 class Features:

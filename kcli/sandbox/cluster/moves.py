@@ -11,9 +11,9 @@ from collections import Counter
 
 from kcli import codes
 from kcli.errors import BrokerError
-from kcli.sandbox.cluster.broker_configs import DISK_RATE, FOLLOWER_RATE, LEADER_RATE, BrokerConfigs
 from kcli.sandbox.cluster.brokers import Brokers
 from kcli.sandbox.cluster.topics import Partition, Topics
+from kcli.sandbox.configs.broker_configs import DISK_RATE, FOLLOWER_RATE, LEADER_RATE, BrokerConfigs
 
 TICK = 0.02  # seconds
 FOLLOWERS, LEADERS = "follower.replication.throttled.replicas", "leader.replication.throttled.replicas"

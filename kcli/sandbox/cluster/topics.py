@@ -9,7 +9,7 @@ from typing import Any
 
 from kcli import codes
 from kcli.errors import BrokerError
-from kcli.sandbox.cluster.configs import TOPIC_CONFIGS, checked
+from kcli.sandbox.configs.topic_configs import checked
 from kcli.sandbox.log.batches import CONTROL
 from kcli.sandbox.log.log import Log
 from kcli.sandbox.log.producers import PartitionProducers
@@ -58,10 +58,13 @@ class Partition:
 
 
 class Topic:
-    def __init__(self, name: str, topic_id: bytes, configs: dict[str, str]) -> None:
+    """`configs` are its overrides, `default` gives the value of a config without one."""
+
+    def __init__(self, name: str, topic_id: bytes, configs: dict[str, str], default: Callable[[str], str]) -> None:
         self.name = name
         self.id = topic_id
         self.configs = configs
+        self._default = default
         self.partitions: list[Partition] = []
 
     @property
@@ -70,7 +73,7 @@ class Topic:
 
     def config(self, name: str) -> str:
         """The value in force."""
-        return self.configs.get(name) or TOPIC_CONFIGS[name][1]
+        return self.configs[name] if name in self.configs else self._default(name)
 
     def number(self, name: str) -> int:
         return int(self.config(name))
@@ -86,14 +89,16 @@ class Topic:
 
 
 class Topics:
-    """All topics, by name and by id. `store` makes the place of a partition's log."""
+    """All topics, by name and by id. `store` makes the place of a partition's log, `default` the value of a config that
+    a topic does not override."""
 
-    def __init__(self, node_ids: list[int], store: NewStore, note: Note) -> None:
+    def __init__(self, node_ids: list[int], store: NewStore, note: Note, default: Callable[[str], str]) -> None:
         self.by_name: dict[str, Topic] = {}
         self.by_id: dict[bytes, Topic] = {}
         self._node_ids = node_ids
         self._store = store
         self._note = note
+        self._default = default
         self._next_leader = 0
         self.deleted: list[Callable[[str], None]] = []  # called with the name of a topic that is gone
 
@@ -111,10 +116,10 @@ class Topics:
         self.check_name(name)
         if name in self.by_name:
             raise BrokerError(codes.TOPIC_ALREADY_EXISTS, message=f"topic '{name}' already exists")
-        kept = {key: checked(key, value) for key, value in (configs or {}).items()}
+        kept = checked(configs or {})
         before = self._next_leader
         replicas = self._placed(assignments) if assignments else self._spread(partitions, replication)
-        topic = Topic(name, os.urandom(16), kept)
+        topic = Topic(name, os.urandom(16), kept, self._default)
         if check_only:
             self._next_leader = before
             topic.partitions = []
@@ -219,7 +224,7 @@ class Topics:
 
     def restore(self, facts: dict[str, Any]) -> None:
         """A topic as the journal knows it. Its leader epochs go up by one: the old leader died."""
-        topic = Topic(facts["name"], bytes.fromhex(facts["id"]), facts["configs"])
+        topic = Topic(facts["name"], bytes.fromhex(facts["id"]), facts["configs"], self._default)
         self.check_name(topic.name)
         for index, (replicas, epoch, start) in enumerate(facts["partitions"]):
             here = [node for node in replicas if node in self._node_ids] or self._node_ids[:1]

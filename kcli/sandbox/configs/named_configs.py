@@ -7,15 +7,17 @@ from collections.abc import Iterable
 
 from kcli import codes
 from kcli.errors import BrokerError
-from kcli.sandbox.cluster.configs import APPEND, DELETE, INT, LIST, SET, SUBTRACT
+from kcli.sandbox.configs import definitions
+from kcli.sandbox.configs.definitions import DELETE, INT, LIST, SET, Definition, Operation
 
-LOGGER, CLIENT_METRICS = 8, 16  # types of resource
-CLIENT_METRICS_CONFIGS: dict[str, tuple[int, str]] = {
-    "interval.ms": (INT, "300000"),
-    "match": (LIST, ""),
-    "metrics": (LIST, ""),
-}
-INTERVALS = range(100, 3_600_001)
+SELECTORS = (
+    "client_id",
+    "client_instance_id",
+    "client_software_name",
+    "client_software_version",
+    "client_source_address",
+    "client_source_port",
+)
 LEVELS = ("FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE")
 ROOT = "root"
 LOGGERS = (
@@ -28,6 +30,7 @@ LOGGERS = (
     "kafka.server.KafkaApis",
     "org.apache.kafka",
 )
+SHORTEST, LONGEST = 100, 3_600_000  # interval.ms
 
 
 class NamedConfigs:
@@ -42,26 +45,25 @@ class NamedConfigs:
         mine = self.loggers.get(node, {})
         return mine.get(logger) or mine.get(ROOT) or "INFO"
 
-    def metrics_altered(self, name: str, operations: Iterable[tuple[str, int, str | None]]) -> dict[str, str]:
-        """What a subscription would be after these operations (name, SET…SUBTRACT, value). Raises BrokerError
-        INVALID_REQUEST, INVALID_CONFIG."""
+    def metrics_altered(self, name: str, operations: Iterable[Operation]) -> dict[str, str]:
+        """What a subscription would be after these operations. Raises BrokerError INVALID_REQUEST, INVALID_CONFIG."""
         if not name:
             raise BrokerError(codes.INVALID_REQUEST, message="Subscription name can't be empty")
-        changed = dict(self.metrics.get(name, {}))
-        for key, operation, value in operations:
+        operations = list(operations)
+        for key, operation, _ in operations:
+            if operation not in (SET, DELETE):  # Kafka's controller knows no list among them
+                raise definitions.invalid(f"Can't append or subtract to config key {key}: it is not a list.")
             if key not in CLIENT_METRICS_CONFIGS:
-                raise BrokerError(codes.INVALID_CONFIG, message=f"Unknown client metrics configuration: {key}")
-            if operation == DELETE:
-                changed.pop(key, None)
-                continue
-            if operation in (APPEND, SUBTRACT) and CLIENT_METRICS_CONFIGS[key][0] == LIST:
-                value = _listed(changed.get(key, ""), operation, value or "")
-            elif operation != SET:
-                raise BrokerError(codes.INVALID_CONFIG, message=f"operation {operation} is not possible on {key}")
-            changed[key] = _checked(key, value)
+                words = f"Unknown client metrics configuration: {key}"
+                raise BrokerError(codes.INVALID_REQUEST, message=words)
+        changed = definitions.altered(CLIENT_METRICS_CONFIGS, self.metrics.get(name, {}), operations, "client metrics")
+        interval = int(changed.get("interval.ms", SHORTEST))
+        if not SHORTEST <= interval <= LONGEST:
+            words = f"Invalid value {interval} for interval.ms: it is between {SHORTEST} and {LONGEST}"
+            raise BrokerError(codes.INVALID_REQUEST, message=words)
         return changed
 
-    def loggers_altered(self, node: int, operations: Iterable[tuple[str, int, str | None]]) -> dict[str, str]:
+    def loggers_altered(self, node: int, operations: Iterable[Operation]) -> dict[str, str]:
         """The levels of a broker after these operations (logger, SET or DELETE, level). Raises BrokerError
         INVALID_REQUEST or INVALID_CONFIG."""
         changed = dict(self.loggers.get(node, {}))
@@ -84,19 +86,24 @@ class NamedConfigs:
         return changed
 
 
-def _listed(have: str, operation: int, value: str) -> str:
-    parts, given = [part for part in have.split(",") if part], [part for part in value.split(",") if part]
-    if operation == APPEND:
-        return ",".join(parts + [part for part in given if part not in parts])
-    return ",".join(part for part in parts if part not in given)
+def _matches(text: str) -> bool:
+    """Whether it is a list of selector=pattern."""
+    parts = [part.partition("=") for part in text.split(",") if part]
+    return all(name.strip() in SELECTORS and pattern and _compiles(pattern.strip()) for name, _, pattern in parts)
 
 
-def _checked(key: str, value: str | None) -> str:
-    if value is not None and CLIENT_METRICS_CONFIGS[key][0] == LIST:
-        return value
-    if value is not None and value.isascii() and value.isdigit() and int(value) in INTERVALS:
-        return value
-    lowest, highest = INTERVALS[0], INTERVALS[-1]
-    raise BrokerError(
-        codes.INVALID_REQUEST, message=f"Invalid value {value} for {key}: it is between {lowest} and {highest}"
-    )
+def _compiles(pattern: str) -> bool:
+    from kcli.sandbox.groups.re2 import Invalid, pattern_of
+
+    try:
+        pattern_of(pattern)
+    except Invalid:
+        return False
+    return True
+
+
+CLIENT_METRICS_CONFIGS: dict[str, Definition] = {
+    "interval.ms": Definition(INT, "300000", "Time between two pushes of a client, in ms."),
+    "match": Definition(LIST, "", "Which clients push: a list of selector=pattern.", fits=_matches),
+    "metrics": Definition(LIST, "", "Beginnings of the names of metrics that are pushed."),
+}

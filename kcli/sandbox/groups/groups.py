@@ -8,8 +8,8 @@ from typing import Any
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.model import OffsetAndMetadata
-from kcli.sandbox.cluster.group_configs import GroupConfigs
 from kcli.sandbox.cluster.topics import Topics
+from kcli.sandbox.configs.group_configs import GroupConfigs
 from kcli.sandbox.groups.classic_group import ClassicGroup
 from kcli.sandbox.groups.consumer_group import ConsumerGroup
 from kcli.sandbox.groups.offsets import Offsets

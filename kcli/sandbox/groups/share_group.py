@@ -13,8 +13,8 @@ from typing import Any
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
-from kcli.sandbox.cluster.group_configs import GroupConfigs
 from kcli.sandbox.cluster.topics import Partition, Topics
+from kcli.sandbox.configs.group_configs import GroupConfigs
 from kcli.sandbox.groups.consumer_group import HEARTBEAT, SESSION
 from kcli.sandbox.groups.share_partition import SharePartition
 from kcli.sandbox.groups.states import DEAD, EMPTY, STABLE

@@ -4,10 +4,14 @@ compacted: all of them need a key."""
 from __future__ import annotations
 
 from struct import Struct as Layout
+from typing import TYPE_CHECKING
 
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.buffer import Buffer
+
+if TYPE_CHECKING:
+    from kcli.proto.columns import Columns
 
 LAYOUT = Layout(">qiibIhiqqqhii")
 SIZE = 61
@@ -110,12 +114,14 @@ def accept(records: Buffer | None, largest: int) -> Header:
     if records is None or len(records) == 0:
         raise BrokerError(codes.INVALID_RECORD, message="the partition has no batch")
     if len(records) < 17 or (records[16] == 2 and len(records) < SIZE):
-        raise BrokerError(codes.CORRUPT_MESSAGE, message=f"{len(records)} bytes are no record batch")
+        raise BrokerError(codes.INVALID_RECORD, message=f"{len(records)} bytes are no record batch")
+    if records[16] > 2:
+        raise BrokerError(codes.CORRUPT_MESSAGE, message=f"magic {records[16]} does not exist")
     if records[16] != 2:
         raise BrokerError(codes.INVALID_RECORD, message=f"magic {records[16]}: only record batch version 2 is accepted")
     header = Header(records)
     if header.size > len(records) or header.length < SIZE - 12:
-        raise BrokerError(codes.CORRUPT_MESSAGE, message=f"a batch of {header.size} bytes in {len(records)}")
+        raise BrokerError(codes.INVALID_RECORD, message=f"a batch of {header.size} bytes in {len(records)}")
     if header.size < len(records):
         raise BrokerError(codes.INVALID_RECORD, message="more than one batch for a partition")
     if len(records) > largest:
@@ -124,11 +130,11 @@ def accept(records: Buffer | None, largest: int) -> Header:
         )
     if checksum(memoryview(records)[CHECKED_FROM:]) != header.crc:
         raise BrokerError(codes.CORRUPT_MESSAGE, message="the batch fails its checksum")
-    _judge(header)
     return header
 
 
-def _judge(header: Header) -> None:
+def judge(header: Header) -> None:
+    """Raises BrokerError INVALID_RECORD for a batch that no log takes."""
     if header.count <= 0 or header.count != header.last_offset_delta + 1:
         raise BrokerError(
             codes.INVALID_RECORD, message=f"{header.count} records, last offset delta {header.last_offset_delta}"
@@ -137,20 +143,32 @@ def _judge(header: Header) -> None:
         raise BrokerError(codes.INVALID_RECORD, message=f"codec {header.attributes & 7} does not exist")
     if header.attributes & CONTROL:
         raise BrokerError(codes.INVALID_RECORD, message="clients may not write control batches")
-    if header.producer_id >= 0 and (header.base_sequence < 0 or header.producer_epoch < 0):
-        raise BrokerError(codes.INVALID_RECORD, message="a producer id without epoch and sequence")
+    if header.producer_id >= 0 and header.base_sequence < 0:
+        raise BrokerError(codes.INVALID_RECORD, message="a producer id without a sequence")
+
+
+def mistimed(header: Header, records: Buffer, earliest: int, latest: int) -> list[int]:
+    """Which records have a timestamp (ms) out of range. A batch is read only if one may be, as its header says."""
+    if header.max_timestamp <= latest and (earliest <= 0 or header.count <= 0):
+        return []
+    times = _columns(records).timestamps
+    return [row for row, at in enumerate(times) if at >= 0 and not earliest <= at <= latest]
 
 
 def keyless(records: Buffer) -> list[int]:
     """Which records of a batch have no key. Raises BrokerError INVALID_RECORD for what cannot be read."""
+    lengths = _columns(records).key_lengths
+    return [row for row, length in enumerate(lengths) if length < 0] if min(lengths, default=0) < 0 else []
+
+
+def _columns(records: Buffer) -> Columns:
     from kcli.errors import DecodeError
     from kcli.proto.batch import read_batches
 
     try:
-        lengths = read_batches(records, check_crcs=False)[0].columns().key_lengths
+        return read_batches(records, check_crcs=False)[0].columns()
     except DecodeError as broken:
         raise BrokerError(codes.INVALID_RECORD, message=str(broken)) from broken
-    return [row for row, length in enumerate(lengths) if length < 0] if min(lengths, default=0) < 0 else []
 
 
 def corrupted(records: Buffer) -> bytes:

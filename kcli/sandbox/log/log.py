@@ -128,7 +128,7 @@ class Log:
 
     def epoch_end(self, epoch: int, current: int) -> tuple[int, int]:
         """(largest epoch ≤ `epoch` known here, the offset where it ended); (-1, -1) when unknown (KIP-320)."""
-        if epoch > current:
+        if not 0 <= epoch <= current:
             return -1, -1
         if epoch == current:
             return current, self.end

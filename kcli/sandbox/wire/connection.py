@@ -295,7 +295,10 @@ class Connection(asyncio.BufferedProtocol):
             raise CloseConnection
         from kcli.proto.messages.api_versions import ApiVersionsResponse
 
-        offered = self._cluster.faults.planned.offered(versions_answered(), self._broker.node_id)
+        faults, rows = self._cluster.faults.planned, versions_answered()
+        if not faults.limited:  # an older broker, which is a fault, tells all
+            rows = [row for row in rows if row.api_key == API_VERSIONS]
+        offered = faults.offered(rows, self._broker.node_id)
         refused = ApiVersionsResponse(error_code=codes.UNSUPPORTED_VERSION.number, api_keys=offered)
         for part in self.session.respond(asked, refused, 0):
             self.transport.write(part)

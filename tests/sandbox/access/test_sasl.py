@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from kcli.errors import UsageError
-from kcli.proto.messages.api_versions import ApiVersionsRequest
 from kcli.proto.messages.metadata import MetadataRequest
 from kcli.proto.messages.sasl_authenticate import SaslAuthenticateRequest
 from kcli.proto.messages.sasl_handshake import SaslHandshakeRequest
@@ -19,6 +18,7 @@ from kcli.proto.session import ClientSession
 from kcli.sandbox.access.tls import ServerTls, make_certificates
 from kcli.sandbox.sandbox import Sandbox
 from tests.idp import unsecured
+from tests.sandbox.client import VERSIONS
 
 USERS = {"alice": "a", "bob": "b"}
 
@@ -57,7 +57,7 @@ async def caller(sandbox: Sandbox) -> AsyncIterator[Caller]:
 async def test_nothing_but_apiversions_is_answered_before_who_it_is_is_known() -> None:
     async with Sandbox(sasl=USERS) as sandbox:
         async with caller(sandbox) as one:
-            assert (await one.ask(ApiVersionsRequest(), 3)).error_code == 0
+            assert (await one.ask(VERSIONS, 3)).error_code == 0
             assert await one.ask(MetadataRequest(), 9) is None
         async with caller(sandbox) as one:
             assert await one.say(b"\0alice\0a") is None  # no handshake before it

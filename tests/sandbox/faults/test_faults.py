@@ -8,7 +8,6 @@ import pytest
 
 from kcli import codes
 from kcli.errors import DecodeError
-from kcli.proto.messages.api_versions import ApiVersionsRequest
 from kcli.proto.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from kcli.proto.messages.heartbeat import HeartbeatRequest
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
@@ -20,7 +19,7 @@ from kcli.proto.messages.offset_for_leader_epoch import (
 from kcli.proto.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kcli.sandbox import Sandbox
 from kcli.sandbox.log.batches import Header, checksum
-from tests.sandbox.client import Peer, batch
+from tests.sandbox.client import VERSIONS, Peer, batch
 
 
 def about(*names: str) -> MetadataRequest:
@@ -91,7 +90,7 @@ async def test_half_a_frame_is_sent_before_the_end() -> None:
     async with Sandbox() as sandbox, Peer(sandbox) as peer:
         sandbox.faults.wire.cut_answer("ApiVersions", 11)
         with pytest.raises(asyncio.IncompleteReadError) as cut:
-            await peer.ask(ApiVersionsRequest())
+            await peer.ask(VERSIONS)
         assert len(cut.value.partial) == 7
 
 
@@ -100,7 +99,7 @@ async def test_an_answer_comes_late_or_never() -> None:
         sandbox.faults.wire.delay("ApiVersions", 0.05)
         sandbox.faults.wire.never_answer("Metadata")
         begin = asyncio.get_running_loop().time()
-        await peer.ask(ApiVersionsRequest())
+        await peer.ask(VERSIONS)
         assert asyncio.get_running_loop().time() - begin >= 0.05
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(peer.ask(about()), 0.1)
@@ -110,20 +109,20 @@ async def test_B4_a_wrong_correlation_id_can_be_sent() -> None:
     async with Sandbox() as sandbox, Peer(sandbox) as peer:
         sandbox.faults.wire.wrong_correlation_id("ApiVersions")
         with pytest.raises(DecodeError, match="the answer is for request 1000, expected 0"):
-            await peer.ask(ApiVersionsRequest())
+            await peer.ask(VERSIONS)
 
 
 async def test_B25_an_answer_throttles() -> None:
     async with Sandbox() as sandbox, Peer(sandbox) as peer:
         sandbox.faults.wire.throttle("ApiVersions", 250)
-        assert [(await peer.ask(ApiVersionsRequest())).throttle_time_ms for _ in range(2)] == [250, 0]
+        assert [(await peer.ask(VERSIONS)).throttle_time_ms for _ in range(2)] == [250, 0]
 
 
 async def test_B1_raw_bytes_can_be_the_answer() -> None:
     async with Sandbox() as sandbox, Peer(sandbox) as peer:
         sandbox.faults.wire.answer_with("ApiVersions", b"HTTP/1.1 400 Bad Request\r\n\r\n")
         with pytest.raises(asyncio.IncompleteReadError):
-            await asyncio.gather(peer.ask(ApiVersionsRequest()), close_soon(sandbox))
+            await asyncio.gather(peer.ask(VERSIONS), close_soon(sandbox))
 
 
 async def close_soon(sandbox: Sandbox) -> None:
@@ -136,9 +135,9 @@ async def test_a_connection_is_accepted_and_closed() -> None:
         sandbox.faults.wire.refuse()
         async with Peer(sandbox) as peer:
             with pytest.raises((EOFError, ConnectionError)):
-                await peer.ask(ApiVersionsRequest())
+                await peer.ask(VERSIONS)
         async with Peer(sandbox) as peer:
-            assert (await peer.ask(ApiVersionsRequest())).api_keys
+            assert (await peer.ask(VERSIONS)).api_keys
 
 
 async def test_E3_a_corrupt_batch_is_sent_and_a_whole_one_kept() -> None:
@@ -231,7 +230,7 @@ async def test_a_dead_broker_gives_its_partitions_away_and_returns_on_its_port()
         port = sandbox.brokers[1].port
         await sandbox.faults.cluster.stop_broker(2)
         with pytest.raises((EOFError, ConnectionError)):
-            await two.ask(ApiVersionsRequest())
+            await two.ask(VERSIONS)
         answer = await one.ask(about("t"))
         assert [node.node_id for node in answer.brokers] == [1]
         assert {p.leader_id for p in answer.topics[0].partitions} == {1}

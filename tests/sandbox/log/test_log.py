@@ -92,8 +92,8 @@ def broken(data: bytes, at: int, byte: int) -> bytes:
     ("data", "code"),
     [
         (b"", codes.INVALID_RECORD),
-        (b"short", codes.CORRUPT_MESSAGE),
-        (batch(2)[:-1], codes.CORRUPT_MESSAGE),
+        (b"short", codes.INVALID_RECORD),
+        (batch(2)[:-1], codes.INVALID_RECORD),
         (batch(2) + batch(2), codes.INVALID_RECORD),
         (broken(batch(2), 17, 1), codes.CORRUPT_MESSAGE),
         (broken(batch(2), 16, 1), codes.INVALID_RECORD),
