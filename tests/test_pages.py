@@ -15,7 +15,7 @@ from kcli.sandbox.thread import SandboxThread
 from tests.programs import KCLI
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("records", "schemas")
+PAGES = ("records", "sandbox", "schemas")
 
 
 def lines(page: str) -> list[str]:

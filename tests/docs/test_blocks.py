@@ -20,6 +20,7 @@ PAGES = sorted(
 RUN = {
     "README.md": "tests/test_readme.py",
     "docs/records.md": "tests/test_pages.py",
+    "docs/sandbox.md": "tests/docs/test_sandbox_page.py",  # its sh lines: tests/test_pages.py
     "docs/schemas.md": "tests/test_pages.py",
     "docs/how-to.md": "tests/docs/test_how_to.py",
     "docs/start.md": "tests/docs/test_how_to.py",

@@ -1,0 +1,114 @@
+"""The tables of odd requests (`odd/*.txt`): one line per request, played in order, a table on one connection.
+
+    topic orders~ 2 cleanup.policy=compact          a topic, its partitions and its configs
+    word | Api vN | {"json": "as kcli raw takes it"} -> name=path.in.the.answer, settle
+
+`~` becomes a word that is new in every run. A string in angle brackets becomes a value: `<id orders~>` the topic's id,
+`<records 3 producer=5>` a batch, `<name>` what an earlier line kept of its answer. `hex:` is a body that no JSON can
+say. `settle` repeats a request until both answers agree: for what a real Kafka does in the background.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kcli.cli.commands.raw.body import find_api
+from kcli.proto.schema import Request
+from tests.sandbox.client import batch
+
+TABLES = Path(__file__).parent / "odd"
+LINE = re.compile(r"(?P<word>\S+) +\| +(?P<api>\w+) v(?P<version>\d+) +\| +(?P<body>.*?)(?: -> (?P<after>[^\"{}]+))?")
+
+
+@dataclass(frozen=True)
+class OddRequest:
+    """One line. `keeps` are names, each with the path in the answer whose value it takes."""
+
+    table: str
+    word: str
+    kind: type[Request[Any]]
+    version: int
+    body: str
+    keeps: dict[str, str]
+    settles: bool = False
+
+    @property
+    def name(self) -> str:
+        """As the table of differences in docs/sandbox.md says it."""
+        return f"{self.table}/{self.word}"
+
+
+@dataclass(frozen=True)
+class NewTopic:
+    """A topic that the lines after it use."""
+
+    name: str
+    partitions: int
+    configs: dict[str, str]
+
+
+def tables() -> dict[str, list[OddRequest | NewTopic]]:
+    """The lines of each table. Raises ValueError for a line that is none, or a word that is there twice."""
+    return {path.stem: _lines(path) for path in sorted(TABLES.glob("*.txt"))}
+
+
+def _lines(path: Path) -> list[OddRequest | NewTopic]:
+    lines: list[OddRequest | NewTopic] = []
+    seen: set[str] = set()
+    for number, text in enumerate(path.read_text().splitlines(), 1):
+        if not text or text.startswith("#"):
+            continue
+        if text.startswith("topic "):
+            _, name, count, *configs = text.split()
+            lines.append(NewTopic(name, int(count), dict(part.split("=", 1) for part in configs)))
+            continue
+        line = LINE.fullmatch(text)
+        if line is None or line["word"] in seen:
+            raise ValueError(f"{path.name}:{number}: {text}")
+        seen.add(line["word"])
+        after = [part.strip() for part in (line["after"] or "").split(",") if part]
+        lines.append(
+            OddRequest(
+                path.stem,
+                line["word"],
+                find_api(line["api"]),
+                int(line["version"]),
+                line["body"],
+                dict(part.split("=", 1) for part in after if "=" in part),
+                "settle" in after,
+            )
+        )
+    return lines
+
+
+def with_values(body: str, word: str, known: dict[str, Any]) -> Any:
+    """The JSON of a body, with the values of its angle brackets. Raises KeyError for a value that no line kept."""
+    return _filled(json.loads(body.replace("~", word)), known)
+
+
+def _filled(thing: Any, known: dict[str, Any]) -> Any:
+    if isinstance(thing, list):
+        return [_filled(item, known) for item in thing]
+    if isinstance(thing, dict):
+        return {name: _filled(value, known) for name, value in thing.items()}
+    if isinstance(thing, str) and thing.startswith("<records") and thing.endswith(">"):
+        return base64.b64encode(_records(thing[1:-1].split()[1:], known)).decode()
+    if isinstance(thing, str) and thing.startswith("<") and thing.endswith(">"):
+        return known[thing[1:-1]]
+    return thing
+
+
+def _records(words: list[str], known: dict[str, Any]) -> bytes:
+    """A batch of so many records; `cut=N` leaves out its last bytes, `spoil=N` changes a byte."""
+    count, options = int(words[0]), dict(part.split("=") for part in words[1:])
+    numbers: dict[str, Any] = {name: known.get(text) if text in known else int(text) for name, text in options.items()}
+    cut, spoil, times = numbers.pop("cut", 0), numbers.pop("spoil", None), numbers.pop("times", 1)
+    data = bytearray(batch(count, **numbers) * times)
+    if spoil is not None:
+        data[spoil] ^= 0xFF
+    return bytes(data[: len(data) - cut])
