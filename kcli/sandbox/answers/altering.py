@@ -9,7 +9,6 @@ from kcli.acls import CLUSTER
 from kcli.errors import BrokerError
 from kcli.sandbox.access.rights import CONFIGURED
 from kcli.sandbox.cluster.topics import Topic
-from kcli.sandbox.configs.broker_configs import ALL, MIN_ISR
 from kcli.sandbox.configs.definitions import BROKER, CLIENT_METRICS, DELETE, GROUP, LOGGER, TOPIC, Operation
 from kcli.sandbox.configs.topic_configs import altered
 from kcli.sandbox.wire.request_context import RequestContext
@@ -75,7 +74,7 @@ def _deletions(context: RequestContext, kind: int, name: str) -> list[Operation]
     if kind == TOPIC:
         kept = _topic(context, name).configs
     elif kind == BROKER:
-        kept = set(cluster.broker_configs.by_broker.get(name, ())) - ({MIN_ISR} if name == ALL else set())
+        kept = cluster.broker_configs.by_broker.get(name, ())
     elif kind == CLIENT_METRICS:
         kept = cluster.named_configs.metrics.get(name, ())
     elif kind == GROUP:

@@ -94,11 +94,10 @@ def names() -> dict[str, BrokerName]:
 
 
 class BrokerConfigs:
-    """Overrides by broker id as text; `ALL` applies to brokers without their own. KIP-966 sets min.insync.replicas of
-    all brokers when the cluster is formatted."""
+    """Overrides by broker id as text; `ALL` applies to brokers without their own."""
 
     def __init__(self) -> None:
-        self.by_broker: dict[str, dict[str, str]] = {ALL: {MIN_ISR: "1"}}
+        self.by_broker: dict[str, dict[str, str]] = {ALL: {}}
 
     def rate(self, node: int, name: str) -> float | None:
         """Bytes a second; None for no limit."""

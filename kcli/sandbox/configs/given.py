@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from kcli.sandbox.cluster.cluster import SandboxCluster
-from kcli.sandbox.configs.broker_configs import MIN_ISR
 from kcli.sandbox.configs.group_configs import GROUP_CONFIGS
 from kcli.sandbox.faults.control_client import CONTROL
 from kcli.sandbox.wire.broker import SandboxBroker
@@ -23,7 +22,6 @@ def given(cluster: SandboxCluster, broker: SandboxBroker) -> dict[str, str]:
         "group.initial.rebalance.delay.ms": str(round(settings.rebalance_delay * 1000)),
         "listeners": f"{protocol}://{settings.host}:{broker.port}",
         "log.dirs": ",".join(settings.directories(broker.node_id)),
-        MIN_ISR: "1",
         "node.id": str(broker.node_id),
         "num.partitions": str(settings.partitions),
         "process.roles": "broker,controller",

@@ -62,7 +62,7 @@ GROUP_CONFIGS: dict[str, Definition] = {
         10_000,
     ),
     "share.record.lock.duration.ms": Definition(
-        INT, "30000", "How long a record stays acquired, in ms.", "group.share.record.lock.duration.ms", 1000, 60_000
+        INT, "30000", "How long a record stays acquired, in ms.", "group.share.record.lock.duration.ms", 100, 60_000
     ),
     "share.renew.acknowledge.enable": Definition(BOOLEAN, "true", "Whether members may renew the locks of records."),
     "share.session.timeout.ms": Definition(INT, "45000", SESSION, "group.share.session.timeout.ms", 1000, 60_000),

@@ -150,9 +150,8 @@ async def _one(left: Side, right: Side, line: OddRequest, word: str, listed: set
 
 
 def _other(found: Paths, listed: set[str]) -> bool:
-    """Whether the differences are not those that are listed."""
-    unexpected = [path for path in found if not any(fits(path, pattern) for pattern in listed)]
-    return bool(unexpected) or any(not any(fits(path, pattern) for path in found) for pattern in listed)
+    """Whether there are differences that are not listed."""
+    return any(not any(fits(path, pattern) for pattern in listed) for path in found)
 
 
 async def _answer(side: Side, line: OddRequest, word: str) -> Any:

@@ -265,8 +265,7 @@ def test_an_empty_name_is_not_all_brokers(
 ) -> None:
     assert main(["configs", "set", kind, "", "log.cleaner.threads=2", "--execute", "--no-undo"]) == 2
     assert f"'' names no {kind}" in capsys.readouterr().err
-    kept = rows(capsys, "configs", "get", "broker", "default")
-    assert [row["config"] for row in kept] == ["min.insync.replicas"]  # set when the cluster was formatted (KIP-966)
+    assert rows(capsys, "configs", "get", "broker", "default") == []
 
 
 def test_what_is_so_already_is_not_changed_and_not_counted(

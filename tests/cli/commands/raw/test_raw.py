@@ -120,8 +120,11 @@ def test_a_dry_run_prints_the_whole_request_and_sends_nothing(capsys: pytest.Cap
     assert "timeoutMs" in body
 
 
+SOFTWARE = '{"clientSoftwareName": "raw", "clientSoftwareVersion": "1"}'
+
+
 def test_the_bytes_of_both_frames_and_of_no_other(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["raw", "ApiVersions", "--hex", "--api-version", "3"]) == 0
+    assert main(["raw", "ApiVersions", SOFTWARE, "--hex", "--api-version", "3"]) == 0
     said = capsys.readouterr().err.splitlines()
     assert [line[0] for line in said if line[0] in "<>"] == [">", "<"]
     assert said[0].endswith(" bytes")
