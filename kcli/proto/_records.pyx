@@ -16,7 +16,7 @@ from cpython cimport array
 from libc.math cimport fabs, isfinite, isnan, rint, signbit
 from libc.stdint cimport INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memchr, memcpy, memmove, memset
+from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
 import array as arrays
 

@@ -24,6 +24,7 @@ count_visible = _core.count_visible
 crc32c = _core.crc32c
 ends = _core.ends
 frame_ids = _core.frame_ids
+frame_names = _core.frame_names
 murmur2 = _core.murmur2
 partition_keys = _core.partition_keys
 partition_of = _core.partition_of

@@ -6,7 +6,7 @@ Every broken byte is a DecodeError, and then nothing was written.
 from __future__ import annotations
 
 from kcli.proto.murmur2 import murmur2, partition_of
-from kcli.proto.plain.avro import AvroReader, avro_json, frame_ids
+from kcli.proto.plain.avro import AvroReader, avro_json, frame_ids, frame_names
 from kcli.proto.plain.builder import Builder
 from kcli.proto.plain.format import write_format
 from kcli.proto.plain.gather import Gather
@@ -31,6 +31,7 @@ __all__ = [
     "encode_headers",
     "ends",
     "frame_ids",
+    "frame_names",
     "murmur2",
     "partition_keys",
     "partition_of",

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kcli.errors import DecodeError
 from kcli.proto.columns import Record
 from kcli.proto.plain.gather import spans
 from tests.each import each
@@ -60,3 +61,52 @@ def test_ids_of_frames(core: ModuleType) -> None:
     starts.append(0)
     lengths.append(-1)
     assert list(core.frame_ids(data, starts, lengths)) == [258, -1, -1, -1, 2**32 - 1, -1]
+
+
+NAME = b"__value_schema_id"
+NAMED = st.sampled_from(
+    [None, b"", b"\0\0\0\0\7", b"\0\0\0\0\7x", b"\0\0\0\7", b"\1" + bytes(range(16)), b"\1" + b"a" * 16]
+)
+FRAMES = st.lists(
+    st.tuples(
+        st.one_of(NAMED, st.binary(max_size=30)),
+        st.lists(st.tuples(st.sampled_from(["__value_schema_id", "__value_schema_i", "h"]), NAMED), max_size=3),
+    ),
+    min_size=1, max_size=30,
+)  # fmt: skip
+
+
+def named_by(value: bytes | None, headers: list[tuple[str, bytes | None]]) -> tuple[bytes | None, int]:
+    """What the contract says: the last header, else the first bytes; and how many of them."""
+
+    def name(content: bytes | None) -> bytes | None:
+        return next(
+            (content[:n] for first, n in ((0, 5), (1, 17)) if content and content[0] == first and len(content) >= n),
+            None,
+        )
+
+    if value is None:
+        return None, 0
+    found = [name(content) for own, content in headers if own == NAME.decode() and name(content)]
+    if found:
+        return found[-1], 0
+    return name(value), len(name(value) or b"")
+
+
+@core
+@given(rows=FRAMES)
+def test_names_of_schemas_in_headers_and_frames(core: ModuleType, rows: list[Any]) -> None:
+    columns = core.read_columns(opened(core, built(core, [(0, None, value, headers) for value, headers in rows])))
+    for header in (NAME, b""):
+        names, which, skips = core.frame_names(columns, columns.value_starts, columns.value_lengths, header)
+        found = [(None if number < 0 else names[number], skip) for number, skip in zip(which, skips, strict=True)]
+        assert found == [named_by(value, headers if header else []) for value, headers in rows]
+        assert len(set(names)) == len(names)
+
+
+@core
+def test_headers_outside_their_buffer_are_refused(core: ModuleType) -> None:
+    columns = core.read_columns(opened(core, built(core, [(0, None, b"v", (("h", b"x"),))])))
+    columns.header_starts[0] = len(columns.data) + 1
+    with pytest.raises((DecodeError, IndexError)):
+        core.frame_names(columns, columns.value_starts, columns.value_lengths, NAME)

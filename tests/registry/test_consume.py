@@ -8,16 +8,23 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+from urllib.request import urlopen
+from uuid import UUID
 
 import pytest
-from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient
+from confluent_kafka.schema_registry import (
+    Schema,
+    SchemaReference,
+    SchemaRegistryClient,
+    header_schema_id_serializer,
+)
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
 
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import Shell
-from tests.registry.oracles import Oracle
+from tests.registry.oracles import Oracle, Srfake
 
 ORDER: dict[str, Any] = {
     "type": "record", "name": "Order", "namespace": "shop",
@@ -113,3 +120,68 @@ def test_confluents_deserializer_reads_what_kcli_wrote(
     payload = b64decode(json.loads(envelope)["value"]["base64"])
     read = AvroDeserializer(theirs)(payload, SerializationContext("orders", MessageField.VALUE))
     assert read == {**VALUE, "half": pytest.approx(0.1)}
+
+
+@pytest.fixture
+def ours() -> Iterator[SandboxThread]:
+    with SandboxThread(topics={"orders": 1}, registry=True) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def in_ours(ours: SandboxThread) -> Iterator[SchemaRegistryClient]:
+    with SchemaRegistryClient({"url": ours.registry_url}) as client:
+        yield client
+
+
+def test_records_whose_header_names_the_schema_by_its_guid(ours: SandboxThread, in_ours: SchemaRegistryClient) -> None:
+    """As Confluent's serializer writes them: bare payloads, of keys too; its deserializer reads them as well."""
+    options = {"schema.id.serializer": header_schema_id_serializer}
+    headers: list[tuple[str, str | bytes | None]] = []
+    parts = []
+    for field, schema, given in (
+        (MessageField.KEY, '"string"', "k"), (MessageField.VALUE, json.dumps(ORDER), VALUE),
+    ):  # fmt: skip
+        context = SerializationContext("orders", field, headers)
+        parts.append(AvroSerializer(in_ours, schema, conf=options)(given, context))
+    assert [name for name, _ in headers] == ["__key_schema_id", "__value_schema_id"]
+    key, value = (b64encode(part or b"").decode() for part in parts)
+    envelope = {
+        "key": {"base64": key}, "value": {"base64": value},
+        "headers": [[name, {"base64": b64encode(cast(bytes, content)).decode()}] for name, content in headers],
+    }  # fmt: skip
+    Shell(ours.bootstrap).ok("produce", "orders", "--input", "json", stdin=json.dumps(envelope).encode())
+    line = Shell(ours.bootstrap).ok("consume", "orders", "-e", "-f", "%k %s", "--schema-registry", ours.registry_url)
+    assert line.startswith(b'"k" {')
+    assert json.loads(line[4:]) == SHOWN
+    read = AvroDeserializer(in_ours)(parts[1], SerializationContext("orders", MessageField.VALUE, headers))
+    assert read == {**VALUE, "half": pytest.approx(0.1)}
+
+
+def test_a_guid_in_front_of_the_payload_names_the_schema(ours: SandboxThread, in_ours: SchemaRegistryClient) -> None:
+    def prefixed(payload: bytes, context: SerializationContext | None, schema_id: Any) -> bytes:
+        return bytes(schema_id.guid_to_bytes()) + payload
+
+    options = {"schema.id.serializer": prefixed}
+    context = SerializationContext("orders", MessageField.VALUE)
+    payload = AvroSerializer(in_ours, json.dumps(ORDER), conf=options)(VALUE, context)
+    assert payload is not None
+    assert payload[0] == 1
+    read = AvroDeserializer(in_ours)(payload, context)  # which knows this form
+    assert read == {**VALUE, "half": pytest.approx(0.1)}
+    Shell(ours.bootstrap).ok("produce", "orders", "--whole", stdin=payload)
+    assert (
+        json.loads(Shell(ours.bootstrap).ok("consume", "orders", "-e", "--schema-registry", ours.registry_url)) == SHOWN
+    )
+
+
+def test_a_guid_of_srfake_in_a_header(srfake: Srfake, registry: None, shell: Shell) -> None:
+    """Whose answer to a registration has none, so that Confluent's serializer cannot write it."""
+    with SchemaRegistryClient({"url": srfake.url}) as client:
+        payload = serialized(client, json.dumps(ORDER), VALUE, "orders")[5:]
+    with urlopen(f"{srfake.url}/subjects/orders-value/versions/latest", timeout=20) as answer:
+        guid = UUID(json.load(answer)["guid"])
+    header = ["__value_schema_id", {"base64": b64encode(b"\1" + guid.bytes).decode()}]
+    envelope = {"value": {"base64": b64encode(payload).decode()}, "headers": [header]}
+    shell.ok("produce", "orders", "--input", "json", stdin=json.dumps(envelope).encode())
+    assert json.loads(shell.ok("consume", "orders", "-e", "--schema-registry", srfake.url)) == SHOWN

@@ -489,3 +489,71 @@ def frame_ids(data, starts, lengths):
         else:
             made[row] = -1 if view[at[row]] else <int64_t> big(&view[at[row]] + 1, 4)
     return ids
+
+
+cdef inline Py_ssize_t schema_name(const uint8_t* at, Py_ssize_t size) noexcept nogil:
+    """How many bytes at the front name a schema: 0 and an id, 1 and a GUID; 0 for none."""
+    if size >= 5 and at[0] == 0:
+        return 5
+    return 17 if size >= 17 and at[0] == 1 else 0
+
+
+cdef const uint8_t* named_header(const uint8_t* at, const uint8_t* end, int64_t left, const uint8_t* name,
+                                 Py_ssize_t size) noexcept nogil:
+    """The content of the last header of this name that names a schema; NULL without one."""
+    cdef const uint8_t* found = NULL
+    cdef int64_t length = 0
+    cdef bint same
+    while left > 0:
+        at = field(at, end, &length)
+        if at == NULL or length < 0:
+            return NULL
+        same = length == size and memcmp(at, name, size) == 0
+        at = field(at + length, end, &length)
+        if at == NULL:
+            return NULL
+        if length > 0:
+            if same and schema_name(at, length):
+                found = at
+            at += length
+        left -= 1
+    return found
+
+
+def frame_names(columns, starts, lengths, bytes header):
+    """As plain.avro.frame_names."""
+    cdef const uint8_t[::1] view = columns.data
+    cdef const int[::1] at = starts, sizes = lengths, headers_at = columns.header_starts, counts = columns.header_counts
+    cdef Py_ssize_t row, rows = at.shape[0], total = view.shape[0], size, last_size = 0
+    cdef array.array which = array.clone(INTS, rows, False), skips = array.clone(INTS, rows, False)
+    cdef int* number = which.data.as_ints
+    cdef int* skip = skips.data.as_ints
+    cdef const uint8_t* name
+    cdef const uint8_t* last = NULL
+    cdef const uint8_t* wanted = header
+    cdef int latest = -1
+    cdef dict numbers = {}
+    for row in range(rows):
+        number[row], skip[row] = -1, 0
+        if sizes[row] < 0:
+            continue
+        if at[row] < 0 or at[row] > total - sizes[row]:
+            raise DecodeError("a field outside its buffer")
+        name = NULL
+        if counts[row] > 0 and header:
+            if not 0 <= headers_at[row] < total:
+                raise DecodeError("headers outside their buffer")
+            name = named_header(&view[headers_at[row]], &view[0] + total, counts[row], wanted, len(header))
+        if name != NULL:
+            size = 17 if name[0] else 5
+        else:
+            size = schema_name(&view[0] + at[row], sizes[row])
+            if size == 0:
+                continue
+            name, skip[row] = &view[at[row]], <int> size
+        if size != last_size or memcmp(name, last, size):
+            key = PyBytes_FromStringAndSize(<const char*> name, size)
+            latest = numbers.setdefault(key, len(numbers))
+            last, last_size = name, size
+        number[row] = latest
+    return list(numbers), which, skips

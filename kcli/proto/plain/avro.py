@@ -10,12 +10,14 @@ from array import array
 from kcli.proto.avro_code import Fault
 from kcli.proto.plain.avro_payload import Payload
 from kcli.proto.plain.avro_values import read_payload
+from kcli.proto.plain.walk import read_headers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kcli.proto.buffer import Buffer
+    from kcli.proto.columns import Columns
     from kcli.proto.spans import Spans
 
 
@@ -71,3 +73,34 @@ def frame_ids(data: Buffer, starts: array[int], lengths: array[int]) -> array[in
             for start, length in zip(starts, lengths, strict=True)
         ],
     )
+
+
+def frame_names(
+    columns: Columns, starts: array[int], lengths: array[int], header: bytes
+) -> tuple[list[bytes], array[int], array[int]]:
+    """The name of the schema of each row: Confluent's 0 and an id of four bytes, or 1 and a GUID of 16, in the last
+    header of this name, else at the front of the row. Returns the names, the number of each row's name (-1 for none)
+    and how many bytes of the row are its framing."""
+    data = columns.data
+    numbers: dict[bytes, int] = {}
+    which, skips = array("i"), array("i")
+    for row, (start, length) in enumerate(zip(starts, lengths, strict=True)):
+        name, skip = b"", 0
+        if length >= 0:
+            count = columns.header_counts[row] if header else 0
+            for own, content in read_headers(data, columns.header_starts[row], count) if count else ():
+                if own.encode("utf-8", "surrogateescape") == header and content:
+                    name = _schema_name(content) or name
+            if not name:
+                name = _schema_name(bytes(data[start : start + min(length, 17)]))
+                skip = len(name)
+        which.append(numbers.setdefault(name, len(numbers)) if name else -1)
+        skips.append(skip)
+    return list(numbers), which, skips
+
+
+def _schema_name(content: bytes) -> bytes:
+    """The bytes at the front that name a schema."""
+    if len(content) >= 5 and content[0] == 0:
+        return content[:5]
+    return content[:17] if len(content) >= 17 and content[0] == 1 else b""

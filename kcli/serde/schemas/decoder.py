@@ -1,7 +1,8 @@
 """Keys and values as JSON by the schemas that their frames name: batches in, batches out.
 
-A frame is believed only where its schema is found and the payload is consumed to its last byte. Anything else stays as
-it is stored, with the reason counted, and never ends a run: a topic may hold keys that begin like a frame by chance.
+A frame is Confluent's: a header names the schema of a bare payload, or the first bytes do, by an id or a GUID. It is
+believed only where its schema is found and the payload is consumed to its last byte. Anything else stays as it is
+stored, with the reason counted, and never ends a run: a topic may hold keys that begin like a frame by chance.
 """
 
 from __future__ import annotations
@@ -39,10 +40,12 @@ if TYPE_CHECKING:
 
 
 FRAME = 5  # bytes of Confluent's: 0, and the id of the schema
+HEADER = b"__%s_schema_id"
+"""Confluent's header that names the schema of a bare key or value."""
 AS_IT_IS, WITHOUT_FRAME = -1, -2
 """What is done with a payload that no reader of Avro reads."""
 GUESSES = 32
-"""Ids that are looked up in vain before those that follow are no longer looked up: they are no ids."""
+"""Names that are looked up in vain before those that follow are no longer looked up: they are no names."""
 
 
 def column_of(columns: Columns, kind: str) -> tuple[array[int], array[int]]:
@@ -77,46 +80,56 @@ class FieldDecoder:
         self.undecoded = Undecoded()
         self.schemas = schemas
         self._reader_of = reader_of
+        self._header = HEADER % kind.encode()
         self._readers: list[core.AvroReader] = []
-        self._known = {AS_IT_IS: AS_IT_IS}  # the number of a reader by the id of its schema
-        self._reasons: dict[int, str] = {}  # why an id has none
-        self._missing: set[int] = set()
+        self._known: dict[bytes, int] = {}  # the number of a reader by its schema's name: 0 and an id, 1 and a GUID
+        self._reasons: dict[bytes, str] = {}  # why a name has none
+        self._missing: tuple[set[bytes], set[bytes]] = (set(), set())  # ids and GUIDs
 
     async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:
         """The field as a new column; None where nothing of it was decoded."""
         starts, lengths = column_of(columns, self.kind)
-        ids = core.frame_ids(columns.data, starts, lengths)
-        named = set(ids)
-        readers = {id: self._known[id] if id in self._known else await self._look_up(id) for id in sorted(named)}
-        which = array("i", map(readers.__getitem__, ids))
-        for id in named & self._reasons.keys():
-            row = ids.index(id)
-            self.undecoded.add(self._reasons[id], (topic, partition, columns.offsets[row]), ids.count(id))
+        names, numbers, skips = core.frame_names(columns, starts, lengths, self._header)
+        readers = [self._known[name] if name in self._known else await self._look_up(name) for name in names]
+        which = array("i", map([*readers, AS_IT_IS].__getitem__, numbers))
+        for number, name in enumerate(names):
+            if name in self._reasons:
+                row = numbers.index(number)
+                place = topic, partition, columns.offsets[row]
+                self.undecoded.add(self._reasons[name], place, numbers.count(number))
         if max(which, default=AS_IT_IS) == AS_IT_IS and WITHOUT_FRAME not in which:
             return None
-        skips = array("i", [FRAME]) * len(which)
         spans, faults = core.avro_json(columns.data, starts, lengths, skips, which, self._readers)
         for row, fault in faults:
             self.undecoded.add(FAULTS[fault], (topic, partition, columns.offsets[row]))
         return spans
 
-    async def _look_up(self, id: int) -> int:
-        """The number of the reader for an id, or what is done without one. What the registry may answer otherwise later
-        is asked again with the next batch: `Schemas` keeps answers, bad ones too, for as long as they hold."""
-        if len(self._missing) >= max(GUESSES, 4 * len(self._readers)) and id not in self._missing:
-            self._reasons[id] = "more ids of schemas than the registry has"
+    async def _look_up(self, name: bytes) -> int:
+        """The number of the reader for a name, or what is done without one. What the registry may answer otherwise
+        later is asked again with the next batch: `Schemas` keeps answers, bad ones too, for as long as they hold."""
+        missing = self._missing[name[0]]
+        if len(missing) >= max(GUESSES, 4 * len(self._readers)) and name not in missing:
+            self._reasons[name] = "more ids of schemas than the registry has"
             return AS_IT_IS
         try:
-            reader = self._known[id] = await self._reader(await self.schemas.by_id(id))
+            reader = self._known[name] = await self._reader(await self._schema(name))
         except KcliError as problem:
-            self._reasons[id] = str(problem)
-            if isinstance(problem, SchemaNotFound):
-                self._missing.add(id)
-            elif isinstance(problem, DecodeError | SchemaRefused):
-                self._known[id] = AS_IT_IS
+            self._reasons[name] = str(problem)
+            if isinstance(problem, DecodeError | SchemaRefused):
+                self._known[name] = AS_IT_IS
+            elif isinstance(problem, SchemaNotFound) or (name[0] == 1 and not problem.retriable):  # it has no GUIDs
+                missing.add(name)
             return AS_IT_IS
-        self._reasons.pop(id, None)
+        self._reasons.pop(name, None)
         return reader
+
+    async def _schema(self, name: bytes) -> Schema:
+        if name[0] == 0:
+            return await self.schemas.by_id(int.from_bytes(name[1:], "big"))
+        digits = name[1:].hex()
+        return await self.schemas.by_guid(
+            "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+        )
 
     async def _reader(self, schema: Schema) -> int:
         if schema.kind == JSON:

@@ -26,6 +26,8 @@ class Shelf:
     def __init__(self, schemas: dict[int, Schema], error: KcliError | None = None) -> None:
         self.held, self.error = schemas, error
         self.asked: list[int] = []
+        self.guids: list[str] = []
+        self.guid_error: KcliError | None = None
 
     async def by_id(self, id: int, *, context: str = "", subject: str | None = None) -> Schema:
         self.asked.append(id)
@@ -34,6 +36,13 @@ class Shelf:
         if id not in self.held:
             raise SchemaNotFound(f"there is no schema {id}")
         return self.held[id]
+
+    async def by_guid(self, guid: str) -> Schema:
+        self.guids.append(guid)
+        found = next((schema for schema in self.held.values() if schema.guid == guid), None)
+        if found is None:
+            raise self.guid_error or SchemaNotFound(f"there is no schema {guid}")
+        return found
 
     async def references(self, schema: Schema) -> list[tuple[str, Schema]]:
         return [(reference.name, self.held[reference.version]) for reference in schema.references]
@@ -81,6 +90,50 @@ async def test_framed_values_are_decoded_and_all_else_stays() -> None:
     assert undecoded.first in {("t", 3, 4), ("t", 3, 5), ("t", 3, 6)}
     await decoding.batch(batch_of(framed(7), framed(5)), "t", 3)
     assert sorted(shelf.asked) == [5, 5, 7, 8, 9], "what may come to be is asked for again"
+
+
+GUID = "00010203-0405-0607-0809-0a0b0c0d0e0f"
+BY_GUID = b"\1" + bytes(range(16))
+
+
+async def test_a_header_or_a_prefix_names_the_schema_by_its_guid() -> None:
+    shelf = Shelf({7: Schema(text=NOTE, id=7, guid=GUID), 8: SHELF[8]})
+    name, other = "__value_schema_id", "__key_schema_id"
+    rows: list[Any] = [
+        (PAYLOAD, ((name, BY_GUID),)),
+        (BY_GUID + PAYLOAD, ()),
+        (PAYLOAD, ((name, b"\0\0\0\0\7"),)),
+        (PAYLOAD, ((name, b"?"), (name, BY_GUID))),
+        (b'{"a":1}', ((name, b"\0\0\0\0\x08"),)),
+        (None, ((name, BY_GUID),)),
+        (PAYLOAD, ((other, BY_GUID),)),
+        (framed(7), ((name, None),)),
+        (b"\1" + b"x" * 16 + PAYLOAD, ()),
+    ]
+    decoding = decoder(shelf)
+    batch = read_batches(built(CORES[-1], [(0, None, value, headers) for value, headers in rows]))[0]
+    made = await decoding.batch(batch, "t", 0)
+    shown = [SHOWN, SHOWN, SHOWN, SHOWN, b'{"a":1}', None, PAYLOAD, SHOWN, rows[8][0]]
+    assert [record.value for record in made] == shown
+    assert [record.headers for record in made] == [record.headers for record in batch]
+    assert decoding.fields[0].undecoded.reasons == {"there is no schema 78787878-7878-7878-7878-787878787878": 1}
+
+
+async def test_a_key_has_a_header_of_its_own() -> None:
+    shelf = Shelf({7: Schema(text=NOTE, id=7, guid=GUID)})
+    headers = (("__key_schema_id", BY_GUID),)
+    batch = read_batches(built(CORES[-1], [(0, PAYLOAD, PAYLOAD, headers)]))[0]
+    (record,) = await decoder(shelf, "key", "value").batch(batch, "t", 0)
+    assert (record.key, record.value) == (SHOWN, PAYLOAD)
+
+
+async def test_a_registry_without_guids_is_not_asked_for_each_value_that_begins_with_1() -> None:
+    shelf = Shelf(SHELF)
+    shelf.guid_error = KcliError("the registry has no such request")
+    values = [b"\1" + n.to_bytes(16, "big") for n in range(10 * GUESSES)]
+    made = await decoder(shelf).batch(batch_of(*values, framed(7)), "t", 0)
+    assert len(shelf.guids) <= GUESSES
+    assert [record.value for record in made] == [*values, SHOWN]
 
 
 async def test_keys_are_decoded_by_themselves() -> None:
