@@ -60,6 +60,18 @@ async def test_topics_grow_and_go() -> None:
         assert sandbox.topics.by_name == {}
 
 
+async def test_a_topic_that_is_named_twice_over_is_not_deleted() -> None:
+    """By a name and an id in one row, and by a row for each."""
+    async with Sandbox(topics={"t": 1}) as sandbox, Peer(sandbox) as peer:
+        id = sandbox.topics.by_name["t"].id
+        both = [DeleteTopicState(name="t", topic_id=id)]
+        each = [DeleteTopicState(name="t"), DeleteTopicState(topic_id=id)]
+        for states in (both, each):
+            (row,) = (await peer.ask(DeleteTopicsRequest(topics=states))).responses
+            assert (row.name, row.topic_id, row.error_code) == ("t", id, codes.INVALID_REQUEST.number)
+        assert list(sandbox.topics.by_name) == ["t"]
+
+
 async def test_records_are_deleted_up_to_an_offset() -> None:
     async with Sandbox(topics={"t": 1}) as sandbox, Peer(sandbox) as peer:
         await peer.produce(batch(10))
