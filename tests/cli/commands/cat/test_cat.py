@@ -152,6 +152,15 @@ def test_a_partition_that_is_not_there_fails(kcli: Shell, topic: str) -> None:
     assert done.stderr.startswith(b"% ")
 
 
+@pytest.mark.parametrize("words", [["nope"], ["TOPIC", "nope"], ["nope", "TOPIC", "-E"]], ids=" ".join)
+def test_a_group_that_wants_a_topic_that_is_not_there_fails(kcli: Shell, topic: str, words: list[str]) -> None:
+    names = [topic if word == "TOPIC" else word for word in words]
+    done = kcli("cat", "-b", kcli.bootstrap, "-e", "-G", f"of-{topic}", *names)
+    assert done.returncode == 1
+    assert b"Topic nope [0] error: Subscribed topic not available: nope: Broker: Unknown topic" in done.stderr
+    assert done.stdout == b""
+
+
 def test_nobody_listens(kcli: Shell) -> None:
     started = time.monotonic()
     for mode in ("-C", "-P", "-L"):
