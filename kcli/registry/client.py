@@ -11,7 +11,15 @@ from urllib.parse import urlencode
 
 from kcli.errors import UsageError
 from kcli.registry import answers
-from kcli.registry.errors import BadAnswer, NoRegistry, RegistryError, TooLarge, Unsupported, harmless
+from kcli.registry.errors import (
+    BadAnswer,
+    NoRegistry,
+    RegistryError,
+    TooLarge,
+    Unsupported,
+    each_reason,
+    harmless,
+)
 from kcli.registry.http import Http
 from kcli.registry.subjects import quoted
 from kcli.tasks import in_daemon_thread
@@ -151,7 +159,8 @@ class RegistryClient:
         if not every:
             path += f"/{LATEST if version is None else version}"
         query = {"verbose": True, "normalize": normalize}
-        return await self._post(answers.verdict_of, path, answers.document(schema), subject, query)
+        verdict = await self._post(answers.verdict_of, path, answers.document(schema), subject, query)
+        return verdict._replace(reasons=each_reason(verdict.reasons))
 
     async def level(self, subject: str = "", *, inherited: bool = True) -> str:
         """The compatibility level of a subject, or the global one; with `inherited` also where it has none itself."""

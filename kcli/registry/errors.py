@@ -14,6 +14,8 @@ from kcli.text.json_object import read_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kcli.registry.answers import Answer
 
 SHOWN = 200  # characters of what a registry says
@@ -76,11 +78,11 @@ class BadAnswer(RegistryError):
 
 
 class Incompatible(RegistryError):
-    """The schema does not go with the subject's versions; `reasons` are the registry's, one a line."""
+    """The schema does not go with the subject's versions; `reasons` are the registry's."""
 
     def __init__(self, about: str, reasons: tuple[str, ...], status: int, code: int) -> None:
         what = f"{about}: the schema is incompatible with the versions that the subject has"
-        super().__init__("\n  ".join((f"{what}:" if reasons else what, *reasons)), status, code)
+        super().__init__(f"{what}: {'; '.join(reasons)}" if reasons else what, status, code)
         self.reasons = reasons
 
 
@@ -171,8 +173,21 @@ def reasons_of(words: str) -> tuple[str, ...]:
         return tuple(part for part in (part.strip() for part in parts) if part and not part.startswith("oldSchema:"))
     _, causes, rest = words.partition(" Causes: ")
     if causes:
-        return tuple(part for part in (part.strip() for part in rest.split(", ")) if part)
+        import re
+
+        lines = re.sub(r"( at /[^\s,]*), ", r"\1\n", rest) if " at /" in rest else rest.replace(", ", "\n")
+        return tuple(line for line in map(str.strip, lines.split("\n")) if line)
     return (words,) if words else ()
+
+
+def each_reason(messages: Iterable[str]) -> tuple[str, ...]:
+    """The reasons in the messages of a verdict, one each; without the old schema."""
+    found: list[str] = []
+    for text in messages:
+        if text.startswith("{oldSchema:"):
+            continue
+        found += reasons_of(text) if " Causes: " in text else [text.removeprefix("{").removesuffix("}")]
+    return tuple(found)
 
 
 def _refused(status: int, words: str, about: str, origin: str, credentials: str) -> AuthError:

@@ -39,6 +39,10 @@ SUBJECTS: dict[str, tuple[str, str]] = {
         "groups.reset.reset groups.delete_offsets groups.clone groups.export",
         "Describe, reset, export, clone and delete consumer groups.",
     ),
+    "registry": (
+        "registry.list registry.describe registry.register registry.check registry.settings",
+        "List, register, check and copy the schemas of a registry.",
+    ),
     "rollback": ("groups.reset.rollback", "Rewind a group to a time found in the record values."),
     "lag": ("lag.lag lag.rows", "Show consumer lag by group, topic or partition."),
     "offsets": ("offsets.offsets", "Show start and end offsets, or the offset at a time."),
@@ -96,7 +100,7 @@ SUBJECTS: dict[str, tuple[str, str]] = {
 }
 
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Records": ("consume", "produce", "tail", "count", "copy", "redrive", "cat"),
+    "Records": ("consume", "produce", "tail", "count", "copy", "redrive", "registry", "cat"),
     "Groups and lag": ("lag", "groups", "offsets"),
     "Topics and cluster": (
         *("topics", "configs", "cluster", "brokers", "logdirs", "leaders", "reassign"),
@@ -119,6 +123,8 @@ ALIASES = {
     "profile": "config",
     "profiles": "config",
     "reassignment": "reassign",
+    "registries": "registry",
+    "sr": "registry",
     "reassignments": "reassign",
     "transaction": "txn",
     "transactions": "txn",
@@ -127,6 +133,8 @@ ALIASES = {
 """Other names of subjects: each in singular and plural, but `config` and `configs`: kcli's own, and Kafka's."""
 VERBS_TOO = {
     "ls": ("list", "describe"),
+    "get": ("describe",),
+    "history": ("versions",),
     "list": ("describe",),
     "rm": ("delete", "remove", "unset", "expire"),
     "delete": ("unset",),

@@ -1,12 +1,13 @@
 """What every administration command does around its work: connect, collect, print, tell the shell the truth.
 
-`work` gets the Cluster and the Document to fill. Each failure is in the document (also in JSON) and as
-sentences on stderr; one failed item of many is exit code 1.
+`work` gets the Cluster, or what else `opened` opens, and the Document to fill. Each failure is in the document (also in
+JSON) and as sentences on stderr; one failed item of many is exit code 1.
 """
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import asynccontextmanager
 
 from kcli.cli.output.failure import complain_of, with_document
 from kcli.cli.output.messages import complain
@@ -20,7 +21,9 @@ from kcli.errors import ConnectError, KcliError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+    from contextlib import AbstractAsyncContextManager
+    from typing import TypeVar
 
     from kcli.cli.output.tables.render import Made
     from kcli.cli.output.tables.shape import Shape
@@ -30,24 +33,43 @@ if TYPE_CHECKING:
     from kcli.model import Cluster
     from kcli.settings import ClientSettings
 
-    Work = Callable[[Cluster, Document], Awaitable[int | None]]
+    Target = TypeVar("Target")
+    Work = Callable[[Target, Document], Awaitable[int | None]]
+    Opened = Callable[[Connection, ClientSettings], AbstractAsyncContextManager[Target]]
+    """How that is reached which a command works on: a cluster, or its schema registry."""
 
 
-def answer(options: OutputOptions, shape: Shape, work: Work, made: Made = render) -> int:
+@asynccontextmanager
+async def opened_cluster(connection: Connection, settings: ClientSettings) -> AsyncIterator[Cluster]:
+    """The cluster of a command line."""
+    from kcli.client import Client
+
+    async with Client(settings) as client:
+        yield client.cluster
+
+
+def answer(
+    options: OutputOptions,
+    shape: Shape,
+    work: Work[Target],
+    made: Made = render,
+    opened: Opened[Target] = opened_cluster,  # type: ignore[assignment]  # the default is that of a Cluster
+) -> int:
     """Run `work` and print its document; the exit code, which `work` may raise to 3 for an assertion. `made` is for a
     command with a format of its own."""
     if isinstance(options, ReadOptions):
         if options.watch:
-            return _watched(options, shape, work, made)
+            return _watched(options, shape, work, made, opened)
         if options.interval is not None or options.count is not None:
             raise UsageError("--interval and -n go with --watch")
     document = Document(shape=shape, view=view_of(options, shape, format_of(options)))
     code: int | None = None
     try:
-        settings = Connection(options).client()
+        connection = Connection(options)
+        settings = connection.client()
         document.read_only = settings.profile if settings.guard == "read_only" else ""
         document.protected = settings.profile if settings.guard == "protected" else ""
-        code = asyncio.run(_connected(settings, work, document))
+        code = asyncio.run(_connected(opened(connection, settings), work, document))
     except UsageError:
         raise
     except KeyboardInterrupt:
@@ -69,7 +91,7 @@ def answer(options: OutputOptions, shape: Shape, work: Work, made: Made = render
     return code
 
 
-def _watched(options: ReadOptions, shape: Shape, work: Work, made: Made) -> int:
+def _watched(options: ReadOptions, shape: Shape, work: Work[Target], made: Made, opened: Opened[Target]) -> int:
     """The same with --watch."""
     from kcli.cli.runtime.refresh import watch
     from kcli.cli.runtime.signals import run
@@ -78,13 +100,12 @@ def _watched(options: ReadOptions, shape: Shape, work: Work, made: Made) -> int:
     view = view_of(options, shape, format)
 
     async def whole(stop: Stop) -> int:
-        from kcli.client import Client
-
-        async with Client(Connection(options).client()) as client:
+        connection = Connection(options)
+        async with opened(connection, connection.client()) as target:
 
             async def once() -> tuple[Document, int]:
                 document = Document(shape=shape, view=view)
-                code = await work(client.cluster, document)
+                code = await work(target, document)
                 return document, document.exit_code if code is None else code
 
             return await watch(once, stop, options, format, made)
@@ -120,11 +141,9 @@ def some_of(words: Iterable[str], known: tuple[str, ...], flag: str) -> set[str]
     return found
 
 
-async def _connected(settings: ClientSettings, work: Work, document: Document) -> int | None:
-    from kcli.client import Client
-
-    async with Client(settings) as client:
-        return await work(client.cluster, document)
+async def _connected(opened: AbstractAsyncContextManager[Target], work: Work[Target], document: Document) -> int | None:
+    async with opened as target:
+        return await work(target, document)
 
 
 def say(options: QuietOptions, sentence: str) -> None:

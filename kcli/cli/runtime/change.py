@@ -10,7 +10,7 @@ import sys
 
 from kcli.cli.output.tables.render import write
 from kcli.cli.parsing.groups import UndoOptions
-from kcli.cli.runtime.answer import answer, format_of, plural, say
+from kcli.cli.runtime.answer import answer, format_of, opened_cluster, plural, say
 from kcli.cli.runtime.question import asked
 from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import KcliError, UsageError
@@ -19,13 +19,15 @@ from kcli.values import Frozen
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
+    from typing import TypeVar
 
     from kcli.cli.output.tables.document import Document
     from kcli.cli.output.tables.shape import Shape
     from kcli.cli.parsing.groups import ChangeOptions, PlanOptions
-    from kcli.model import Cluster
+    from kcli.cli.runtime.answer import Opened
 
-    MakePlan = Callable[[Cluster, Document], Awaitable["PlannedChange | None"]]
+    Target = TypeVar("Target")
+    MakePlan = Callable[[Target, Document], Awaitable["PlannedChange | None"]]
 
 PLAN_ONLY = "plan only, nothing changed; add --execute to apply it"
 
@@ -55,19 +57,24 @@ class PlannedChange(Frozen):
         return self.names[0] if len(self.names) == 1 else f"{self.verb} {plural(len(self.names), self.noun)}"
 
 
-def make_change(options: ChangeOptions, shape: Shape, plan: MakePlan) -> int:
+def make_change(
+    options: ChangeOptions,
+    shape: Shape,
+    plan: MakePlan[Target],
+    opened: Opened[Target] = opened_cluster,  # type: ignore[assignment]  # the default is that of a Cluster
+) -> int:
     """Show the plan and make the change, if it is confirmed; the exit code."""
     check(options)
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
-        planned = await plan(cluster, document)
+    async def work(target: Target, document: Document) -> int | None:
+        planned = await plan(target, document)
         if planned is None or not confirmed(options, document, planned):
             return None
         if planned.keep_undo is not None:
             await planned.keep_undo()
         return await planned.carry_out()
 
-    return answer(options, shape, work)
+    return answer(options, shape, work, opened=opened)
 
 
 def check(options: PlanOptions) -> None:

@@ -1,0 +1,176 @@
+"""`kcli registry check`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.cli.commands.registry.compared import (
+    ReasonRow,
+    plain,
+    reference_option,
+    references_of,
+    type_option,
+    verdict_of,
+)
+from kcli.cli.commands.registry.opened import FILE, Registry, RegistryOptions, kind_named, opened, schema_of
+from kcli.cli.output.failure import complain_of
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.render import write
+from kcli.cli.output.tables.rows import shape
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.option import flag, text
+from kcli.cli.runtime.answer import answer, format_of, say
+from kcli.cli.runtime.views import view_of
+from kcli.errors import UsageError
+from kcli.registry.errors import NotFound
+from kcli.schemas import AVRO
+from kcli.serde.avro.compatibility import BACKWARD, LEVELS, check
+from kcli.serde.avro.parse import parse
+
+if TYPE_CHECKING:
+    from kcli.schemas import Schema
+    from kcli.serde.avro.types import Type
+
+INCOMPATIBLE = 3  # the exit code
+
+
+SHAPE = shape("registry.check", "Why a schema is incompatible, one reason a row; no row where it is not.", ReasonRow)
+
+
+class CheckOptions(RegistryOptions, OutputOptions):
+    type = type_option()
+    references = reference_option()
+    all_versions = flag("--all-versions", help="Compare with all versions, not with the latest one only.")
+    level = text(
+        "--level",
+        metavar="LEVEL",
+        help="Check Avro by this level, with kcli's own rules. The subject may be file:PATH, and then no registry is "
+        "asked.",
+    )
+
+
+@command(
+    "registry check",
+    help="Check a schema's compatibility; exit 3 if it is incompatible.",
+    words="SUBJECT FILE",
+    examples="""
+kcli registry check orders-value orders.avsc
+kcli registry check orders-value orders.avsc --all-versions
+kcli registry check orders-value orders.avsc --level full-transitive
+kcli registry check file:v1.avsc file:v2.avsc v3.avsc --level backward-transitive""",
+)
+def check_schema(options: CheckOptions) -> int:
+    """Check whether the schema of a FILE may become the next version of a SUBJECT, by the subject's level in the
+    registry. Nothing is registered. Exit code 3 when it is incompatible, with the reasons.
+
+    A LEVEL is NONE, BACKWARD, FORWARD or FULL, each also with _TRANSITIVE.
+    """
+    if len(options.words) < 2:
+        raise UsageError("expected a subject and a file: kcli registry check SUBJECT FILE")
+    *others, path = options.words
+    level = level_named(options.level)
+    schema = schema_of(path, kind_named(options.type)).replace(references=references_of(options.references))
+    files = [word for word in others if word.startswith(FILE)]
+    if files and (len(files) < len(others) or not level):
+        raise UsageError("file:PATH in place of a subject goes with --level, and with other files only")
+    if not files and len(others) > 1:
+        raise UsageError(f"unexpected argument {others[1]!r}: one subject, then the file")
+    if files:
+        return _by_files(options, files, schema, level)
+
+    async def work(registry: Registry, document: Document) -> int | None:
+        rows = document.of(ReasonRow)
+        if level:
+            rows += await _by_versions(registry, others[0], schema, level)
+        else:
+            reasons = await verdict_of(registry, others[0], schema, every=options.all_versions)
+            rows += [plain(others[0], reason) for reason in reasons]
+        return _verdict(options, document, others[0], level or await _level(registry, others[0]))
+
+    return answer(options, SHAPE, work, opened=opened(options))
+
+
+async def _level(registry: Registry, subject: str) -> str:
+    """The level that applies; of a subject that is new, the global one."""
+    try:
+        return await registry.client.level(subject)
+    except NotFound:
+        return await registry.client.level()
+
+
+def level_named(name: str | None) -> str:
+    """A compatibility level as registries write it, "" for none. Raises UsageError."""
+    if name is None:
+        return ""
+    level = name.upper().replace("-", "_")
+    if level not in LEVELS:
+        raise UsageError(f"unknown compatibility level {name}; the levels are {', '.join(LEVELS)}")
+    return level
+
+
+def _verdict(options: CheckOptions, document: Document, subject: str, level: str) -> int | None:
+    broken = bool(document.of(ReasonRow))
+    say(options, f"{subject}: the schema is {'incompatible' if broken else 'compatible'} (level {level})")
+    return INCOMPATIBLE if broken else None
+
+
+def _by_files(options: CheckOptions, files: list[str], schema: Schema, level: str) -> int:
+    """Against files, the oldest first; no registry is asked."""
+    document = Document(shape=SHAPE, view=view_of(options))
+    versions = [avro(schema_of(word.removeprefix(FILE))) for word in files]
+    document.of(ReasonRow).extend(_reasons(level, avro(schema), versions, [(word, None) for word in files]))
+    code = _verdict(options, document, files[-1], level)
+    if format_of(options) != "table" or document.of(ReasonRow):
+        write(document, format_of(options))
+    complain_of(document)
+    return code or 0
+
+
+async def _by_versions(registry: Registry, subject: str, schema: Schema, level: str) -> list[ReasonRow]:
+    """Against the versions that the registry has."""
+    try:
+        numbers = await registry.client.versions(subject)
+    except NotFound:
+        numbers = []
+    if not level.endswith("_TRANSITIVE"):
+        numbers = numbers[-1:]
+    found = [await registry.client.version(subject, number) for number in numbers]
+    versions = [avro(one, await registry.needed(one)) for one in found]
+    new = avro(schema, await registry.needed(schema))
+    return _reasons(level, new, versions, [(subject, number) for number in numbers])
+
+
+def avro(schema: Schema, needed: list[Schema] | None = None) -> Type:
+    """A schema's types. Raises UsageError for another kind of schema, SchemaRefused."""
+    if schema.kind != AVRO:
+        raise UsageError(f"--level checks Avro; this schema is of the type {schema.kind}")
+    return parse(schema.text, [one.text for one in needed or ()])
+
+
+def _reasons(level: str, new: Type, versions: list[Type], places: list[tuple[str, int | None]]) -> list[ReasonRow]:
+    rows = []
+    for violation in check(level, new, versions):
+        subject, version = places[violation.version]
+        type, location, message = violation.reason
+        rows.append(
+            ReasonRow(
+                subject=subject,
+                version=version,
+                direction=violation.direction,
+                type=type,
+                location=location,
+                why=_sentence(type, message, violation.direction),
+            )
+        )
+    return rows
+
+
+def _sentence(type: str, message: str, direction: str) -> str:
+    """Avro's words, where they are no sentence by themselves."""
+    reader = "the new schema" if direction == BACKWARD else "the old schema"
+    if type == "READER_FIELD_MISSING_DEFAULT_VALUE":
+        return f"the field {message} of {reader} has no default, and the other schema does not have it"
+    if type == "MISSING_ENUM_SYMBOLS":
+        return f"{reader} lacks the symbols {message}"
+    return message

@@ -1,0 +1,148 @@
+"""`kcli registry list`."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened
+from kcli.cli.output.tables.rows import Row, column, shape
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import PatternOptions, ReadOptions
+from kcli.cli.parsing.option import flag, text
+from kcli.cli.runtime.answer import answer
+from kcli.errors import KcliError, UsageError
+from kcli.registry.errors import NotFound, Unsupported
+from kcli.registry.subjects import ALL_CONTEXTS, prefix, split
+from kcli.text.names import Names
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from kcli.cli.output.tables.document import Document
+    from kcli.schemas import Schema
+
+AT_A_TIME = 200
+"""Subjects that are asked about together; the client has its own bound of connections."""
+
+
+class SubjectRow(Row, section="subjects"):
+    subject: str = column("Name of the subject.", rank=1)
+    version: int | None = column("The latest version.", rank=1)
+    type: str | None = column("AVRO, PROTOBUF or JSON.", unit="word", rank=1)
+    id: int | None = column("Id of the latest version's schema.", rank=1)
+    level: str | None = column("Compatibility level; --levels asks for it.", sparse=True, unit="word", rank=2)
+    mode: str | None = column("Mode; --levels asks for it.", sparse=True, unit="word", rank=3)
+
+
+SHAPE = shape("registry.list", "Subjects of a schema registry, one a row.", SubjectRow)
+
+
+class ListOptions(RegistryOptions, PatternOptions, ReadOptions):
+    deleted = flag("--deleted", help="Soft-deleted subjects too.")
+    context = text("--context", metavar="NAME", help="Subjects of this context; * is every context.")
+    levels = flag("--levels", help="Print the level and the mode of each subject: two requests each.")
+    unused = flag("--unused", help="Only subjects TOPIC-key and TOPIC-value of topics that the cluster does not have.")
+
+
+@command(
+    "registry list",
+    help="List subjects with their latest schema.",
+    words="SUBJECT",
+    examples="""
+kcli registry list
+kcli registry list 'orders-*' --levels
+kcli registry list --context staging -J
+kcli registry list --unused                     # no topic of that name""",
+)
+def list_all(options: ListOptions) -> int:
+    """Print the subjects of a schema registry: the latest version, its type and its id. A SUBJECT is a name or a
+    pattern; without one, all subjects."""
+    names = Names(options.words, literal=options.literal)
+
+    async def work(registry: Registry, document: Document) -> None:
+        rows = document.of(SubjectRow)
+        rows += await _subjects(registry, names, options, document)
+        if options.unused:
+            topics = await _topics(registry)
+            rows[:] = [row for row in rows if unused(row.subject, topics)]
+        if options.levels:
+            await _fill_levels(registry, rows)
+
+    return answer(options, SHAPE, work, opened=opened(options))
+
+
+async def _subjects(registry: Registry, names: Names, options: ListOptions, document: Document) -> list[SubjectRow]:
+    context = ALL_CONTEXTS if options.context == "*" else prefix(options.context or "")
+    known = await registry.client.subjects(context, deleted=options.deleted)
+    match = names.among(known)
+    if match.unmatched:
+        raise KcliError(f"{', '.join(match.unmatched)}: no subject matches")
+    absent = [name for name in match.names if name not in set(known)]
+    for name in absent:
+        from kcli.cli.runtime.answer import missing
+
+        missing(document, name, KcliError(f"{name}: the registry has no such subject"), known)
+    wanted = [name for name in match.names if name not in absent] if names.words else sorted(known)
+    latest = await _latest(registry, context, wanted, deleted=options.deleted)
+    return [_row(name, latest.get(name)) for name in wanted]
+
+
+def _row(subject: str, schema: Schema | None) -> SubjectRow:
+    if schema is None:
+        return SubjectRow(subject=subject, version=None, type=None, id=None, level=None, mode=None)
+    number = schema.id if schema.id >= 0 else None
+    return SubjectRow(subject=subject, version=schema.version, type=schema.kind, id=number, level=None, mode=None)
+
+
+async def _latest(registry: Registry, context: str, wanted: list[str], *, deleted: bool) -> dict[str, Schema]:
+    """The latest version of each subject: in one request where the registry has it, else by a request each."""
+    found: dict[str, Schema] = {}
+    if len(wanted) > 1:
+        try:
+            schemas = await registry.client.schemas(context, latest_only=True, deleted=deleted)
+            found = {schema.subject: schema for schema in schemas}
+        except Unsupported:
+            pass  # Apicurio's has no list of schemas
+
+    async def ask(subject: str) -> None:
+        try:
+            found[subject] = await registry.client.version(subject, deleted=deleted)
+        except NotFound:
+            return  # deleted since it was listed
+
+    await _each([ask(subject) for subject in wanted if subject not in found])
+    return found
+
+
+async def _fill_levels(registry: Registry, rows: list[SubjectRow]) -> None:
+    async def ask(row: SubjectRow) -> None:
+        row.level = await registry.client.level(row.subject)
+        try:
+            row.mode = await registry.client.mode(row.subject)
+        except Unsupported:
+            return  # it has no modes
+
+    await _each([ask(row) for row in rows])
+
+
+async def _each(asking: list[Coroutine[object, object, None]]) -> None:
+    for start in range(0, len(asking), AT_A_TIME):
+        await asyncio.gather(*asking[start : start + AT_A_TIME])
+
+
+async def _topics(registry: Registry) -> set[str]:
+    from kcli.admin.topics.topics import describe_topics
+    from kcli.client import Client
+
+    if not registry.cluster.bootstrap:
+        raise UsageError("--unused compares with the topics of a cluster: name it with -b HOST:PORT")
+    async with Client(registry.cluster) as client:
+        return set(await describe_topics(client.cluster))
+
+
+def unused(subject: str, topics: set[str]) -> bool:
+    """Whether a subject is named after a topic that does not exist."""
+    name = split(subject)[1]
+    topic = next((name.removesuffix(end) for end in ("-value", "-key") if name.endswith(end)), None)
+    return topic is not None and topic not in topics

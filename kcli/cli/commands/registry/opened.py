@@ -1,0 +1,113 @@
+"""The registry of a command line, and how its schemas are named: `SUBJECT[@VERSION]`, an id, a GUID, or a file."""
+
+from __future__ import annotations
+
+import re
+import sys
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from kcli.cli.parsing.option import Options, text
+from kcli.errors import UsageError
+from kcli.registry.client import RegistryClient
+from kcli.registry.lookup import RegistrySchemas, open_schemas
+from kcli.schemas import AVRO, JSON, KINDS, PROTOBUF, Schema
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from kcli.cli.runtime.answer import Opened
+    from kcli.cli.runtime.connection import Connection
+    from kcli.settings import ClientSettings
+
+FILE = "file:"
+GUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+ENDS = {".proto": PROTOBUF, ".json": JSON}
+NONE = "no registry is named; add --schema-registry URL, or schema.registry.url to the profile"
+
+
+class RegistryOptions(Options):
+    """Which registry."""
+
+    schema_registry = text(
+        "--schema-registry", metavar="URL", help="The registry. Else schema.registry.url of the profile."
+    )
+
+
+class Registry:
+    """The registry of a command line: its requests, and its schemas with what they refer to."""
+
+    def __init__(self, schemas: RegistrySchemas, client: RegistryClient, connection: ClientSettings) -> None:
+        self.schemas, self.client, self.cluster = schemas, client, connection
+        self.name = client.settings.name
+
+    async def needed(self, schema: Schema) -> list[Schema]:
+        """All that a schema refers to, each after what it needs itself."""
+        return [found for _, found in await self.schemas.references(schema)] if schema.references else []
+
+    async def named(self, word: str, *, deleted: bool = False, format: str = "") -> Schema:
+        """The schema that a word names. Raises KcliError."""
+        if word.startswith(FILE):
+            return schema_of(word.removeprefix(FILE))
+        if GUID.fullmatch(word):
+            return await self.client.by_guid(word, format=format)
+        number = word.removeprefix("id:")
+        if number.isascii() and number.isdigit():
+            return await self.client.by_id(int(number), format=format)
+        subject, version = subject_of(word)
+        return await self.client.version(subject, version, deleted=deleted, format=format)
+
+
+def opened(options: RegistryOptions) -> Opened[Registry]:
+    """How the registry of the options is opened."""
+
+    @asynccontextmanager
+    async def open_registry(connection: Connection, settings: ClientSettings) -> AsyncIterator[Registry]:
+        named = connection.registry(options.schema_registry)
+        if named is None:
+            raise UsageError(NONE)
+        schemas = open_schemas(named, guard=settings.guard, profile=settings.profile)
+        if not isinstance(schemas, RegistrySchemas):
+            raise UsageError(f"{named.name}: a folder; `kcli registry` asks a registry by HTTP")
+        try:
+            yield Registry(schemas, schemas.client, settings)
+        finally:
+            await schemas.close()
+
+    return open_registry
+
+
+def subject_of(word: str) -> tuple[str, int | None]:
+    """The subject and version of `SUBJECT[@VERSION]`; None is the latest one. Raises UsageError."""
+    subject, at, version = word.rpartition("@")
+    if not at:
+        return word, None
+    if version == "latest" and subject:
+        return subject, None
+    if not (version.isascii() and version.isdigit()) or not subject:
+        return word, None  # an @ of the name
+    return subject, int(version)
+
+
+def kind_named(name: str | None) -> str:
+    """The type of schemas that --type names, "" for none. Raises UsageError."""
+    if name is not None and name.upper() not in KINDS:
+        raise UsageError(f"--type {name}: it is {', '.join(KINDS)}")
+    return (name or "").upper()
+
+
+def schema_of(path: str, kind: str = "") -> Schema:
+    """The schema in a file, `-` is stdin; its type is `kind`, or that of the file's end. Raises UsageError."""
+    try:
+        if path == "-":
+            found = sys.stdin.read()
+        else:
+            with open(path, encoding="utf-8") as file:
+                found = file.read()
+    except (OSError, UnicodeDecodeError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8"
+        raise UsageError(f"{path}: {reason}") from None
+    if not found.strip():
+        raise UsageError(f"{path}: it is empty")
+    by_end = next((kind for end, kind in ENDS.items() if path.endswith(end)), AVRO)
+    return Schema(kind=kind or by_end, text=found.strip())

@@ -1,0 +1,244 @@
+"""`kcli registry` against registries of others: list, describe, register, check, levels and modes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from kcli.sandbox.thread import SandboxThread
+from tests.cli.conftest import inside
+from tests.registry.commands import Commands
+from tests.registry.oracles import Apicurio, Oracle, Srfake
+from tests.registry.scripted import Scripted, answer, refusal
+
+Names = Callable[[str], str]
+
+
+@pytest.fixture(params=["apicurio", "srfake", "sandbox"])
+def commands(request: pytest.FixtureRequest, registry: None, tmp_path: Path) -> Iterator[Commands]:
+    """On each of the two, and on the sandbox's own registry."""
+    if request.param == "sandbox":
+        with SandboxThread(registry=True) as sandbox:
+            yield Commands(sandbox.registry_url, tmp_path, "sandbox")
+        return
+    oracle: Oracle = request.getfixturevalue(request.param)
+    yield Commands(oracle.url, tmp_path, oracle.name)
+
+
+def test_a_schema_is_registered_after_its_plan(commands: Commands, subject: Names) -> None:
+    name, path = subject("orders-value"), commands.avro("v1.avsc", "id:int")
+    plan = commands.run("register", name, path)
+    assert b"would register" in plan.out
+    assert plan.err.endswith("plan only, nothing changed; add --execute to apply it\n")
+    commands.run("describe", name, code=1)
+    number = commands.registered(name, path)
+    (row,) = commands.rows("list", name)
+    assert row == {"subject": name, "version": 1, "type": "AVRO", "id": number, "level": None, "mode": None}
+    again = commands.run("register", name, path, "--execute")
+    assert f"{name} has this schema already: version 1, id {number}" in again.err
+
+
+def test_a_schema_is_printed(commands: Commands, subject: Names) -> None:
+    name = subject("orders-value")
+    path = commands.avro("v1.avsc", "id:int", record=subject("R").replace("-", ""))
+    number = commands.registered(name, path)
+    text = json.loads(Path(path).read_text())
+    for word in (name, f"{name}@1", f"{name}@latest", str(number), f"id:{number}"):
+        assert json.loads(commands.run("get", word).out) == text
+    (row,) = commands.rows("describe", f"{name}@1")
+    assert (row["subject"], row["version"], row["id"], row["type"]) == (name, 1, number, "AVRO")
+    assert json.loads(row["schema"]) == text
+    missing = commands.run("get", f"{name}@7", code=1)
+    assert "has no such version (40402); it has versions 1" in missing.err
+    assert f"did you mean {name}" in commands.run("get", name.replace("orders", "order"), code=1).err
+    assert b'"ok": false' in commands.run("get", subject("nix"), "-J", code=1).out
+
+
+def test_references_are_named_printed_and_put_in(commands: Commands, subject: Names) -> None:
+    money, orders = subject("money"), subject("orders-value")
+    commands.registered(money, commands.avro("money.avsc", "cents:long", record="Money"))
+    path = commands.avro("orders.avsc", "price:Money", "tip:Money")
+    reference = f"Money={money}@1"
+    commands.registered(orders, path, "--reference", reference)
+    (row,) = commands.rows("describe", orders)
+    assert row["references"] == [reference]
+    both = commands.rows("describe", orders, "--references")
+    assert [one["subject"] for one in both] == [money, orders]
+    whole = json.loads(commands.run("describe", orders, "--resolved").out)
+    price, tip = (field["type"] for field in whole["fields"])
+    assert (price["name"], price["fields"], tip) == ("Money", [{"name": "cents", "type": "long"}], "Money")
+    refused = commands.run("register", orders, path, "--reference", "Money", code=2)
+    assert "--reference Money: expected NAME=SUBJECT@VERSION" in refused.err
+
+
+def test_subjects_are_listed_by_pattern(commands: Commands, subject: Names) -> None:
+    path, name = commands.avro("v1.avsc", "id:int"), subject("a")
+    for end in ("x-value", "y-value", "z-key"):
+        commands.registered(f"{name}-{end}", path)
+    assert [row["subject"] for row in commands.rows("list", f"{name}-*-value")] == [
+        f"{name}-x-value", f"{name}-y-value",
+    ]  # fmt: skip
+    assert {f"{name}-z-key"} <= {row["subject"] for row in commands.rows("list")}
+    assert "no subject matches" in commands.run("list", f"{name}-nix*", code=1).err
+    missing = commands.run("list", f"{name}-x", code=1)
+    assert "the registry has no such subject" in missing.err
+    assert f"{name}-x-value" in missing.err
+
+
+def test_a_check_exits_with_3(commands: Commands, subject: Names) -> None:
+    name = subject("orders-value")
+    commands.registered(name, commands.avro("v1.avsc", "id:int"))
+    commands.run("compat", name, "--set", "backward", "--execute")
+    good, bad = commands.avro("v2.avsc", "id:int", "note:string="), commands.avro("bad.avsc", "other:int")
+    assert "the schema is compatible (level BACKWARD)" in commands.run("check", name, good).err
+    if commands.name == "srfake":  # it says so of everything
+        assert "the schema is compatible (level BACKWARD)" in commands.run("check", name, bad).err
+    else:
+        rows = commands.rows("check", name, bad, code=3)
+        assert {row["subject"] for row in rows} == {name}
+        assert "other" in rows[0]["why"]
+        refused = commands.run("register", name, bad, "--execute", code=1)
+        assert "the schema is incompatible with the versions that the subject has: " in refused.err
+        assert rows[0]["why"] in refused.err
+        assert rows[0]["why"] in refused.out.decode()
+        assert [row["version"] for row in commands.rows("list", name)] == [1]
+        commands.rows("check", name, bad, "--all-versions", code=3)
+    (row,) = commands.rows("check", name, bad, "--level", "backward", code=3)
+    assert (row["version"], row["direction"], row["type"], row["location"]) == (
+        1, "backward", "READER_FIELD_MISSING_DEFAULT_VALUE", "/fields/0",
+    )  # fmt: skip
+    assert {row["direction"] for row in commands.rows("check", name, bad, "--level", "FULL", code=3)} == {
+        "backward", "forward",
+    }  # fmt: skip
+    assert commands.rows("check", subject("new"), bad) == []
+
+
+def test_a_transitive_level_looks_at_every_version(commands: Commands, subject: Names) -> None:
+    name = subject("s")
+    commands.registered(name, commands.avro("v1.avsc", "a:int"))
+    commands.run("compat", name, "--set", "none", "--execute")
+    commands.registered(name, commands.avro("v2.avsc", "b:int"))
+    new = commands.avro("new.avsc", "b:int")
+    assert commands.rows("check", name, new, "--level", "backward") == []
+    (row,) = commands.rows("check", name, new, "--level", "backward-transitive", code=3)
+    assert row["version"] == 1
+
+
+def test_files_are_checked_without_a_registry(tmp_path: Path) -> None:
+    commands = Commands("http://127.0.0.1:1", tmp_path)
+    one, two, three = (
+        commands.avro(f"v{n}.avsc", *f) for n, f in ((1, ["a:int"]), (2, ["a:int", "b:int="]), (3, ["b:int"]))
+    )
+    words = ("check", f"file:{one}", f"file:{two}", three, "--level")
+    rows = commands.rows(*words, "backward-transitive", code=3)
+    assert [(row["subject"], row["why"]) for row in rows] == [
+        (f"file:{one}", "the field b of the new schema has no default, and the other schema does not have it")
+    ]
+    assert commands.rows(*words, "backward") == []
+    assert "unknown compatibility level loose" in commands.run(*words, "loose", code=2).err
+    assert "goes with --level" in commands.run("check", f"file:{one}", two, code=2).err
+    proto = commands.file("o.proto", 'syntax = "proto3";')
+    assert "--level checks Avro" in commands.run("check", f"file:{one}", proto, "--level", "full", code=2).err
+
+
+def test_levels(commands: Commands, subject: Names) -> None:
+    name = subject("s")
+    commands.registered(name, commands.avro("v1.avsc", "id:int"))
+    usual = "NONE" if commands.name == "apicurio" else "BACKWARD"
+    assert [(row["subject"], row["level"]) for row in commands.rows("compat")] == [(None, usual)]
+    plan = commands.rows("compat", name, "--set", "full")
+    assert [(row["level"], row["new"], row["result"]) for row in plan] == [(usual, "FULL", "would change")]
+    assert [row["level"] for row in commands.rows("compat", name)] == [usual]
+    assert [row["result"] for row in commands.rows("compat", name, "--set", "full", "--execute")] == ["changed"]
+    assert [row["level"] for row in commands.rows("compat", name)] == ["FULL"]
+    assert [row["level"] for row in commands.rows("list", name, "--levels")] == ["FULL"]
+    assert [row["result"] for row in commands.rows("compat", name, "--set", "full", "--execute")] == ["unchanged"]
+    assert [row["result"] for row in commands.rows("compat", name, "--delete", "--execute")] == ["changed"]
+    assert [row["level"] for row in commands.rows("compat", name)] == [usual]
+    assert "the global level can only be set" in commands.run("compat", "--delete", "--execute", code=2).err
+
+
+def test_modes(commands: Commands, subject: Names) -> None:
+    name = subject("s")
+    commands.registered(name, commands.avro("v1.avsc", "id:int"))
+    if commands.name == "apicurio":
+        assert "has no such request" in commands.run("mode", name, code=1).err
+        return
+    assert [row["mode"] for row in commands.rows("mode", name)] == ["READWRITE"]
+    commands.run("mode", name, "--set", "import", "--force", "--execute")
+    assert [row["mode"] for row in commands.rows("mode", name)] == ["IMPORT"]
+    commands.run("mode", name, "--delete", "--execute")
+    assert [row["mode"] for row in commands.rows("mode", name)] == ["READWRITE"]
+
+
+def test_a_profile_guards_the_registry(commands: Commands, subject: Names) -> None:
+    name, path = subject("s"), commands.avro("v1.avsc", "id:int")
+    config = commands.file(
+        "config.toml",
+        f'[profiles.look]\nbootstrap = "localhost:1"\nregistry = "{commands.url}"\nread_only = true\n'
+        f'[profiles.prot]\nbootstrap = "localhost:1"\nregistry = "{commands.url}"\nprotected = true\n',
+    )
+    env = {**commands.env, "KCLI_CONFIG": config}
+
+    def run(*words: str) -> tuple[int, str]:
+        done = inside("registry", *words, env=env)
+        return done.code, done.err
+
+    code, said = run("register", name, path, "--execute", "--profile", "look")
+    assert code == 2
+    assert "profile look is read-only" in said
+    assert run("list", name, "--profile", "look")[0] == 1  # it was not registered
+    assert run("check", name, path, "--profile", "look")[0] == 0  # which only asks
+    assert run("register", name, path, "--execute", "--profile", "prot")[0] == 0  # which only adds
+    code, said = run("compat", name, "--set", "full", "--execute", "--profile", "prot")
+    assert code == 2
+    assert "profile prot is protected" in said
+    assert run("compat", name, "--set", "full", "--execute", "--profile", "prot", "--confirm", "prot")[0] == 0
+
+
+def test_what_a_line_lacks(tmp_path: Path) -> None:
+    commands = Commands("http://127.0.0.1:1", tmp_path)
+    said = inside("registry", "list", env=commands.env)
+    assert (said.code, said.err) == (2, (
+        "kcli: no registry is named; add --schema-registry URL, or schema.registry.url to the profile\n"
+    ))  # fmt: skip
+    assert "expected a subject and a file" in commands.run("register", "s", code=2).err
+    assert "nix.avsc: No such file" in commands.run("register", "s", str(tmp_path / "nix.avsc"), code=2).err
+    assert "--type XML: it is AVRO" in commands.run("register", "s", "f", "--type", "XML", code=2).err
+    commands.run("list", code=5)
+
+
+def test_subjects_of_a_context(srfake: Srfake, registry: None, tmp_path: Path, subject: Names) -> None:
+    commands = Commands(srfake.url, tmp_path)
+    context, name = subject("c"), subject("s")
+    commands.registered(f":.{context}:{name}", commands.avro("v1.avsc", "id:int"))
+    for given in (context, f".{context}"):  # srfake knows no `:*:`
+        assert f":.{context}:{name}" in [row["subject"] for row in commands.rows("list", "--context", given)]
+
+
+def test_subjects_whose_topic_is_gone(apicurio: Apicurio, registry: None, tmp_path: Path, subject: Names) -> None:
+    commands = Commands(apicurio.url, tmp_path)
+    path, name = commands.avro("v1.avsc", "id:int"), subject("t")
+    for end in ("here-value", "gone-value", "gone-key", "record"):
+        commands.registered(f"{name}-{end}", path)
+    with SandboxThread(topics={f"{name}-here": 1}) as sandbox:
+        rows = commands.rows("list", f"{name}-*", "--unused", "-b", sandbox.bootstrap)
+    assert [row["subject"] for row in rows] == [f"{name}-gone-key", f"{name}-gone-value"]
+
+
+def test_a_schema_is_registered_under_its_id(tmp_path: Path) -> None:
+    """Confluent's registry takes it in mode IMPORT."""
+    not_there = refusal(404, 40401)
+    with Scripted(
+        not_there, answer({"id": 4711}), answer({"subject": "s", "version": 9, "id": 4711, "schema": "x"})
+    ) as server:
+        commands = Commands(server.url, tmp_path)
+        path = commands.avro("v1.avsc", "id:int")
+        (row,) = commands.rows("register", "s", path, "--id", "4711", "--version", "9", "--execute")
+        assert (row["id"], row["version"], row["result"]) == (4711, 9, "registered")
+        sent = json.loads(server.asked[1].body)
+        assert (server.asked[1].path, sent["id"], sent["version"]) == ("/subjects/s/versions", 4711, 9)
+    assert "--version goes with --id" in commands.run("register", "s", path, "--version", "9", code=2).err
