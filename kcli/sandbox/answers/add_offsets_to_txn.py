@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from kcli.sandbox.answers.fencing import error_for
@@ -15,8 +14,6 @@ async def answer(context: RequestContext, request: AddOffsetsToTxnRequest) -> Ad
     try:
         context.check_coordinator(25, request.transactional_id, TRANSACTION)
         context.must("read", "group", request.group_id)
-        if not request.group_id:
-            raise BrokerError(codes.INVALID_GROUP_ID)
         transaction = transactions.writer(request.transactional_id, request.producer_id, request.producer_epoch)
         transactions.add(transaction, groups=[request.group_id])
     except BrokerError as refused:

@@ -86,5 +86,5 @@ def _added(context: RequestContext, asked: AddPartitionsToTxnTransaction) -> Cod
 
 def _verified(context: RequestContext, asked: AddPartitionsToTxnTransaction) -> Codes:
     transaction = context.cluster.transactions.writer(asked.transactional_id, asked.producer_id, asked.producer_epoch)
-    missing = codes.TRANSACTION_ABORTABLE if context.version >= 5 else codes.INVALID_TXN_STATE
+    missing = codes.TRANSACTION_ABORTABLE  # in version 4, too, which only brokers use
     return {key: codes.NONE if key in transaction.partitions else missing for key in _keys(asked.topics)}

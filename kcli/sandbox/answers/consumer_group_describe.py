@@ -47,7 +47,7 @@ def _one(context: RequestContext, name: str) -> DescribedGroup:
                 client_id=member.client_id,
                 client_host=member.host,
                 subscribed_topic_names=member.topics,
-                subscribed_topic_regex=member.regex or None,
+                subscribed_topic_regex=member.regex,
                 assignment=_rows(context, member.assigned),
                 target_assignment=_rows(context, group.target[member.id]),
                 member_type=1,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 
+from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.consumer_group_heartbeat import (
     Assignment,
@@ -25,9 +26,8 @@ async def answer(context: RequestContext, request: ConsumerGroupHeartbeatRequest
         switched_on(context)
         check(request)
         context.check_coordinator(68, request.group_id)
-        member = groups.modern(request.group_id, make=request.member_epoch == 0).heartbeat(
-            request, context.client_id, context.host
-        )
+        group = groups.modern(request.group_id, make=request.member_epoch == 0, otherwise=codes.GROUP_ID_NOT_FOUND)
+        member = group.heartbeat(request, context.client_id, context.host)
     except BrokerError as refused:
         return ConsumerGroupHeartbeatResponse(error_code=refused.code.number, error_message=str(refused))
     if member is None:

@@ -8,7 +8,7 @@ from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: DeleteGroupsRequest) -> DeleteGroupsResponse:
-    return DeleteGroupsResponse(results=[_one(context, name) for name in request.groups_names])
+    return DeleteGroupsResponse(results=[_one(context, name) for name in dict.fromkeys(request.groups_names)])
 
 
 def _one(context: RequestContext, name: str) -> DeletableGroupResult:

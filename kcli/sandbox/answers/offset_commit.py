@@ -15,6 +15,8 @@ from kcli.proto.messages.offset_commit import (
 from kcli.sandbox.answers.partitions import name_of
 from kcli.sandbox.wire.request_context import RequestContext
 
+EPOCHS, BY_ID = 9, 10  # the first versions with member epochs, with topic ids
+
 
 async def answer(context: RequestContext, request: OffsetCommitRequest) -> OffsetCommitResponse:
     refused: BrokerError | None = None
@@ -22,7 +24,11 @@ async def answer(context: RequestContext, request: OffsetCommitRequest) -> Offse
     try:
         context.check_coordinator(8, request.group_id)
         groups.may_commit(
-            request.group_id, request.member_id, request.group_instance_id, request.generation_id_or_member_epoch
+            request.group_id,
+            request.member_id,
+            request.group_instance_id,
+            request.generation_id_or_member_epoch,
+            epochs=context.version >= EPOCHS,
         )
     except BrokerError as wrong:
         refused = wrong
@@ -36,6 +42,7 @@ async def answer(context: RequestContext, request: OffsetCommitRequest) -> Offse
                 ],
             )
             for topic in request.topics
+            if topic.partitions
         ]
     )
 
@@ -54,7 +61,7 @@ def _one(
         committed = OffsetAndMetadata(
             asked.committed_offset, asked.committed_leader_epoch, asked.committed_metadata or ""
         )
-        name = name_of(context, topic.name, topic.topic_id)
+        name = name_of(context, topic.name, topic.topic_id, by_id=context.version >= BY_ID)
         scripted = context.refused(8, name, asked.partition_index)
         if scripted is not None:
             raise BrokerError(scripted)

@@ -31,6 +31,7 @@ async def answer(context: RequestContext, request: OffsetDeleteRequest) -> Offse
                 ],
             )
             for topic in request.topics
+            if topic.partitions
         ]
     )
 

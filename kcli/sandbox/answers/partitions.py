@@ -34,9 +34,10 @@ def led_here(context: RequestContext, api: int, name: str, index: int, epoch: in
 BY_ID = 13  # the first version of Produce and of Fetch with ids
 
 
-def name_of(context: RequestContext, name: str, topic_id: bytes) -> str:
-    """The topic's name, which newer versions ask for by id. Raises BrokerError UNKNOWN_TOPIC_ID."""
-    if topic_id == NO_ID and context.version < BY_ID:
+def name_of(context: RequestContext, name: str, topic_id: bytes, *, by_id: bool | None = None) -> str:
+    """The topic's name, which newer versions ask for by id: those of Produce and Fetch unless `by_id` says it. Raises
+    BrokerError UNKNOWN_TOPIC_ID."""
+    if topic_id == NO_ID and not (context.version >= BY_ID if by_id is None else by_id):
         return name
     topic = context.cluster.topics.by_id.get(topic_id)
     if topic is None:

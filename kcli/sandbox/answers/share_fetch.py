@@ -31,6 +31,8 @@ async def answer(context: RequestContext, request: ShareFetchRequest) -> ShareFe
     group, member = request.group_id or "", request.member_id or ""
     try:
         switched_on(context)
+        if not member:
+            raise BrokerError(codes.INVALID_REQUEST, message="MemberId can't be empty.")
         scripted = context.refused(SHARE_FETCH)
         if scripted is not None:
             raise BrokerError(scripted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.share_group_heartbeat import (
     Assignment,
@@ -42,7 +43,12 @@ def _beat(
 ) -> tuple[ShareMember | None, set[tuple[bytes, int]]]:
     switched_on(context)
     groups = context.cluster.groups
+    for field, value in (("GroupId", request.group_id), ("RackId", request.rack_id)):
+        if value == "":
+            raise BrokerError(codes.INVALID_REQUEST, message=f"{field} can't be empty.")
     context.check_coordinator(76, request.group_id)
+    if request.member_epoch != 0 and groups.shared(request.group_id) is None:
+        raise BrokerError(codes.GROUP_ID_NOT_FOUND, message=f"Group {request.group_id} not found.")
     group = groups.sharing(request.group_id)
     member = group.heartbeat(request, context.client_id, context.host)
     return member, group.target[member.id] if member is not None else set()

@@ -8,6 +8,8 @@ from kcli.proto.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from kcli.sandbox.groups.states import STABLE
 from kcli.sandbox.wire.request_context import RequestContext
 
+PROTOCOL = 5  # the first version with the protocol
+
 
 async def answer(context: RequestContext, request: SyncGroupRequest) -> SyncGroupResponse:
     groups = context.cluster.groups
@@ -17,6 +19,8 @@ async def answer(context: RequestContext, request: SyncGroupRequest) -> SyncGrou
         member = group.member_of(request.member_id, request.group_instance_id, request.generation_id)
         roster = group.roster
         protocols = ((request.protocol_type, roster.protocol_type), (request.protocol_name, roster.protocol))
+        if context.version >= PROTOCOL and None in (request.protocol_type, request.protocol_name):
+            raise BrokerError(codes.INCONSISTENT_GROUP_PROTOCOL)
         if any(asked not in (None, agreed) for asked, agreed in protocols):
             raise BrokerError(codes.INCONSISTENT_GROUP_PROTOCOL)
         was = group.state

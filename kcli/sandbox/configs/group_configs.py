@@ -1,5 +1,5 @@
-"""Configurations of groups: Kafka's names, defaults and ranges. A group need not exist to be configured. Those of
-streams groups, and how often an assignor runs, are kept and change nothing here."""
+"""Configurations of groups: Kafka's names, defaults and ranges. A group need not exist to be configured. Those in
+`OBEYED` have an effect, the others are kept."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from kcli.grammar.durations import iso_duration
 from kcli.sandbox.configs import definitions
 from kcli.sandbox.configs.definitions import BOOLEAN, INT, STRING, Definition, Operation
 
+OBEYED = ("share.auto.offset.reset", "share.delivery.count.limit", "share.record.lock.duration.ms")
 SESSION = "Time without a heartbeat after which a member is removed, in ms."
 HEARTBEAT = "Time between two heartbeats of a member, in ms."
 ASSIGNMENT = "Shortest time between two runs of the assignor, in ms."
 EARLIEST, LATEST, BY_DURATION = "earliest", "latest", "by_duration:"
-COMMITTED = "read_committed"
 
 
 def _reset(text: str) -> bool:
@@ -51,7 +51,7 @@ GROUP_CONFIGS: dict[str, Definition] = {
         STRING,
         "read_uncommitted",
         "Whether records of aborted transactions are delivered.",
-        choices=("read_uncommitted", COMMITTED),
+        choices=("read_uncommitted", "read_committed"),
     ),
     "share.partition.max.record.locks": Definition(
         INT,
@@ -95,10 +95,6 @@ class GroupConfigs:
     def value(self, group: str, name: str) -> str:
         """The value in force."""
         return self.by_group.get(group, {}).get(name, GROUP_CONFIGS[name].default)
-
-    def seconds(self, group: str, name: str) -> float:
-        """A value in milliseconds, in seconds."""
-        return int(self.value(group, name)) / 1000
 
     def altered(self, group: str, operations: Iterable[Operation]) -> dict[str, str]:
         """What would be set after these operations. Raises BrokerError INVALID_CONFIG."""

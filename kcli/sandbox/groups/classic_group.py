@@ -51,12 +51,13 @@ class ClassicGroup:
     ) -> JoinGroupResponse:
         """The answer, when the rebalance is complete. `id_first`: a new member must come back with the id it is given
         (KIP-394); `may_skip`: it understands skip_assignment (KIP-814). Raises BrokerError."""
-        if not request.protocols or not self.roster.fits(request):
+        if not request.protocols or not request.protocol_type or not self.roster.fits(request):
             raise BrokerError(codes.INCONSISTENT_GROUP_PROTOCOL)
         if not request.member_id:
             if self.roster.static_id(request.group_instance_id) is not None:
                 return await self._replace_static(request, client_id, host, may_skip)
-            member_id = f"{request.group_instance_id or client_id}-{_random_id()}"
+            prefix = client_id if request.group_instance_id is None else request.group_instance_id
+            member_id = f"{prefix}-{_random_id()}"
             if request.group_instance_id is None and id_first:
                 self.rebalance.invite(member_id, request.session_timeout_ms / 1000)
                 return refusal(codes.MEMBER_ID_REQUIRED, member_id)

@@ -178,6 +178,15 @@ class ConsumerGroup:
         if member.epoch != self.epoch:
             member.previous, member.epoch = member.epoch, self.epoch
 
+    def leave(self, member_id: str, instance_id: str | None) -> None:
+        """A member leaves as those of classic groups do, by its id or its instance. Raises BrokerError
+        UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID."""
+        if instance_id is None:
+            self.remove(self._known(member_id, None))
+            return
+        owner = next((each for each in self.members.values() if each.instance_id == instance_id), None)
+        self.remove(self._known(member_id or (owner.id if owner is not None else ""), instance_id))
+
     def _leave(self, member: ConsumerMember, epoch: int) -> None:
         if epoch == AWAY and member.instance_id is not None:
             member.epoch, member.revoking, member.owned = AWAY, set(), set()

@@ -61,6 +61,10 @@ class Groups:
         group = self._by_name.get(name)
         return group if isinstance(group, ClassicGroup) else None
 
+    def by_name(self, name: str) -> AnyGroup | None:
+        """The group of any kind, None without one."""
+        return self._by_name.get(name)
+
     def any(self, name: str) -> AnyGroup:
         """The group of any kind. Raises BrokerError GROUP_ID_NOT_FOUND."""
         if name not in self._by_name:
@@ -142,13 +146,16 @@ class Groups:
 
     # -- offsets ----------------------------------------------------------------------------------------------------
 
-    def may_commit(self, name: str, member_id: str, instance_id: str | None, generation: int) -> None:
-        """Check that this member, or a non-member (generation -1, an empty group), may commit. Raises BrokerError
-        ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, REBALANCE_IN_PROGRESS."""
+    def may_commit(
+        self, name: str, member_id: str, instance_id: str | None, generation: int, *, epochs: bool = True
+    ) -> None:
+        """Check that this member, or a non-member (generation -1, an empty group), may commit. `epochs`: the version of
+        the request knows member epochs. Raises BrokerError GROUP_ID_NOT_FOUND, ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID,
+        FENCED_INSTANCE_ID, REBALANCE_IN_PROGRESS, UNSUPPORTED_VERSION."""
         group = self._by_name.get(name)
         if group is None:
             if generation >= 0:
-                raise BrokerError(codes.ILLEGAL_GENERATION)
+                raise BrokerError(codes.GROUP_ID_NOT_FOUND if epochs else codes.ILLEGAL_GENERATION)
             self.remember(self.get_or_create(name))
             return
         if group.kind == "share":
@@ -156,6 +163,8 @@ class Groups:
         if generation < 0 and group.state == EMPTY:
             return
         if not isinstance(group, ClassicGroup):
+            if not epochs:
+                raise BrokerError(codes.UNSUPPORTED_VERSION)
             group.member_of(member_id, instance_id, generation)  # only heartbeats keep its members alive
             return
         group_member = group.member_of(member_id, instance_id, generation)

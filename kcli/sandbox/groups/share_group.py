@@ -7,6 +7,7 @@ partitions first.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -14,10 +15,11 @@ from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from kcli.sandbox.cluster.topics import Partition, Topics
-from kcli.sandbox.configs.group_configs import GroupConfigs
+from kcli.sandbox.configs.group_configs import EARLIEST, GroupConfigs, started
 from kcli.sandbox.groups.consumer_group import HEARTBEAT, SESSION
 from kcli.sandbox.groups.share_partition import SharePartition
 from kcli.sandbox.groups.states import DEAD, EMPTY, STABLE
+from kcli.sandbox.log.times import offset_at
 
 Place = tuple[bytes, int]
 
@@ -149,10 +151,18 @@ class ShareGroup:
         place = (partition.topic.id, partition.index)
         share_partition = self.partitions.get(place)
         if share_partition is None:
-            earliest = self.config("share.auto.offset.reset") == "earliest"
-            share_partition = self._create(partition, partition.log.start if earliest else partition.log.end)
+            share_partition = self._create(partition, self._first(partition))
             self._note(share_partition)
         return share_partition
+
+    def _first(self, partition: Partition) -> int:
+        """Where a group without a state begins, by share.auto.offset.reset."""
+        reset = self.config("share.auto.offset.reset")
+        age = started(reset)
+        if age is not None:
+            offset, _, _ = offset_at(partition, int(time.time() * 1000) - age, committed=False)
+            return offset if offset >= 0 else partition.log.end
+        return partition.log.start if reset == EARLIEST else partition.log.end
 
     def _create(self, partition: Partition, start: int) -> SharePartition:
         share_partition = self.partitions[partition.topic.id, partition.index] = SharePartition(

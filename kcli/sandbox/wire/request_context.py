@@ -20,7 +20,7 @@ from kcli.sandbox.wire.share_sessions import ShareSessions
 T = TypeVar("T")
 
 ANONYMOUS = "User:ANONYMOUS"
-NAMELESS = (8, 9, 15, 28)  # OffsetCommit, OffsetFetch, DescribeGroups, TxnOffsetCommit take a group without a name
+NAMELESS = (8, 9, 15, 28, 42)  # APIs that take a group without a name: offsets, DescribeGroups, DeleteGroups
 TURN = 64  # rows of a request that are answered before others have their turn
 
 

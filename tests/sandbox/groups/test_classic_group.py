@@ -41,6 +41,7 @@ class Joiner:
         self.instance = instance
         self.session_ms, self.rebalance_ms, self.protocols = session_ms, rebalance_ms, protocols
         self.generation = -1
+        self.protocol = ""
 
     async def join(self, version: int = 9) -> JoinGroupResponse:
         request = JoinGroupRequest(
@@ -54,12 +55,14 @@ class Joiner:
             return await self.join(version)
         if not answer.error_code:
             self.id, self.generation = answer.member_id, answer.generation_id
+            self.protocol = answer.protocol_name or ""
         return answer
 
     async def sync(self, parts: dict[str, bytes] | None = None) -> Any:
         return await self.peer.ask(
             SyncGroupRequest(
                 group_id="g", generation_id=self.generation, member_id=self.id, group_instance_id=self.instance,
+                protocol_type="consumer", protocol_name=self.protocol,
                 assignments=[SyncGroupRequestAssignment(member_id=m, assignment=a) for m, a in (parts or {}).items()],
             )
         )  # fmt: skip

@@ -117,7 +117,7 @@ async def test_brokers_verify_and_add_for_many_transactions_at_once() -> None:
 
         await begun(one)
         assert await asked(5, verify=True) == [[0, codes.TRANSACTION_ABORTABLE.number], [0, 0]]
-        assert await asked(4, verify=True) == [[0, codes.INVALID_TXN_STATE.number], [0, 0]]
+        assert await asked(4, verify=True) == [[0, codes.TRANSACTION_ABORTABLE.number], [0, 0]]
         assert await asked(5, verify=False) == [[0, 0], [0, 0]]
         assert await two.commit() == 0
         assert sandbox.topics.partition("t", 1).log.end == 1
