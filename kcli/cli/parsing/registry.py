@@ -40,7 +40,7 @@ SUBJECTS: dict[str, tuple[str, str]] = {
         "Describe, reset, export, clone and delete consumer groups.",
     ),
     "registry": (
-        "registry.list registry.describe registry.register registry.check registry.settings",
+        "registry.list registry.describe registry.diff registry.register registry.check registry.settings",
         "List, register, check and copy the schemas of a registry.",
     ),
     "rollback": ("groups.reset.rollback", "Rewind a group to a time found in the record values."),

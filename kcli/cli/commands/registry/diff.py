@@ -1,0 +1,172 @@
+"""`kcli registry diff` and `kcli registry versions`: what changed, and which level the change keeps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.cli.commands.registry.describe import hinted
+from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened
+from kcli.cli.output.tables.rows import Row, column, shape
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import ReadOptions
+from kcli.cli.parsing.option import flag
+from kcli.cli.runtime.answer import answer, say, words_of
+from kcli.errors import KcliError, UsageError
+from kcli.schemas import AVRO
+from kcli.serde.avro.parse import parse
+from kcli.serde.schemas.difference import Difference, differences, level_kept
+
+if TYPE_CHECKING:
+    from kcli.cli.output.tables.document import Document
+    from kcli.schemas import Schema
+
+DIFFERS = 3  # the exit code
+
+
+class DifferenceRow(Row, section="changes"):
+    field: str = column("The field, such as items[].price; empty for the schema itself.", rank=1)
+    action: str = column("added, removed, renamed, type, default, symbols, size, name or line.", unit="word", rank=1)
+    old: str | None = column("What was there; null for nothing.", rank=1)
+    new: str | None = column("What is there now; null for nothing.", rank=1)
+
+
+class VersionRow(Row, section="versions"):
+    subject: str = column("Name of the subject.", table=False, rank=3)
+    version: int = column("The version.", rank=1)
+    id: int | None = column("Id of its schema.", rank=1)
+    type: str = column("AVRO, PROTOBUF or JSON.", unit="word", rank=3)
+    level: str | None = column("Level that holds to the version before; null for the first.", unit="word", rank=1)
+    note: str = column("What changed since the version before.", unit="sentence", rank=1)
+
+
+SHAPE = shape("registry.diff", "What differs between two schemas, one change a row.", DifferenceRow)
+VERSIONS = shape("registry.versions", "Versions of a subject with their changes, one a row.", VersionRow)
+
+
+class DiffOptions(RegistryOptions, ReadOptions):
+    pass
+
+
+class VersionsOptions(RegistryOptions, ReadOptions):
+    deleted = flag("--deleted", help="Soft-deleted versions too.")
+
+
+@command(
+    "registry diff",
+    help="Compare two schemas field by field; exit 3 on a difference.",
+    words="SCHEMA",
+    examples="""
+kcli registry diff orders-value@1 orders-value@2
+kcli registry diff orders-value file:orders.avsc
+kcli registry diff 17 18 -J""",
+)
+def diff(options: DiffOptions) -> int:
+    """Print what differs from the first schema to the second, field by field, and which compatibility level the change
+    keeps. Each is SUBJECT[@VERSION], an id, a GUID or file:PATH. Schemas that are not Avro are compared line by line.
+    Exit code 3 when something differs."""
+    if len(options.words) != 2:
+        raise UsageError("expected two schemas: kcli registry diff SUBJECT@1 SUBJECT@2")
+
+    async def work(registry: Registry, document: Document) -> int | None:
+        found: list[Schema] = []
+        for word in options.words:
+            try:
+                found.append(await registry.named(word))
+            except KcliError as problem:
+                document.fail(await hinted(registry, problem, word), word)
+        if len(found) < 2:
+            return None
+        changes, level = await changed(registry, *found)
+        document.of(DifferenceRow).extend(_row(change) for change in changes)
+        if changes and level:
+            say(options, f"the change keeps the level {level}")
+        return DIFFERS if changes else None
+
+    return answer(options, SHAPE, work, opened=opened(options))
+
+
+@command(
+    "registry versions",
+    help="List a subject's versions and what changed in each.",
+    words="SUBJECT",
+    examples="""
+kcli registry versions orders-value
+kcli registry history orders-value -J""",
+)
+def versions(options: VersionsOptions) -> int:
+    """Print the versions of subjects: what changed since the version before, and which level that change keeps."""
+    subjects = words_of(options, "SUBJECT")
+
+    async def work(registry: Registry, document: Document) -> None:
+        rows = document.of(VersionRow)
+        for subject in subjects:
+            try:
+                rows += await _history(registry, subject, deleted=options.deleted)
+            except KcliError as problem:
+                document.fail(await hinted(registry, problem, subject), subject)
+
+    return answer(options, VERSIONS, work, opened=opened(options))
+
+
+async def _history(registry: Registry, subject: str, *, deleted: bool) -> list[VersionRow]:
+    rows = []
+    before: Schema | None = None
+    for number in await registry.client.versions(subject, deleted=deleted):
+        schema = await registry.client.version(subject, number, deleted=deleted)
+        note, level = "first version", ""
+        if before is not None:
+            changes, level = await changed(registry, before, schema)
+            note = "; ".join(_sentence(change) for change in changes) or "documentation or order only"
+        rows.append(
+            VersionRow(
+                subject=subject,
+                version=number,
+                id=schema.id if schema.id >= 0 else None,
+                type=schema.kind,
+                level=level or None,
+                note=note,
+            )
+        )
+        before = schema
+    return rows
+
+
+async def changed(registry: Registry, old: Schema, new: Schema) -> tuple[list[Difference], str]:
+    """The changes, and the level that they keep: "" for schemas that are not Avro."""
+    if old.kind != AVRO or new.kind != AVRO:
+        return _lines(old, new), ""
+    before = parse(old.text, [one.text for one in await registry.needed(old)])
+    after = parse(new.text, [one.text for one in await registry.needed(new)])
+    return differences(before, after), level_kept(before, after)
+
+
+def _lines(old: Schema, new: Schema) -> list[Difference]:
+    """Lines that are gone, and new ones."""
+    from difflib import SequenceMatcher
+
+    from kcli.cli.commands.registry.describe import pretty
+
+    before, after = pretty(old.text, old.kind).splitlines(), pretty(new.text, new.kind).splitlines()
+    found = [] if old.kind == new.kind else [Difference("", "type", old.kind, new.kind)]
+    for tag, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if tag != "equal":
+            found += [Difference(str(number + 1), "line", before[number].strip(), None) for number in range(a, b)]
+            found += [Difference(str(number + 1), "line", None, after[number].strip()) for number in range(c, d)]
+    return found
+
+
+def _row(change: Difference) -> DifferenceRow:
+    return DifferenceRow(field=change.path, action=change.change, old=change.old, new=change.new)
+
+
+def _sentence(change: Difference) -> str:
+    """`+ note: string = ""`, `- price`, `total: int → long`."""
+    where = change.path or "schema"
+    if change.change == "added":
+        return f"+ {where}: {change.new}"
+    if change.change == "removed":
+        return f"- {where}"
+    if change.change == "renamed":
+        return f"{where} was {change.old}"
+    what = "" if change.change == "type" else f" {change.change}"
+    return f"{where}{what}: {change.old or 'none'} → {change.new or 'none'}"
