@@ -77,18 +77,13 @@ async def take(
     named = match.names
     if wanted.words and not named:
         return Snapshot(failed=absent, brokers=unlisted)
-    groups_found, brokers = await find_groups(coordinators, named, patience=patience)
-    left_out = sorted(name for name in groups_found if not (own or named) and progress_of(name))
-    groups_found = {name: group for name, group in groups_found.items() if name not in left_out}
-    wanted_states = {state.lower() for state in states}
-    described = {
-        name: group
-        for name, group in good(groups_found).items()
-        if not wanted_states or group.state.lower() in wanted_states
-    }
+    answers, brokers = await find_groups(coordinators, named, patience=patience)
+    hidden = sorted(name for name in answers if not (own or named) and progress_of(name))
+    answers = {name: group for name, group in answers.items() if name not in hidden}
+    described = _in_states(good(answers), states)
     counted: Counted = {}
     commits = await _commits(coordinators, described, counted, patience, named=set(named))
-    failed = absent | bad(groups_found) | bad(commits)
+    failed = absent | bad(answers) | bad(commits)
     committed = _of_topics(good(commits), described, _names(topics))
     everywhere = {at for some in committed.values() for at in some}
     ends, starts, stables = await bounds(cluster, everywhere, isolation, patience, stable=stable)
@@ -102,8 +97,14 @@ async def take(
         groups=sorted(shots, key=lambda shot: shot.described.group),
         failed=failed,
         brokers=unlisted | brokers,
-        own=left_out,
+        own=hidden,
     )
+
+
+def _in_states(described: dict[str, Described], states: Iterable[str]) -> dict[str, Described]:
+    """The groups in these states, in any case of letters; all if none is named."""
+    wanted = {state.lower() for state in states}
+    return {name: group for name, group in described.items() if not wanted or group.state.lower() in wanted}
 
 
 async def _commits(

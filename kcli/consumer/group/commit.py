@@ -157,15 +157,7 @@ class Offsets:
         await self._know_ids(offsets)
         asked = self._member.identity
         topics = self._topics(offsets)
-        response = await self._coordinator.ask(
-            OffsetCommitRequest(
-                group_id=self._coordinator.group,
-                generation_id_or_member_epoch=asked.generation,
-                member_id=asked.member_id,
-                group_instance_id=self._instance_id,
-                topics=topics,
-            )
-        )
+        response = await self._coordinator.ask(self._request(asked, topics))
         again: dict[TopicPartition, OffsetAndMetadata] = {}
         final: BrokerError | None = None
         problem: BrokerError | None = None
@@ -192,6 +184,15 @@ class Offsets:
         if stale:
             await self._cluster.refresh(sorted(stale))
         return again, problem
+
+    def _request(self, asked: Identity, topics: list[OffsetCommitRequestTopic]) -> OffsetCommitRequest:
+        return OffsetCommitRequest(
+            group_id=self._coordinator.group,
+            generation_id_or_member_epoch=asked.generation,
+            member_id=asked.member_id,
+            group_instance_id=self._instance_id,
+            topics=topics,
+        )
 
     def _topics(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> list[OffsetCommitRequestTopic]:
         """The offsets, as a request lists them."""

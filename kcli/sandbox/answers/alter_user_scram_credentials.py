@@ -8,6 +8,7 @@ from kcli.proto.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     AlterUserScramCredentialsResponse,
     AlterUserScramCredentialsResult,
+    ScramCredentialUpsertion,
 )
 from kcli.sandbox.answers.describe_user_scram_credentials import NUMBERS
 from kcli.sandbox.wire.request_context import RequestContext
@@ -35,21 +36,7 @@ def _user(
         scripted = context.refused(51)
         if scripted is not None:
             raise BrokerError(scripted)
-        if not name:
-            raise BrokerError(codes.UNACCEPTABLE_CREDENTIAL, message="Username must not be empty")
-        every = [*gone, *(upsertion.mechanism for upsertion in new)]
-        if any(number not in NAMES for number in every):
-            raise BrokerError(codes.UNSUPPORTED_SASL_MECHANISM, message="Unknown SCRAM mechanism")
-        if len(every) > 1:
-            raise BrokerError(
-                codes.DUPLICATE_RESOURCE,
-                message="A user credential cannot be altered twice in the same request",
-            )
-        for upsertion in new:
-            if upsertion.iterations < FEWEST:
-                raise BrokerError(codes.UNACCEPTABLE_CREDENTIAL, message="Too few iterations")
-            if upsertion.iterations > MOST:
-                raise BrokerError(codes.UNACCEPTABLE_CREDENTIAL, message="Too many iterations")
+        _check(name, gone, new)
         if any(NAMES[number] not in users.iterations(name) for number in gone):
             raise BrokerError(
                 codes.RESOURCE_NOT_FOUND, message="Attempt to delete a user credential that does not exist"
@@ -67,3 +54,21 @@ def _user(
             bytes(upsertion.salted_password),
         )
     return AlterUserScramCredentialsResult(user=name, error_message=None)
+
+
+def _check(name: str, gone: list[int], new: list[ScramCredentialUpsertion]) -> None:
+    """Raises BrokerError for a request that Kafka refuses whatever the user has."""
+    if not name:
+        raise BrokerError(codes.UNACCEPTABLE_CREDENTIAL, message="Username must not be empty")
+    every = [*gone, *(upsertion.mechanism for upsertion in new)]
+    if any(number not in NAMES for number in every):
+        raise BrokerError(codes.UNSUPPORTED_SASL_MECHANISM, message="Unknown SCRAM mechanism")
+    if len(every) > 1:
+        raise BrokerError(
+            codes.DUPLICATE_RESOURCE, message="A user credential cannot be altered twice in the same request"
+        )
+    for upsertion in new:
+        if upsertion.iterations < FEWEST:
+            raise BrokerError(codes.UNACCEPTABLE_CREDENTIAL, message="Too few iterations")
+        if upsertion.iterations > MOST:
+            raise BrokerError(codes.UNACCEPTABLE_CREDENTIAL, message="Too many iterations")

@@ -54,7 +54,24 @@ class State:
             self.topics[facts["id"]]["partitions"][facts["partition"]][2] = facts["start"]
         elif kind == "group":
             self.groups[facts["group"]] = facts["type"]
-        elif kind == "group configs":
+        elif kind == "share":
+            self._note_share((facts["group"], facts["id"], facts["partition"]), facts)
+        elif kind == "offset":
+            self._note_offset((facts["group"], facts["topic"], facts["partition"]), facts)
+        elif kind == "group deleted":
+            self._forget_group(facts["group"])
+        elif kind == "transaction":
+            self.transactions[facts["id"]] = facts
+        elif kind == "pending":
+            self.pending[(facts["producer"], facts["group"], facts["topic"], facts["partition"])] = facts
+        elif kind == "settled":
+            self._settle((facts["producer"], facts["group"]))
+        else:
+            self._note_administration(kind, facts)
+
+    def _note_administration(self, kind: str, facts: dict[str, Any]) -> None:
+        """Configs, features, quotas, ACLs, credentials and the schema registry."""
+        if kind == "group configs":
             self.group_configs[facts["group"]] = facts["configs"]
         elif kind == "broker configs":
             self.broker_configs[facts["broker"]] = facts["configs"]
@@ -70,20 +87,8 @@ class State:
             self.scram[(facts["user"], facts["mechanism"])] = facts
         elif kind == "token":
             self.tokens[facts["id"]] = facts
-        elif kind == "share":
-            self._note_share((facts["group"], facts["id"], facts["partition"]), facts)
-        elif kind == "offset":
-            self._note_offset((facts["group"], facts["topic"], facts["partition"]), facts)
-        elif kind == "group deleted":
-            self._forget_group(facts["group"])
-        elif kind == "transaction":
-            self.transactions[facts["id"]] = facts
-        elif kind == "pending":
-            self.pending[(facts["producer"], facts["group"], facts["topic"], facts["partition"])] = facts
         elif kind.startswith("registry "):
             self._note_registry((kind, facts["key"]), facts["value"])
-        elif kind == "settled":
-            self._settle((facts["producer"], facts["group"]))
 
     def _forget_topic(self, topic_id: str) -> None:
         topic = self.topics.pop(topic_id, None)

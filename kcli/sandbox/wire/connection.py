@@ -16,6 +16,7 @@ from kcli.proto.session import FrameReader, Received, ServerSession
 from kcli.sandbox.access.sasl import SaslSession
 from kcli.sandbox.answers import ANSWERS, answer_of, versions_answered
 from kcli.sandbox.cluster.cluster import SandboxCluster
+from kcli.sandbox.faults.planned import Conduct
 from kcli.sandbox.wire.broker import SandboxBroker
 from kcli.sandbox.wire.client_rules import Witness
 from kcli.sandbox.wire.outgoing import SEND_BUFFER, Outgoing
@@ -245,10 +246,7 @@ class Connection(asyncio.BufferedProtocol):
             sasl.admit(asked.api_key)
         conduct = faults.conduct(asked.api_key, node)
         if conduct is not None:
-            if conduct.delay:
-                await asyncio.sleep(conduct.delay)
-            if conduct.close_before:
-                raise CloseConnection
+            await _before(conduct)
         self._traffic.count(asked.api_key)
         context = self._context(asked)
         response = await answer_of(asked.api_key)(context, asked.request)
@@ -302,3 +300,11 @@ class Connection(asyncio.BufferedProtocol):
         refused = ApiVersionsResponse(error_code=codes.UNSUPPORTED_VERSION.number, api_keys=offered)
         for part in self.session.respond(asked, refused, 0):
             self.transport.write(part)
+
+
+async def _before(conduct: Conduct) -> None:
+    """What a planned fault does before the request is handled. Raises CloseConnection."""
+    if conduct.delay:
+        await asyncio.sleep(conduct.delay)
+    if conduct.close_before:
+        raise CloseConnection

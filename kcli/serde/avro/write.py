@@ -128,18 +128,9 @@ class AvroWriter:
 
     def _union(self, union: Union) -> Write:
         branches = [(varint(number), branch, self._writer(branch)) for number, branch in enumerate(union.branches)]
-        by_name = {branch.name: (number, write) for number, branch, write in branches if branch.kind != "null"}
-
-        def wrapped(value: object, out: bytearray) -> bool:
-            if type(value) is not dict or len(value) != 1:
-                return False
-            ((name, inner),) = value.items()
-            if name not in by_name:
-                return False
-            number, write_branch = by_name[name]
-            out += number
-            write_branch(inner, out)
-            return True
+        wrapped = _wrapped(
+            {branch.name: (number, write) for number, branch, write in branches if branch.kind != "null"}
+        )
 
         def write(value: object, out: bytearray) -> None:
             fits = fitting(union, value)
@@ -222,5 +213,22 @@ def _enum(enum: Enum) -> Write:
         if number is None:
             raise BadValue(f"{shown(value)} is no symbol of {enum.name}: {', '.join(enum.symbols[:20])}")
         out += number
+
+    return write
+
+
+def _wrapped(branches: dict[str, tuple[bytes, Write]]) -> Callable[[object, bytearray], bool]:
+    """Writes `{"branch": value}`, a union's form in the specification. False, and nothing written, for other values."""
+
+    def write(value: object, out: bytearray) -> bool:
+        if type(value) is not dict or len(value) != 1:
+            return False
+        ((name, inner),) = value.items()
+        if name not in branches:
+            return False
+        number, write_branch = branches[name]
+        out += number
+        write_branch(inner, out)
+        return True
 
     return write

@@ -146,8 +146,7 @@ class Reading:
         """Write one partition's batches; what is written may be committed."""
         at = TopicPartition(fetched.topic, fetched.partition)
         if self.left == 0 or not self.sink.open:
-            if fetched.batches and self.commits is not None:
-                self.commits.unread(at, fetched.batches[0].first)
+            self._keep_before(fetched, at)
             return
         position = fetched.next_offset
         fetched.batches = self._readable(fetched.batches)
@@ -182,8 +181,16 @@ class Reading:
                 if not await self.sink.flush():
                     return
         self.sink.holds = at, position - 1
-        if self.sink.buffer and not await self.sink.flush():
-            return
+        if not self.sink.buffer or await self.sink.flush():
+            self._finish(fetched, at, position)
+
+    def _keep_before(self, fetched: Fetched, at: TopicPartition) -> None:
+        """Records that came and are not wanted any more: the group's offset stays before them."""
+        if fetched.batches and self.commits is not None:
+            self.commits.unread(at, fetched.batches[0].first)
+
+    def _finish(self, fetched: Fetched, at: TopicPartition, position: int) -> None:
+        """Records up to `position` are written. Raises the partition's error."""
         if self.commits is not None:
             epoch = fetched.batches[-1].leader_epoch if fetched.batches else -1
             self.commits.written(at, OffsetAndMetadata(position, epoch))

@@ -80,14 +80,18 @@ class Selection:
             from kcli.cli.commands.consume.payload_time.filter import window
 
             self.payload = window(times, field, self.range)
-        self.keep: Filter | None = None
-        if filters is not None and (self.payload is not None or _filters(filters)):
-            from kcli.cli.commands.consume.filtering import filter_of
-
-            self.keep = filter_of(filters, field is not None, None if self.payload is None else self.payload.within)
+        self.keep = self._filter(filters, by_field=field is not None)
         self.decoding: Decoding | None = None
         if schemas is not None and not schemas.raw_value:
             self._decode(schemas)
+
+    def _filter(self, filters: FilterOptions | None, *, by_field: bool) -> Filter | None:
+        """The filter of records; None where all are wanted."""
+        if filters is None or (self.payload is None and not _filters(filters)):
+            return None
+        from kcli.cli.commands.consume.filtering import filter_of
+
+        return filter_of(filters, by_field, None if self.payload is None else self.payload.within)
 
     def _decode(self, schemas: SchemaOptions) -> None:
         """Decode what is read where a schema is named, or a registry: by --schema-registry, or by a property."""

@@ -70,15 +70,7 @@ def delete(options: DeleteOptions) -> int:
             await groups_undo.keep(options, cluster, lost)
 
         async def carry_out() -> int | None:
-            results = await delete_groups(coordinators, ready)
-            for row in rows:
-                result = results.get(row.group)
-                if result is True:
-                    row.result = "deleted"
-                elif isinstance(result, GroupMissing) and options.if_exists:
-                    row.result = "absent"
-                elif isinstance(result, KcliError):
-                    _failed(row, result, document)
+            _settle(rows, await delete_groups(coordinators, ready), options, document)
             return None
 
         return PlannedChange(
@@ -92,6 +84,20 @@ def delete(options: DeleteOptions) -> int:
         )
 
     return make_change(options, SHAPE, make_plan)
+
+
+def _settle(
+    rows: list[GroupRow], results: dict[str, bool | KcliError], options: DeleteOptions, document: Document
+) -> None:
+    """Put the outcome of each deletion into its row."""
+    for row in rows:
+        result = results.get(row.group)
+        if result is True:
+            row.result = "deleted"
+        elif isinstance(result, GroupMissing) and options.if_exists:
+            row.result = "absent"
+        elif isinstance(result, KcliError):
+            _failed(row, result, document)
 
 
 async def _plan(

@@ -90,12 +90,7 @@ def elect(options: ElectOptions) -> int:
             done = await elect_leaders(cluster, needed, unclean=unclean)
             now = await _heard(cluster, {at: needed[at] for at, outcome in done.items() if outcome is True})
             for at, outcome in done.items():
-                row = rows[at]
-                if isinstance(outcome, KcliError):
-                    row.result, row.new, row.error = "failed", row.old, str(outcome)
-                    document.fail(outcome, about(at))
-                else:
-                    row.result, row.new = "elected" if outcome else "not needed", now.get(at, row.new)
+                _settle(rows[at], at, outcome, now, document)
             say(options, f"{plural(sum(outcome is True for outcome in done.values()), 'leader')} elected")
             return None
 
@@ -129,6 +124,21 @@ def _planned(partition: Partition, needed: bool, unclean: bool) -> ElectionRow:
         note=(why_not_preferred(partition) or None) if needed and not unclean else None,
         error=None,
     )
+
+
+def _settle(
+    row: ElectionRow,
+    at: TopicPartition,
+    outcome: bool | KcliError,
+    leaders: dict[TopicPartition, int],
+    document: Document,
+) -> None:
+    """Put the outcome of an election into its row."""
+    if isinstance(outcome, KcliError):
+        row.result, row.new, row.error = "failed", row.old, str(outcome)
+        document.fail(outcome, about(at))
+    else:
+        row.result, row.new = "elected" if outcome else "not needed", leaders.get(at, row.new)
 
 
 async def _heard(cluster: Cluster, elected: Partitions) -> dict[TopicPartition, int]:

@@ -72,14 +72,7 @@ class Plan:
 
     def __init__(self, options: ProduceOptions) -> None:
         self.connection = Connection(options)
-        words = list(options.words)
-        topics = list(options.topics)
-        if len(topics) > 1:
-            raise UsageError("produce writes to one topic")
-        if not topics and not words:
-            raise UsageError("missing topic: kcli produce TOPIC")
-        self.topic: str = topics[0] if topics else words.pop(0)
-        self.paths: list[str] = words
+        self.topic, self.paths = _topic_and_files(options)
         self.values: list[bytes] = [argument_bytes(value) for value in options.values]
         self.tombstones: list[bytes] = [argument_bytes(key) for key in options.tombstones]
         self.given = bool(self.values or self.tombstones)
@@ -103,7 +96,15 @@ class Plan:
         self.batch: int = options.batch or 0  # records of a transaction, 0 for all of them
         self.pace = _pace(options.rate)
         self.template = _template(options.template, self.delimiter)
-        self.by_rows = (
+        self.by_rows = self._needs_rows()
+        self.settings = self._settings(options)
+        self._check(options)
+        if not self.connection.quiet:
+            self._warn()
+
+    def _needs_rows(self) -> bool:
+        """Whether records are made one by one: the record core splits plain lines only."""
+        return (
             self.input != "lines"
             or self.template is not None
             or self.msgpack
@@ -112,10 +113,6 @@ class Plan:
             or len(self.delimiter) > 1
             or (self.key is not None and self.key_delimiter is not None)
         )
-        self.settings = self._settings(options)
-        self._check(options)
-        if not self.connection.quiet:
-            self._warn()
 
     def _encoding(self, options: ProduceOptions) -> Encoding | None:
         """By which schemas keys and values are written; None where no option names one."""
@@ -187,6 +184,18 @@ class Plan:
 
                 better = name.replace(":", "=", 1)
                 complain(f"-H {name}: a header of that name, without a value; -H {better} gives it one")
+
+
+def _topic_and_files(options: ProduceOptions) -> tuple[str, list[str]]:
+    """The topic, by -t or by the first word, and the files. Raises UsageError."""
+    words = list(options.words)
+    if len(options.topics) > 1:
+        raise UsageError("produce writes to one topic")
+    if options.topics:
+        return options.topics[0], words
+    if not words:
+        raise UsageError("missing topic: kcli produce TOPIC")
+    return words[0], words[1:]
 
 
 def _pace(given: str | None) -> Pace | None:

@@ -76,9 +76,7 @@ def cancel(options: CancelOptions) -> int:
 
         async def keep_undo() -> None:
             if rows:
-                targets = {at: move.target for at, move in meant.items()}
-                saved = assignment_file.document(targets)
-                await UndoFile(options).keep(cluster, "reassign", saved, "kcli reassign execute {}")
+                await _keep(options, cluster, meant)
 
         async def carry_out() -> int | None:
             await _take_back(cluster, document, rows, back)
@@ -96,6 +94,12 @@ def cancel(options: CancelOptions) -> int:
         )
 
     return make_change(options, SHAPE, make_plan)
+
+
+async def _keep(options: CancelOptions, cluster: Cluster, moves: dict[TopicPartition, Ongoing]) -> None:
+    """Keep the targets of the moves in an undo file."""
+    saved = assignment_file.document({at: move.target for at, move in moves.items()})
+    await UndoFile(options).keep(cluster, "reassign", saved, "kcli reassign execute {}")
 
 
 def _row(at: TopicPartition, move: Ongoing) -> CancelRow:

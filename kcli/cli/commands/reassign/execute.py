@@ -15,6 +15,7 @@ from kcli.cli.commands.reassign.plan_rows import (
 )
 from kcli.cli.commands.reassign.planning import (
     FileOptions,
+    Plan,
     PlanningOptions,
     file_of,
     from_file,
@@ -69,11 +70,8 @@ def execute(options: ExecuteOptions) -> int:
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         plan, _ = await look(cluster, document, options)
-        if plan.ongoing and not options.additional and not options.plan_only:
-            raise KcliError(
-                f"{plural(len(plan.ongoing), 'partition')} on the way already, such as "
-                f"{about(next(iter(plan.ongoing)))}; wait (kcli reassign verify --wait), or add --additional"
-            )
+        if not options.additional and not options.plan_only:
+            _refuse_others(plan)
         if path is None:
             await from_options(cluster, plan, document, options)
         else:
@@ -83,18 +81,14 @@ def execute(options: ExecuteOptions) -> int:
         document.of(PartitionRow)[:] = rows.values()
         sum_up(options, plan, rows, failed=bool(document.errors))
         if rate is not None and rows:
-            longest = max(row.receives for row in document.of(BrokerRow)) / rate
-            say(options, f"at {bytes_text(rate)}/s at each broker that takes {human_time(longest)} or more")
+            _say_time(options, document.of(BrokerRow), rate)
         await warn_of_few_replicas(cluster, options, plan)
         if document.errors or not (rows or plan.log_dirs):
             return None
         topics = sorted({at.topic for at in rows or plan.wanted})
 
         async def keep_undo() -> None:
-            old = {at: plan.everything[at] for at in plan.changes()}
-            if old:
-                saved = assignment_file.document(old)
-                await UndoFile(options).keep(cluster, "reassign", saved, "kcli reassign execute {}")
+            await _keep(options, cluster, plan)
 
         async def carry_out() -> int | None:
             return await move(cluster, document, options, plan, rows, rate)
@@ -109,6 +103,29 @@ def execute(options: ExecuteOptions) -> int:
         )
 
     return make_change(options, SHAPE, make_plan)
+
+
+async def _keep(options: ExecuteOptions, cluster: Cluster, plan: Plan) -> None:
+    """Keep the replicas of the partitions that change in an undo file."""
+    old = {at: plan.everything[at] for at in plan.changes()}
+    if old:
+        saved = assignment_file.document(old)
+        await UndoFile(options).keep(cluster, "reassign", saved, "kcli reassign execute {}")
+
+
+def _refuse_others(plan: Plan) -> None:
+    """Raises KcliError where partitions are moving already."""
+    if plan.ongoing:
+        raise KcliError(
+            f"{plural(len(plan.ongoing), 'partition')} on the way already, such as "
+            f"{about(next(iter(plan.ongoing)))}; wait (kcli reassign verify --wait), or add --additional"
+        )
+
+
+def _say_time(options: ExecuteOptions, brokers: list[BrokerRow], rate: int) -> None:
+    """Say how long the moves take at least: the broker that receives most decides."""
+    longest = max(row.receives for row in brokers) / rate
+    say(options, f"at {bytes_text(rate)}/s at each broker that takes {human_time(longest)} or more")
 
 
 def _check(options: ExecuteOptions) -> None:

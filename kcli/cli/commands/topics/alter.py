@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kcli.admin.topics.topics import Topic
     from kcli.cli.output.tables.document import Document
     from kcli.model import Cluster
+    from kcli.text.names import Names
 
     Configs = dict[Resource, list[Config] | KcliError]
     Outcomes = dict[Resource, KcliError | None]
@@ -69,10 +70,7 @@ def alter(options: AlterOptions) -> int:
         raise UsageError("missing change: -p N, --config KEY=VALUE or --delete-config KEY")
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
-        described = await describe_topics(cluster, await topic_names(cluster, given, changes=True))
-        topics = good(described)
-        for name, error in bad(described).items():
-            missing(document, name, error, await describe_topics(cluster, internal=False))
+        topics = await _topics(cluster, given, document)
         growing = {name: count for name, topic in topics.items() if count not in (None, len(topic.partitions))}
         changes = {Resource("topic", name): operations for name in topics} if operations else {}
         before = await describe_configs(cluster, changes) if changes else {}
@@ -80,10 +78,7 @@ def alter(options: AlterOptions) -> int:
         rows += _plan(topics, count, changes, before)
         refused = await grow_topics(cluster, growing, dry_run=True)
         _settle(rows, refused, await _checked(cluster, changes, before), document, done="")
-        open_rows = sum(row.result == "would change" for row in rows)
-        if document.errors and open_rows and not options.plan_only:
-            say(options, "nothing was changed: parts of the plan are refused")
-        if document.errors or not open_rows:
+        if not _may_change(options, rows, document):
             return None
 
         async def keep_undo() -> None:
@@ -109,11 +104,27 @@ def alter(options: AlterOptions) -> int:
     return make_change(options, SHAPE, make_plan)
 
 
+async def _topics(cluster: Cluster, given: Names, document: Document) -> dict[str, Topic]:
+    """The topics that the line names; a name without a topic is an error of the document."""
+    described = await describe_topics(cluster, await topic_names(cluster, given, changes=True))
+    for name, error in bad(described).items():
+        missing(document, name, error, await describe_topics(cluster, internal=False))
+    return good(described)
+
+
 async def _checked(cluster: Cluster, changes: dict[Resource, list[Operation]], before: Configs) -> Outcomes:
     """What the broker would answer to the changes of configs."""
     answers = await alter_configs(cluster, changes, dry_run=True) if changes else {}
     answers = await mistyped(cluster, changes, before, answers)
     return answers | bad(before)  # an unknown value cannot be restored
+
+
+def _may_change(options: AlterOptions, rows: list[ChangeRow], document: Document) -> bool:
+    """Whether the plan has a change, and the brokers accept all of it."""
+    changes = any(row.result == "would change" for row in rows)
+    if document.errors and changes and not options.plan_only:
+        say(options, "nothing was changed: parts of the plan are refused")
+    return changes and not document.errors
 
 
 def _operations(options: AlterOptions) -> list[Operation]:

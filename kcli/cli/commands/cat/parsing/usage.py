@@ -13,8 +13,11 @@ def version() -> str:
 
 def usage(program: str) -> str:
     """The options, one a line."""
-    return f"""Usage: {program} -b HOST:PORT[,…] [-C|-P|-L|-Q|-G GROUP] [OPTIONS] [FILE…|TOPIC…]
-{version()}
+    return USAGE.format(program=program, version=version())
+
+
+USAGE = """Usage: {program} -b HOST:PORT[,…] [-C|-P|-L|-Q|-G GROUP] [OPTIONS] [FILE…|TOPIC…]
+{version}
 Modes (without one: -P if stdin is no terminal, else -C)
   -C             print records
   -P             send lines, or FILEs as one record each
