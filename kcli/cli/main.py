@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 """What a write says that was no mistake of its own."""
+HELP = (["--help"], ["-h"], ["--help-all"])
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -78,7 +79,7 @@ def _dispatch(words: list[str]) -> int:
         return run(words[1:])
     if words in (["--version"], ["-V"], ["version"]):
         return print_version()
-    if words and words[0][:1] == "-":
+    if words and words[0][:1] == "-" and words not in HELP:  # help needs no declaration of options
         from kcli.cli.parsing.verbs import command_first
 
         words = command_first(words)
@@ -89,7 +90,7 @@ def _dispatch(words: list[str]) -> int:
         if text:
             _print(text)
             return 0
-    if words in (["--help"], ["-h"], ["--help-all"]) or not words:
+    if words in HELP or not words:
         from kcli.cli.parsing.help.top import help_text
 
         _print(help_text())

@@ -75,6 +75,13 @@ def test_no_line_of_the_hot_path_imports_a_folder_with_plain_imports(imported: d
 
 
 @pytest.mark.process
+def test_help_reads_no_declaration(imported: dict[str, set[str]]) -> None:
+    """Two of the modules cost as much as all the rest of `kcli --help`."""
+    declarations = {f"kcli.cli.parsing.{name}" for name in ("groups", "option", "parser", "verbs", "command")}
+    assert declarations & imported["--help"] == set()
+
+
+@pytest.mark.process
 def test_who_names_no_registry_imports_nothing_of_it(imported: dict[str, set[str]]) -> None:
     theirs = ("kcli.registry", "kcli.schemas", "kcli.security", "http", "urllib")
     assert {name for modules in imported.values() for name in modules if name.startswith(theirs)} == set()
