@@ -137,7 +137,7 @@ async def test_B16_a_password_that_was_prepared_before_it_was_stored_is_found_to
 async def test_what_lets_others_in_is_not_sent_in_the_clear_to_a_host_learned_from_metadata(mechanism: str) -> None:
     sasl = password("PLAIN") if mechanism == "PLAIN" else bearer(unsecured("alice"))
     access = Access(Security(sasl=sasl))
-    with pytest.raises(AuthError, match=r"where others can read it: use security.protocol=SASL_SSL, or say allow"):
+    with pytest.raises(AuthError, match=r"where others can read it: use security.protocol=SASL_SSL, or set allow"):
         access.may_speak(loopback=False)
     access.may_speak(loopback=True)
     Access(Security(sasl=sasl.replace(allow_insecure=True))).may_speak(loopback=False)
