@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kcli.consumer.share.consumer import ShareConsumer as ShareConsumer
     from kcli.consumer.share.settings import ShareSettings as ShareSettings
     from kcli.consumer.workers import Workers as Workers
+    from kcli.errors import Aborted as Aborted
     from kcli.errors import AuthError as AuthError
     from kcli.errors import BrokerError as BrokerError
     from kcli.errors import BufferFull as BufferFull
@@ -69,8 +70,8 @@ _WHERE = {
     "consumer.share.consumer": "ShareConsumer",
     "consumer.share.settings": "ShareSettings",
     "consumer.workers": "Workers",
-    "errors": "AuthError BrokerError BufferFull Closed ConnectError DeadlineExceeded DecodeError EncodeError KcliError "
-    "UnknownOutcome UnsupportedVersion UsageError",
+    "errors": "Aborted AuthError BrokerError BufferFull Closed ConnectError DeadlineExceeded DecodeError EncodeError "
+    "KcliError UnknownOutcome UnsupportedVersion UsageError",
     "grammar.bound": "Bound",
     "model": "Broker Cluster GroupMetadata OffsetAndMetadata TopicPartition",
     "producer.batches.batch": "BatchOutcome RecordMetadata",

@@ -104,6 +104,10 @@ class BufferFull(KcliError):
     """The producer's memory bound was reached and stayed so for max_block."""
 
 
+class Aborted(KcliError):
+    """The producer dropped the record, as `abort_buffered` asked."""
+
+
 class TopicRecreated(KcliError):
     """The topic was deleted and created again: a position in the old one means nothing in the new one (C8)."""
 

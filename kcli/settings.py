@@ -7,7 +7,11 @@ from kcli.values import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from kcli.security import Security
+
+    Partition = Callable[[str, bytes | None, Sequence[int], Sequence[int]], int | None]
 
 DEFAULT_PORT = 9092
 
@@ -56,6 +60,7 @@ class ProducerSettings(Frozen):
     buffer_memory: int = 32 * 1024 * 1024
     buffer_records: int = 50_000_000
     max_block: float = 60.0
+    wait_for_topic: bool = True  # up to max_block for a topic that does not exist yet; else it is an error at once
     max_request_size: int = 1_048_576
     delivery_timeout: float = 120.0
     request_timeout: float = 30.0
@@ -63,13 +68,15 @@ class ProducerSettings(Frozen):
     retry_backoff: float = 0.1
     retry_backoff_max: float = 1.0
     max_in_flight: int = 5
-    partitioner: str = "murmur2"
+    partitioner: str | Partition = "murmur2"  # or a function of (topic, key, partitions, those with a leader)
     partitioner_availability_timeout: float = 0.0
 
-    def patient(self, chosen: bool) -> ProducerSettings:
-        """For input that can wait: unless `max_block` was chosen, a full buffer is waited for until the delivery
-        timeout has decided what an outage too long is."""
-        return self if chosen else self.replace(max_block=max(self.max_block, self.delivery_timeout))
+    def for_command(self, *, max_block_given: bool, wait_for_topic: bool = False) -> ProducerSettings:
+        """For a command or a job: a topic that does not exist is an error at once, so that a typing error never waits.
+        Unless `max_block` was given, a full buffer is waited for until the delivery timeout has decided that an outage
+        is too long."""
+        longest = self.max_block if max_block_given else max(self.max_block, self.delivery_timeout)
+        return self.replace(max_block=longest, wait_for_topic=wait_for_topic)
 
 
 class ConsumerSettings(Frozen):

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.usefixtures("leaping_clock")
 SECONDS = 1.5
 AT = TopicPartition("t", 0)
 
-Retry = dict[str, float]
+Retry = dict[str, Any]
 Work = Callable[[Client, Retry], Awaitable[None]]
 Disturb = Callable[[Sandbox], None]
 

@@ -10,10 +10,10 @@ import pytest
 import kcli
 
 PINNED = """
-Admin AuthError BatchOutcome Bound Broker BrokerError BufferFull Client ClientSettings Closed Cluster ConnectError
-Consumer ConsumerSettings DeadlineExceeded DecodeError EncodeError Fetched GroupMetadata GroupSettings KcliError
-Message NewTopic OffsetAndMetadata Operation Producer ProducerSettings Record RecordMetadata Resource Sandbox
-SandboxSettings SandboxThread Security ShareConsumer ShareSettings SyncClient TopicPartition UnknownOutcome
+Aborted Admin AuthError BatchOutcome Bound Broker BrokerError BufferFull Client ClientSettings Closed Cluster
+ConnectError Consumer ConsumerSettings DeadlineExceeded DecodeError EncodeError Fetched GroupMetadata GroupSettings
+KcliError Message NewTopic OffsetAndMetadata Operation Producer ProducerSettings Record RecordMetadata Resource
+Sandbox SandboxSettings SandboxThread Security ShareConsumer ShareSettings SyncClient TopicPartition UnknownOutcome
 UnsupportedVersion UsageError Workers __version__ parse_bootstrap
 """.split()
 """A name that programs use stays. A new one is added here."""

@@ -19,7 +19,7 @@ def ids(prefix: str, last: int, width: int = 2) -> list[str]:
 
 RULES = [
     *(f"R{n}" for n in (1, 2, 3, 4, 5, 7)), *ids("B", 31, 1), *(f"C{n}" for n in (*range(1, 9), *range(15, 21))),
-    *(f"C{n}" for n in range(9, 15)), *ids("D", 46, 1), *ids("E", 71, 1),
+    *(f"C{n}" for n in range(9, 15)), *ids("D", 48, 1), *ids("E", 71, 1),
     *(f"F{n}" for n in (2, 3, 10, 11, 12, 25, 28, 34)), *ids("A1.", 20), *ids("A3.", 18),
     *ids("A4.", 28), *ids("A5.", 28),
 ]  # fmt: skip

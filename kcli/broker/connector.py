@@ -12,6 +12,7 @@ from kcli.broker.connection.connection import Connection
 from kcli.broker.connection.dialing import dial
 from kcli.broker.connection.handshake import OtherForm, agree_on_versions
 from kcli.errors import AuthError, ConnectError, DeadlineExceeded, KcliError
+from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from kcli.model import Address
     from kcli.settings import ClientSettings
 
+LOG = Log("broker")
 LADDER = (4, 4, 0)
 """The ApiVersions to try with a peer that drops the connection at it: twice our highest, then the lowest (B9)."""
 
@@ -84,6 +86,7 @@ class Opening:
             self._budget = min(self._budget * 2, self._settings.connect_timeout_max)
             self._ladder = LADDER
             self.failing = (self.failing[0] if self.failing is not None else self.last_attempt), problem
+            LOG.warning("%s: no connection: %s", self._name, problem)
             if isinstance(problem, ConnectError) and not isinstance(problem, AuthError):
                 raise ConnectError(f"{problem}{self.hint}") from problem
             raise
@@ -91,6 +94,7 @@ class Opening:
         self._budget = self._settings.connect_timeout
         self.hint = ""
         self.met, self.failing = True, None
+        LOG.debug("%s: connected in %.1f ms", self._name, 1000 * (loop.time() - self.last_attempt))
         self.versions = connection.versions
         return connection
 

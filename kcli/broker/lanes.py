@@ -8,12 +8,14 @@ from kcli.broker.connector import Opening
 from kcli.errors import Closed, ConnectError, KcliError
 from kcli.model import Lane
 from kcli.tasks import retrieve, share
+from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.broker.connection.connection import Connection
     from kcli.settings import ClientSettings
 
+LOG = Log("broker")
 UNLIMITED = 1000
 IDLE_CHECK = 5.0
 
@@ -90,6 +92,7 @@ class Lanes:
         for lane, opened in list(self.open.items()):
             if opened is connection:
                 del self.open[lane]
+                (LOG.debug if isinstance(connection.lost, Closed) else LOG.info)("%s", connection.lost)
 
     def _watch_idle(self) -> None:
         if self._idle_timer is None:

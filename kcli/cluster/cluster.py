@@ -11,6 +11,7 @@ from kcli.cluster.pool import Pool
 from kcli.cluster.race import first_of
 from kcli.errors import AuthError, BrokerError, ConnectError
 from kcli.proto.schema import NO_ID
+from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from kcli.model import Broker, BrokerConnection, Connect, Group, Node, TopicPartition, Transaction
     from kcli.settings import ClientSettings
 
+LOG = Log("cluster")
 SECOND_LOOK = 0.4  # seconds in which another broker may know a topic that one does not
 GRACE = 1.0  # seconds in which an unknown topic may still turn up (C19)
 INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata"})
@@ -74,9 +76,11 @@ class NetworkCluster:
     ) -> None:
         """See `model.Cluster.leader_moved`."""
         if self.topology.hint(at, leader_id, leader_epoch, endpoint):
+            LOG.info("%s[%d]: broker %d leads now, in epoch %d", *at, leader_id, leader_epoch)
             self._metadata.stale.discard(at)
             self._metadata.refresh_soon()
         else:
+            LOG.debug("%s[%d]: the leader is looked up again", *at)
             self._metadata.stale.add(at)
 
     def leader_epoch(self, at: TopicPartition) -> int:

@@ -10,6 +10,7 @@ from kcli.cluster.find_coordinators import find_coordinators
 from kcli.errors import BrokerError, KcliError
 from kcli.model import Group, Node
 from kcli.tasks import retrieve, share
+from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from kcli.settings import ClientSettings
 
     Key = Group | Transaction
+
+
+LOG = Log("cluster")
 
 
 class Coordinators:
@@ -47,7 +51,8 @@ class Coordinators:
 
     def moved(self, key: Key) -> None:
         """Forget it."""
-        self._known.pop(kind_and_name(key), None)
+        if self._known.pop(kind_and_name(key), None) is not None:
+            LOG.info("%s: the coordinator is looked up again", key.name)
 
     async def _find(self, kind: int, name: str) -> Node:
         async def once() -> Node:
@@ -57,6 +62,7 @@ class Coordinators:
         until = asyncio.get_running_loop().time() + settings.deadline
         coordinator = await retry(once, Backoff(settings.retry_backoff, settings.retry_backoff_max), until)
         node = self._known[kind, name] = self._metadata.topology.meet(coordinator)
+        LOG.info("%s: broker %d at %s:%d coordinates", name, *node[:3])
         return node
 
     async def close(self) -> None:

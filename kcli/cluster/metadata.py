@@ -17,6 +17,7 @@ from kcli.cluster.topology import Topology
 from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kcli.tasks import retrieve, share
+from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from kcli.proto.messages.metadata import MetadataResponse
     from kcli.settings import ClientSettings
 
+LOG = Log("cluster")
 METADATA = 3
 EPOCHS_SINCE = 9  # the version of Metadata from which on leader epochs are reliable (C5)
 
@@ -165,6 +167,7 @@ class Metadata:
         failed: dict[BrokerConnection, KcliError] = {}
         answered = await first_of(list(left), ask, failed, deadline - loop.time())
         if answered is None:
+            LOG.warning("metadata: no broker answered: %s", "; ".join(map(str, failed.values())))
             self._pool.check()
             reasons.update((repr(broker), problem) for broker, problem in failed.items())
         return answered
@@ -186,6 +189,7 @@ class Metadata:
     async def _rebootstrap(self) -> None:
         """Forget the brokers, with their connections and the addresses their names had. From now on the time counts
         anew: a cluster that is away is not bootstrapped over and over."""
+        LOG.warning("metadata: the brokers are forgotten, and the bootstrap servers are asked again")
         self._unanswered_since = asyncio.get_running_loop().time()
         self.topology.nodes = {}
         await self._pool.forget()
@@ -198,6 +202,9 @@ class Metadata:
         self._unanswered_since = None
         _, version = (await broker.versions()).get(METADATA, (0, 0))
         changed = self.topology.update(answer, reliable_epochs=version >= EPOCHS_SINCE)
+        LOG.debug("metadata from %s: %d brokers, %d topics", broker.name, len(answer.brokers), len(answer.topics))
+        if changed:
+            LOG.info("metadata: leaders are new or changed: %s", ", ".join(sorted(changed)))
         if answer.brokers:
             await self._pool.retire()
         return changed

@@ -30,7 +30,7 @@ def check(settings: ProducerSettings) -> None:
             compress(settings.compression, b"", settings.compression_level)  # else the first batch would find out
         except EncodeError as problem:
             raise UsageError(f"compression.level: {problem}") from None
-    if settings.partitioner not in NAMES:
+    if not callable(settings.partitioner) and settings.partitioner not in NAMES:
         raise UsageError(f"partitioner: unknown partitioner {settings.partitioner}; known: {', '.join(NAMES)}")
     if settings.delivery_timeout < settings.linger + settings.request_timeout:
         raise UsageError("delivery.timeout.ms must be at least linger.ms + request.timeout.ms")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
-from kcli.errors import Closed, KcliError, UsageError
+from kcli.errors import Aborted, Closed, KcliError, UsageError
 from kcli.producer.batches.batch import BatchOutcome, RecordMetadata
 from kcli.producer.consistency import check
 from kcli.producer.engine.engine import Engine
@@ -261,6 +261,11 @@ class Producer:
             raise UsageError("the producer has no transactional id (transactional.id)")
         return self._engine.transactions
 
+    async def partitions(self, topic: str) -> Sequence[int]:
+        """The topic's partitions, waiting for the topic as `send` does (Java's partitionsFor). Raises as `send`."""
+        self._check_open()
+        return self._placement.known(topic, None) or await self._placement.look_up(topic, None)
+
     # -- the end ----------------------------------------------------------------------------------------------------
 
     async def flush(self, timeout: float | None = None) -> int:
@@ -273,10 +278,19 @@ class Producer:
             return sum(batch.count or batch.builder.count for batch in self._engine.accumulator.incomplete)
         return 0
 
+    async def abort_buffered(self) -> int:
+        """Drop the records accepted before the call that are not sent yet, with `Aborted`; how many. Callers that wait
+        for room get the error, too. Returns when no record accepted before the call is on the wire: one that is sent
+        is acknowledged, or not sent again. A transaction that loses records this way can only be aborted (D48)."""
+        counts = self._engine.ledger.counts
+        before = counts.failed + counts.unknown
+        await self._engine.abandon(Aborted("the record was dropped before it was sent (abort_buffered)"))
+        return counts.failed + counts.unknown - before
+
     async def close(self, timeout: float | None = None) -> None:
         """Refuse new records, flush within `timeout` seconds (0: not at all), fail the rest with Closed. Idempotent;
         a second call with a shorter timeout cuts the first one short (D44)."""
-        self._closed = True
+        self._closed = self._placement.closing = True
         if not self._started or self._stopped:
             return
         now = asyncio.get_running_loop().time

@@ -90,6 +90,14 @@ class SyncProducer:
         """Send everything accepted before the call, and wait for it; how many records are left at the deadline (s)."""
         return self._thread.run(self._producer.flush(timeout))
 
+    def partitions(self, topic: str) -> Sequence[int]:
+        """The topic's partitions, waiting for the topic as `send` does (Java's partitionsFor)."""
+        return self._thread.run(self._producer.partitions(topic))
+
+    def abort_buffered(self) -> int:
+        """Drop the records that are not sent yet, with `Aborted`; how many. Waits for those on the wire."""
+        return self._thread.run(self._producer.abort_buffered())
+
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Self]:
         """`with producer.transaction():` commits at the end, and aborts when the block raises."""

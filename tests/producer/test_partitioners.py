@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
+from collections.abc import Sequence
 
 import pytest
 
@@ -12,7 +13,7 @@ from kcli.producer.intake.hashing import NAMES, Partitioner, crc32, fnv1a
 from kcli.producer.producer import Producer
 from kcli.proto.murmur2 import partition_of
 from kcli.settings import ProducerSettings
-from tests.producer.world import World, play, producing, send_batches
+from tests.producer.world import World, balanced, play, producing, send_batches
 
 
 def test_D11_fnv1a_is_the_published_function_taken_as_sarama_takes_it() -> None:
@@ -43,13 +44,96 @@ def test_D11_consistent_is_crc32() -> None:
 def test_D11_each_name_says_what_becomes_of_keys_empty_keys_and_none(
     name: str, keyed: int | None, empty: int | None, none: int | None
 ) -> None:
-    one = Partitioner(name)
-    assert (one.of(b"key", 7), one.of(b"", 7), one.of(None, 7)) == (keyed, empty, none)
+    one = Partitioner(name, lambda partition: True)
+    assert tuple(one.of(key, range(7)) for key in (b"key", b"", None)) == (keyed, empty, none)
 
 
 def test_D11_roundrobin_takes_one_after_the_other() -> None:
-    one = Partitioner("roundrobin")
-    assert [one.of(b"key", 3) for _ in range(5)] == [0, 1, 2, 0, 1]
+    one = Partitioner("roundrobin", lambda partition: True)
+    assert [one.of(b"key", range(3)) for _ in range(5)] == [0, 1, 2, 0, 1]
+
+
+def test_D11_roundrobin_leaves_out_partitions_without_a_leader_until_all_are() -> None:
+    led = {0, 2}
+    one = Partitioner("roundrobin", led.__contains__)
+    assert [one.of(None, range(4)) for _ in range(5)] == [0, 2, 0, 2, 0]
+    led.clear()
+    assert [one.of(None, range(4)) for _ in range(5)] == [1, 2, 3, 0, 1]
+
+
+def test_D11_roundrobin_of_a_producer_knows_the_leaders() -> None:
+    async def scene() -> None:
+        world = World({"t": 3})
+        async with producing(world, partitioner="roundrobin") as producer:
+            await producer.send("t", b"first")
+            world.log(1).leader = -1
+            await world.refresh(["t"])
+            for number in range(6):
+                await producer.send("t", b"%d" % number)
+            await producer.flush()
+            chunk = b"".join(b"k%d\tv%d\n" % (number, number) for number in range(6))
+            await producer.send_lines("t", chunk, 0, len(chunk), key_delimiter=b"\t")
+            await producer.flush()
+        assert [len(world.log(partition).records) for partition in range(3)] == [7, 0, 6]
+
+    play(scene())
+
+
+def test_D11_a_function_places_records_and_lines() -> None:
+    """Its arguments are the topic, the key, all partitions and those with a leader; None is the sticky choice."""
+    seen: list[tuple[str, bytes | None, list[int], list[int]]] = []
+
+    def place(topic: str, key: bytes | None, partitions: Sequence[int], available: Sequence[int]) -> int | None:
+        seen.append((topic, key, list(partitions), list(available)))
+        return None if key is None else available[int(key) % len(available)]
+
+    async def scene() -> None:
+        world = World({"t": 4, "u": 1})
+        async with producing(world, partitioner=place) as producer:
+            await producer.send("u", b"first", b"0")
+            await producer.send("t", b"first", b"0")
+            world.log(1).leader = -1
+            await world.refresh(["t"])
+            await asyncio.sleep(0.1)
+            assert (await producer.send_and_wait("t", b"one", b"1")).partition == 2
+            assert (await producer.send_and_wait("t", b"two", b"2")).partition == 3
+            assert (await producer.send_and_wait("t", b"none")).partition in (0, 2, 3)
+            chunk = b"1\tline one\n2\tline two\n"
+            assert await producer.send_lines("t", chunk, 0, len(chunk), key_delimiter=b"\t") == len(chunk)
+            await producer.flush()
+        assert world.log(2).records[-1] == b"line one"
+        assert world.log(3).records[-1] == b"line two"
+        assert seen[:2] == [("u", b"0", [0], [0]), ("t", b"0", [0, 1, 2, 3], [0, 1, 2, 3])]
+        assert seen[2:5] == [("t", key, [0, 1, 2, 3], [0, 2, 3]) for key in (b"1", b"2", None)]
+
+    play(scene())
+
+
+@pytest.mark.parametrize("answer", [4, -1, "0"])
+def test_D11_a_function_that_names_no_partition_of_the_topic_fails_its_record_alone(answer: int) -> None:
+    async def scene() -> None:
+        world = World({"t": 4})
+        async with producing(world, partitioner=lambda topic, key, *_: answer if key == b"bad" else 0) as producer:
+            with pytest.raises(UsageError, match=r"the partitioner returned .*; the partitions are 0-3"):
+                await producer.send("t", b"v", b"bad")
+            assert (await producer.send_and_wait("t", b"v", b"good")).partition == 0
+        balanced(producer)
+
+    play(scene())
+
+
+def test_D11_what_a_function_raises_reaches_the_caller_of_send() -> None:
+    def place(*_: object) -> int:
+        raise ZeroDivisionError("mine")
+
+    async def scene() -> None:
+        world = World({"t": 4})
+        async with producing(world, partitioner=place) as producer:
+            with pytest.raises(ZeroDivisionError, match="mine"):
+                await producer.send("t", b"v")
+        balanced(producer)
+
+    play(scene())
 
 
 @pytest.mark.parametrize("name", NAMES)

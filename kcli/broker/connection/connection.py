@@ -13,6 +13,7 @@ from kcli.broker.connection.backpressure import LONG, Gate
 from kcli.broker.connection.throttling import pause
 from kcli.errors import Closed, ConnectError, DeadlineExceeded, DecodeError
 from kcli.proto.session import ClientSession, FrameReader, describe
+from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from kcli.proto.schema import Request
     from kcli.proto.session import Asked
 
+LOG = Log("broker")
 HIGH_WATER = 4 * 1024 * 1024
 UNHEARD = " at the first request: it may want authentication (security.protocol=SASL_PLAINTEXT or SASL_SSL)"
 LATE = 0.05  # seconds: a timer that is late by this shows that the loop was held up
@@ -202,6 +204,7 @@ class Connection(asyncio.BufferedProtocol):
         quiet = pause(asked.request.api_key, asked.version, getattr(response, "throttle_time_ms", 0))
         if quiet:
             self._gate.mute(quiet)
+            LOG.info("%s: throttles this client for %.3g s (quota)", self.name, quiet)
         self._settle(waiter, response)
 
     def _settle(self, waiter: Waiter, answer: Any) -> None:

@@ -17,6 +17,7 @@ from kcli.consumer.subscription import Interest
 from kcli.errors import KcliError
 from kcli.proto.messages.heartbeat import HeartbeatRequest
 from kcli.proto.messages.leave_group import LeaveGroupRequest, MemberIdentity
+from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from kcli.model import Cluster
     from kcli.settings import GroupSettings
 
+LOG = Log("consumer.group")
 LEAVE_GROUP = 13
 FIRST_WATCH = 1.0  # seconds, doubling: how often topics that do not exist yet are looked for
 
@@ -151,12 +153,14 @@ class GroupSession(Session):
             async with asyncio.timeout(patience):
                 answer = await self._coordinator.ask(request, timeout=patience)
         except TimeoutError:
+            LOG.warning("%s: a heartbeat was not answered within %.3g s", self._settings.group, patience)
             self._coordinator.moved()
             member.heartbeat_failed(self._loop.time(), after(0, self._backoff, self._backoff))
             return
         except KcliError as error:
             if not error.retriable:
                 raise
+            LOG.warning("%s: a heartbeat was not answered: %s", self._settings.group, error)
             member.heartbeat_failed(self._loop.time(), after(0, self._backoff, self._backoff))
             return
         step = member.heartbeat(answer.error_code, asked, self._loop.time())

@@ -23,6 +23,7 @@ from kcli.errors import BrokerError
 from kcli.model import TopicPartition
 from kcli.proto.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from kcli.proto.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     from kcli.consumer.subscription import Interest, Layout
     from kcli.proto.messages.join_group import JoinGroupResponse
     from kcli.settings import GroupSettings
+
+
+LOG = Log("consumer.group")
 
 
 class Rebalance(Holdings):
@@ -81,6 +85,7 @@ class Rebalance(Holdings):
         member = self._member
         topics = await interest.look()
         long = max(self._coordinator.request_timeout, self._settings.rebalance_timeout + 5)  # B6: the broker holds it
+        LOG.info("%s: joins: %s", self._settings.group, member.reason)
         member.start_join()
         try:
             for has_id in (False, True):
@@ -185,6 +190,7 @@ class Rebalance(Holdings):
         assigned = frozenset(decode_assignment(answer.assignment)) if not answer.error_code else frozenset()
         step = member.synced(answer.error_code, self._now())
         if step == PROCEED:
+            LOG.info("%s: member %s in generation %d", self._settings.group, member.member_id, member.generation)
             async with self.quiet:
                 await self._take(assigned, interest)
         return step
@@ -205,7 +211,4 @@ class Rebalance(Holdings):
             member.ask_rejoin("partitions were revoked")
         if member.generation < 0 or member.state != STABLE:
             return
-        self.owned |= added
-        for at in added:
-            self._offsets.written.pop(at, None)
-        await self._callbacks.on_assigned(set(added))
+        await self.take(added)

@@ -21,6 +21,7 @@ from kcli.proto import core
 from kcli.proto.batch import CorruptBatch
 from kcli.proto.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
 from kcli.proto.schema import NO_ID
+from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 else:
     from kcli.grammar.bound import Bound
 
+LOG = Log("consumer.fetch")
 NAMES_ONLY = 12
 """The last Fetch version that names topics; from 13 on they go by id (KIP-516, C8)."""
 AT_ONCE = {code.number for code in (codes.FETCH_SESSION_ID_NOT_FOUND, codes.INVALID_FETCH_SESSION_EPOCH)}
@@ -305,5 +307,6 @@ class Fetcher:
         """Try again after a pause; when that has gone on for two request timeouts, say so."""
         now = asyncio.get_running_loop().time()
         cursor.failed_once(now, together, at_once=at_once)
+        LOG.info("%s[%d]: fetched again after a pause: %s", *cursor.at, error)
         if cursor.trouble_since is not None and now - cursor.trouble_since > 2 * self.reader.settings.request_timeout:
             self.reader.fail(cursor, error)

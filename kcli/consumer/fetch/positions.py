@@ -20,6 +20,7 @@ from kcli.proto.messages.offset_for_leader_epoch import (
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,
 )
+from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from kcli.consumer.fetch.engine import LookupEngine, Waiting
     from kcli.model import TopicPartition
 
+LOG = Log("consumer.fetch")
 ROUND = 5.0
 """Seconds after which a look-up that meets only passing errors starts anew, with leaders as they are then."""
 
@@ -131,6 +133,7 @@ class Positions:
         """Passing errors are tried again for two request timeouts, others are the partition's end."""
         now = asyncio.get_running_loop().time()
         cursor.failed_once(now)
+        LOG.info("%s[%d]: looked up again: %s", *cursor.at, error)
         since = cursor.trouble_since or now
         if not error.retriable or now - since > 2 * self.reader.settings.request_timeout:
             self.reader.fail(cursor, error)

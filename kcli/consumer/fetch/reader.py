@@ -11,6 +11,7 @@ import asyncio
 from kcli.consumer.fetch.cursor import READY, Cursor
 from kcli.consumer.fetch.fetcher import Fetcher
 from kcli.consumer.fetch.positions import Positions
+from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from kcli.grammar.bound import Bound
     from kcli.model import Cluster, TopicPartition
     from kcli.settings import ConsumerSettings
+
+
+LOG = Log("consumer.fetch")
 
 
 class Reader:
@@ -139,10 +143,12 @@ class Reader:
 
     def say(self, text: str) -> None:
         """Something the user should know that is no error."""
+        LOG.warning("%s", text)
         if self.notice is not None:
             self.notice(text)
 
     def fail(self, cursor: Cursor, error: KcliError) -> None:
+        LOG.warning("%s[%d]: not read any further: %s", *cursor.at, error)
         cursor.fail(error)
         self.arrived.set()
 

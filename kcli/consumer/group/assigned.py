@@ -10,6 +10,7 @@ import asyncio
 
 from kcli.consumer.group.states import FAILED
 from kcli.errors import KcliError
+from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,9 +40,22 @@ if TYPE_CHECKING:
             ...
 
 
+LOG = Log("consumer.group")
 PATIENCE = 0.8  # the application's part of the time for a revocation; the rest is for the commit
 LOOK_AGAIN = 0.1  # seconds
 MARGIN = 0.1  # of the rebalance timeout: for telling the coordinator
+
+
+class Names:
+    """Partitions as a log shows them: orders[0], orders[1]. The text is made when a handler formats it."""
+
+    __slots__ = ("_partitions",)
+
+    def __init__(self, partitions: frozenset[TopicPartition]) -> None:
+        self._partitions = partitions
+
+    def __str__(self) -> str:
+        return ", ".join(f"{topic}[{partition}]" for topic, partition in sorted(self._partitions)) or "no partitions"
 
 
 class Holdings:
@@ -78,7 +92,19 @@ class Holdings:
         """Report what others may own by now; nothing is committed."""
         gone, self.owned = self.owned, frozenset()
         if gone:
-            await self._callbacks.on_lost(set(gone))
+            await self._report_lost(gone)
+
+    async def _report_lost(self, gone: frozenset[TopicPartition]) -> None:
+        LOG.warning("%s: lost %s", self._settings.group, Names(gone))
+        await self._callbacks.on_lost(set(gone))
+
+    async def take(self, added: frozenset[TopicPartition]) -> None:
+        """Own these too, and report them."""
+        LOG.info("%s: assigned %s", self._settings.group, Names(added))
+        self.owned |= added
+        for at in added:
+            self._offsets.written.pop(at, None)
+        await self._callbacks.on_assigned(set(added))
 
     async def revoke(self, partitions: frozenset[TopicPartition], *, settle: bool = True) -> None:
         """Finish, commit, report. Waits at most for the rebalance timeout less a margin; if the generation goes
@@ -98,8 +124,9 @@ class Holdings:
                 await self._commit(partitions, deadline)
             if self._member.generation < 0:
                 self.pending = frozenset()
-                await self._callbacks.on_lost(set(partitions))
+                await self._report_lost(partitions)
             else:
+                LOG.info("%s: revoked %s", self._settings.group, Names(partitions))
                 await self._callbacks.on_revoked(set(partitions))
         finally:
             self.pending = frozenset()
@@ -142,4 +169,5 @@ class Holdings:
         except KcliError as error:
             if self._member.state == FAILED:
                 raise
+            LOG.warning("%s: the last commit of revoked partitions failed: %s", self._settings.group, error)
             self.commit_error = error  # the records will be read again by the next owner: at least once

@@ -14,6 +14,7 @@ from kcli.backoff import LEAST, Floor
 from kcli.consumer.group.coordinator import Coordinator
 from kcli.consumer.group.states import AWAY, JOINING, STABLE, SYNCING
 from kcli.errors import BrokerError, Closed, KcliError
+from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
     from kcli.settings import GroupSettings
 
+LOG = Log("consumer.group")
 STALE = frozenset(
     {
         "REBALANCE_IN_PROGRESS",
@@ -33,6 +35,11 @@ STALE = frozenset(
         "FENCED_MEMBER_EPOCH",
     }
 )
+OVER = {
+    "away": "no poll within max.poll.interval.ms: the member leaves until the next poll",
+    "silent": "no poll within max.poll.interval.ms: the member sends no heartbeats until the next poll",
+    "expired": "the session expired: no heartbeat was answered within session.timeout.ms",
+}
 OVERDUE = 1.0
 """Seconds that a heartbeat may be late before it is clear that the whole process stood still (E46)."""
 
@@ -106,6 +113,8 @@ class Session(ABC):
             except TimeoutError:
                 pass  # a deadline of the membership came
             due = self._member.tick(self._loop.time())
+            if due not in (None, "heartbeat"):
+                LOG.warning("%s: %s", self._settings.group, OVER.get(due, due))
             if due == "heartbeat":
                 await asyncio.sleep(self._floor.wait(self._loop.time()))
                 self._beating = True
@@ -256,6 +265,7 @@ class Session(ABC):
                 await self._offsets.write(new, self._deadline(self._settings.auto_commit_interval))
                 self._share.commit_error = None
             except KcliError as error:
+                LOG.warning("%s: a commit failed: %s", self._settings.group, error)
                 self._share.commit_error = error  # the next one has the same offsets or later ones
                 if isinstance(error, BrokerError) and not error.retriable and error.code.name not in STALE:
                     raise
@@ -299,6 +309,7 @@ class Session(ABC):
         if self.failed is not None or self._closed:
             return
         self.failed = error
+        LOG.warning("%s: the membership ended: %s", self._settings.group, error)
         joining = self._member.state in (JOINING, SYNCING)
         self._member.fail(error)
         me = asyncio.current_task()

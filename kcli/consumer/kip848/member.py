@@ -14,6 +14,7 @@ from kcli.consumer.kip848.membership import ConsumerMembership
 from kcli.consumer.kip848.reconciliation import Reconciliation
 from kcli.errors import KcliError, UnsupportedVersion, UsageError
 from kcli.settings import GroupSettings
+from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from kcli.model import Cluster
     from kcli.proto.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 
+LOG = Log("consumer.group")
 HEARTBEAT = 68
 _CLASSIC_ONLY = {
     "session_timeout": "session.timeout.ms",
@@ -115,11 +117,14 @@ class ConsumerGroupSession(Session):
         except KcliError as error:
             if not error.retriable:
                 raise
+            LOG.warning("%s: a heartbeat was not answered: %s", self._settings.group, error)
             member.unanswered(self._loop.time(), self._pauses.next())
             return
         if codes.of(answer.error_code) is codes.UNSUPPORTED_VERSION:
             raise self._too_old()
         step = member.answered(answer, asked, report, self._loop.time(), self._pauses.next())
+        if member.generation != asked.generation:
+            LOG.info("%s: member %s in epoch %d", self._settings.group, member.member_id, member.generation)
         if step == PROCEED:
             self._pauses.reset()
         elif step == FIND:

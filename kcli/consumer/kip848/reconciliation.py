@@ -78,11 +78,8 @@ class Reconciliation(Holdings):
     async def _add(self, named: dict[Place, TopicPartition]) -> None:
         added = frozenset(named.values())
         self._places.update(named)
-        self.owned |= added
-        for at in added:
-            self._offsets.written.pop(at, None)
         self._hold(self._member.held | named.keys())
-        await self._callbacks.on_assigned(set(added))
+        await self.take(added)
 
     def _hold(self, places: frozenset[Place]) -> None:
         self._places = {place: at for place, at in self._places.items() if place in places}

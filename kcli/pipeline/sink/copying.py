@@ -55,7 +55,9 @@ class Copying:
     def open(self, sealed: Sealed, settled: Callable[[BatchOutcome], None], target: str) -> None:
         """Fence whoever had the partition before, then look how far they came. Raises OutOfOrder for another task of
         the same run."""
-        settings = sealed.producer.patient(False).replace(transactional_id=transactional_id(self._name, self.at))
+        settings = sealed.producer.for_command(max_block_given=False).replace(
+            transactional_id=transactional_id(self._name, self.at)
+        )
         self._every = min(EVERY, settings.transaction_timeout / 4)
         self._producer = self._kafka.client.producer(settings)
         self._kafka.run(self._producer.start())

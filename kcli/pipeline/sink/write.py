@@ -88,7 +88,7 @@ class Writing:
         from kcli.pipeline.sink.rows import sends_of
 
         with Background(self.sealed.client) as kafka:
-            producer = kafka.client.producer(self.sealed.producer.patient(False))
+            producer = kafka.client.producer(self.sealed.producer.for_command(max_block_given=False))
             producer.on_batch = settled
             kafka.run(producer.start())
             try:

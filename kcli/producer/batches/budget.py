@@ -56,7 +56,7 @@ class Budget:
             async with asyncio.timeout(timeout):
                 await room
         except BaseException as problem:
-            if room.done() and not room.cancelled():
+            if room.done() and not room.cancelled() and room.exception() is None:
                 self.give(size, records)  # room came at the very moment we gave up
             else:
                 if place in self._waiting:
@@ -68,6 +68,12 @@ class Budget:
                     "the cluster does not take records as fast, or does not answer"
                 ) from None
             raise
+
+    def refuse(self, error: Exception) -> None:
+        """Fail each caller that waits for room with the error."""
+        for _, _, room in self._waiting:
+            if not room.done():
+                room.set_exception(error)
 
     def give(self, size: int, records: int) -> None:
         """Give room back and wake those it is enough for, in order."""

@@ -11,6 +11,7 @@ import asyncio
 from kcli import codes
 from kcli.errors import BrokerError, ConnectError, UnknownOutcome
 from kcli.producer.batches.batch import BatchOutcome
+from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from kcli.producer.batches.budget import Budget
     from kcli.producer.batches.queue import PartitionQueue
     from kcli.settings import ProducerSettings
+
+
+LOG = Log("producer")
 
 
 class Counts:
@@ -108,6 +112,8 @@ class Ledger:
             self.on_failure(error)
         batch.break_promises(_unknown(error) if batch.maybe_written else error, own)
         first = next(iter(own.values()), error) if own else error
+        became = "may be stored or not" if batch.maybe_written else "are not stored"
+        LOG.warning("%s[%d]: %d records %s: %s", *batch.at, batch.count, became, first)
         self._settle(queue, batch, BatchOutcome(*batch.at, batch.count, -1, first, batch.maybe_written))
 
     def unanswered(self) -> int:

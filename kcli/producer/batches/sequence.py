@@ -8,12 +8,14 @@ from kcli import codes
 from kcli.backoff import Backoff, retry
 from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded, KcliError
 from kcli.proto.messages.init_producer_id import InitProducerIdRequest
+from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.model import Cluster
     from kcli.settings import ProducerSettings
 
+LOG = Log("producer")
 LAST_EPOCH = 32767
 
 
@@ -69,6 +71,7 @@ class Identity:
             raise NoProducerId
         self.producer_id, self.epoch = answer.producer_id, answer.producer_epoch
         self.unreachable = None
+        LOG.info("producer id %d, epoch %d", self.producer_id, self.epoch)
 
     def bump(self) -> None:
         """The next epoch; after the last one a new id has to be obtained."""
@@ -76,3 +79,4 @@ class Identity:
             self.producer_id = self.epoch = -1
         else:
             self.epoch += 1
+        LOG.info("producer id %d, epoch %d: a sequence was lost", self.producer_id, self.epoch)

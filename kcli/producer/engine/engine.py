@@ -60,6 +60,7 @@ class Engine:
         self._alarm: asyncio.TimerHandle | None = None
         self._wanted = False  # a record will be sent: get the id while metadata is looked up
         self._old: set[str] = set()  # topics whose metadata should be looked at again
+        self._abandoning = 0  # calls of `abandon` under way
         self._entering: set[object] = set()  # senders between their call and their append (A4.10)
 
     def _transactions(self) -> Transactions | None:
@@ -147,11 +148,33 @@ class Engine:
             changed.clear()
             await changed.wait()
 
+    async def abandon(self, error: KcliError) -> None:
+        """Fail what was accepted when this was called and is not on the wire; what is there is waited for, and fails
+        if it comes back to be sent again (D48)."""
+        self.budget.refuse(error)
+        self.ledger.fail_unsent(error)
+        pending, changed = set(self.accumulator.incomplete), self.ledger.changed
+        self._abandoning += 1
+        try:
+            while True:
+                pending = {part for batch in pending for part in unsettled(batch)}
+                for batch in sorted(pending, key=lambda batch: batch.number):
+                    queue = self.accumulator.queues[batch.at]
+                    if batch not in queue.in_flight:
+                        self.ledger.fail(queue, batch, error)
+                        pending.discard(batch)
+                if not pending:
+                    return
+                changed.clear()
+                await changed.wait()
+        finally:
+            self._abandoning -= 1
+
     # -- the supervisor ---------------------------------------------------------------------------------------------
 
     def _on_ready(self) -> None:
         self._wake.set()
-        if self.transactions is not None:
+        if self._abandoning or self.transactions is not None:
             self.ledger.changed.set()  # an abort waits for batches that come back
         for sender in self._senders.values():
             sender.wake()

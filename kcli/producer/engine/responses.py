@@ -10,6 +10,7 @@ from kcli.backoff import after
 from kcli.errors import BrokerError, ConnectError, DeadlineExceeded
 from kcli.producer.batches.split import split
 from kcli.producer.engine.error_policy import LOST_SEQUENCE, Verdict, judge, maybe_written
+from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from kcli.producer.batches.ledger import Ledger
     from kcli.producer.batches.queue import PartitionQueue
     from kcli.settings import ProducerSettings
+
+
+LOG = Log("producer")
 
 
 class Returns:
@@ -62,6 +66,7 @@ class Returns:
         batch.maybe_written = batch.maybe_written or maybe_written(code, self._settings.acks)
         batch.trouble = str(BrokerError(code, "", answer.message))
         if verdict is Verdict.SPLIT:
+            LOG.info("%s[%d]: %d bytes are too large for the broker; the batch is split", *batch.at, batch.size)
             self._accumulator.sizing.too_large(batch.at.topic, batch.raw, batch.size)
             self._accumulator.replace(queue, batch, split(batch, self._settings))
             self._on_ready()
@@ -87,6 +92,7 @@ class Returns:
             self._ledger.refuse(queue, batch, answer)  # the broker forgot the producer: a retry could store it twice
             return
         queue.needs_epoch = queue.needs_epoch or renew
+        LOG.warning("%s[%d]: %d records are sent again: %s", *batch.at, batch.count, batch.trouble)
         queue.back(batch)
         queue.hold(asyncio.get_running_loop().time(), self._settings.retry_backoff)
         self._on_ready()
@@ -117,6 +123,9 @@ class Returns:
         if wait:
             batch.not_before = now + after(batch.retries, first, self._settings.retry_backoff_max)
         batch.retries += 1
+        LOG.warning(
+            "%s[%d]: %d records are sent again (retry %d): %s", *batch.at, batch.count, batch.retries, batch.trouble
+        )
         queue.back(batch)
         queue.hold(now, first)
         self._on_ready()

@@ -8,7 +8,9 @@
 | fnv1a_random | FNV-1a, sarama's default | sticky |
 | fnv1a | FNV-1a | as an empty key: one partition |
 | random | sticky, whatever the key | sticky |
-| roundrobin | one after the other, whatever the key | the same |
+| roundrobin | one after the other of those with a leader, whatever the key | the same |
+
+A function of the caller decides instead in `own_partitioner.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from kcli.proto.core import partition_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     Hash = Callable[[bytes, int], int]
 
@@ -41,9 +43,11 @@ def fnv1a(key: bytes, count: int) -> int:
 
 
 class Partitioner:
-    """By name. `of` gives a partition, or None where the topic's sticky choice decides."""
+    """By name. `of` gives a partition, or None where the topic's sticky choice decides. `available(partition)`: the
+    partition has a leader that takes records."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, available: Callable[[int], bool]) -> None:
+        self._available = available
         self._turn = -1 if name == "roundrobin" else None
         self._hash: Hash | None = {
             "murmur2": partition_of,
@@ -56,11 +60,21 @@ class Partitioner:
         self._keyless = name in ("consistent", "fnv1a")
         self._empty_is_none = name == "consistent_random"
 
-    def of(self, key: bytes | None, count: int) -> int | None:
-        """The partition among `count`."""
+    def of(self, key: bytes | None, everyone: Sequence[int]) -> int | None:
+        """The partition among all of the topic's."""
+        count = len(everyone)
         if self._turn is not None:
-            self._turn = (self._turn + 1) % count
-            return self._turn
+            return self._next(count)
         if self._hash is None or (key is None and not self._keyless) or (self._empty_is_none and not key):
             return None
         return self._hash(key or b"", count)
+
+    def _next(self, count: int) -> int:
+        """The next partition that is available; the next one at all where none is."""
+        assert self._turn is not None
+        for ahead in range(1, count + 1):
+            if self._available(turn := (self._turn + ahead) % count):
+                self._turn = turn
+                return turn
+        self._turn = (self._turn + 1) % count
+        return self._turn

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.errors import DeadlineExceeded, UsageError
+from kcli import codes
+from kcli.backoff import Backoff, retry
+from kcli.errors import BrokerError, DeadlineExceeded, UsageError
 from kcli.model import TopicPartition
 from kcli.producer.intake.hashing import MURMUR2, Partitioner
 from kcli.producer.intake.partitioner import Sticky
@@ -13,14 +15,17 @@ from kcli.proto.core import partition_keys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from kcli.errors import KcliError
     from kcli.model import Cluster
     from kcli.producer.engine.engine import Engine
+    from kcli.producer.intake.own_partitioner import OwnPartitioner
     from kcli.proto.buffer import Buffer
     from kcli.proto.columns import Lines
     from kcli.settings import ProducerSettings
 
+UNKNOWN = (codes.UNKNOWN_TOPIC_OR_PARTITION, codes.UNKNOWN_TOPIC_ID)
 METADATA_CHECK = 60.0  # seconds after which the number of partitions is looked up again (D14)
 
 
@@ -31,9 +36,10 @@ class Placement:
         self._cluster = cluster
         self._settings = settings
         self._sticky: dict[str, Sticky] = {}
-        self._partitioners: dict[str, Partitioner] = {}
+        self._partitioners: dict[str, Partitioner | OwnPartitioner] = {}
         self._columnar = settings.partitioner in MURMUR2
         self._partitions: dict[str, tuple[float, Sequence[int]]] = {}
+        self.closing = False  # what does not exist by now is not waited for any longer
         self.engine: Engine  # each knows the other; the producer introduces them
 
     def forget(self, topics: Iterable[str]) -> None:
@@ -52,18 +58,22 @@ class Placement:
             self.engine.look_again(topic)
         return known[1]
 
-    async def look_up(self, topic: str, partition: int | None) -> Sequence[int]:
-        """As `known`, asking the cluster. Raises BrokerError for a topic that does not exist, UsageError for a
-        partition that is still not there after a refresh (D13)."""
+    async def look_up(self, topic: str, partition: int | None, *, wait: bool = True) -> Sequence[int]:
+        """As `known`, asking the cluster; with `wait` a topic that does not exist is waited for if the settings say so
+        (D47). Raises BrokerError for a topic that does not exist, UsageError for a partition that is still not there
+        after a refresh (D13)."""
+        unknown: list[BrokerError] = []
         try:
             async with asyncio.timeout(self._settings.max_block):
-                partitions = await self._cluster.partitions(topic)
+                partitions = await self._partitions_of(topic, unknown, wait=wait and self._settings.wait_for_topic)
                 if partition is not None and partition not in partitions:
                     await self._cluster.refresh([topic])
                     partitions = await self._cluster.partitions(topic)
                 if partitions[-1] == len(partitions) - 1:
                     partitions = range(len(partitions))  # to be in it is one comparison, however many there are
         except TimeoutError:
+            if unknown:
+                raise self._not_created(unknown[-1]) from None
             text = f"nothing was learned of {topic} within {self._settings.max_block:g} s (max.block.ms)"
             raise DeadlineExceeded(text) from None
         self._partitions[topic] = (asyncio.get_running_loop().time(), partitions)
@@ -71,29 +81,68 @@ class Placement:
             raise UsageError(f"{topic} has no partition {partition}: its partitions are 0-{max(partitions)}")
         return partitions
 
+    async def _partitions_of(self, topic: str, unknown: list[BrokerError], *, wait: bool) -> Sequence[int]:
+        """Kafka's own clients wait for a topic, too: a program may start before its topic is created. `unknown` gets
+        each answer that the topic does not exist."""
+        settings = self._settings
+        pauses = Backoff(settings.retry_backoff, settings.retry_backoff_max)
+
+        def missing(problem: KcliError) -> Backoff | None:
+            if not isinstance(problem, BrokerError) or problem.code not in UNKNOWN:
+                return None
+            unknown.append(problem)
+            return None if self.closing else pauses
+
+        if not wait:
+            return await self._cluster.partitions(topic)
+        until = asyncio.get_running_loop().time() + settings.max_block
+        try:
+            return await retry(lambda: self._cluster.partitions(topic), pauses, until, policy=missing)
+        except BrokerError as problem:
+            if problem.code not in UNKNOWN or self.closing:
+                raise
+            raise self._not_created(problem) from None
+
+    def _not_created(self, problem: BrokerError) -> BrokerError:
+        text = f"the topic does not exist, and was not created within {self._settings.max_block:g} s (max.block.ms)"
+        return BrokerError(problem.code, problem.about, text)
+
     def of_key(self, topic: str, key: bytes | None, everyone: Sequence[int]) -> int | None:
         """Where the records of a key go, None where the topic sticks (D11)."""
         if key is None and self._columnar:
             return None
         partitioner = self._partitioners.get(topic)
         if partitioner is None:
-            partitioner = self._partitioners[topic] = Partitioner(self._settings.partitioner)
-        return partitioner.of(key, len(everyone))
+            partitioner = self._partitioners[topic] = self._partitioner(topic)
+        return partitioner.of(key, everyone)
+
+    def _partitioner(self, topic: str) -> Partitioner | OwnPartitioner:
+        chosen = self._settings.partitioner
+        if isinstance(chosen, str):
+            return Partitioner(chosen, self._available(topic))
+        from kcli.producer.intake.own_partitioner import OwnPartitioner
+
+        return OwnPartitioner(chosen, topic, self._available(topic))
+
+    def _available(self, topic: str) -> Callable[[int], bool]:
+        """Whether a partition of the topic has a leader that takes records (D12)."""
+        cluster, accumulator = self._cluster, self.engine.accumulator
+        patience = self._settings.partitioner_availability_timeout
+
+        def available(partition: int) -> bool:
+            at = TopicPartition(topic, partition)
+            return cluster.has_leader(at) and not (patience and accumulator.overdue(at, patience))
+
+        return available
 
     def sticky(self, topic: str) -> Sticky:
         """The topic's sticky choice (D12)."""
         sticky = self._sticky.get(topic)
         if sticky is None:
-            cluster, accumulator = self._cluster, self.engine.accumulator
-            patience = self._settings.partitioner_availability_timeout
-
-            def available(partition: int) -> bool:
-                at = TopicPartition(topic, partition)
-                return cluster.has_leader(at) and not (patience and accumulator.overdue(at, patience))
-
+            accumulator = self.engine.accumulator
             sticky = self._sticky[topic] = Sticky(
                 lambda: accumulator.sizing.limit(topic),
-                available,
+                self._available(topic),
                 lambda p: accumulator.depth(topic, p),
             )
         return sticky

@@ -59,7 +59,9 @@ class Records:
             deadline = loop.time() + self._settings.max_block
             if self._in_a_row >= AT_A_TIME:
                 await self._breathe()
-            everyone = self._placement.known(topic, partition) or await self._placement.look_up(topic, partition)
+            everyone = self._placement.known(topic, partition)
+            if everyone is None:
+                everyone = await self._placement.look_up(topic, partition, wait=block)
             await self._take(size, deadline - loop.time(), block)
             # nothing is awaited from here on: the choice and the append are one step (D1)
             stamp = now_ms(timestamp)

@@ -32,7 +32,7 @@ class Draft(Value):
 
     async def send(self, client: Client) -> tuple[int, int]:
         """Send it with acks=all and wait; the partition and the offset where it is stored. Raises KcliError."""
-        async with client.producer(ProducerSettings(linger=0.0)) as producer:
+        async with client.producer(ProducerSettings(linger=0.0, wait_for_topic=False)) as producer:
             promise = await producer.send(
                 self.topic,
                 None if self.value is None else self.value.encode("utf-8", "surrogateescape"),

@@ -105,7 +105,7 @@ class Plan(Selection):
     def _producer(self) -> ProducerSettings:
         options = self.options
         changes = self.target.properties.producer
-        settings = ProducerSettings(**changes).patient("max_block" in changes)
+        settings = ProducerSettings(**changes).for_command(max_block_given="max_block" in changes)
         if not self.elsewhere and options.to_properties:
             raise UsageError("--to-X is about DST's cluster: --to-profile or --to-bootstrap names it")
         if self.keep is None and not options.repartition and options.compression is None:

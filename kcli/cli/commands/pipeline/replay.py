@@ -112,7 +112,7 @@ class Plan(Selection):
             else self.connection
         )
         changes = self.target.properties.producer
-        self.producer = ProducerSettings(**changes).patient("max_block" in changes)
+        self.producer = ProducerSettings(**changes).for_command(max_block_given="max_block" in changes)
         if options.compression is not None:
             codec, level = text.codec(options.compression)
             self.producer = self.producer.replace(compression=codec, compression_level=level)

@@ -51,6 +51,7 @@ class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions):
     )
     partition = integer("-p", "--partition", least=-1, help="-1: by key (default).")
     compression = compression()
+    wait_for_topic = flag("--wait-for-topic", help="Wait for a topic that does not exist yet, up to max.block.ms.")
     acks = choice("--acks", of=("all", "-1", "1", "0"), help="Required acknowledgements (default: all).")
     timestamp = text("--timestamp", metavar="TIME", help="Timestamp for every record (default: now).")
     transactional_id = text(
@@ -141,7 +142,9 @@ class Plan:
             if changes.get("idempotence"):
                 raise UsageError("enable.idempotence=true needs acks=all")
             changes["idempotence"] = False
-        settings = ProducerSettings(**changes).patient("max_block" in changes)
+        settings = ProducerSettings(**changes).for_command(
+            max_block_given="max_block" in changes, wait_for_topic=options.wait_for_topic
+        )
         level = settings.compression_level
         if level is not None:
             check_level(settings.compression, level, f"compression.level={level}")

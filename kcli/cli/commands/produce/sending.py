@@ -148,7 +148,18 @@ class Sending:
         """Look the topic up where nothing was read: a wrong name is an error all the same. Raises
         BrokerError."""
         if self.cluster is not None and not self.skipped:
-            await self.cluster.partitions(self.plan.topic)
+            await self.producer.partitions(self.plan.topic)
+
+    async def announce_wait(self) -> None:
+        """With --wait-for-topic: say that the topic does not exist yet, and how long it is waited for."""
+        settings, topic = self.plan.settings, self.plan.topic
+        if not settings.wait_for_topic or self.cluster is None:
+            return
+        try:
+            await self.cluster.partitions(topic)
+        except BrokerError as problem:
+            if problem.code is codes.UNKNOWN_TOPIC_OR_PARTITION and not self.plan.connection.quiet:
+                say(f"{topic}: this topic does not exist yet; waiting up to {settings.max_block:g} s for it")
 
     async def _block(self, name: str, buffer: bytearray, end: int, line: int) -> int:
         """Whole records of one block; returns the number of lines up to here."""
@@ -251,7 +262,9 @@ async def send(sending: Sending, stop: Stop) -> int:
     stop.last_words = lambda: say(f"stopped: {sending.summary()}")
     problem: KcliError | OSError | None = None
     try:
-        await stop.unless(sending.everything())
+        await stop.unless(sending.announce_wait())
+        if not stop.asked:
+            await stop.unless(sending.everything())
         if not stop.asked:
             await stop.unless(sending.producer.flush() if sending.read else sending.topic_exists())
     except (KcliError, OSError) as raised:
@@ -269,7 +282,7 @@ async def send(sending: Sending, stop: Stop) -> int:
 async def explained(sending: Sending, problem: KcliError | OSError | None) -> KcliError | OSError | None:
     """The problem; for a topic that does not exist with the names that are like it."""
     unknown = isinstance(problem, BrokerError) and problem.code is codes.UNKNOWN_TOPIC_OR_PARTITION
-    if not unknown or sending.cluster is None:
+    if not unknown or sending.cluster is None or sending.plan.settings.wait_for_topic:
         return problem
     from kcli.cli.commands.consume.selection import no_such_topic
 

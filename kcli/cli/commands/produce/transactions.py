@@ -173,7 +173,9 @@ async def send(sending: TransactionalSending, stop: Stop) -> int:
     stop.last_words = lambda: say(f"stopped: {sending.summary()}")
     problem: KcliError | OSError | None = None
     try:
-        await stop.unless(sending.everything())
+        await stop.unless(sending.announce_wait())
+        if not stop.asked:
+            await stop.unless(sending.everything())
         if not stop.asked:
             if sending.error is not None:
                 raise sending.error

@@ -78,7 +78,7 @@ class Plan(Selection):
             skip=options.on_error == "skip",
         )
         changes = self.connection.properties.producer
-        self.producer = ProducerSettings(**changes).patient("max_block" in changes)
+        self.producer = ProducerSettings(**changes).for_command(max_block_given="max_block" in changes)
         if self.exactly_once:
             self.producer = self.producer.replace(transactional_id=options.transactional_id or self.group)
 

@@ -157,7 +157,7 @@ class Settings:
         given = self.properties.producer
         changes = {"partitioner": "consistent_random", **given, **self._weaker(given), **_timeouts(given)}
         try:
-            return ProducerSettings(**changes).patient("max_block" in changes)
+            return ProducerSettings(**changes).for_command(max_block_given="max_block" in changes)
         except (UsageError, ValueError) as problem:
             raise Fatal(str(problem)) from None
 
