@@ -1,8 +1,8 @@
 """Logging for programs that ask for it: the standard `logging`, under names below `kcli` (docs/library/logging.md).
 
-kcli never imports `logging`: while the program has not imported it nobody can listen, and a call is one look into a
-dict. Nothing is logged for a record or a request, only for what happens to connections, metadata, batches that are
-sent again, and groups.
+kcli never imports `logging`: while the program has not imported it there is no handler, and a call reads one dict.
+Nothing is logged for a record or a request, only what happens to connections, metadata, groups and batches that are
+sent again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ DEBUG, INFO, WARNING = 10, 20, 30  # as in `logging`
 
 
 class Log:
-    """The logger of one subject. Texts have `logging`'s placeholders, filled in only if somebody listens."""
+    """The logger of one subject. Texts have `logging`'s placeholders, filled in only at an enabled level."""
 
     __slots__ = ("_logger", "_name")
 
@@ -35,7 +35,7 @@ class Log:
         self._write(INFO, text, values)
 
     def warning(self, text: str, *values: object) -> None:
-        """Something failed, and kcli tries again or goes on without it."""
+        """Something failed, and kcli tries again or continues without it."""
         self._write(WARNING, text, values)
 
     def _write(self, level: int, text: str, values: tuple[object, ...]) -> None:
