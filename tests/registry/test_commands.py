@@ -273,3 +273,26 @@ def test_two_schemas_are_compared(commands: Commands, subject: Names) -> None:
     ]
     assert "has no such version (40402)" in commands.run("diff", name, f"{name}@7", code=1).err
     assert "expected two schemas" in commands.run("diff", name, code=2).err
+
+
+def test_versions_and_subjects_are_deleted_after_their_plan(commands: Commands, subject: Names) -> None:
+    name = subject("s")
+    commands.registered(name, commands.avro("v1.avsc", "id:int"))
+    commands.registered(name, commands.avro("v2.avsc", "id:int", "note:string="))
+    assert [row["result"] for row in commands.rows("delete", name)] == ["would delete"] * 2
+    assert [row["version"] for row in commands.rows("versions", name)] == [1, 2]
+    assert [row["result"] for row in commands.rows("delete", f"{name}@1", "--execute")] == ["deleted"]
+    assert [row["version"] for row in commands.rows("versions", name)] == [2]
+    assert [row["version"] for row in commands.rows("delete", name, "--execute")] == [2]
+    assert "the registry has no such subject" in commands.run("delete", name, "--execute", code=1).err
+    commands.run("get", name, code=1)
+
+
+def test_what_others_refer_to_is_not_deleted(commands: Commands, subject: Names) -> None:
+    money, orders = subject("money"), subject("orders-value")
+    commands.registered(money, commands.avro("money.avsc", "cents:long", record="Money"))
+    path = commands.avro("orders.avsc", "price:Money")
+    number = commands.registered(orders, path, "--reference", f"Money={money}@1")
+    (row,) = commands.rows("delete", money, "--execute", code=1)
+    assert (row["references"], row["result"]) == ([str(number)], "referenced")
+    assert [row["version"] for row in commands.rows("versions", money)] == [1]

@@ -40,8 +40,9 @@ SUBJECTS: dict[str, tuple[str, str]] = {
         "Describe, reset, export, clone and delete consumer groups.",
     ),
     "registry": (
-        "registry.list registry.describe registry.diff registry.register registry.check registry.settings",
-        "List, register, check and copy the schemas of a registry.",
+        "registry.list registry.describe registry.diff registry.register registry.check registry.delete "
+        "registry.settings",
+        "List, compare, register, check and delete schemas.",
     ),
     "rollback": ("groups.reset.rollback", "Rewind a group to a time found in the record values."),
     "lag": ("lag.lag lag.rows", "Show consumer lag by group, topic or partition."),

@@ -1,0 +1,124 @@
+"""`kcli registry delete`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.cli.commands.registry.describe import hinted
+from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened, subject_of
+from kcli.cli.output.tables.rows import Row, column, shape
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import ChangeOptions
+from kcli.cli.parsing.option import flag
+from kcli.cli.runtime.answer import plural, say, words_of
+from kcli.cli.runtime.change import PlannedChange, make_change
+from kcli.errors import KcliError
+
+if TYPE_CHECKING:
+    from kcli.cli.output.tables.document import Document
+
+
+class DeletedRow(Row, section="versions"):
+    subject: str = column("Name of the subject.", rank=1)
+    version: int = column("The version.", rank=1)
+    references: list[str] = column("Ids of the schemas that refer to it; it is not deleted then.")
+    result: str = column("would delete, deleted, referenced or failed.", unit="word", rank=1)
+    error: str | None = column("Why it was not deleted; null when it was.", table=False, unit="sentence")
+
+
+SHAPE = shape("registry.delete", "Versions that were deleted, or would be, one a row.", DeletedRow)
+
+
+class DeleteOptions(RegistryOptions, ChangeOptions):
+    permanent = flag("--permanent", help="Delete for good what is soft-deleted already.")
+
+
+@command(
+    "registry delete",
+    help="Delete subjects, or versions of them.",
+    words="SUBJECT[@VERSION]",
+    examples="""
+kcli registry delete orders-value@2
+kcli registry delete orders-value --execute
+kcli registry delete orders-value --permanent --execute""",
+)
+def delete(options: DeleteOptions) -> int:
+    """Delete subjects, or single versions. A soft-deleted version is not listed, and its id still reads records;
+    --permanent deletes it for good, after that. A version that other schemas refer to is not deleted. The plan comes
+    first, --execute applies it. No undo file is kept: `kcli registry describe` prints the text beforehand.
+    """
+    words = words_of(options, "SUBJECT")
+
+    async def make_plan(registry: Registry, document: Document) -> PlannedChange | None:
+        rows = document.of(DeletedRow)
+        whole: list[str] = []
+        for word in words:
+            subject, version = subject_of(word)
+            try:
+                found = [await _row(registry, subject, number) for number in await _numbers(registry, options, word)]
+            except KcliError as problem:
+                document.fail(await hinted(registry, problem, word), word)
+                continue
+            rows += found
+            if version is None and all(row.result == "would delete" for row in found):
+                whole.append(subject)
+        for row in rows:
+            if row.error is not None:
+                document.fail(KcliError(row.error), row.subject)
+        ready = [row for row in rows if row.result == "would delete"]
+        if not ready or document.errors:
+            return None
+
+        async def carry_out() -> int | None:
+            for subject in whole:
+                await _settle(document, [row for row in ready if row.subject == subject], registry, options, whole=True)
+            for row in ready:
+                if row.subject not in whole:
+                    await _settle(document, [row], registry, options, whole=False)
+            say(options, f"{plural(sum(row.result == 'deleted' for row in rows), 'version')} deleted")
+            return None
+
+        return PlannedChange(
+            names=list(dict.fromkeys(row.subject for row in ready)), verb="delete", noun="subject", carry_out=carry_out
+        )
+
+    return make_change(options, SHAPE, make_plan, opened(options))
+
+
+async def _numbers(registry: Registry, options: DeleteOptions, word: str) -> list[int]:
+    """The versions that a word names."""
+    subject, version = subject_of(word)
+    if version is not None:
+        return [(await registry.client.version(subject, version, deleted=options.permanent)).version]
+    return await registry.client.versions(subject, deleted=options.permanent)
+
+
+async def _row(registry: Registry, subject: str, version: int) -> DeletedRow:
+    try:
+        ids = [str(number) for number in await registry.client.referenced_by(subject, version)]
+    except KcliError as problem:
+        if getattr(problem, "status", 0) != 404:
+            raise
+        ids = []  # of a soft-deleted version registries do not say it
+    error = f"{subject} version {version}: schemas {', '.join(ids)} refer to it: delete them first" if ids else None
+    result = "referenced" if ids else "would delete"
+    return DeletedRow(subject=subject, version=version, references=ids, result=result, error=error)
+
+
+async def _settle(
+    document: Document, rows: list[DeletedRow], registry: Registry, options: DeleteOptions, *, whole: bool
+) -> None:
+    """Delete a subject, or one version, and put what became of it into the rows."""
+    subject, client = rows[0].subject, registry.client
+    try:
+        if whole:
+            await client.delete_subject(subject, permanent=options.permanent)
+        else:
+            await client.delete_version(subject, rows[0].version, permanent=options.permanent)
+    except KcliError as problem:
+        document.fail(problem, subject)
+        for row in rows:
+            row.result, row.error = "failed", str(problem)
+    else:
+        for row in rows:
+            row.result = "deleted"
