@@ -116,9 +116,9 @@ async def test_librdkafka_sets_reads_and_removes_acls(sandbox: SandboxThread) ->
     assert [one.name for one in gone.result(SECOND)] == ["orders"]
     assert rules(sandbox) == {MEMBER}
     wrong = librdkafka.AclBinding(
-        kinds.GROUP, "g", patterns.LITERAL, "User:b", "*", operations.WRITE, permissions.ALLOW
+        kinds.BROKER, "other", patterns.LITERAL, "User:b", "*", operations.ALTER, permissions.ALLOW
     )
-    with pytest.raises(KafkaException, match="not of resource type group"):
+    with pytest.raises(KafkaException, match="the only one of the CLUSTER resource is kafka-cluster"):
         next(iter(client.create_acls([wrong]).values())).result(SECOND)
 
 
