@@ -17,7 +17,7 @@ RECORDS := $(addprefix tests/,proto producer consumer serde interop sandbox kafk
 	$(addprefix cli/commands/,cat consume copy produce redrive))
 LATE := admin broker cluster consumer lag producer sandbox seeking cli kafka/broker/test_security.py
 
-.PHONY: demo tables reference docs quick test test-spark test-pure test-pictures test-dist dist deb onefile alone nightly asan check schedules late chaos storm soak soak-tui screenshots recordings bench bench-pipeline clean format
+.PHONY: demo tables reference docs quick test test-spark test-pure test-pictures test-dist test-root versions dist deb onefile alone nightly asan check schedules late chaos storm soak soak-tui screenshots recordings bench bench-pipeline clean format
 
 $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/*.c kcli/proto/*.pyx kcli/proto/compiled/*.pxi)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -69,6 +69,12 @@ deb: $(RELEASE)/.made dist  ## dist/*.deb for this Debian: a virtual environment
 
 test-dist: $(VENV)/.made-dev dist  ## the wheels in empty environments without a compiler: the first minute of the README
 	$(subst -n $(WORKERS),-n 0,$(PYTEST)) tests/release -m dist $(ARGS)
+
+test-root:  ## the client's tests on the Python of another Debian: SUITE=trixie (3.13) or forky (3.14), in ROOT; needs root and debootstrap
+	tests/debian_root.sh $(or $(SUITE),trixie) $(or $(ROOT),build/roots/$(or $(SUITE),trixie))
+
+versions: $(VENV)/.made-dev  ## the main job on old, middle and new Kafkas: 2.1.1 to the newest; VERSIONS="3.9.1" selects
+	$(BIN)/python -m tests.kafka.versions $(VERSIONS)
 
 alone: $(VENV)/.made-dev  ## each test function of FOLDER (tests) in a process of its own: no test needs another
 	$(BIN)/python -m tests.alone $(or $(FOLDER),tests)

@@ -37,6 +37,12 @@ if [ "$1" = remove ] || [ "$1" = deconfigure ]; then
     update-alternatives --remove kcli /opt/kcli-kafka/bin/kcli
 fi
 """
+POSTRM = """#!/bin/sh
+set -e
+if [ "$1" = remove ] || [ "$1" = purge ]; then
+    rm -rf /opt/kcli-kafka
+fi
+"""
 CONTROL = """Package: kcli-kafka
 Version: {version}
 Architecture: {architecture}
@@ -134,7 +140,7 @@ def _control(root: Path, version: str) -> None:
         next_python=f"{major}.{int(minor) + 1}",
     )
     (folder / "control").write_text(text)
-    for name, script in (("postinst", POSTINST), ("prerm", PRERM)):
+    for name, script in (("postinst", POSTINST), ("prerm", PRERM), ("postrm", POSTRM)):
         (folder / name).write_text(script)
         (folder / name).chmod(0o755)
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from kcli import codes
+from kcli.admin.cluster.brokers import fenced_brokers
 from kcli.admin.groups.commits import delete_commits, write_commits
 from kcli.admin.groups.committed import committed_offsets
 from kcli.asking.coordinators import Coordinators
@@ -28,6 +29,7 @@ BOTH = {ZERO: OffsetAndMetadata(offset=0, leader_epoch=0, metadata="mine"), ONE:
 class World:
     def __init__(self, sandbox: Sandbox, client: Client) -> None:
         self.faults = sandbox.faults
+        self.settings = ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))
         self.coordinators = Coordinators(client.cluster)
 
     async def committed(self) -> object:
@@ -49,6 +51,25 @@ async def test_E43_what_is_committed_from_outside_is_read_back_with_epoch_and_me
     assert await delete_commits(world.coordinators, "g", [ONE]) == {ONE: True}
     assert await world.committed() == {ZERO: BOTH[ZERO]}
     assert await delete_commits(world.coordinators, "g", [ONE]) == {ONE: True}
+
+
+@pytest.mark.parametrize("highest", [5, 7])
+async def test_E43_stable_offsets_are_read_from_brokers_that_know_no_unstable_ones(world: World, highest: int) -> None:
+    """Kafka 2.1 speaks OffsetFetch 5; `require_stable` is of version 7 (Kafka 2.5)."""
+    assert await write_commits(world.coordinators, "g", BOTH) == {ZERO: True, ONE: True}
+    for broker in (1, 2):
+        world.faults.wire.speak_only("OffsetFetch", 1, highest, broker=broker)
+    async with Client(world.settings) as client:
+        assert (await committed_offsets(Coordinators(client.cluster), ["g"], stable=True))["g"] == BOTH
+
+
+@pytest.mark.parametrize("highest", [0, 1])
+async def test_brokers_that_list_no_fenced_ones_are_no_error(world: World, highest: int) -> None:
+    """DescribeCluster 2 is of Kafka 4.0; a Kafka 3 speaks it without."""
+    for broker in (1, 2):
+        world.faults.wire.speak_only("DescribeCluster", 0, highest, broker=broker)
+    async with Client(world.settings) as client:
+        assert await fenced_brokers(client.cluster) == []
 
 
 async def test_E40_a_coordinator_that_moves_is_found_again(world: World) -> None:

@@ -50,6 +50,7 @@ PIECES = {
     "soak": Piece(3, (("make", "soak"),)),
     "soak-tui": Piece(3, (("make", "soak-tui"),)),
     "late": Piece(8, (("make", "late"),)),
+    "versions": Piece(3, (("make", "versions"),)),
 }
 
 

@@ -13,7 +13,7 @@ from kcli.admin.cluster.kafka_versions import release_of
 from kcli.admin.storage.log_dirs import log_dirs
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.asking.ask import ask_anyone
-from kcli.errors import KcliError, UnsupportedVersion
+from kcli.errors import KcliError, TooOld, UnsupportedVersion
 from kcli.model import Cluster, Node
 from kcli.proto.messages.api_versions import ApiVersionsRequest
 from kcli.values import Value, field
@@ -98,7 +98,7 @@ async def fenced_brokers(cluster: Cluster) -> list[Node]:
 
     try:
         answer = await ask_anyone(cluster, DescribeClusterRequest(include_fenced_brokers=True))
-    except UnsupportedVersion:
+    except (UnsupportedVersion, TooOld):
         return []
     return [
         Node(broker.broker_id, broker.host, broker.port, broker.rack) for broker in answer.brokers if broker.is_fenced

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kcli.model import Broker, Cluster
     from kcli.proto.messages.offset_fetch import OffsetFetchResponsePartition, OffsetFetchResponsePartitions
 
-OFFSET_FETCH, MANY_GROUPS_SINCE = 9, 8
+OFFSET_FETCH, STABLE_SINCE, MANY_GROUPS_SINCE = 9, 7, 8
 
 
 async def committed_offsets(
@@ -28,14 +28,15 @@ async def committed_offsets(
 ) -> dict[str, dict[TopicPartition, OffsetAndMetadata | KcliError] | KcliError]:
     """All that each group committed: one request per coordinator (KIP-709), one per group before Kafka 3.0.
     A group that does not exist has committed nothing, which is not an error here. `stable` waits for transactions
-    that are about to commit offsets (KIP-447)."""
+    that are about to commit offsets (KIP-447); a broker before Kafka 2.5 cannot."""
     cluster = coordinators.cluster
 
     async def ask(
         broker: Broker, some: list[str]
     ) -> dict[str, dict[TopicPartition, OffsetAndMetadata | KcliError] | KcliError]:
-        if (await broker.versions()).get(OFFSET_FETCH, (0, 0))[1] < MANY_GROUPS_SINCE:
-            return await _one_by_one(broker, some, stable)
+        highest = (await broker.versions()).get(OFFSET_FETCH, (0, 0))[1]
+        if highest < MANY_GROUPS_SINCE:
+            return await _one_by_one(broker, some, stable and highest >= STABLE_SINCE)
         asked = [OffsetFetchRequestGroup(group_id=group, topics=None) for group in some]
         answer = await broker.ask(OffsetFetchRequest(groups=asked, require_stable=stable))
         ids = {t.topic_id for row in answer.groups for t in row.topics if not t.name and t.topic_id != NO_ID}
