@@ -73,6 +73,10 @@ ELSEWHERE = {
     "redrive": "never asks: tests/cli/commands/redrive",
     "pipeline checkpoint": "needs a checkpoint of Spark: tests/pipeline/jobs/test_checkpoint_reset.py",
     "pipeline finalize": "needs files of Spark: tests/pipeline",
+    **dict.fromkeys(
+        ("registry register", "registry compat", "registry mode", "registry delete"),
+        "needs a registry: tests/registry/test_commands.py",
+    ),
 }
 
 

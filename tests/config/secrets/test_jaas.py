@@ -33,8 +33,11 @@ def test_the_login_modules_of_kafka_are_known() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('com.sun.security.auth.module.JndiLoginModule required user.provider.url="ldap://evil";', "is not known"),
-        ("org.apache.kafka.common.security.ssl.X required;", "is not known"),
+        (
+            'com.sun.security.auth.module.JndiLoginModule required user.provider.url="ldap://evil";',
+            "unknown login module Jndi",
+        ),
+        ("org.apache.kafka.common.security.ssl.X required;", "unknown login module"),
         (f'{PLAIN} required password="hunter2"', "semicolon"),
         (f'{PLAIN} required password="hunter2;', "a quotation mark is not closed"),
         (f'{PLAIN} password="hunter2";', "comes one of required"),
