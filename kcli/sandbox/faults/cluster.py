@@ -55,7 +55,7 @@ class ClusterFaults:
         self._topics.partition(topic, partition).leader_epoch = epoch
 
     def absent(self, topic: str, *, times: int = 1, broker: int | None = None) -> None:
-        """Metadata leaves `topic` out of its next answers, as a broker that has not heard of it (C6)."""
+        """The next Metadata answers do not contain `topic`, as those of a broker with old metadata (C6)."""
         self._planned.plan("absent", "Metadata", times=times, broker=broker, topic=topic)
 
     def stale_metadata(self, broker: int) -> None:

@@ -8,9 +8,10 @@ import re
 import pytest
 
 from kcli.cli import main as entry
+from kcli.cli.parsing.help.examples import fitted
 from kcli.cli.parsing.help.page import EXAMPLES, page
 from kcli.cli.parsing.help.topics import EXPLAINED, TOPICS
-from kcli.cli.parsing.registry import SECTIONS, SUBJECTS, UNLISTED, every
+from kcli.cli.parsing.registry import SECTIONS, SUBJECTS, UNLISTED, declared, every
 from tests.each import each
 
 WIDTH = 80
@@ -42,15 +43,30 @@ def test_the_most_used_come_first_and_kpaxs_commands_are_not_listed(capsys: pyte
 def test_a_page_is_at_most_80_columns_wide(path: str) -> None:
     command = PAGES[path]
     about, _, examples = command.description.partition(EXAMPLES)
+    alone = [re.sub(r" +# .*", "", line) for line in examples.split("\n")]
     for everything in (False, True):
         lines = page(path, command, WIDTH, everything).splitlines()
-        wide = [line for line in lines if len(line) > WIDTH and line not in examples.split("\n")]
+        wide = [line for line in lines if len(line) > WIDTH and line not in alone]
         assert not [line for line in wide if not line.startswith("  -")], "only a long row of spellings may be wider"
     assert about.strip()
 
 
+@each(
+    ("width", "shown"),
+    [
+        (80, ["  kcli a       # the first", "  kcli long b  # second", "  kcli c"]),
+        (23, ["  kcli a  # the first", "  kcli long b  # second", "  kcli c"]),
+        (22, ["  kcli a  # the first", "  # second", "  kcli long b", "  kcli c"]),
+    ],
+)
+def test_comments_of_examples_have_a_column_or_a_line(width: int, shown: list[str]) -> None:
+    assert list(fitted(["  kcli a  # the first", "  kcli long b     # second", "  kcli c"], width)) == shown
+
+
 def test_consume_fits_46_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    assert len(printed(capsys, "consume", "--help").splitlines()) <= 46
+    lines = printed(capsys, "consume", "--help").splitlines()
+    assert len(lines) <= 46
+    assert all(len(line) <= WIDTH for line in lines)
 
 
 @each("path", PAGES)
@@ -83,6 +99,13 @@ def test_a_group_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
     out = printed(capsys, "topics", "--help")
     assert "Examples:\n  kcli topics list\n" in out
     assert "\n  stats " in out
+
+
+@each("subject", [name for name in SUBJECTS if isinstance(declared(name), dict)])
+def test_a_command_of_a_group_has_one_line(subject: str, capsys: pytest.CaptureFixture[str]) -> None:
+    listed = printed(capsys, subject, "--help").partition("\nCommands:\n")[2].partition("\n\n")[0].splitlines()
+    assert len(listed) == len(declared(subject))
+    assert all(line.startswith("  ") and line[2] != " " and len(line) <= WIDTH for line in listed)
 
 
 @each("name", TOPICS)

@@ -35,7 +35,7 @@ class WhoCanOptions(ReadOptions):
 
 @command(
     "acls who-can",
-    help="Show the principals allowed to use a resource, and the ACL that decides.",
+    help="Show principals allowed to use a resource, and why.",
     words="OPERATION RESOURCE [NAME]",
     examples="""
 kcli acls who-can write topic orders

@@ -37,7 +37,7 @@ class ApplyOptions(PruneOptions, UndoOptions):
 kcli apply cluster.yaml                        # the plan
 kcli apply cluster.yaml --execute
 kcli apply topics/ acls.toml --execute
-kcli apply cluster.yaml --prune --dry-run      # what would go, too; checked by the brokers
+kcli apply cluster.yaml --prune --dry-run      # with deletions; checked by the brokers
 kcli export | kcli apply - -b other:9092 --execute""",
 )
 def apply(options: ApplyOptions) -> int:

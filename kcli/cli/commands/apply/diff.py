@@ -26,7 +26,7 @@ class DiffOptions(PruneOptions, ReadOptions):
     words="FILE",
     examples="""
 kcli diff cluster.yaml
-kcli diff topics/ --prune                      # also what is there and not declared
+kcli diff topics/ --prune                      # also resources that no file declares
 kcli diff cluster.yaml -J | jq '.changes[].name'""",
 )
 def diff(options: DiffOptions) -> int:

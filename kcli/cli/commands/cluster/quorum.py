@@ -32,7 +32,7 @@ SHAPE = shape("cluster.quorum", "The KRaft quorum: one row for it, one for each 
 
 @command(
     "cluster quorum",
-    help="Show controllers of the KRaft quorum: voters, observers and their lag.",
+    help="Show the KRaft quorum: voters, observers and lag.",
     examples="""
 kcli cluster quorum
 kcli cluster quorum -J | jq '.nodes[] | select(.lag > 100)'""",

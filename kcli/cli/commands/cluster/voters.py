@@ -48,7 +48,7 @@ REMOVE = shape("cluster.voters.remove", "The controller whose vote changed, or w
 
 @command(
     "cluster voters",
-    help="Voters of the KRaft quorum: controllers, addresses, directories.",
+    help="List the controllers of the KRaft quorum.",
     examples="""
 kcli cluster voters
 kcli cluster voters -J | jq '.voters[] | select(.role != "observer")'""",

@@ -41,7 +41,7 @@ class CheckOptions(RowOptions, RemarkOptions):
     words="[PROFILE]...",
     examples="""
 kcli config check
-kcli config check prod --secrets      # look secrets up too, and open keys with them""",
+kcli config check prod --secrets      # resolve secrets too, and open keys""",
 )
 def check(options: CheckOptions) -> int:
     """Check profiles without connecting: names, values, files. `kcli doctor` checks the connection."""

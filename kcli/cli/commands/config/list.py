@@ -33,7 +33,7 @@ class ListOptions(RowOptions, RemarkOptions):
 
 @command(
     "config list",
-    help="Profiles of the project and of the user.",
+    help="List the profiles of the project and of the user.",
     examples="""
 kcli config list
 kcli config list --format plain | cut -f1""",

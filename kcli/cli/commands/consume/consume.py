@@ -36,11 +36,11 @@ LEAVE = 5.0  # and leaving the group
     words="TOPIC...",
     examples=r"""
 kcli consume orders -e                           # all records, then stop
-kcli consume orders -o -10 -e                    # the last ten of each partition
+kcli consume orders -o -10 -e                    # the last ten of each
 kcli consume orders --start -1h --end now        # a range of time
 kcli consume orders -e -f '%T{iso} %p %o %k %s\n'
 kcli consume orders -e --where 'value.user.id == 42 and value.total > 9.5'
-kcli consume '^orders-' -e --order time -J       # a pattern, merged by time, as JSON
+kcli consume '^orders-' -e --order time -J       # merged by time, as JSON
 kcli consume orders -g billing                   # as a member of a group""",
     details="""
 With -g, kcli joins the group and commits what was printed, never more. `-X group.protocol=consumer` joins by KIP-848.

@@ -71,7 +71,7 @@ class Plan(Selection):
     words="TOPIC...",
     examples=r"""
 kcli tail orders
-kcli tail orders --where 'value.total > 100'        # as they come
+kcli tail orders --where 'value.total > 100'        # new ones that match
 kcli tail 'orders-*' payments -n 100 -f '%T{iso} %t %s\n'
 kcli tail orders -n 5 --no-follow -J""",
 )

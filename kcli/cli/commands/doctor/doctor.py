@@ -55,7 +55,7 @@ class DoctorOptions(OutputOptions):
     "doctor",
     examples="""
 kcli doctor -b kafka-1:9092
-kcli doctor --profile prod -t orders -g billing      # what I may do with them
+kcli doctor --profile prod -t orders -g billing      # with your permissions on them
 kcli doctor --profile prod -J | jq '.steps[] | select(.status == "failed")'""",
 )
 def run(options: DoctorOptions) -> int:

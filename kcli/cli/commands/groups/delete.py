@@ -46,7 +46,7 @@ class DeleteOptions(NamedGroups, EveryGroup, PatternOptions, UndoOptions):
     help="Delete groups without members.",
     words="GROUP",
     examples="""
-kcli groups delete billing --dry-run     # what would happen
+kcli groups delete billing --dry-run     # the plan
 kcli groups delete billing --execute
 kcli groups delete 'ci-*' --dry-run      # all that match""",
 )

@@ -31,7 +31,7 @@ class ListOptions(ReadOptions):
 
 @command(
     "leaders list",
-    help="Partitions that are leaderless or not led by their preferred replica.",
+    help="List partitions not led by their preferred replica.",
     examples="""
 kcli leaders
 kcli leaders list --internal -J | jq '.partitions[] | select(.leader == null)'""",

@@ -43,7 +43,7 @@ class DoctorOptions(SparkOptions, ReportOptions, QuietOptions):
 
 @command(
     "pipeline doctor",
-    help="Check whether pipelines can run: PySpark, Java, memory, a tiny job.",
+    help="Check PySpark, Java and memory; run a tiny job.",
     examples="""
 kcli pipeline doctor
 kcli pipeline doctor --java-home /opt/jdk-21 -J""",

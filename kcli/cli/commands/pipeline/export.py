@@ -55,8 +55,8 @@ kcli pipeline export orders --file-format parquet out/orders
 kcli pipeline export orders --file-format parquet out -o @-1d: --partition-by date,partition
 kcli pipeline export orders --file-format csv out --value-format json --select 'key, value.user, value.total'
 kcli pipeline export orders --file-format json out --where 'partition = 3 AND offset >= 1000' --files 1
-kcli pipeline export orders --file-format parquet out --once          # again tomorrow: what came since
-kcli pipeline export orders --file-format parquet out --dry-run       # how much would it be?""",
+kcli pipeline export orders --file-format parquet out --once          # again tomorrow: the new records
+kcli pipeline export orders --file-format parquet out --dry-run       # only the plan""",
 )
 def export(options: ExportOptions) -> int:
     """Write the records of topics into files in folder DIR: key, value, topic, partition, offset, timestamp,

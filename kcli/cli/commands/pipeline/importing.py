@@ -72,7 +72,7 @@ kcli pipeline import out/orders orders-2
 kcli pipeline import out/orders orders-2 --keep-partitions --keep-timestamps
 kcli pipeline import users.csv users --key-column id --value json
 kcli pipeline import 'logs/*.json' logs --value-column message --where "level = 'ERROR'"
-kcli pipeline import inbox/ orders --file-format json --once            # files that are new since the last run""",
+kcli pipeline import inbox/ orders --file-format json --once            # files added since the last run""",
 )
 def import_files(options: ImportOptions) -> int:
     """Send the rows of files as records to TOPIC. Files of `export` restore key, value and headers, and with

@@ -41,7 +41,7 @@ class SqlOptions(RowsOptions, SourceOptions, PipelineOptions):
 
 @command(
     "pipeline sql",
-    help="Spark SQL over topics: batch or continuous; to the terminal, a topic or files.",
+    help="Run Spark SQL over topics, batch or continuous.",
     words="[SQL]",
     examples="""
 kcli pipeline sql 'SELECT partition, count(*) FROM orders GROUP BY partition'

@@ -20,7 +20,7 @@ class WarmupOptions(SparkOptions, QuietOptions):
 
 @command(
     "pipeline warmup",
-    help="Make the class-data archive: Spark starts in half the time.",
+    help="Create a class-data archive: Spark starts in half the time.",
     examples="""
 kcli pipeline warmup""",
 )

@@ -39,7 +39,7 @@ class DescribeOptions(EntityOptions, ReadOptions):
 
 @command(
     "quotas list",
-    help="All quotas.",
+    help="List all quotas.",
     examples="""
 kcli quotas
 kcli quotas list -J | jq '.quotas[] | select(.quota == "producer_byte_rate")'""",
@@ -55,10 +55,10 @@ def list_all(options: ReadOptions) -> int:
 
 @command(
     "quotas describe",
-    help="Show the quotas of a user, a client-id, an address, or of all of a kind.",
+    help="Show quotas of a user, a client-id or an address.",
     examples="""
 kcli quotas describe --user alice               # also those of alice with a client-id
-kcli quotas describe --user alice --strict      # only those of alice herself
+kcli quotas describe --user alice --strict      # only those of alice alone
 kcli quotas describe --user-default --any client-id
 kcli quotas describe --any ip""",
 )

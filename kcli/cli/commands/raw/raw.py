@@ -43,7 +43,7 @@ class RawOptions(OutputOptions):
     "raw",
     words="API [BODY]",
     examples="""
-kcli raw --list                                  # the APIs, with our versions and the broker's
+kcli raw --list                                  # the APIs, with the versions of kcli and the broker
 kcli raw --describe Metadata --api-version 12    # fields, types, defaults
 kcli raw Metadata '{"topics": [{"name": "orders"}]}'
 kcli raw 60 --broker 2 --api-version 0 --explain

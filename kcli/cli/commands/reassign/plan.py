@@ -41,7 +41,7 @@ class PlanOptions(NamedTopics, PlanningOptions, OutputOptions):
     examples="""
 kcli reassign plan orders payments
 kcli reassign plan --all-topics --broker-list 1,2,3,4 --save plan.json
-kcli reassign plan --remove-broker 3               # everything, Kafka's own topics too
+kcli reassign plan --remove-broker 3               # all topics, internal ones too
 kcli reassign plan orders --replication-factor 3""",
 )
 def plan(options: PlanOptions) -> int:

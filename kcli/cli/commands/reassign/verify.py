@@ -50,7 +50,7 @@ class VerifyOptions(FileOptions, WatchOptions, KeepThrottleOptions, OutputOption
     words="FILE",
     examples="""
 kcli reassign verify plan.json
-kcli reassign verify --wait                          # all that is under way
+kcli reassign verify --wait                          # all moves in progress
 kcli reassign verify plan.json --wait --timeout 1h -J""",
 )
 def verify(options: VerifyOptions) -> int:

@@ -55,7 +55,7 @@ class AlterOptions(NamedTopics, PatternOptions, UndoOptions):
     words="TOPIC",
     examples="""
 kcli topics alter orders -p 12 --execute
-kcli topics alter orders --config retention.ms=86400000 --delete-config segment.ms --execute
+kcli topics alter orders --config retention.ms=1d --delete-config segment.ms -y
 kcli topics alter 'orders-*' payments -p 12 --dry-run""",
 )
 def alter(options: AlterOptions) -> int:

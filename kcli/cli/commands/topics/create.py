@@ -51,7 +51,7 @@ class CreateOptions(NamedTopics, WaitOptions, OutputOptions):
     examples="""
 kcli topics create orders
 kcli topics create orders -p 12 -r 3 --config retention.ms=86400000
-kcli topics create orders -p 12 --dry-run      # the broker checks, nothing is made""",
+kcli topics create orders -p 12 --dry-run      # the broker checks, nothing is created""",
 )
 def create(options: CreateOptions) -> int:
     """Create topics. Partitions and replicas default to the broker's configuration."""

@@ -45,7 +45,7 @@ class DeleteOptions(NamedTopics, PatternOptions, WaitOptions, ChangeOptions):
     help="Delete topics.",
     words="TOPIC",
     examples="""
-kcli topics delete orders --dry-run      # what would be lost
+kcli topics delete orders --dry-run      # the plan
 kcli topics delete orders --execute
 kcli topics delete 'tmp-*' --dry-run     # all that match""",
 )

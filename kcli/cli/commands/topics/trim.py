@@ -49,10 +49,10 @@ class TrimOptions(NamedTopics, PatternOptions, ChangeOptions):
     help="Delete the records before an offset.",
     words="TOPIC[:0,1]",
     examples="""
-kcli topics trim orders --before @-7d --dry-run       # what is older than a week
+kcli topics trim orders --before @-7d --dry-run       # records older than a week
 kcli topics trim orders:0,1 --before 4711 --execute
 kcli topics trim 'orders-*' --before @-7d --dry-run
-kcli topics trim orders --before end --execute        # everything that is there now
+kcli topics trim orders --before end --execute        # all current records
 kcli topics trim orders --before -1000 --execute      # all but the last 1000 of each partition""",
 )
 def trim(options: TrimOptions) -> int:

@@ -43,7 +43,7 @@ class TuiOptions(ConnectionOptions):
     words="PLACE",
     examples="""
 kcli tui
-kcli tui group payments                  # begin with one group
+kcli tui group payments                  # open with one group
 kcli tui --replay incident.ndjson        # , and . step, space plays, + and - change the speed
 kcli dash --profile prod --interval 2s""",
 )

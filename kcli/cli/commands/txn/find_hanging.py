@@ -46,7 +46,7 @@ class FindHangingOptions(NamedTopics, PatternOptions, ReadOptions):
 
 @command(
     "txn find-hanging",
-    help="Open transactions that no coordinator will ever end.",
+    help="Find open transactions that no coordinator will end.",
     words="TOPIC[:0,1]",
     examples="""
 kcli txn find-hanging

@@ -67,7 +67,7 @@ class ListOptions(OpenOptions, ReadOptions):
     help="List transactional ids: state, producer, age.",
     examples="""
 kcli txn list
-kcli txn list --open --longer-than 5m        # transactions that hold readers up
+kcli txn list --open --longer-than 5m        # transactions that block readers
 kcli txn list --pattern 'billing-.*' -J
 kcli txn list --producer-id 1042             # id of this producer""",
 )

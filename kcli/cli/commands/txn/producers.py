@@ -33,12 +33,12 @@ class ProducersOptions(NamedTopics, PatternOptions, OpenOptions, ReadOptions):
 
 @command(
     "txn producers",
-    help="Show active producers of partitions and their open transactions.",
+    help="Show producers of partitions and open transactions.",
     words="TOPIC[:0,1]",
     examples="""
 kcli txn producers orders
 kcli txn producers orders:0,1 --open
-kcli txn producers orders:0 --broker 2       # as that replica knows them""",
+kcli txn producers orders:0 --broker 2       # as this replica knows them""",
 )
 def producers(options: ProducersOptions) -> int:
     """Print the producers that partitions know: idempotent and transactional ones, the last to write first."""

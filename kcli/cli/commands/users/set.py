@@ -27,7 +27,7 @@ class SetOptions(PasswordOptions, ChangeOptions):
 
 @command(
     "users set",
-    help="Set a user's password; also makes the user.",
+    help="Set a user's password; creates the user.",
     words="USER",
     examples="""
 kcli users set bob --execute

@@ -6,6 +6,7 @@ folded to the names of their options, the connection last. `--help-all` shows ev
 
 from __future__ import annotations
 
+from kcli.cli.parsing.help.examples import fitted
 from kcli.cli.parsing.help.topics import see_also
 
 TYPE_CHECKING = False
@@ -27,13 +28,13 @@ NAMED = 24
 
 
 def page(path: str, command: Command, width: int, everything: bool = False) -> str:
-    """The help of the command `path`, in lines of at most `width` columns, except examples."""
+    """The help of the command `path`, in lines of at most `width` columns, except commands that are longer."""
     about, _, examples = command.description.partition(EXAMPLES)
     arguments = f" [{command.words.removesuffix('...')}]..." if command.words else ""
     usage = f"Usage: kcli {path} "
     lines = [*_row(usage, f"[OPTIONS]{arguments}", width), "", *_paragraphs(about, width)]
     if examples:
-        lines += ["", *examples.split("\n")]
+        lines += ["", *fitted(examples.split("\n"), width)]
     if command.details and everything:
         lines += ["", *_paragraphs(command.details, width)]
     panels = by_panel(command.options)

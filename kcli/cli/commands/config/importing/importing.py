@@ -31,7 +31,7 @@ class ImportOptions(RemarkOptions):
 
 @command(
     "config import",
-    help="Clusters of kcat, kaf, kafkactl, kcl, rpk or a .properties file as profiles.",
+    help="Import clusters of kcat, kaf, kafkactl, kcl or rpk.",
     words="kcat|kaf|kafkactl|kcl|rpk|properties [FILE]",
     examples="""
 kcli config import kaf                               # from ~/.kaf/config

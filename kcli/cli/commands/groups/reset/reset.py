@@ -34,15 +34,15 @@ class ResetOptions(NamedGroups, EveryGroup, PatternOptions, FormOptions, ScopeOp
     words="GROUP",
     examples="""
 kcli groups reset billing --all-topics --to-earliest             # the plan
-kcli groups reset 'billing-*' -t '^orders' --to-latest           # of all that match
+kcli groups reset 'billing-*' -t '^orders' --to-latest           # all that match
 kcli groups reset billing -t orders:0,1 --to-offset 4711 --execute
 kcli groups reset billing -t orders --to-datetime 2026-01-31T10:00:00Z --execute
-kcli groups reset billing -t orders --to 0=5,1=end                # a place for each partition
+kcli groups reset billing -t orders --to 0=5,1=end                # an offset for each partition
 kcli groups reset billing --all-topics --by-duration PT1H30M --execute
 kcli groups reset billing --all-topics --shift-by -100 --execute
-kcli groups reset billing -t orders --to @-2h --execute          # one grammar: as `consume -o`
+kcli groups reset billing -t orders --to @-2h --execute          # the grammar of `consume -o`
 kcli groups reset billing -t orders --to @-2h --time-field event.ts --execute    # by a time in the values
-kcli groups reset --from-file undo.json --execute                # take a reset back
+kcli groups reset --from-file undo.json --execute                # undo a reset
 kcli groups reset billing-2 --from-group billing -t orders --execute""",
 )
 def reset(options: ResetOptions) -> int:

@@ -46,7 +46,7 @@ class CheckpointOptions(ResetOptions):
 
 @command(
     "pipeline checkpoint",
-    help="Show a checkpoint and where the next run resumes; --reset-to moves it.",
+    help="Show or move the offsets where the next run resumes.",
     words="WHERE",
     examples="""
 kcli pipeline checkpoint orders-to-lake

@@ -56,13 +56,13 @@ class ProfileOptions(NamedTopics, RangeOptions, PipelineOptions):
 
 @command(
     "pipeline profile",
-    help="Profile a topic: sizes, keys, rate over time, fields of JSON; as plots or a page.",
+    help="Profile a topic: sizes, keys, rate, fields of JSON.",
     words="TOPIC",
     examples="""
 kcli pipeline profile orders
 kcli pipeline profile orders -o @-1d: --html orders.html
 kcli pipeline profile orders --json | jq .fields
-kcli pipeline profile orders --sample 0 --top 50         # look into every value""",
+kcli pipeline profile orders --sample 0 --top 50         # parse every value""",
 )
 def profile_topic(options: ProfileOptions) -> int:
     """Count all records of the topic and parse a sample of the values: spread over partitions, keys and time, sizes,

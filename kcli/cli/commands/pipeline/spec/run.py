@@ -18,7 +18,7 @@ class RunOptions(PipelineOptions):
 
 @command(
     "pipeline run",
-    help="A pipeline that is written down: source, steps in SQL, sink, mode.",
+    help="Run a pipeline from a file: source, SQL, sink, mode.",
     words="FILE",
     examples="""
 kcli pipeline run big-orders.yaml
