@@ -59,6 +59,17 @@ def test_C20_a_change_by_pattern_is_of_what_matches_and_of_nothing_internal(
     assert set(left) == set(everything) - {f"{prefix}-1", f"{prefix}-2"}
 
 
+def test_a_pattern_is_read_by_commands_about_configs_leaders_replicas_and_producers(kafka: Kafka, prefix: str) -> None:
+    two = {f"{prefix}-1", f"{prefix}-2"}
+    configs = rows(kafka, "configs", "configs", "get", "topic", f"{prefix}-*", "retention.ms")
+    assert {row["name"] for row in configs} == two
+    assert {row["topic"] for row in rows(kafka, "producers", "txn", "producers", f"^{prefix}")} == two
+    assert {row["topic"] for row in rows(kafka, "replicas", "logdirs", "replicas", "-t", f"{prefix}-?")} == two
+    elected = rows(kafka, "partitions", "leaders", "elect", f"{prefix}-*", "--dry-run")
+    assert {row["topic"] for row in elected} == two
+    assert {row["topic"] for row in rows(kafka, "topics", "meta", f"{prefix}-*")} == two
+
+
 def test_why_a_group_lags_and_the_records_it_stops_at(kafka: Kafka, prefix: str) -> None:
     (why, _) = rows(kafka, "groups", "groups", "why", f"{prefix}-g?")
     assert (why["status"], why["lag"]) == ("ORPHANED", 6)

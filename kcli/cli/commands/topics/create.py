@@ -84,9 +84,10 @@ def _wanted(options: CreateOptions) -> list[NewTopic]:
     partitions, replicas = (-1 if n is None else n for n in (options.partitions, options.replicas))
     configs = dict(pair(text, "--config") for text in options.configs)
     names = words_of(options, "TOPIC")
-    if len(names) > 1 and not names[0].isdigit() and any(name.isdigit() for name in names):
-        number = next(name for name in names if name.isdigit())
-        raise UsageError(f"{number} would be the name of a topic; partitions are -p {number}, replicas -r {number}")
+    numbers = [name for name in names[1:] if name.isdigit()]
+    if numbers and not names[0].isdigit():
+        meant = " ".join(f"{flag} {number}" for flag, number in zip(("-p", "-r"), numbers))
+        raise UsageError(f"{numbers[0]} would be the name of a topic: kcli topics create {names[0]} {meant}")
     return [NewTopic(topic=name, partitions=partitions, replication_factor=replicas, configs=configs) for name in names]
 
 

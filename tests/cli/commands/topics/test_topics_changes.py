@@ -193,7 +193,7 @@ def test_a_topic_that_is_not_there_stops_the_others_and_that_is_said(
         (["alter", "", "-p", "4"], "'' names no TOPIC"),
         (["describe", "orders", ""], "'' names no TOPIC"),
         (["trim", "", "--before", "end"], "'' names no TOPIC"),
-        (["create", "new", "3", "1"], "3 would be the name of a topic; partitions are -p 3, replicas -r 3"),
+        (["create", "new", "3", "1"], "3 would be the name of a topic: kcli topics create new -p 3 -r 1"),
         (["alter", "orders"], "missing change"),
         (["alter", "orders", "--config", "retention.ms"], "expected KEY=VALUE"),
         (["alter", "orders", "--config", "a=1", "--delete-config", "a"], "named twice"),
