@@ -46,7 +46,7 @@ def test_what_a_guard_lets_through(key: int) -> None:
         if allowed:
             check(guard, "prod", request)
         else:
-            with pytest.raises(UsageError, match="refused by (read-only|protected) profile prod"):
+            with pytest.raises(UsageError, match=r"refused by (read-only|protected) profile prod"):
                 check(guard, "prod", request)
 
 
