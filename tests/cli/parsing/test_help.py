@@ -104,7 +104,9 @@ def test_a_group_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
 @each("subject", [name for name in SUBJECTS if isinstance(declared(name), dict)])
 def test_a_command_of_a_group_has_one_line(subject: str, capsys: pytest.CaptureFixture[str]) -> None:
     listed = printed(capsys, subject, "--help").partition("\nCommands:\n")[2].partition("\n\n")[0].splitlines()
-    assert len(listed) == len(declared(subject))
+    verbs = declared(subject)
+    assert isinstance(verbs, dict)
+    assert len(listed) == len(verbs)
     assert all(line.startswith("  ") and line[2] != " " and len(line) <= WIDTH for line in listed)
 
 
