@@ -1,4 +1,7 @@
-"""Undo files: the state before a change, written to disk before the change is sent. If that fails, nothing is sent."""
+"""Undo files on the disk: the state before a change, written before the change is sent. If that fails, nothing is sent.
+
+The options and the schemas of a command's undo file are in `kcli/cli/runtime/undo.py`.
+"""
 
 from __future__ import annotations
 

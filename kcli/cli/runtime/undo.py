@@ -1,7 +1,8 @@
 """Undo files of the command line: written before a change, read by the command that takes it back.
 
 What was there before goes to `--undo-file`, or to a new file in the user's state folder, or with `--no-undo` nowhere.
-Each subject names its schema (`kcli.quotas.undo/1`) and its rows; the file, its errors and its command are here.
+Each subject names its schema (`kcli.quotas.undo/1`) and its rows; the options, the errors and the command are here,
+writing the file to the disk is in `kcli/admin/undo.py`.
 """
 
 from __future__ import annotations
