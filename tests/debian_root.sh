@@ -1,6 +1,7 @@
 #!/bin/sh
 # tests/debian_root.sh SUITE FOLDER: kcli on the Python of another Debian: a minimal root made by debootstrap, in it
 # `make demo` with nothing but Python and make, then the client's tests on the plain record core. Needs root.
+# MIRROR in the environment names another mirror of Debian.
 # SUITE: trixie (Debian 13, Python 3.13), forky (Debian 14, Python 3.14), sid.
 set -eu
 suite=$1 root=$2
@@ -9,7 +10,7 @@ script=$suite
 if [ ! -e "$root/usr/bin/make" ]; then
     mkdir -p "$root"
     debootstrap --variant=minbase --include=python3,python3-venv,make,ca-certificates \
-        "$suite" "$root" http://deb.debian.org/debian "/usr/share/debootstrap/scripts/$script"
+        "$suite" "$root" "${MIRROR-}" "/usr/share/debootstrap/scripts/$script"
 fi
 for file in /etc/resolv.conf /etc/ssl/certs/ca-certificates.crt; do cp -L "$file" "$root$file"; done
 mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
