@@ -176,8 +176,9 @@ COMMANDS: dict[str, str] = {
     "reassign disks": "reassign disks orders --balance --dry-run",
 }  # fmt: skip
 """Lines of words; those in capitals are files, and the address."""
-ELSEWHERE = {"sandbox", "faults", "demo", "pipeline", "tui", "config", "schema", "completion"}
-"""No broker's answers; or, not run here, those of the dashboard and of Spark."""
+ELSEWHERE = {"sandbox", "faults", "demo", "pipeline", "tui", "config", "schema", "completion", "registry"}
+"""No broker's answers, but those of a registry (tests/registry/test_answers.py), or none; or, not run here, those of
+the dashboard and of Spark."""
 FOLLOWING = (
     "consume", "tail", "cat -C", "cat -G", "count", "copy", "redrive", "pipeline replay",
 )  # fmt: skip

@@ -153,7 +153,7 @@ BYTES = st.one_of(
     st.none(), st.binary(max_size=12), st.text(max_size=8).map(lambda text: text.encode("utf-8", "ignore"))
 )
 ROW = st.tuples(
-    st.integers(0, 1), st.integers(0, 2**41), BYTES, BYTES, st.lists(st.tuples(st.text('aé"\\\n', max_size=4), BYTES))
+    st.integers(0, 1), st.integers(0, 2**40), BYTES, BYTES, st.lists(st.tuples(st.text('aé"\\\n', max_size=4), BYTES))
 )
 
 

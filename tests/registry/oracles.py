@@ -16,8 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Self
-from urllib.error import URLError
-from urllib.request import urlopen
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
 
 from tests.ports import free_port
 
@@ -146,6 +146,15 @@ class Oracle:
     def _said(self) -> str:
         """Its address, once it is in the log; "" before."""
         return self.log().partition("\n")[0]
+
+    def forget(self, subject: str) -> None:
+        """Delete a subject, for good, and its level: tests share the registry."""
+        for path in (f"subjects/{subject}", f"subjects/{subject}?permanent=true", f"config/{subject}"):
+            try:
+                urlopen(Request(f"{self.url}/{path}", method="DELETE"), timeout=20).close()
+            except HTTPError as problem:
+                if problem.code != 404:
+                    raise
 
     def log(self) -> str:
         return (self._folder / "log").read_text(errors="replace")

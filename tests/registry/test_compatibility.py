@@ -18,6 +18,7 @@ from tests.registry.oracles import Apicurio
 from tests.serde.avro.evolution import evolutions
 
 Json = Any
+ENUM_FIELD = "reader type: ENUM not compatible with writer type: RECORD"
 
 
 def _call(method: str, url: str, document: Json) -> Json:
@@ -49,6 +50,14 @@ def _reasons(url: str, writer: Json, reader: Json) -> set[str]:
     return set(re.findall(r"(.+? at /\S*?)(?:, |$)", causes))
 
 
+def _without_enum_fields(reasons: set[str], theirs: set[str]) -> set[str]:
+    """Without the field at a place where Java says that an enum does not go with a record: a new field of an enum that
+    has a default symbol. kcli says there what Java says of any other field, that it has no default."""
+    places = {place for reason in theirs for place in re.findall(f"{ENUM_FIELD} at (/.*)/type$", reason)}
+    odd = tuple(f" at {place}{end}" for place in places for end in ("", "/type"))
+    return {reason for reason in reasons if not reason.endswith(odd)} if odd else reasons
+
+
 @settings(max_examples=tries(120), deadline=None, suppress_health_check=list(HealthCheck))
 @given(evolutions())
 def test_the_reasons_are_those_of_avros_own_library(
@@ -59,4 +68,5 @@ def test_the_reasons_are_those_of_avros_own_library(
     if theirs is None:
         return
     found = incompatibilities(parse(json.dumps(newer)), parse(json.dumps(older)))
-    assert {f"{reason.message} at {reason.location}" for reason in found} == theirs
+    ours = {f"{reason.message} at {reason.location}" for reason in found}
+    assert _without_enum_fields(ours, theirs) == _without_enum_fields(theirs, theirs)

@@ -73,7 +73,7 @@ async def test_a_schema(row: dict[str, object], references: tuple[Reference, ...
         (503, None, "", Unavailable, "HTTP 503"),
         (
             409, 409, "Incompatible schema, compatibility_mode=BACKWARD. Incompatibilities: reader type: int",
-            Incompatible, "\n  Incompatible schema, compatibility_mode=BACKWARD. Incompatibilities: reader type",
+            Incompatible, "has: Incompatible schema, compatibility_mode=BACKWARD. Incompatibilities: reader type",
         ),
     ],
 )  # fmt: skip
