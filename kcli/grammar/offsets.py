@@ -81,6 +81,8 @@ def _parse(text: str, now: int) -> Range:
         return Range(start=bound) if text[0] == "s" else Range(stop=bound)
     if text.startswith("@"):
         return _times(text, now)
+    if text.startswith(("0", "today", "yesterday")) and _of_day(text, now) is not None:
+        raise UsageError(f"-o {text}: a time is written with an @: -o '@{text}'")
     left, _, right = text.partition(":")
     if right.startswith("@"):
         return Range(_point(left, text) if left else None, Bound("time", _time(right[1:], now, text)))

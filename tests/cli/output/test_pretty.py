@@ -116,11 +116,11 @@ def test_when_there_are_colours(
     assert COLOUR.sub("", text) == shown(row)
 
 
-def test_the_topic_is_shown_once_there_are_several() -> None:
-    view, out = Pretty(terminal=False, color=None, value_format="auto"), bytearray()
+def test_each_record_has_its_topic_where_there_are_several() -> None:
+    view, out = Pretty(terminal=False, color=None, value_format="auto", several=True), bytearray()
     for topic in ("a", "b"):
         view.put(out, batch((b"k", b"v", [])), topic, 0)
-    assert [line.split()[1:-2] for line in out.decode().splitlines()] == [["0:0"], ["b", "0:0"]]
+    assert [line.split()[1:-2] for line in out.decode().splitlines()] == [["a", "0:0"], ["b", "0:0"]]
 
 
 def test_a_limit_says_where_to_go_on() -> None:

@@ -181,6 +181,11 @@ class Selection:
         if self.skipped:
             complain(f"skipped {self.skipped} corrupt batch{'' if self.skipped == 1 else 'es'}")
 
+    @property
+    def several(self) -> bool:
+        """Whether records of more than one topic may come."""
+        return self.pattern is not None or len(self.topics) > 1
+
     async def names(self, cluster: Cluster) -> list[str]:
         """The topics there are now: those named, then those that match a pattern."""
         if self.pattern is None:

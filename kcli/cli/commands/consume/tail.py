@@ -86,7 +86,7 @@ def tail(options: TailOptions) -> int:
 
 async def _tail(plan: Plan, stop: Stop) -> int:
     sink = Sink(stop=stop)
-    printer = Printer(plan.options, terminal=sink.terminal, view=True)
+    printer = Printer(plan.options, terminal=sink.terminal, view=True, several=plan.several)
     try:
         async with plan.client() as client:
             tell_outages(client.cluster, quiet=plan.connection.quiet)

@@ -91,9 +91,9 @@ def run(options: FaultsOptions) -> int:
 
 def _wish(words: list[str]) -> tuple[str, dict[str, object]]:
     """What to do, and with what. Raises UsageError."""
-    if not words:
+    if words in ([], ["list"]):
         return "look", {}
-    first, *rest = words
+    first, *rest = words[1:] if words[0] == "add" and len(words) > 1 else words
     if first == "clear" and not rest:
         return "clear", {}
     if first in ("kill", "start"):

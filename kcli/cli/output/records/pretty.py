@@ -27,18 +27,17 @@ KEY_WIDTH = 24  # columns up to which keys are aligned
 
 class Pretty:
     """The view of records. `terminal` cuts long values; `color` is auto, always or never;
-    `value_format` is how values are read: what is of another format is text."""
+    `value_format` is how values are read: what is of another format is text. `several`: each record has its topic."""
 
-    def __init__(self, *, terminal: bool, color: str | None, value_format: str) -> None:
+    def __init__(self, *, terminal: bool, color: str | None, value_format: str, several: bool = False) -> None:
         self._terminal = terminal
         self._color = color == "always" or (color != "never" and terminal and not os.environ.get("NO_COLOR"))
         self._read = _reader(value_format)
-        self._topics: set[str] = set()
+        self._several = several
         self._place_width = self._key_width = 0
 
     def put(self, out: bytearray, batch: Batch, topic: str, partition: int, limit: int = -1) -> tuple[int, int]:
         """Append a batch's records, at most `limit` (-1: all). Returns how many, and the offset after the last."""
-        self._topics.add(topic)
         count, after = 0, max(batch.first, batch.base_offset)
         lines: list[str] = []
         for record in batch:
@@ -53,7 +52,7 @@ class Pretty:
 
     def _record(self, record: Record, topic: str, partition: int) -> list[str]:
         place = f"{partition}:{record.offset}"
-        if len(self._topics) > 1:
+        if self._several:
             place = f"{visible_bytes(topic.encode('utf-8', 'surrogateescape')).decode()} {place}"
         key, dim = _key(record.key)
         self._place_width = max(self._place_width, len(place))

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 class Printer:
     """How records are printed. `terminal` means that hostile bytes must be shown, not sent; `view` that a terminal
-    gets the records laid out for reading where no option says otherwise."""
+    gets the records laid out for reading where no option says otherwise; `several`, that it names their topics."""
 
-    def __init__(self, options: PrintOptions, *, terminal: bool, view: bool = False) -> None:
+    def __init__(self, options: PrintOptions, *, terminal: bool, view: bool = False, several: bool = False) -> None:
         self._json: bool = options.json
         self._terminal = terminal and not options.raw
         self._null = b"NULL" if options.nulls else b""
@@ -31,7 +31,12 @@ class Printer:
         if options.pretty or (view and self._terminal and not _shaped(options)):
             from kcli.cli.output.records.pretty import Pretty
 
-            self._pretty = Pretty(terminal=terminal, color=options.color, value_format=options.value_format or "auto")
+            self._pretty = Pretty(
+                terminal=terminal,
+                color=options.color,
+                value_format=options.value_format or "auto",
+                several=several,
+            )
         elif not self._json:
             self._program = self._compile(options)
 

@@ -203,6 +203,12 @@ def test_what_is_no_time_of_day(word: str) -> None:
     assert read_time(word, NOW) in (None, 7000)
 
 
+@pytest.mark.parametrize("text", ["07:30", "today", "yesterday", "yesterday 22:00"])
+def test_a_time_without_its_sign_is_refused_with_the_line_that_has_it(text: str) -> None:
+    with pytest.raises(UsageError, match=f"-o '@{text}'"):
+        parse_range([text], 1_705_300_000_000)
+
+
 def test_a_start_for_each_partition() -> None:
     found = parse_range(["0=5,1=-10,2=@-1h", "3=end", ":end"], NOW)
     assert found.start is None

@@ -51,6 +51,7 @@ def pending(bootstrap: str) -> list[tuple[str, int]]:
 @pytest.mark.process
 def test_a_fault_is_ordered_happens_and_is_taken_back(sandbox: str) -> None:
     assert "never_answer" in kcli(sandbox, "faults").stdout
+    assert kcli(sandbox, "faults", "list").stdout == kcli(sandbox, "faults").stdout
     ordered = kcli(sandbox, "faults", "error", "api=Produce", "code=TOPIC_AUTHORIZATION_FAILED", "topic=orders")
     assert ordered.returncode == 0
     assert pending(sandbox) == [("error", 1)]
@@ -58,7 +59,7 @@ def test_a_fault_is_ordered_happens_and_is_taken_back(sandbox: str) -> None:
     assert refused.returncode == 1
     assert "TOPIC_AUTHORIZATION_FAILED" in refused.stderr
     assert pending(sandbox) == []
-    kcli(sandbox, "faults", "delay", "api=Fetch", "seconds=0.1", "times=9")
+    kcli(sandbox, "faults", "add", "delay", "api=Fetch", "seconds=0.1", "times=9")
     assert pending(sandbox) == [("delay", 9)]
     assert "all faults cleared" in kcli(sandbox, "faults", "clear").stderr
     assert pending(sandbox) == []

@@ -32,7 +32,7 @@ class ShareReading:
         self.plan = plan
         self.consumer = consumer
         self.sink = sink
-        self.printer = Printer(plan.options, terminal=sink.terminal)
+        self.printer = Printer(plan.options, terminal=sink.terminal, several=plan.several)
         self.left = plan.limit
         self.written = 0
         self.expired = 0  # offsets whose lock ran out before they were written
