@@ -42,6 +42,8 @@ async def join(line: CommandLine, stop: Stop) -> int:
                         while not reading.over and not stop.asked:
                             for fetched in await stop.unless(consumer.poll(LOOK_UP)) or ():
                                 await reading.take(fetched)
+                            if consumer.finished:
+                                member.ended()
                             await commits.in_time()
                 finally:
                     await commits.last()
@@ -95,6 +97,11 @@ class Member:
                 reading.at_end(at, end)
             elif end == 0:
                 reading.at_end(at, 0)
+
+    def ended(self) -> None:
+        """Close what was read to its end without a record to say so: the log was emptied, or ends in markers."""
+        for at in sorted(self.reading.open & self.reading.ends.keys()):
+            self.reading.at_end(at, self.reading.ends[at])
 
     async def revoked(self, partitions: set[TopicPartition]) -> None:
         """Commit, and read them no more."""

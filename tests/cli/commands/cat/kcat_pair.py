@@ -89,8 +89,9 @@ class Scene:
         single = ["mixed", "empty", "trimmed", "committed", "escapes", "ints", "headers", *CODECS]
         self.names |= {name: self.prefix + name for name in [*single, "three"]}
         kcli, names = self.kcli, self.names
-        kcli("topics", "create", *(names[name] for name in single), "-p", "1")
-        kcli("topics", "create", names["three"], "-p", "3")
+        keep = ("--config", "retention.ms=-1")  # records of long ago, which Kafka's first check would delete
+        kcli("topics", "create", *(names[name] for name in single), "-p", "1", *keep)
+        kcli("topics", "create", names["three"], "-p", "3", *keep)
         for name, rows in (("mixed", MIXED), ("escapes", ESCAPES), ("three", THREE), ("headers", HEADERS)):
             self._fill(name, rows)
         numbers = [pack(">q", n * -(2**40) - n) for n in range(4)]

@@ -161,6 +161,15 @@ def test_a_group_that_wants_a_topic_that_is_not_there_fails(kcli: Shell, topic: 
     assert done.stdout == b""
 
 
+@pytest.mark.timeout(30)
+def test_a_group_ends_at_the_end_of_a_log_that_was_emptied(kcli: Shell, topic: str) -> None:
+    kcli.ok("produce", topic, "-p", "0", stdin=b"a\nb\n")
+    assert kcli("topics", "trim", topic, "--before", "end", "--execute").returncode == 0
+    words = ("-G", f"of-{topic}", topic, "-e", "-X", "auto.offset.reset=earliest")
+    done = kcli("cat", "-b", kcli.bootstrap, *words)
+    assert (done.returncode, done.stdout) == (0, b""), done.stderr
+
+
 def test_nobody_listens(kcli: Shell) -> None:
     started = time.monotonic()
     for mode in ("-C", "-P", "-L"):
