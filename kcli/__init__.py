@@ -39,6 +39,12 @@ if TYPE_CHECKING:
     from kcli.errors import UnsupportedVersion as UnsupportedVersion
     from kcli.errors import UsageError as UsageError
     from kcli.grammar.bound import Bound as Bound
+    from kcli.metrics.histogram import Histogram as Histogram
+    from kcli.metrics.hooks import Hooks as Hooks
+    from kcli.metrics.values import ClientMetrics as ClientMetrics
+    from kcli.metrics.values import ConsumerMetrics as ConsumerMetrics
+    from kcli.metrics.values import ProducerMetrics as ProducerMetrics
+    from kcli.metrics.values import RequestMetrics as RequestMetrics
     from kcli.model import Broker as Broker
     from kcli.model import Cluster as Cluster
     from kcli.model import GroupMetadata as GroupMetadata
@@ -73,6 +79,9 @@ _WHERE = {
     "errors": "Aborted AuthError BrokerError BufferFull Closed ConnectError DeadlineExceeded DecodeError EncodeError "
     "KcliError UnknownOutcome UnsupportedVersion UsageError",
     "grammar.bound": "Bound",
+    "metrics.histogram": "Histogram",
+    "metrics.hooks": "Hooks",
+    "metrics.values": "ClientMetrics ConsumerMetrics ProducerMetrics RequestMetrics",
     "model": "Broker Cluster GroupMetadata OffsetAndMetadata TopicPartition",
     "producer.batches.batch": "BatchOutcome RecordMetadata",
     "producer.producer": "Producer",

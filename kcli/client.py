@@ -7,6 +7,7 @@ import os
 
 from kcli.broker.broker import NetworkBroker
 from kcli.cluster.cluster import NetworkCluster
+from kcli.metrics.observer import Observer
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
 
 TYPE_CHECKING = False
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from kcli.consumer.consumer import Consumer
     from kcli.consumer.share.consumer import ShareConsumer
     from kcli.consumer.share.settings import ShareSettings
+    from kcli.metrics.hooks import Hooks
+    from kcli.metrics.values import ClientMetrics
     from kcli.model import Address, BrokerConnection, Cluster
     from kcli.producer.intake.interceptors import Interceptor
     from kcli.producer.producer import Producer
@@ -45,7 +48,7 @@ class Client:
     `settings` may be the bootstrap addresses alone. `connect` makes the connections to brokers instead of kcli's own:
     it is called with an address and a broker's id (-1 for a bootstrap address) and returns what speaks to that broker,
     such as a `NetworkBroker` that counts what it sends (examples/own_broker.py). `registry` is where `schemas` are
-    looked up. Raises ValueError for addresses that are none."""
+    looked up, `hooks` are called when something happens. Raises ValueError for addresses that are none."""
 
     def __init__(
         self,
@@ -53,12 +56,14 @@ class Client:
         *,
         connect: Connect | None = None,
         registry: RegistrySettings | None = None,
+        hooks: Hooks | None = None,
     ) -> None:
         if isinstance(settings, str):
             settings = ClientSettings(bootstrap=parse_bootstrap(settings))
         self.settings = settings
         keep_large_blocks()
-        self.cluster: Cluster = NetworkCluster(connect or self._connect(), settings)
+        self._observer = Observer(hooks)
+        self.cluster: Cluster = NetworkCluster(self._observed(connect or self._connect()), settings)
         self._registry = registry
         self._schemas: OpenSchemas | None = None
 
@@ -81,6 +86,21 @@ class Client:
             return kind(address, node_id, self.settings, client_id, access)
 
         return connect
+
+    def _observed(self, connect: Connect) -> Connect:
+        def observed(address: Address, node_id: int) -> BrokerConnection:
+            broker = connect(address, node_id)
+            if isinstance(broker, NetworkBroker):
+                broker.watch(self._observer)
+            return broker
+
+        return observed
+
+    @property
+    def metrics(self) -> ClientMetrics:
+        """The connections and requests up to now: a copy, which stays as it is. Connections of a `connect` that returns
+        no `NetworkBroker` are not counted."""
+        return self._observer.metrics.copy()
 
     @property
     def admin(self) -> Admin:
@@ -120,7 +140,7 @@ class Client:
         self._refuse("producing")
         from kcli.producer.producer import Producer
 
-        return Producer(self.cluster, settings or ProducerSettings(), interceptors)
+        return Producer(self.cluster, settings or ProducerSettings(), interceptors, self._observer)
 
     def consumer(self, settings: ConsumerSettings | None = None, group: GroupSettings | None = None) -> Consumer:
         """A consumer, alone or as a member of a group, to be used in an `async with` inside the client's."""
@@ -130,8 +150,10 @@ class Client:
             self._refuse("joining a group")
         settings = settings or ConsumerSettings()
         self._make_room(settings)
-        own = self.settings
-        return Consumer(self.cluster, settings, group, rack=own.rack, metadata_max_age=own.metadata_max_age)
+        own, observer = self.settings, self._observer
+        return Consumer(
+            self.cluster, settings, group, rack=own.rack, metadata_max_age=own.metadata_max_age, observer=observer
+        )
 
     def share_consumer(self, settings: ConsumerSettings, share: ShareSettings) -> ShareConsumer:
         """A member of a share group (KIP-932), to be used in an `async with` inside the client's."""

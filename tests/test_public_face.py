@@ -10,11 +10,12 @@ import pytest
 import kcli
 
 PINNED = """
-Aborted Admin AuthError BatchOutcome Bound Broker BrokerError BufferFull Client ClientSettings Closed Cluster
-ConnectError Consumer ConsumerSettings DeadlineExceeded DecodeError EncodeError Fetched GroupMetadata GroupSettings
-KcliError Message NewTopic OffsetAndMetadata Operation Producer ProducerSettings Record RecordMetadata Resource
-Sandbox SandboxSettings SandboxThread Security ShareConsumer ShareSettings SyncClient TopicPartition UnknownOutcome
-UnsupportedVersion UsageError Workers __version__ parse_bootstrap
+Aborted Admin AuthError BatchOutcome Bound Broker BrokerError BufferFull Client ClientMetrics ClientSettings Closed
+Cluster ConnectError Consumer ConsumerMetrics ConsumerSettings DeadlineExceeded DecodeError EncodeError Fetched
+GroupMetadata GroupSettings Histogram Hooks KcliError Message NewTopic OffsetAndMetadata Operation Producer
+ProducerMetrics ProducerSettings Record RecordMetadata RequestMetrics Resource Sandbox SandboxSettings SandboxThread
+Security ShareConsumer ShareSettings SyncClient TopicPartition UnknownOutcome UnsupportedVersion UsageError Workers
+__version__ parse_bootstrap
 """.split()
 """A name that programs use stays. A new one is added here."""
 

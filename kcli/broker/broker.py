@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kcli.broker.connection.versions import Ranges
     from kcli.broker.security.access import Access
     from kcli.errors import KcliError
+    from kcli.metrics.observer import Observer
     from kcli.model import Address
     from kcli.proto.schema import Request
     from kcli.settings import ClientSettings
@@ -67,6 +68,10 @@ class NetworkBroker:
     @property
     def node_id(self) -> int:
         return self._node_id
+
+    def watch(self, observer: Observer) -> None:
+        """Have the observer count this broker's connections and requests. Before the first of them."""
+        self._opening.observer = observer.of_broker(self.name, self._node_id)
 
     # -- asking -----------------------------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kcli.broker.connection.versions import Ranges
     from kcli.broker.security.access import Access
     from kcli.broker.security.secured import SecuredConnection
+    from kcli.metrics.observer import BrokerObserver
     from kcli.model import Address
     from kcli.settings import ClientSettings
 
@@ -65,6 +66,7 @@ class Opening:
         self.last_attempt = 0.0
         self.failing: tuple[float, KcliError] | None = None  # since when, and the last reason; None once one succeeds
         self.met = False  # whether anybody ever answered here
+        self.observer: BrokerObserver | None = None
 
     def _take_another_way(self, rules: tuple[tuple[str, str], ...]) -> None:
         from kcli.broker.connection.mapping import mapped
@@ -87,6 +89,8 @@ class Opening:
             self._ladder = LADDER
             self.failing = (self.failing[0] if self.failing is not None else self.last_attempt), problem
             LOG.warning("%s: no connection: %s", self._name, problem)
+            if self.observer is not None:
+                self.observer.refused(loop.time() - self.last_attempt, problem)
             if isinstance(problem, ConnectError) and not isinstance(problem, AuthError):
                 raise ConnectError(f"{problem}{self.hint}") from problem
             raise
@@ -96,6 +100,7 @@ class Opening:
         self.met, self.failing = True, None
         LOG.debug("%s: connected in %.1f ms", self._name, 1000 * (loop.time() - self.last_attempt))
         self.versions = connection.versions
+        connection.opened(loop.time() - self.last_attempt)
         return connection
 
     async def _climb(self, end: float, in_flight: int, on_lost: Callable[[Connection], None]) -> Connection:
@@ -164,7 +169,9 @@ class Opening:
 
     async def _dial(self, end: float, in_flight: int, on_lost: Callable[[Connection], None]) -> Connection:
         def make() -> Connection:
-            return self._kind(self._name, self._client_id, self._settings.max_frame, in_flight, on_lost)
+            connection = self._kind(self._name, self._client_id, self._settings.max_frame, in_flight, on_lost)
+            connection.observer = self.observer
+            return connection
 
         return await dial(self._there, self._name, end, make)
 

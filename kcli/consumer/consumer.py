@@ -13,6 +13,7 @@ from kcli.consumer.group.group_bridge import Link
 from kcli.consumer.poll import Delivery, Fetched
 from kcli.errors import Closed, UsageError
 from kcli.grammar.bound import Bound
+from kcli.metrics.observer import ConsumerObserver
 from kcli.model import GroupMetadata, OffsetAndMetadata
 
 TYPE_CHECKING = False
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from kcli.consumer.fetch.lateness import Lateness
     from kcli.consumer.group.group_bridge import Told
     from kcli.consumer.group.session import Session
+    from kcli.metrics.observer import Observer
+    from kcli.metrics.values import ConsumerMetrics
     from kcli.model import Cluster, TopicPartition
     from kcli.proto.batch import Batch
     from kcli.settings import ConsumerSettings, GroupSettings
@@ -42,13 +45,15 @@ class Consumer:
         *,
         rack: str = "",
         metadata_max_age: float = 300.0,
+        observer: Observer | None = None,
     ) -> None:
         self._cluster = cluster
         self._settings = settings
         self._group_settings = group
         self._metadata_max_age = metadata_max_age
         self._rack = rack or (group.rack if group is not None else "")
-        self._reader = Reader(cluster, settings, rack=self._rack, replica_holds=metadata_max_age)
+        watched = ConsumerObserver(observer, "" if group is None else group.group)
+        self._reader = Reader(cluster, settings, rack=self._rack, replica_holds=metadata_max_age, observer=watched)
         self._link = Link(self._reader)
         self._session: Session | None = None
         self._lateness: Lateness | None = None
@@ -162,6 +167,14 @@ class Consumer:
     @on_notice.setter
     def on_notice(self, callback: Callable[[str], None] | None) -> None:
         self._reader.notice = callback
+
+    @property
+    def metrics(self) -> ConsumerMetrics:
+        """What was fetched and handed out up to now, and what is buffered: a copy, which stays as it is."""
+        metrics = self._reader.observer.metrics.copy()
+        buffered = [cursor.buffered for cursor in self._reader.cursors.values() if cursor.chunks]
+        metrics.buffered_bytes, metrics.buffered_partitions = sum(buffered), len(buffered)
+        return metrics
 
     # -- where ------------------------------------------------------------------------------------------------------
 

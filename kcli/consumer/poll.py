@@ -48,6 +48,11 @@ class Fetched(Value):
     skipped: Sequence[KcliError] = ()
 
 
+def _in_window(batch: Batch) -> int:
+    """The records of a batch that a poll hands out, by its header."""
+    return min(batch.count, min(batch.stop, batch.last_offset + 1) - max(batch.first, batch.base_offset))
+
+
 class Delivery:
     """Takes buffered chunks from the cursors, in turn."""
 
@@ -162,6 +167,9 @@ class Delivery:
     ) -> Fetched:
         at, data = cursor.at, chunk.data
         self._link.hand_out(at, cursor.position, cursor.epoch)
+        metrics = self._reader.observer.metrics
+        metrics.batches += len(batches)
+        metrics.records += sum(map(_in_window, batches))
         return Fetched(
             topic=at.topic,
             partition=at.partition,

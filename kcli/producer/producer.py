@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 
 from kcli.errors import Aborted, Closed, KcliError, UsageError
+from kcli.metrics.observer import ProducerObserver
 from kcli.producer.batches.batch import BatchOutcome, RecordMetadata
 from kcli.producer.consistency import check
 from kcli.producer.engine.engine import Engine
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self, Unpack
 
+    from kcli.metrics.observer import Observer
+    from kcli.metrics.values import ProducerMetrics
     from kcli.model import Cluster, GroupMetadata, TopicPartition
     from kcli.producer.batches.ledger import Counts
     from kcli.producer.intake.columnar import Columnar
@@ -48,7 +51,13 @@ class Producer:
     `acked`, `failed` and `unknown`. `interceptors` see every record, one at a time.
     """
 
-    def __init__(self, cluster: Cluster, settings: ProducerSettings, interceptors: Sequence[Interceptor] = ()) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        settings: ProducerSettings,
+        interceptors: Sequence[Interceptor] = (),
+        observer: Observer | None = None,
+    ) -> None:
         check(settings)
         self._cluster = cluster
         self._settings = settings
@@ -56,7 +65,9 @@ class Producer:
         placement = self._placement = Placement(cluster, settings)
         self._forward: Forward | None = None
         self._columnar: Columnar | None = None
-        self._engine = placement.engine = Engine(cluster, settings, self._settled, placement.forget)
+        self._engine = placement.engine = Engine(
+            cluster, settings, self._settled, placement.forget, ProducerObserver(observer)
+        )
         self._records = Records(self._engine, placement, settings, self._check_send)
         self._bulk = Bulk(self._engine, placement, settings, self._check_send, self._records)
         self._interceptors = self._hooks(interceptors)
@@ -84,6 +95,11 @@ class Producer:
     @property
     def counts(self) -> Counts:
         return self._engine.ledger.counts
+
+    @property
+    def metrics(self) -> ProducerMetrics:
+        """The batches up to now, and what is buffered: a copy, which stays as it is."""
+        return self._engine.metrics()
 
     @property
     def unanswered(self) -> int:

@@ -172,12 +172,13 @@ def diagnose(head: bytes, limit: int) -> str:
 class Asked:
     """A request that waits for its answer."""
 
-    __slots__ = ("correlation_id", "request", "version")
+    __slots__ = ("correlation_id", "request", "size", "version")
 
-    def __init__(self, correlation_id: int, request: Request[Any], version: int) -> None:
+    def __init__(self, correlation_id: int, request: Request[Any], version: int, size: int) -> None:
         self.correlation_id = correlation_id
         self.request = request
         self.version = version
+        self.size = size  # of its frame, in bytes
 
 
 class ClientSession:
@@ -202,7 +203,7 @@ class ClientSession:
         size = len(header) + sum(len(part) for part in body)
         self._next_id = 0 if correlation_id == MAX_ID else correlation_id + 1
         if answered:
-            self.asked.append(Asked(correlation_id, request, version))
+            self.asked.append(Asked(correlation_id, request, version, size + _SIZE.size))
         return [_SIZE.pack(size) + header, *body]
 
     def receive(self, frame: Buffer) -> tuple[Asked, Response]:

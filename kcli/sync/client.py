@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from kcli.client import Connect
     from kcli.grammar.bound import Bound
+    from kcli.metrics.hooks import Hooks
+    from kcli.metrics.values import ClientMetrics
     from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
     from kcli.sync.admin import SyncAdmin
     from kcli.sync.consumer import SyncConsumer
@@ -25,8 +27,12 @@ if TYPE_CHECKING:
 class SyncClient:
     """One cluster. Its event loop runs in a thread, from the beginning of the `with` block to its end."""
 
-    def __init__(self, settings: ClientSettings | str, *, connect: Connect | None = None) -> None:
+    def __init__(
+        self, settings: ClientSettings | str, *, connect: Connect | None = None, hooks: Hooks | None = None
+    ) -> None:
+        """As `Client`; hooks are called in the thread."""
         self._settings = settings
+        self._hooks = hooks
         self._connect = connect
         self._thread: LoopThread | None = None
         self._client: Client | None = None
@@ -34,7 +40,7 @@ class SyncClient:
     def __enter__(self) -> Self:
         self._thread = LoopThread()
         try:
-            self._client = self._thread.call(lambda: Client(self._settings, connect=self._connect))
+            self._client = self._thread.call(lambda: Client(self._settings, connect=self._connect, hooks=self._hooks))
         except BaseException:
             self._thread.close()
             raise
@@ -83,6 +89,12 @@ class SyncClient:
 
         thread, client = self._in_use()
         return SyncConsumer(thread, client, Selection(topics, group, start, stop_at_end), settings)
+
+    @property
+    def metrics(self) -> ClientMetrics:
+        """As `Client.metrics`."""
+        thread, client = self._in_use()
+        return thread.call(lambda: client.metrics)
 
     @property
     def admin(self) -> SyncAdmin:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kcli.client import Client
     from kcli.consumer.consumer import Consumer
     from kcli.consumer.poll import Fetched
+    from kcli.metrics.values import ConsumerMetrics
     from kcli.model import GroupMetadata, OffsetAndMetadata
     from kcli.proto.columns import Headers
     from kcli.sync.loop_thread import LoopThread
@@ -151,6 +152,11 @@ class SyncConsumer:
         """Batches, as `Consumer.poll` gives them: quicker than messages where many records come."""
         self._messages, self._iterating = iter(()), False
         return self._thread.run(self._consumer.poll(timeout, max_bytes))
+
+    @property
+    def metrics(self) -> ConsumerMetrics:
+        """As `Consumer.metrics`."""
+        return self._thread.call(lambda: self._consumer.metrics)
 
     # -- positions --------------------------------------------------------------------------------------------------
 

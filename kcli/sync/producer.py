@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    from kcli.metrics.values import ProducerMetrics
     from kcli.model import GroupMetadata, TopicPartition
     from kcli.producer.batches.batch import RecordMetadata
     from kcli.producer.batches.ledger import Counts
@@ -43,6 +44,11 @@ class SyncProducer:
     def counts(self) -> Counts:
         """How many records were accepted, acknowledged, failed, and are unknown."""
         return self._producer.counts
+
+    @property
+    def metrics(self) -> ProducerMetrics:
+        """As `Producer.metrics`."""
+        return self._thread.call(lambda: self._producer.metrics)
 
     def send(
         self,

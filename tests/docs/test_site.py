@@ -70,5 +70,5 @@ def test_versions_names_what_is_declared_and_what_is_run() -> None:
 def test_names_has_every_name_of_the_public_face() -> None:
     page = (DOCS / "library/names.md").read_text()
     named = set(re.findall(r"^::: kcli\.[\w.]*?(\w+)$", page, re.MULTILINE))
-    named |= set(re.findall(r"\w+", "".join(re.findall(r"members: \[(.*)\]", page))))
+    named |= set(re.findall(r"\w+", " ".join(re.findall(r"members: \[(.*)\]", page))))
     assert set(kcli.__all__) - named == {"__version__"}

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from kcli.broker.connection.versions import Ranges
+    from kcli.metrics.observer import BrokerObserver
     from kcli.proto.buffer import Buffer
     from kcli.proto.schema import Request
     from kcli.proto.session import Asked
@@ -33,14 +34,16 @@ QUIET = 1.0  # seconds of silence after which the peer may have closed the conne
 
 
 class Waiter:
-    """A request on the wire: the future of its response, and its deadline. `slot`: it counts as in flight."""
+    """A request on the wire: the future of its response, when it was written (loop time), and its deadline. `slot`: it
+    counts as in flight."""
 
-    __slots__ = ("asked", "future", "slot", "timer")
+    __slots__ = ("asked", "future", "since", "slot", "timer")
 
-    def __init__(self, asked: Asked, future: asyncio.Future[Any], slot: bool) -> None:
+    def __init__(self, asked: Asked, future: asyncio.Future[Any], slot: bool, since: float) -> None:
         self.asked = asked
         self.future = future
         self.slot = slot
+        self.since = since
         self.timer: asyncio.TimerHandle | None = None
 
 
@@ -72,6 +75,8 @@ class Connection(asyncio.BufferedProtocol):
         self._greeted = -1
         self._transport: asyncio.Transport | None = None
         self.last_used = self._loop.time()
+        self.observer: BrokerObserver | None = None
+        self._open = False  # it came about: the handshake is over
 
     # -- the caller's side ------------------------------------------------------------------------------------------
 
@@ -83,6 +88,12 @@ class Connection(asyncio.BufferedProtocol):
         """The handshake is over, without authentication: a peer that closes the connection at the next request may want
         it."""
         self._greeted = self._session.answered
+
+    def opened(self, seconds: float) -> None:
+        """The connection is established; `seconds` since the attempt began."""
+        self._open = True
+        if self.observer is not None:
+            self.observer.connected(seconds)
 
     @property
     def muted(self) -> bool:
@@ -111,7 +122,7 @@ class Connection(asyncio.BufferedProtocol):
         return self._expect(self._session.asked[-1], timeout, slot=True)
 
     def _expect(self, asked: Asked, timeout: float, *, slot: bool) -> asyncio.Future[Any]:
-        waiter = Waiter(asked, self._loop.create_future(), slot)
+        waiter = Waiter(asked, self._loop.create_future(), slot, self._loop.time())
         waiter.timer = self._loop.call_later(timeout, self._expire, waiter, timeout)
         self._waiters.append(waiter)
         return waiter.future
@@ -150,6 +161,8 @@ class Connection(asyncio.BufferedProtocol):
         parts = self._session.send(request, version, answered=answered)
         self.last_used = self._loop.time()
         self._send(parts)
+        if not answered and self.observer is not None:
+            self.observer.told(request.api_key, version, sum(len(part) for part in parts))
 
     def _send(self, parts: list[Buffer]) -> None:
         assert self._transport is not None
@@ -201,10 +214,14 @@ class Connection(asyncio.BufferedProtocol):
         if waiter.slot:
             self._slots.release()  # not when the caller leaves: a tombstone is still in flight
         self.last_used = self._loop.time()
+        if self.observer is not None:
+            self.observer.answered(asked, len(frame) + 4, self.last_used - waiter.since)
         quiet = pause(asked.request.api_key, asked.version, getattr(response, "throttle_time_ms", 0))
         if quiet:
             self._gate.mute(quiet)
             LOG.info("%s: throttles this client for %.3g s (quota)", self.name, quiet)
+            if self.observer is not None:
+                self.observer.throttled(asked.request.api_key, quiet)
         self._settle(waiter, response)
 
     def _settle(self, waiter: Waiter, answer: Any) -> None:
@@ -259,6 +276,11 @@ class Connection(asyncio.BufferedProtocol):
         self._gate.end()
         if self._transport is not None:
             self._transport.abort()
+        if self.observer is not None:
+            for waiter in waiters:
+                self.observer.lost(waiter.asked, self._loop.time() - waiter.since, lost)
+            if self._open:
+                self.observer.disconnected(lost, lost=isinstance(lost, ConnectError) and lost.sent)
         self._on_lost(self)
 
     def _not_sent(self) -> Exception:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from kcli.consumer.fetch.cursor import Cursor
 from kcli.errors import KcliError
+from kcli.metrics.observer import ConsumerObserver
 from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
 from kcli.settings import ConsumerSettings
 
@@ -24,6 +25,8 @@ class Engine(Protocol):
     def settings(self) -> ConsumerSettings: ...
     @property
     def cursors(self) -> Mapping[TopicPartition, Cursor]: ...
+    @property
+    def observer(self) -> ConsumerObserver: ...
 
     def changed(self) -> None: ...
     def fail(self, cursor: Cursor, error: KcliError) -> None: ...

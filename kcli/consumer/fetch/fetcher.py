@@ -240,6 +240,7 @@ class Fetcher:
         cursor.fruitless = 0
         cursor.max_bytes = self.reader.settings.partition_max_bytes
         cursor.take(chunk, chunk.following, chunk.epoch)
+        self.reader.observer.fetched(cursor.at, self.node, chunk.size)
         self._rank[cursor.at] = self._answers
         self.reader.arrived.set()
 
@@ -308,5 +309,6 @@ class Fetcher:
         now = asyncio.get_running_loop().time()
         cursor.failed_once(now, together, at_once=at_once)
         LOG.info("%s[%d]: fetched again after a pause: %s", *cursor.at, error)
+        self.reader.observer.retried(cursor.at, cursor.attempts, str(error))
         if cursor.trouble_since is not None and now - cursor.trouble_since > 2 * self.reader.settings.request_timeout:
             self.reader.fail(cursor, error)

@@ -134,6 +134,7 @@ class Positions:
         now = asyncio.get_running_loop().time()
         cursor.failed_once(now)
         LOG.info("%s[%d]: looked up again: %s", *cursor.at, error)
+        self.reader.observer.retried(cursor.at, cursor.attempts, str(error))
         since = cursor.trouble_since or now
         if not error.retriable or now - since > 2 * self.reader.settings.request_timeout:
             self.reader.fail(cursor, error)

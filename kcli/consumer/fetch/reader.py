@@ -11,6 +11,7 @@ import asyncio
 from kcli.consumer.fetch.cursor import READY, Cursor
 from kcli.consumer.fetch.fetcher import Fetcher
 from kcli.consumer.fetch.positions import Positions
+from kcli.metrics.observer import ConsumerObserver
 from kcli.text.log import Log
 
 TYPE_CHECKING = False
@@ -32,10 +33,17 @@ class Reader:
     `replica_holds` is the seconds for which a leader's preferred replica is used (C12)."""
 
     def __init__(
-        self, cluster: Cluster, settings: ConsumerSettings, *, rack: str = "", replica_holds: float = 300.0
+        self,
+        cluster: Cluster,
+        settings: ConsumerSettings,
+        *,
+        rack: str = "",
+        replica_holds: float = 300.0,
+        observer: ConsumerObserver | None = None,
     ) -> None:
         self.cluster = cluster
         self.settings = settings
+        self.observer = observer or ConsumerObserver()
         self.rack = rack
         self.replica_holds = replica_holds
         self.cursors: dict[TopicPartition, Cursor] = {}

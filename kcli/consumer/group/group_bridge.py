@@ -60,6 +60,7 @@ class Link:
     async def on_assigned(self, partitions: set[TopicPartition]) -> None:
         """New partitions start unpaused at the group's commit (E31); they are read once the user's callback is
         through, which may seek."""
+        self._reader.observer.rebalanced("assigned", partitions)
         self._forget(partitions)
         cursors = self._reader.add({at: Bound("stored") for at in sorted(partitions)})
         try:
@@ -73,9 +74,11 @@ class Link:
             self._reader.changed()
 
     async def on_revoked(self, partitions: set[TopicPartition]) -> None:
+        self._reader.observer.rebalanced("revoked", partitions)
         await self._gone(partitions, self.revoked)
 
     async def on_lost(self, partitions: set[TopicPartition]) -> None:
+        self._reader.observer.rebalanced("lost", partitions)
         await self._gone(partitions, self.lost or self.revoked)
 
     async def _gone(self, partitions: set[TopicPartition], callback: Told | None) -> None:

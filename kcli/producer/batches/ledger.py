@@ -58,6 +58,7 @@ class Ledger:
         self.on_failure: Callable[[KcliError], None] | None = None  # of a transactional producer
         self.accumulator: Accumulator  # each knows the other; the engine introduces them
         self.counts = Counts()
+        self.failed_batches = 0  # unknown ones too
         self.changed = asyncio.Event()  # set whenever a batch was settled or a sender left; flush waits for it
 
     def acknowledge(self, queue: PartitionQueue, batch: ProducerBatch, base_offset: int, append_time: int) -> None:
@@ -102,6 +103,7 @@ class Ledger:
         self, queue: PartitionQueue, batch: ProducerBatch, error: KcliError, own: dict[int, KcliError] | None = None
     ) -> None:
         """It is given up: failed, or unknown if it may be in the log. `own` are errors of single records."""
+        self.failed_batches += 1
         if batch.maybe_written:
             self.counts.unknown += batch.count
         else:

@@ -22,6 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from kcli.metrics.observer import ProducerObserver
+    from kcli.metrics.values import ProducerMetrics
     from kcli.model import Cluster, TopicPartition
     from kcli.producer.batches.batch import BatchOutcome, ProducerBatch
     from kcli.producer.batches.queue import PartitionQueue
@@ -41,9 +43,11 @@ class Engine:
         settings: ProducerSettings,
         report: Callable[[BatchOutcome], None],
         refreshed: Callable[[Iterable[str]], None],
+        observer: ProducerObserver,
     ) -> None:
         self._cluster = cluster
         self._settings = settings
+        self._observer = observer
         self._wake = asyncio.Event()
         self.poison: BaseException | None = None
         self.budget = Budget(settings.buffer_memory, settings.buffer_records, self._wake.set)
@@ -53,7 +57,7 @@ class Engine:
         self.ledger.accumulator = self.accumulator
         self.transactions = self._transactions()
         self.identity = Identity(cluster, settings) if self.transactions is None else self.transactions.identity
-        self._returns = Returns(cluster, settings, self.accumulator, self.ledger, self._on_ready)
+        self._returns = Returns(cluster, settings, self.accumulator, self.ledger, self._on_ready, observer)
         self._search = Search(cluster, settings, self.identity, self._on_ready, refreshed, self.ledger.fail_everything)
         self._senders: dict[int, LeaderSender] = {}
         self._supervisor: asyncio.Task[None] | None = None
@@ -69,6 +73,13 @@ class Engine:
         from kcli.producer.transactions.transaction import Transactions
 
         return Transactions(self._cluster, self._settings, self.accumulator, self.ledger, self._on_ready)
+
+    def metrics(self) -> ProducerMetrics:
+        """The counters now."""
+        metrics, budget = self._observer.metrics.copy(), self.budget
+        metrics.buffered_records, metrics.buffered_bytes, metrics.waiting = budget.records, budget.bytes, budget.waiting
+        metrics.failed_batches = self.ledger.failed_batches
+        return metrics
 
     def start(self) -> None:
         self._supervisor = asyncio.get_running_loop().create_task(self._supervise(), name="producer")

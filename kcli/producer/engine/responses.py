@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kcli.errors import KcliError
+    from kcli.metrics.observer import ProducerObserver
     from kcli.model import Cluster
     from kcli.producer.batches.accumulator import Accumulator
     from kcli.producer.batches.answer import Answer
@@ -39,12 +40,19 @@ class Returns:
         accumulator: Accumulator,
         ledger: Ledger,
         on_ready: Callable[[], None],
+        observer: ProducerObserver,
     ) -> None:
         self._cluster = cluster
         self._settings = settings
         self._accumulator = accumulator
         self._ledger = ledger
         self._on_ready = on_ready
+        self._observer = observer
+
+    def sending(self, batch: ProducerBatch) -> None:
+        """The batch goes into a request."""
+        if not batch.sent:
+            self._observer.sent(asyncio.get_running_loop().time() - batch.created)
 
     def answered(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:
         """The broker spoke."""
@@ -61,12 +69,13 @@ class Returns:
             self._forget_leader(batch, answer)
         if verdict is Verdict.DONE:
             known = code is not codes.DUPLICATE_SEQUENCE_NUMBER
-            self._ledger.acknowledge(queue, batch, answer.base_offset if known else -1, answer.append_time)
+            self._written(queue, batch, answer.base_offset if known else -1, answer.append_time)
             return
         batch.maybe_written = batch.maybe_written or maybe_written(code, self._settings.acks)
         batch.trouble = str(BrokerError(code, "", answer.message))
         if verdict is Verdict.SPLIT:
             LOG.info("%s[%d]: %d bytes are too large for the broker; the batch is split", *batch.at, batch.size)
+            self._observer.metrics.splits += 1
             self._accumulator.sizing.too_large(batch.at.topic, batch.raw, batch.size)
             self._accumulator.replace(queue, batch, split(batch, self._settings))
             self._on_ready()
@@ -84,6 +93,13 @@ class Returns:
             )
             self._again(queue, batch, wait=not moved)  # a node that names itself has not caught up yet: no hurry
 
+    def _written(self, queue: PartitionQueue, batch: ProducerBatch, offset: int, append_time: int) -> None:
+        raw = batch.sealed.raw_size if batch.sealed is not None else batch.size
+        sizes = batch.count, batch.size, raw
+        self._ledger.acknowledge(queue, batch, offset, append_time)
+        age = asyncio.get_running_loop().time() - batch.created
+        self._observer.written(batch.at, batch.sent_to, sizes, offset, age)
+
     def _out_of_order(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer, *, renew: bool) -> None:
         """An earlier batch is missing: after it, or in a new epoch, this one goes again. No retry is used."""
         if answer.code is codes.OUT_OF_ORDER_SEQUENCE_NUMBER and not batch.doubtful:
@@ -93,6 +109,7 @@ class Returns:
             return
         queue.needs_epoch = queue.needs_epoch or renew
         LOG.warning("%s[%d]: %d records are sent again: %s", *batch.at, batch.count, batch.trouble)
+        self._observer.retried(batch.at, batch.retries + 1, batch.trouble)
         queue.back(batch)
         queue.hold(asyncio.get_running_loop().time(), self._settings.retry_backoff)
         self._on_ready()
@@ -126,6 +143,7 @@ class Returns:
         LOG.warning(
             "%s[%d]: %d records are sent again (retry %d): %s", *batch.at, batch.count, batch.retries, batch.trouble
         )
+        self._observer.retried(batch.at, batch.retries, batch.trouble)
         queue.back(batch)
         queue.hold(now, first)
         self._on_ready()

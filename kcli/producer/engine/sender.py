@@ -118,6 +118,7 @@ class LeaderSender:
         for queue, batch in ready:
             if self._identity.producer_id >= 0:
                 queue.stamp(batch, self._identity)
+            self._returns.sending(batch)
             queue.send(batch, self.node_id)
             if self._transactions is not None:
                 self._transactions.sent(queue.at)

@@ -87,6 +87,10 @@ async def _consume(plan: Plan, stop: Stop) -> int:
                         if commits is not None:
                             await commits.last(PATIENCE if stop.asked else None)
                     finally:
+                        if plan.connection.verbose:
+                            from kcli.cli.output.metrics import say_consumer
+
+                            say_consumer(client.metrics, consumer.metrics)
                         if stop.asked:
                             await consumer.close(LEAVE)
     finally:

@@ -67,6 +67,10 @@ async def _produce(plan: Plan, stop: Stop) -> int:
                     code = await send(sending, stop)
             finally:
                 await producer.close(0)
+                if plan.connection.verbose:
+                    from kcli.cli.output.metrics import say_producer
+
+                    say_producer(client.metrics, producer.metrics)
     finally:
         if report is not None:
             report.close()

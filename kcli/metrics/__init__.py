@@ -1,0 +1,1 @@
+"""What a client counts while it works, and the hooks that it calls."""

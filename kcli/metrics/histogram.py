@@ -1,0 +1,61 @@
+"""A histogram whose bounds are powers of two: exact count, sum, least and largest, quantiles within a factor of two."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Histogram:
+    """`unit` is the resolution: bucket n counts values below `unit` * 2**n that are in no bucket before it."""
+
+    __slots__ = ("_buckets", "count", "largest", "least", "total", "unit")
+
+    def __init__(self, unit: float = 1.0) -> None:
+        self.unit = unit
+        self.count = 0
+        self.total = 0.0
+        self.least = 0.0
+        self.largest = 0.0
+        self._buckets: dict[int, int] = {}
+
+    def __repr__(self) -> str:
+        return f"Histogram(count={self.count}, mean={self.mean:g}, largest={self.largest:g})"
+
+    def add(self, value: float) -> None:
+        """Count a value; below zero is zero."""
+        value = max(value, 0.0)
+        bucket = int(value / self.unit).bit_length()
+        self._buckets[bucket] = self._buckets.get(bucket, 0) + 1
+        self.least = min(self.least, value) if self.count else value
+        self.largest = max(self.largest, value)
+        self.count += 1
+        self.total += value
+
+    @property
+    def mean(self) -> float:
+        """0.0 without values."""
+        return self.total / self.count if self.count else 0.0
+
+    def quantile(self, part: float) -> float:
+        """The upper bound of the bucket that the value at this part (0.0 to 1.0) is in, the largest value at most; 0.0
+        without values."""
+        wanted, seen = part * self.count, 0
+        for bound, count in self:
+            seen += count
+            if seen >= wanted:
+                return min(bound, self.largest)
+        return self.largest
+
+    def __iter__(self) -> Iterator[tuple[float, int]]:
+        """(upper bound, values in this bucket), the smallest bound first, without empty buckets."""
+        for bucket in sorted(self._buckets):
+            yield self.unit * 2**bucket, self._buckets[bucket]
+
+    def copy(self) -> Histogram:
+        """The histogram as it is now."""
+        copied = Histogram(self.unit)
+        copied.count, copied.total, copied.least, copied.largest = self.count, self.total, self.least, self.largest
+        copied._buckets = dict(self._buckets)
+        return copied

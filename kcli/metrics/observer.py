@@ -1,0 +1,169 @@
+"""The observer of a client: it counts, and calls the hooks. One for the client, beside it one for each broker, producer
+and consumer. Calls are per request, batch and fetch, never per record.
+"""
+
+from __future__ import annotations
+
+from kcli.errors import Closed
+from kcli.metrics.histogram import Histogram
+from kcli.metrics.values import MILLISECOND, ClientMetrics, ConsumerMetrics, ProducerMetrics, RequestMetrics
+from kcli.proto.messages import api_name
+from kcli.text.log import Log
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from kcli.metrics.hooks import Hooks
+    from kcli.model import TopicPartition
+    from kcli.proto.session import Asked
+
+LOG = Log("metrics")
+
+
+class Observer:
+    """The client's own counters, and its hooks."""
+
+    def __init__(self, hooks: Hooks | None = None) -> None:
+        self.metrics = ClientMetrics()
+        self._hooks = hooks
+
+    def of_broker(self, name: str, node_id: int) -> BrokerObserver:
+        return BrokerObserver(self, name, node_id)
+
+    def call(self, hook: str, *values: object) -> None:
+        """Call a hook, if there is one, with its event. What it raises is logged."""
+        function = None if self._hooks is None else getattr(self._hooks, hook)
+        if function is None:
+            return
+        from kcli.metrics.hooks import EVENTS
+
+        try:
+            function(EVENTS[hook](*values))
+        except Exception as problem:  # noqa: BLE001 - the program's mistake must not break the client
+            LOG.warning("the hook %s raised %s: %s", hook, type(problem).__name__, problem)
+
+
+class BrokerObserver:
+    """The connections and requests of one broker."""
+
+    __slots__ = ("_broker", "_node_id", "_observer")
+
+    def __init__(self, observer: Observer, broker: str, node_id: int) -> None:
+        self._observer = observer
+        self._broker = broker
+        self._node_id = node_id
+
+    def connected(self, seconds: float) -> None:
+        metrics = self._observer.metrics
+        metrics.connections += 1
+        metrics.opened_connections += 1
+        metrics.connect_time.add(seconds)
+        self._observer.call("on_connect", self._broker, self._node_id, seconds, None)
+
+    def refused(self, seconds: float, error: Exception) -> None:
+        """A connection did not come about."""
+        self._observer.metrics.refused_connections += 1
+        self._observer.call("on_connect", self._broker, self._node_id, seconds, error)
+
+    def disconnected(self, reason: BaseException, *, lost: bool) -> None:
+        """A connection that had come about ended."""
+        metrics = self._observer.metrics
+        metrics.connections -= 1
+        metrics.lost_connections += lost
+        self._observer.call("on_disconnect", self._broker, self._node_id, str(reason), lost)
+
+    def answered(self, asked: Asked, received: int, seconds: float) -> None:
+        metrics = self._observer.metrics
+        api = self._over(asked.request.api_key, asked.version, asked.size, received, seconds)
+        latency = metrics.node_latency.get(self._node_id)
+        if latency is None:
+            latency = metrics.node_latency[self._node_id] = Histogram(MILLISECOND)
+        latency.add(seconds)
+        api.latency.add(seconds)
+
+    def told(self, api_key: int, version: int, sent: int) -> None:
+        """A request that has no response was written."""
+        self._over(api_key, version, sent, 0, 0.0)
+
+    def lost(self, asked: Asked, seconds: float, reason: BaseException) -> None:
+        """A request whose response will not come."""
+        if not isinstance(reason, Closed):
+            self._over(asked.request.api_key, asked.version, asked.size, 0, seconds, str(reason)).lost += 1
+
+    def _over(
+        self, api_key: int, version: int, sent: int, received: int, seconds: float, error: str = ""
+    ) -> RequestMetrics:
+        name = api_name(api_key)
+        requests = self._observer.metrics.requests
+        api = requests.get(name)
+        if api is None:
+            api = requests[name] = RequestMetrics()
+        api.count += 1
+        api.sent_bytes += sent
+        api.received_bytes += received
+        self._observer.call("on_request", name, version, self._broker, self._node_id, sent, received, seconds, error)
+        return api
+
+    def throttled(self, api_key: int, seconds: float) -> None:
+        metrics = self._observer.metrics
+        metrics.throttles += 1
+        metrics.throttle_time.add(seconds)
+        self._observer.call("on_throttle", api_name(api_key), self._broker, self._node_id, seconds)
+
+
+class ProducerObserver:
+    """The batches of one producer."""
+
+    def __init__(self, observer: Observer | None = None) -> None:
+        self.metrics = ProducerMetrics()
+        self._observer = observer or Observer()
+
+    def sent(self, seconds: float) -> None:
+        """A batch is sent for the first time, `seconds` after it began."""
+        self.metrics.queue_time.add(seconds)
+
+    def written(self, at: TopicPartition, node_id: int, sizes: tuple[int, int, int], offset: int, age: float) -> None:
+        """A batch is acknowledged; `sizes` are its records, bytes and bytes before compression."""
+        metrics = self.metrics
+        records, size, raw = sizes
+        metrics.batches += 1
+        metrics.records += records
+        metrics.bytes += size
+        metrics.raw_bytes += raw
+        metrics.batch_bytes.add(size)
+        metrics.batch_records.add(records)
+        metrics.delivery_time.add(age)
+        self._observer.call("on_batch_written", *at, node_id, records, size, raw, offset, age)
+
+    def retried(self, at: TopicPartition, attempt: int, error: str) -> None:
+        self.metrics.retries += 1
+        self._observer.call("on_retry", "produce", *at, attempt, error)
+
+
+class ConsumerObserver:
+    """What one consumer fetches and owns."""
+
+    def __init__(self, observer: Observer | None = None, group: str = "") -> None:
+        self.metrics = ConsumerMetrics()
+        self._observer = observer or Observer()
+        self._group = group
+
+    def fetched(self, at: TopicPartition, node_id: int, size: int) -> None:
+        metrics = self.metrics
+        metrics.fetches += 1
+        metrics.fetched_bytes += size
+        metrics.fetch_bytes.add(size)
+        self._observer.call("on_fetch", *at, node_id, size)
+
+    def retried(self, at: TopicPartition, attempt: int, error: str) -> None:
+        self.metrics.retries += 1
+        self._observer.call("on_retry", "fetch", *at, attempt, error)
+
+    def rebalanced(self, what: str, partitions: Collection[TopicPartition]) -> None:
+        """The group gave or took partitions: assigned, revoked, lost."""
+        metrics = self.metrics
+        metrics.rebalances += 1
+        count = f"{what}_partitions"
+        setattr(metrics, count, getattr(metrics, count) + len(partitions))
+        self._observer.call("on_rebalance", self._group, what, frozenset(partitions))

@@ -1,0 +1,100 @@
+"""The counters of a client, a producer and a consumer. Counts begin at 0 and only grow; `buffered_…` and `connections`
+are of this moment. Times are in seconds, sizes in bytes."""
+
+from __future__ import annotations
+
+from kcli.metrics.histogram import Histogram
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+MILLISECOND = 0.001
+
+
+def _times() -> Histogram:
+    return Histogram(MILLISECOND)
+
+
+class Metrics(Value):
+    """Counters that can be copied."""
+
+    def copy(self) -> Self:
+        """The counters as they are now."""
+        return type(self)(**{one.name: _copied(getattr(self, one.name)) for one in type(self).__fields__})
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copied(one) for key, one in value.items()}
+    return value.copy() if isinstance(value, Histogram | Metrics) else value
+
+
+class RequestMetrics(Metrics):
+    """The requests of one API. `count` are those that are over: with a response, sent without one to come (acks=0), and
+    `lost`, whose response did not come. Bytes are of whole frames, `latency` from the write to the response."""
+
+    count: int = 0
+    lost: int = 0
+    sent_bytes: int = 0
+    received_bytes: int = 0
+    latency: Histogram = field(factory=_times)
+
+
+class ClientMetrics(Metrics):
+    """The connections and requests of a client. `requests` are by API name (`Produce`), `node_latency` by broker id.
+    `lost_connections` are those that the client did not end itself."""
+
+    connections: int = 0
+    opened_connections: int = 0
+    refused_connections: int = 0
+    lost_connections: int = 0
+    connect_time: Histogram = field(factory=_times)
+    requests: dict[str, RequestMetrics] = field(factory=dict)
+    node_latency: dict[int, Histogram] = field(factory=dict)
+    throttles: int = 0
+    throttle_time: Histogram = field(factory=_times)
+
+
+class ProducerMetrics(Metrics):
+    """The batches of a producer. `batches`, `records` and `bytes` are acknowledged ones, `bytes` on the wire and
+    `raw_bytes` before compression; `batch_bytes` and `batch_records` are their sizes. `queue_time` is from the first
+    record of a batch to its first sending, `delivery_time` to its acknowledgement. `retries` are batches sent again,
+    `splits` batches that were too large for the broker, `failed_batches` those that failed or are unknown. `waiting`
+    are calls that wait for room."""
+
+    buffered_records: int = 0
+    buffered_bytes: int = 0
+    waiting: int = 0
+    batches: int = 0
+    records: int = 0
+    bytes: int = 0
+    raw_bytes: int = 0
+    batch_bytes: Histogram = field(factory=Histogram)
+    batch_records: Histogram = field(factory=Histogram)
+    queue_time: Histogram = field(factory=_times)
+    delivery_time: Histogram = field(factory=_times)
+    retries: int = 0
+    splits: int = 0
+    failed_batches: int = 0
+
+
+class ConsumerMetrics(Metrics):
+    """What a consumer fetched and handed out. `fetches` are responses' partitions with data, `fetched_bytes` their
+    sizes on the wire and `fetch_bytes` the histogram; `records` and `batches` were handed out by polls. `retries` are
+    fetches and look-ups of a partition that failed and are repeated. `assigned_partitions` and the two after it count
+    partitions that a group gave and took, `rebalances` the times it did."""
+
+    buffered_bytes: int = 0
+    buffered_partitions: int = 0
+    fetches: int = 0
+    fetched_bytes: int = 0
+    fetch_bytes: Histogram = field(factory=Histogram)
+    batches: int = 0
+    records: int = 0
+    retries: int = 0
+    rebalances: int = 0
+    assigned_partitions: int = 0
+    revoked_partitions: int = 0
+    lost_partitions: int = 0
