@@ -130,6 +130,14 @@ def level_of(value: object) -> str:
     return row.text("compatibilityLevel" if row.has("compatibilityLevel") else "compatibility")
 
 
+def settings_of(value: object) -> dict[str, str]:
+    """The settings of a subject, each as JSON; the level by the name that a request has."""
+    fields = dict(json_object.json_object(value, "").fields)
+    if "compatibilityLevel" in fields:
+        fields = {"compatibility": fields.pop("compatibilityLevel"), **fields}
+    return {sound(name): as_text(field) for name, field in fields.items() if field is not None}
+
+
 def mode_of(value: object) -> str:
     return json_object.json_object(value, "").text("mode")
 

@@ -176,6 +176,16 @@ class RegistryClient:
         """Let the subject inherit it."""
         await self._send(answers.anything, "DELETE", _of("/config", subject), subject or "the global level")
 
+    async def settings_of(self, subject: str = "", *, inherited: bool = True) -> dict[str, str]:
+        """All settings of a subject, or the global ones, by name, each as JSON: level, alias, normalize and more."""
+        query = {"defaultToGlobal": inherited}
+        return await self._get(answers.settings_of, _of("/config", subject), subject or "the global settings", query)
+
+    async def set_settings(self, values: Mapping[str, object], subject: str = "") -> None:
+        """Change some settings; null removes one. Those that are not named stay."""
+        about = subject or "the global settings"
+        await self._send(answers.anything, "PUT", _of("/config", subject), about, document=values)
+
     async def mode(self, subject: str = "", *, inherited: bool = True) -> str:
         query = {"defaultToGlobal": inherited}
         return await self._get(answers.mode_of, _of("/mode", subject), subject or "the global mode", query)

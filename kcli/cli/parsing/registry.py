@@ -41,7 +41,7 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     ),
     "registry": (
         "registry.list registry.describe registry.diff registry.register registry.check registry.delete "
-        "registry.settings",
+        "registry.settings registry.config registry.contexts registry.payload.decode registry.payload.encode",
         "List, compare, register, check and delete schemas.",
     ),
     "rollback": ("groups.reset.rollback", "Rewind a group to a time found in the record values."),

@@ -40,9 +40,9 @@ class Scoped:
         return found
 
     def put(self, subject: str, values: dict[str, Any]) -> None:
-        """Set values; others that the scope has stay."""
+        """Set values, None removes one; others that the scope has stay."""
         scope = scope_of(subject)
-        merged = {**self._own.get(scope, {}), **values}
+        merged = {name: value for name, value in {**self._own.get(scope, {}), **values}.items() if value is not None}
         self._note(f"registry {self._kind}", {"key": scope, "value": merged})
         self._own[scope] = merged
 

@@ -10,7 +10,7 @@ from kcli.cli.output.tables.render import render
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ReadOptions
-from kcli.cli.parsing.option import flag
+from kcli.cli.parsing.option import flag, text
 from kcli.cli.runtime.answer import answer, say, words_of
 from kcli.errors import KcliError, UsageError
 from kcli.registry.errors import NotFound, RegistryError
@@ -42,6 +42,11 @@ class DescribeOptions(RegistryOptions, ReadOptions):
     resolved = flag("--resolved", help="Put the types that an Avro schema refers to into its text.")
     references = flag("--references", help="Print the schemas that it refers to as well, before it.")
     deleted = flag("--deleted", help="Soft-deleted versions too.")
+    schema_format = text(
+        "--schema-format",
+        metavar="NAME",
+        help="The text in a form that the registry makes: resolved of Avro; serialized, ignore_extensions of Protobuf.",
+    )
 
 
 @command(
@@ -52,6 +57,7 @@ class DescribeOptions(RegistryOptions, ReadOptions):
 kcli registry describe orders-value > orders.avsc
 kcli registry get orders-value@3
 kcli registry get 17 --resolved
+kcli registry get orders-value --schema-format resolved
 kcli registry get orders-value -J               # with its id, references and rules""",
 )
 def describe(options: DescribeOptions) -> int:
@@ -64,7 +70,7 @@ def describe(options: DescribeOptions) -> int:
     async def work(registry: Registry, document: Document) -> None:
         for word in words:
             try:
-                schema = await registry.named(word, deleted=options.deleted)
+                schema = await registry.named(word, deleted=options.deleted, format=options.schema_format or "")
                 needed = await registry.needed(schema) if options.references or options.resolved else []
             except KcliError as problem:
                 document.fail(await hinted(registry, problem, word), word)

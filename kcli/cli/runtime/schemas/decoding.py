@@ -36,10 +36,11 @@ class Decoding:
     def attach(self, consumer: Consumer, client: Client) -> None:
         """Have the consumer hand out decoded batches. The consumers of a command share what they found."""
         if not self._fields:
-            self._fields = [field for kind in KINDS if (field := self._field(kind, client)) is not None]
+            self._fields = [field for kind in KINDS if (field := self.field(kind, client)) is not None]
         consumer.decode = SchemaDecoder(self._fields).batch
 
-    def _field(self, kind: str, client: Client) -> Field | None:
+    def field(self, kind: str, client: Client) -> Field | None:
+        """The decoder of keys, or of values; None without a schema and a registry."""
         spec = self._specs.get(kind)
         if spec is not None:
             return BareDecoder(kind, lambda topic: spec.schema(topic, client), self._reader_of)

@@ -50,28 +50,33 @@ def level(registry: Registry, asked: Asked) -> object:
 def set_level(registry: Registry, asked: Asked) -> object:
     values = _level(asked)
     registry.levels.put(asked.subject, values)
-    shown = dict(values)
+    shown = {name: value for name, value in values.items() if value is not None}
     if "compatibilityLevel" in shown:
         shown["compatibility"] = shown.pop("compatibilityLevel")
     return shown
 
 
+SETTINGS = {"compatibility": "compatibilityLevel", "normalize": "normalize", "compatibilityGroup": "compatibilityGroup"}
+"""What has a meaning here: its name in a request, and in an answer."""
+
+
 def _level(asked: Asked) -> dict[str, Any]:
-    """The values of a request that have a meaning here. Raises Refused."""
+    """The values of a request that have a meaning here; None removes one. Raises Refused."""
     document = asked.document()
     values: dict[str, Any] = {}
-    try:
-        if document.has("compatibility"):
-            values["compatibilityLevel"] = document.text("compatibility").upper()
-            if values["compatibilityLevel"] not in LEVELS:
-                raise refusals.bad_level()
-        if document.has("normalize"):
-            values["normalize"] = document.flag("normalize")
-        if document.has("compatibilityGroup"):
-            values["compatibilityGroup"] = document.text("compatibilityGroup")
-    except ValueError as problem:
-        raise refusals.malformed(str(problem)) from None
-    if not values:
+    for name, own in SETTINGS.items():
+        if name not in document.fields:
+            continue
+        try:
+            if not document.has(name):
+                values[own] = None
+            elif name == "normalize":
+                values[own] = document.flag(name)
+            else:
+                values[own] = document.text(name).upper() if name == "compatibility" else document.text(name)
+        except ValueError as problem:
+            raise refusals.malformed(str(problem)) from None
+    if not values or values.get("compatibilityLevel", "NONE") not in (*LEVELS, None):
         raise refusals.bad_level()
     return values
 

@@ -1,0 +1,1 @@
+"""Single payloads: `kcli registry decode` and `encode`."""

@@ -1,0 +1,72 @@
+"""`kcli registry encode`."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from kcli.cli.commands.registry.opened import FILE
+from kcli.cli.commands.registry.payload.texts import FORMS, RAW, content_of, shown
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import ConnectionOptions
+from kcli.cli.parsing.option import choice, text
+from kcli.cli.runtime.connection import Connection
+from kcli.cli.runtime.schemas.encoding import Encoding
+from kcli.errors import KcliError, UsageError
+
+
+class EncodeOptions(ConnectionOptions):
+    value_schema = text(
+        "--value-schema", metavar="SPEC", help="The schema: file:PATH (no frame is written), id:N or SUBJECT[@VERSION]."
+    )
+    output = choice("--output", of=FORMS, help="The form of the payloads: raw (default), hex or base64: one a line.")
+    schema_registry = text(
+        "--schema-registry", metavar="URL", help="The registry. Else schema.registry.url of the profile."
+    )
+
+
+@command(
+    "registry encode",
+    help="Print JSON as the payloads of a schema.",
+    words="FILE",
+    examples="""
+echo '{"id": 7, "total": 9.5}' | kcli registry encode --value-schema orders-value --output hex
+kcli registry encode orders.json --value-schema id:7 > payload.bin
+kcli registry encode --value-schema file:order.avsc --output base64 < lines.json""",
+)
+def encode(options: EncodeOptions) -> int:
+    """Read JSON from a FILE or stdin and print the payload that the schema makes of it, with the frame of its id. With
+    hex and base64 each line is a payload; raw is one payload, and all that is read is one value. A value that does not
+    fit is an error, and nothing is printed.
+    """
+    spec, form = options.value_schema, options.output or RAW
+    if not spec:
+        raise UsageError("name the schema: --value-schema file:PATH, id:N or SUBJECT[@VERSION]")
+    if form == RAW and sys.stdout.isatty():
+        raise UsageError("raw bytes are not for a terminal: add --output hex, or send them to a file")
+    data = content_of(options.words)
+    values = [data] if form == RAW else [line for line in data.splitlines() if line.strip()]
+    for payload in asyncio.run(_encoded(options, spec, values)):
+        sys.stdout.buffer.write(shown(payload, form))
+    sys.stdout.buffer.flush()
+    return 0
+
+
+async def _encoded(options: EncodeOptions, spec: str, values: list[bytes]) -> list[bytes]:
+    """The payloads. Raises KcliError with the number of the first value that does not fit."""
+    from kcli.client import Client
+
+    connection = Connection(options)
+    registry = None if spec.startswith(FILE) else connection.registry(options.schema_registry)
+    encoding = Encoding({"value": spec}, registry, register=False)
+    async with Client(connection.client(), registry=registry) as client:
+        await encoding.prepare("", client)
+    encoded = encoding.value
+    assert encoded is not None
+    made = []
+    for number, value in enumerate(values, 1):
+        try:
+            made.append(encoded(value))
+        except ValueError as problem:
+            raise KcliError(f"value {number}: {problem}" if len(values) > 1 else f"the value: {problem}") from None
+    return made
