@@ -13,9 +13,9 @@ from kcli.admin.cluster.kafka_versions import release_of
 from kcli.admin.storage.log_dirs import log_dirs
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.asking.ask import ask_anyone
+from kcli.broker.connection.handshake import versions_request
 from kcli.errors import KcliError, TooOld, UnsupportedVersion
 from kcli.model import Cluster, Node
-from kcli.proto.messages.api_versions import ApiVersionsRequest
 from kcli.values import Value, field
 
 ANSWERS_WITHIN = 5.0  # seconds
@@ -66,7 +66,7 @@ async def _ping(cluster: Cluster, row: BrokerRow) -> None:
             broker = await cluster.node(row.node.id)
             row.apis = await broker.versions()
             begun = time.perf_counter()
-            answer = await broker.ask(ApiVersionsRequest(client_software_name="kcli", client_software_version="1"))
+            answer = await broker.ask(versions_request())
             row.took = time.perf_counter() - begun
             levels = {feature.name: feature.max_version for feature in answer.supported_features}
             row.metadata_version = levels.get("metadata.version")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.asking.ask import ask_anyone
+from kcli.broker.connection.handshake import versions_request
 from kcli.errors import BrokerError, DecodeError
 from kcli.model import Cluster
-from kcli.proto.messages.api_versions import ApiVersionsRequest
 from kcli.proto.messages.describe_quorum import (
     AnsweredPartitionData,
     DescribeQuorumRequest,
@@ -87,7 +87,7 @@ async def describe_quorum(cluster: Cluster) -> Quorum:
 
 async def features(cluster: Cluster) -> list[Feature]:
     """All features by name, as one broker knows them."""
-    answer = await ask_anyone(cluster, ApiVersionsRequest(client_software_name="kcli", client_software_version="1"))
+    answer = await ask_anyone(cluster, versions_request())
     if answer.error_code:
         raise BrokerError(codes.of(answer.error_code), "features")
     levels = {feature.name: feature.max_version_level for feature in answer.finalized_features}

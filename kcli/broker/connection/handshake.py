@@ -31,12 +31,16 @@ def software_version(version: str) -> str:
     return kept.strip("-.") or "0"
 
 
+def versions_request() -> ApiVersionsRequest:
+    """The request that names kcli and its version, as brokers want it from version 3 on (KIP-511)."""
+    return ApiVersionsRequest(client_software_name="kcli", client_software_version=software_version(__version__))
+
+
 async def agree_on_versions(connection: Connection, timeout: float, start: int = 4) -> Ranges:
     """What the broker speaks: API key to (lowest, highest). Raises ConnectError with a diagnosis."""
     version = start
     for _ in range(3):
-        request = ApiVersionsRequest(client_software_name="kcli", client_software_version=software_version(__version__))
-        answer: ApiVersionsResponse = await (await connection.ask(request, version, timeout))
+        answer: ApiVersionsResponse = await (await connection.ask(versions_request(), version, timeout))
         code = codes.of(answer.error_code)
         if not code:
             return {key.api_key: (key.min_version, key.max_version) for key in answer.api_keys}

@@ -105,11 +105,9 @@ class Coordination:
     async def speaks_v2(self) -> bool:
         """Whether the cluster's transactions are of version 2 (KIP-890 part 2), by the finalized feature and by what
         the coordinator's broker can be asked (D37). An ApiVersions request like any other."""
-        from kcli.proto.messages.api_versions import ApiVersionsRequest
-        from kcli.version import __version__
+        from kcli.broker.connection.handshake import versions_request
 
-        asked = ApiVersionsRequest(client_software_name="kcli", client_software_version=__version__)
-        answer = await self.ask(asked, lambda response: codes.of(response.error_code), self.about)
+        answer = await self.ask(versions_request(), lambda response: codes.of(response.error_code), self.about)
         level = max(
             (f.max_version_level for f in answer.finalized_features if f.name == TRANSACTION_VERSION), default=0
         )

@@ -462,6 +462,7 @@ def test_typer_answers_with_the_new_spelling_too(
     assert f"{was} has another name now; use `{now}`" in capsys.readouterr().err
 
 
-def test_the_version_of_raw_has_no_letter(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["raw", "Metadata", "-v", "12"]) == 2
+@each("line", ["Metadata -v 12", "-v 12 Metadata", "-v 12 3"])
+def test_the_version_of_raw_has_no_letter(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["raw", *line.split()]) == 2
     assert capsys.readouterr().err == "kcli: -v is --verbose; the version is --api-version 12\n"

@@ -6,9 +6,11 @@ import sys
 from json import JSONDecodeError, loads
 from typing import Any
 
+from kcli.broker.connection.handshake import versions_request
 from kcli.errors import KcliError, UsageError
-from kcli.proto.as_json import from_json
+from kcli.proto.as_json import camel, from_json
 from kcli.proto.messages import REQUESTS, request_type
+from kcli.proto.messages.api_versions import ApiVersionsRequest
 from kcli.proto.schema import Request
 
 
@@ -74,6 +76,10 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, object]:
 def request_of(kind: type[Request[Any]], version: int, body: Any) -> Request[Any]:
     """The request. Raises UsageError for what this version cannot say."""
     request: Request[Any] = from_json(kind, version, body)  # type: ignore[assignment]
+    if isinstance(request, ApiVersionsRequest):  # a broker refuses one without the client's name (KIP-511)
+        for name in ("client_software_name", "client_software_version"):
+            if name not in body and camel(name) not in body:
+                setattr(request, name, getattr(versions_request(), name))
     try:
         request.encode(version)
     except KcliError as problem:

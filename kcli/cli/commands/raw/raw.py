@@ -8,7 +8,7 @@ from typing import Any
 from kcli.broker.guard import READING
 from kcli.cli.commands.raw.answer import explained, write_json
 from kcli.cli.commands.raw.body import find_api, name_of, read_body, request_of
-from kcli.cli.commands.raw.whom import broker_of, place
+from kcli.cli.commands.raw.target import broker_of, place
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
@@ -60,8 +60,7 @@ def run(options: RawOptions) -> int:
     Error codes in the answer are named on stderr, and make the exit code 1.
     """
     words = options.words
-    if options.verbose and len(words) > 1 and words[-1].isdecimal():
-        raise UsageError(f"-v is --verbose; the version is --api-version {words[-1]}")
+    _refuse_version_letter(options)
     if options.list:
         from kcli.cli.commands.raw.schema import list_apis
 
@@ -89,6 +88,16 @@ def run(options: RawOptions) -> int:
         write_json(to_json(request_of(kind, version, body), version), compact=format_of(options) == "ndjson")
         return 0
     return asyncio.run(_sent(options, kind, version, body))
+
+
+def _refuse_version_letter(options: RawOptions) -> None:
+    """`-v 3`, before or behind the API: no body is a number, and no API's name is a body. Raises UsageError."""
+    words = options.words
+    if not options.verbose or len(words) < 2:
+        return
+    version = next((word for word in words if word.isdecimal()), None)
+    if version is not None and (words[-1].isdecimal() or words[1][:1].isalpha()):
+        raise UsageError(f"-v is --verbose; the version is --api-version {version}")
 
 
 async def _sent(options: RawOptions, kind: type[Request[Any]], version: int | None, body: Any) -> int:

@@ -74,7 +74,7 @@ def test_the_body_is_an_argument_a_file_or_stdin(
     assert sandbox.call(lambda one: sorted(one.topics.by_name)) == ["fresh", "orders", "second", "third"]
 
 
-def test_whom_to_ask(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_broker_that_is_asked(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
     sandbox.faults.cluster.move_coordinator("billing", 3)
     body = '{"groups": [{"groupId": "billing"}]}'
     assert raw(capsys, "OffsetFetch", body, "--broker", "group:billing")["groups"][0]["errorCode"] == 0
@@ -118,6 +118,21 @@ def test_a_dry_run_prints_the_whole_request_and_sends_nothing(capsys: pytest.Cap
     body = raw(capsys, "DeleteTopics", '{"topics": [{"name": "orders"}]}', "--dry-run", "-b", "nowhere.invalid:1")
     assert body["topics"][0]["name"] == "orders"
     assert "timeoutMs" in body
+
+
+def test_a_request_for_the_versions_names_kcli_unless_its_body_names_a_client(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for version in ("0", "2", "3", "4"):
+        assert raw(capsys, "ApiVersions", "--api-version", version)["errorCode"] == 0
+    shown = raw(capsys, "ApiVersions", "--dry-run")
+    assert shown["clientSoftwareName"] == "kcli"
+    assert shown["clientSoftwareVersion"]
+    shown = raw(capsys, "ApiVersions", '{"clientSoftwareName": "mine"}', "--dry-run")
+    assert shown["clientSoftwareName"] == "mine"
+    assert shown["clientSoftwareVersion"]
+    for body in ('{"clientSoftwareName": ""}', '{"client_software_name": ""}'):
+        assert raw(capsys, "ApiVersions", body, code=1)["errorCode"] == 42  # what is given is sent
 
 
 SOFTWARE = '{"clientSoftwareName": "raw", "clientSoftwareVersion": "1"}'
