@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import itertools
 import os
+import pty
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Self
 
 import pytest
 
@@ -54,6 +60,38 @@ def inside(*words: str, env: Mapping[str, str] | None = None) -> Result:
         return Result(code, out.read(), err.read().decode(errors="replace"))
 
 
+class Screen:
+    """A terminal, and what was written to it. It is read while it is written, for it holds only some 4 KiB."""
+
+    def __init__(self, columns: int) -> None:
+        self._columns = columns
+
+    def __enter__(self) -> Self:
+        self.held, self.terminal = pty.openpty()
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, self._columns, 0, 0))
+        self._shown = b""
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.text()
+        os.close(self.held)
+
+    def text(self) -> bytes:
+        """All that was written, with the line ends of a file; nothing can be written afterwards."""
+        if self.terminal >= 0:
+            os.close(self.terminal)
+            self.terminal = -1
+            self._reader.join()
+        return self._shown.replace(b"\r\n", b"\n")
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError):  # EIO: the other side is closed
+            while part := os.read(self.held, 65536):
+                self._shown += part
+
+
 class Shell:
     """Runs kcli against one cluster; bytes in, bytes out."""
 
@@ -78,6 +116,21 @@ class Shell:
             out.seek(0)
             err.seek(0)
             return subprocess.CompletedProcess([*words], code, out.read(), err.read())
+
+    def on_terminal(self, *words: str, columns: int = 80, typed: bytes = b"") -> Result:
+        """Run a command line in this process with stdout and stderr on terminals of their own; stdin is one too, where
+        something is `typed`."""
+        with tempfile.TemporaryFile() as nothing, Screen(columns) as out, Screen(columns) as err, Screen(columns) as keys:
+            if typed:
+                os.write(keys.held, typed)
+            given = keys.terminal if typed else nothing.fileno()
+            with redirected(given, out.terminal, err.terminal), pytest.MonkeyPatch.context() as patch:
+                patch.setenv("KCLI_BOOTSTRAP", self.bootstrap)
+                patch.setenv("NO_COLOR", "1")
+                for name in ("COLUMNS", "LINES"):
+                    patch.delenv(name, raising=False)
+                code = main(list(words))
+            return Result(code, out.text(), err.text().decode(errors="replace"))
 
     def process(self, *words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         """Run a command line as a process, with pipes."""

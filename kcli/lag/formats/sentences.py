@@ -12,13 +12,16 @@ from kcli.text.numbers import count, duration, rate
 
 PLACED = (STUCK, LOSING_DATA, REWOUND, TXN_BLOCKED, GROWING)
 """Statuses that are a matter of some partitions."""
+SILENT = 6.0
+"""Seconds without a commit after which members are taken for ones that do not commit: automatic commits are made every
+5 s (auto.commit.interval.ms)."""
 
 
 def explained(standing: GroupStanding, look: Look) -> str:
     """Why a group has its status, with its worst partition; "" where the status needs no sentence."""
     worst = _worst(standing)
     sentence = _sentence(standing, look)
-    whole = standing.status == GROWING and sentence.startswith("it ")
+    whole = standing.status == GROWING and (sentence.startswith("it ") or _silence(standing) > 0)
     if sentence and not whole and standing.status in PLACED:
         first = worst[0].lag.sample
         more = f" (and {len(worst) - 1} more)" if len(worst) > 1 else ""
@@ -37,6 +40,8 @@ def _worst(standing: GroupStanding) -> list[Standing]:
 
 def _sentence(standing: GroupStanding, look: Look) -> str:
     worst = _worst(standing)
+    if seconds := _silence(standing):
+        return f"{_members(standing)} committed for {duration(seconds)}"
     match standing.status:
         case lag_status.ORPHANED:
             return f"no member reads for this group, and {count(standing.total.lag)} records wait"
@@ -65,6 +70,8 @@ def reason(standing: GroupStanding, look: Look) -> str:
     if sentence:
         return sentence
     match standing.status:
+        case lag_status.NO_COMMIT if standing.described.members:
+            return f"{_members(standing)} committed"
         case lag_status.NO_COMMIT:
             return "it has committed nothing"
         case lag_status.UNKNOWN:
@@ -84,6 +91,11 @@ def remedy(standing: GroupStanding) -> tuple[str, str] | None:
     worst = _worst(standing)
     sample = worst[0].lag.sample if worst else None
     at = f"{_word(sample.topic)}:{sample.partition}" if sample is not None else ""
+    if _silence(standing) or (standing.status == lag_status.NO_COMMIT and standing.described.members):
+        return (
+            "check that its consumers commit: enable.auto.commit=true, or a commit after each batch",
+            f"kcli groups members {group}",
+        )
     match standing.status:
         case lag_status.ORPHANED:
             return "start its consumers, or delete it if it is retired", f"kcli groups delete {group}"
@@ -98,6 +110,8 @@ def remedy(standing: GroupStanding) -> tuple[str, str] | None:
             return "find the open transaction", f"kcli txn find-hanging {at} --older-than 0s"
         case lag_status.GROWING:
             return _more_hands(standing, group)
+        case lag_status.BEHIND if not standing.out_rate:
+            return "watch it for longer", f"kcli groups why {group} --over 40s"
         case lag_status.BEHIND:
             return "wait until it has caught up", f"kcli lag {group} --max-lag 0 --timeout 10m"
         case lag_status.NO_COMMIT:
@@ -105,6 +119,20 @@ def remedy(standing: GroupStanding) -> tuple[str, str] | None:
         case lag_status.UNKNOWN:
             return "find out what cannot be reached", "kcli doctor"
     return None
+
+
+def _silence(standing: GroupStanding) -> float:
+    """For how many seconds the members of a group that is behind have not committed, 0 where they have."""
+    if standing.status not in (lag_status.BEHIND, GROWING) or standing.out_rate or not standing.described.members:
+        return 0.0
+    still = min((part.still for part in _worst(standing)), default=0.0)
+    return still if still > SILENT else 0.0
+
+
+def _members(standing: GroupStanding) -> str:
+    """`its member has not`, `none of its 3 members has`."""
+    members = len(standing.described.members)
+    return "its member has not" if members == 1 else f"none of its {members} members has"
 
 
 def _more_hands(standing: GroupStanding, group: str) -> tuple[str, str]:

@@ -30,12 +30,12 @@ from kcli.lag.status import (
 from kcli.lag.watch import Look
 
 
-def group(status: str, lag: int | None = 5, members: int = 1, **facts: object) -> GroupStanding:
+def group(status: str, lag: int | None = 5, members: int = 1, still: float = 97.0, **facts: object) -> GroupStanding:
     """A group with two partitions of t, of which the first has the status."""
     error = "timed out" if status == UNKNOWN else None
     sample = Sample(group="g 1", topic="t", partition=0, committed=7, error=error)
     rewound = (9, 7) if status == REWOUND else None
-    bad = Standing(lag=Lag(sample=sample, lag=lag), status=status, still=97.0, rewound=rewound, falling=2.5)
+    bad = Standing(lag=Lag(sample=sample, lag=lag), status=status, still=still, rewound=rewound, falling=2.5)
     good = Standing(lag=Lag(sample=Sample(group="g 1", topic="t", partition=1), lag=0), status=IDLE)
     return GroupStanding(
         described=Described(group="g 1", members=[Member(member_id=str(n)) for n in range(members)]),
@@ -52,14 +52,18 @@ def group(status: str, lag: int | None = 5, members: int = 1, **facts: object) -
         (group(IDLE, 0), "it has read everything", None),
         (group(OK), "it keeps up: 5 records wait for the next commit", None),
         (group(UNKNOWN), "its offsets could not be read: timed out", "kcli doctor"),
-        (group(NO_COMMIT, None), "it has committed nothing", "kcli groups members 'g 1'"),
-        (group(BEHIND), "it has not committed while it was watched", "kcli lag 'g 1' --max-lag 0 --timeout 10m"),
-        (group(BEHIND, eta=90.0), "it will have caught up in 1m30s", "kcli lag 'g 1' --max-lag 0 --timeout 10m"),
+        (group(NO_COMMIT, None, members=0), "it has committed nothing", "kcli groups members 'g 1'"),
+        (group(NO_COMMIT, None), "its member has not committed", "kcli groups members 'g 1'"),
+        (group(BEHIND), "its member has not committed for 1m37s", "kcli groups members 'g 1'"),
+        (group(BEHIND, members=3), "none of its 3 members has committed for 1m37s", "kcli groups members 'g 1'"),
+        (group(GROWING, members=3), "none of its 3 members has committed for 1m37s", "kcli groups members 'g 1'"),
+        (group(BEHIND, still=3.0), "it has not committed while it was watched", "kcli groups why 'g 1' --over 40s"),
+        (group(BEHIND, eta=90.0, out_rate=3.0), "it will have caught up in 1m30s", "kcli lag 'g 1' --max-lag 0 --timeout 10m"),
         (group(BEHIND, out_rate=3.0), "it reads 3.0 records a second", "kcli lag 'g 1' --max-lag 0 --timeout 10m"),
         (group(REWOUND), "t[0] went back from 9 to 7", "kcli groups reset 'g 1' -t t:0 --to 9"),
         (group(TXN_BLOCKED), "t[0] waits for an open transaction", "kcli txn find-hanging t:0 --older-than 0s"),
-        (group(GROWING), "t[0] falls behind by 2.5 records a second", "kcli groups describe 'g 1'"),
-        (group(GROWING, members=2), "t[0] falls behind by 2.5 records a second", "kcli topics alter t -p 4"),
+        (group(GROWING, out_rate=1.0), "t[0] falls behind by 2.5 records a second", "kcli groups describe 'g 1'"),
+        (group(GROWING, members=2, out_rate=1.0), "t[0] falls behind by 2.5 records a second", "kcli topics alter t -p 4"),
         (group(STUCK), "t[0] has a reader that has not moved for 1m37s", "kcli groups peek 'g 1' -t t:0"),
         (group(ORPHANED), "no member reads for this group, and 5 records wait", "kcli groups delete 'g 1'"),
         (
@@ -81,6 +85,12 @@ def test_each_status_has_a_sentence_and_its_command(
         known = dict(every())
         name = " ".join(words[:2]) if " ".join(words[:2]) in known else words[0]
         assert parser.parse(known[name], words[len(name.split()) :]) is not None, "a line that kcli reads"
+
+
+def test_members_that_do_not_commit_are_a_matter_of_their_commits() -> None:
+    for standing in (group(BEHIND), group(NO_COMMIT, None), group(GROWING)):
+        sentence, _ = remedy(standing) or ("", "")
+        assert "check that its consumers commit" in sentence, standing.status
 
 
 def test_every_status_is_told() -> None:

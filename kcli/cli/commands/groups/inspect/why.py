@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 
 from kcli.admin.groups.groups import progress_of
@@ -21,6 +22,7 @@ from kcli.lag.status import CALM, LOSING_DATA, NO_COMMIT, ORPHANED, SEVERITY, TX
 from kcli.lag.watch import Watch
 from kcli.text.escape import visible
 from kcli.text.numbers import count
+from kcli.text.width import middle, wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,12 +122,22 @@ def _text(document: Document, format: str, terminal: Terminal | None) -> str:
     if format != "table" or document.view.columns:
         return render(document, format, terminal)
     by_name = {row.group: row for row in document.of(WhyRow)}
+    width = terminal.width if terminal is not None and not document.view.wide else sys.maxsize
     lines = []
     for shown in document.section(document.main):
         row = by_name[str(shown["group"])]
         behind = "" if row.lag is None else f", {count(row.lag)} behind"
-        lines += [f"{row.group}  {row.status}{behind}", f"  {row.why}"]
+        status = f"  {row.status}{behind}"
+        lines += [f"{middle(_seen(row.group, terminal), width - len(status))}{status}", *_folded(_seen(row.why, terminal), width, 2)]
         if row.command is not None:
-            lines += [f"  {row.remedy}:", f"    {row.command}"]
-    text = "".join(f"{line}\n" for line in lines)
-    return text if terminal is None else visible(text, keep="\n")
+            lines += [*_folded(f"{row.remedy}:", width, 2), f"    {_seen(row.command, terminal)}"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _seen(text: str, terminal: Terminal | None) -> str:
+    return text if terminal is None else visible(text)
+
+
+def _folded(text: str, width: int, indent: int) -> list[str]:
+    """A sentence in lines of the terminal. A command is never broken: it is copied."""
+    return [" " * indent + line for line in wrapped(text, max(width - indent, 1))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -51,3 +52,35 @@ def test_a_group_that_is_not_there(kcli: Shell) -> None:
     done = kcli("groups", "why", "no-such-group")
     assert (done.returncode, done.stdout) == (1, b"")
     assert kcli("groups", "why", "zz*").stderr == b"kcli: zz*: no group matches; `kcli groups` lists them\n"
+
+
+def test_sentences_are_broken_at_spaces_and_a_command_never(kcli: Shell, topic: str) -> None:
+    for columns in (30, 44, 80):
+        done = kcli.on_terminal("groups", "why", topic, columns=columns)
+        *sentences, command = done.out.decode().splitlines()
+        assert done.code == 0
+        assert command == f"    kcli groups delete {topic}"
+        assert max(map(len, sentences)) <= columns
+        words = " ".join(" ".join(sentences).split())
+        assert words == (
+            f"{topic} ORPHANED, 6 behind no member reads for this group, and 6 records wait "
+            "start its consumers, or delete it if it is retired:"
+        )
+
+
+@pytest.mark.process
+def test_a_member_that_never_commits(kcli: Shell, topic: str) -> None:
+    """A group that was reset once, and a member that reads everything and commits nothing."""
+    reader = kcli.start("consume", topic, "-g", topic, "-X", "enable.auto.commit=false")
+    try:
+        deadline = time.monotonic() + 30
+        while not json.loads(kcli.ok("groups", "members", topic, "-J"))["members"]:
+            assert time.monotonic() < deadline
+        done = kcli("groups", "why", topic, "--over", "8s")
+    finally:
+        reader.kill()
+        reader.communicate()
+    text = done.stdout.decode()
+    assert "its member has not committed for" in text
+    assert "check that its consumers commit" in text
+    assert text.endswith(f"    kcli groups members {topic}\n")
