@@ -32,7 +32,8 @@ def these(*names: str) -> tuple[str, ...]:
 class Option(Frozen):
     """One option. `kind` is text, int or flag; an int below `least` or above `most` is refused. `also` are spellings of
     other tools that are read like `flags`, and hidden in the help; the values of a `word` are arguments. `panel` is
-    the heading in the help ("" is the command's own); a `folded` option is explained by --help-all only."""
+    the heading in the help ("" is the command's own); a `folded` option is explained by --help-all only. `alone` is the
+    value of an option that a line names without one."""
 
     name: str = ""
     flags: tuple[str, ...] = ()
@@ -48,6 +49,7 @@ class Option(Frozen):
     word: bool = False
     panel: str = ""
     folded: bool = False
+    alone: str = ""
 
     def __set_name__(self, owner: type, name: str) -> None:
         object.__setattr__(self, "name", name)
@@ -141,9 +143,9 @@ def text(*flags: str, help: str, metavar: str = "", hidden: bool = False, also: 
     return _declared(Option(flags=flags, metavar=metavar, help=help, hidden=hidden, also=also))
 
 
-def span(*flags: str, help: str, hidden: bool = False, also: tuple[str, ...] = ()) -> str | None:
+def span(*flags: str, help: str, hidden: bool = False, alone: str = "", also: tuple[str, ...] = ()) -> str | None:
     """An option whose value is a duration; kcli.grammar.durations reads it."""
-    return text(*flags, metavar="DURATION", help=help, hidden=hidden, also=also)
+    return _declared(Option(flags=flags, metavar="DURATION", help=help, hidden=hidden, alone=alone, also=also))
 
 
 def texts(*flags: str, help: str, metavar: str = "", hidden: bool = False, also: tuple[str, ...] = ()) -> list[str]:

@@ -48,7 +48,7 @@ def _parse(command: Command, argv: list[str]) -> Line | None:
         line.words = argv
         return line
     by_flag = command.by_flag
-    rest = iter(argv)
+    rest = iter(with_values(command, argv))
     for word in rest:
         if word == "--":
             line.words.extend(rest)
@@ -61,6 +61,19 @@ def _parse(command: Command, argv: list[str]) -> Line | None:
     if line.words and not command.words:
         raise UsageError(f"unexpected argument {line.words[0]!r}: {command.name} takes options only")
     return line
+
+
+def with_values(command: Command, argv: list[str]) -> list[str]:
+    """The line, with the values of options that it names alone: `--unused -J` is `--unused=30d -J`."""
+    alone = {flag: option.alone for option in command.options if option.alone for flag in option.flags}
+    if alone.keys().isdisjoint(argv):
+        return argv
+    words = argv[: argv.index("--")] if "--" in argv else argv
+    following = [*words[1:], "-"]
+    return [
+        f"{word}={alone[word]}" if word in alone and following[place][:1] == "-" else word
+        for place, word in enumerate(words)
+    ] + argv[len(words) :]
 
 
 def options_first(command: Command, argv: list[str]) -> int:

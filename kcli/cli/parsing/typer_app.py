@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from kcli.cli.parsing.command import Command, Line, run_command
 from kcli.cli.parsing.help.page import columns, group_page, page
 from kcli.cli.parsing.help.top import help_text
+from kcli.cli.parsing.parser import with_values
 from kcli.cli.parsing.registry import SUBJECTS, declared, subject, verb
 from kcli.cli.parsing.verbs import command_first, find
 from kcli.errors import UsageError
@@ -124,6 +125,8 @@ def command_of(command: Command, act: Callable[[Command, Line], int] = run_comma
     made: Any = typer.main.get_command(app)
     made.get_help = lambda context: page(context.command_path.removeprefix("kcli "), command, columns()).rstrip("\n")
     made.moved = dict(command.moved)
+    read = made.parse_args
+    made.parse_args = lambda context, argv: read(context, with_values(command, argv))
     _read_also(made, {option.name: option.also for option in command.options if option.also})
     return made
 

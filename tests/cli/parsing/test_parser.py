@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kcli.cli.main import main
+from kcli.cli.parsing import parser
 from kcli.cli.parsing import typer_app as typed
 from kcli.cli.parsing.command import Command, Line
 from kcli.cli.parsing.parser import parse
@@ -243,3 +244,22 @@ def test_the_help_of_such_a_line_is_the_commands(line: str, capsys: pytest.Captu
 def test_a_verb_behind_options_that_is_none_is_named(line: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(line.split()) == 2
     assert capsys.readouterr().err.startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("words", "unused", "names"),
+    [
+        ("--unused", "30d", []),
+        ("--unused -J", "30d", []),
+        ("--unused 7d o", "7d", ["o"]),
+        ("--unused=7d o", "7d", ["o"]),
+        ("o --unused --literal", "30d", ["o"]),
+        ("--unused -- o", "30d", ["o"]),
+        ("o -- --unused", None, ["o", "--unused"]),
+    ],
+)
+def test_an_option_may_have_a_value_of_its_own(words: str, unused: str | None, names: list[str]) -> None:
+    """`parse` is compared with Typer here (tests/both_parsers.py)."""
+    line = parser.parse(dict(every())["topics list"], words.split())
+    assert line is not None
+    assert (line.values["unused"], line.words) == (unused, names)

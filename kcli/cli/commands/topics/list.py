@@ -53,11 +53,15 @@ kcli topics list
 kcli topics list 'orders*' --format plain | cut -f1
 kcli topics list '^orders-[0-9]+$'
 kcli topics list --under-replicated --unavailable
-kcli topics list --unused 30d            # no group reads it, no record for 30 days""",
+kcli topics list --unused                # no group reads it, no record for 30 days
+kcli topics list --never-written""",
 )
 def list_topics(options: ListOptions) -> int:
     """List topics, all or those named. Kafka's own are hidden unless --internal. A state restricts the list:
     under-replicated, unavailable, at or under min.insync.replicas (as kafka-topics means them), or unused.
+
+    A topic that never had a record may be new: Kafka does not report when a topic was created. So --unused
+    leaves it out and --never-written lists it.
     """
     names = names_of(options, [*options.words, *(f"^(?:{regex})$" for regex in filter(None, [options.match]))])
     if options.match is not None:
@@ -77,10 +81,18 @@ def list_topics(options: ListOptions) -> int:
             states = await states_of(cluster, found, options)
             chosen = [name for name in found if listed(states[name], options)]
             document.of(TopicRow).extend(_row(found[name], states[name]) for name in chosen)
+            _say_new(options, sum(state.never_written for state in states.values()))
         else:
             document.of(TopicRow).extend(map(_row, found.values()))
 
     return answer(options, SHAPE, work)
+
+
+def _say_new(options: ListOptions, count: int) -> None:
+    """Say how many topics --unused leaves out because nothing is known of their use."""
+    if count and options.unused is not None and not options.never_written:
+        topics = "1 topic has" if count == 1 else f"{count} topics have"
+        say(options, f"{topics} never had a record and may be new: --never-written lists them")
 
 
 def _row(topic: Topic, state: States | None = None) -> TopicRow:

@@ -5,6 +5,13 @@ from __future__ import annotations
 from kcli.cli.parsing.option import Options, flag, span
 
 
+UNUSED = "30d"
+
+
+def unused(help: str) -> str | None:
+    return span("--unused", alone=UNUSED, help=f"{help} (default {UNUSED}).")
+
+
 class StateOptions(Options):
     """Which topics are listed by their state; with several, those in any of the states."""
 
@@ -12,9 +19,10 @@ class StateOptions(Options):
     unavailable = flag("--unavailable", help="Only topics with a partition that has no live leader.")
     at_min_isr = flag("--at-min-isr", help="Only topics with a partition that has exactly min.insync.replicas in sync.")
     under_min_isr = flag("--under-min-isr", help="Only topics with a partition that has fewer: it refuses acks=all.")
-    unused = span("--unused", help="Only topics that no group reads and that got no record for this long.")
+    unused = unused("Only topics that no group reads and that got no record for this long")
+    never_written = flag("--never-written", help="Only topics that no group reads and that never had a record.")
 
     @property
     def any(self) -> bool:
-        flags = (self.under_replicated, self.unavailable, self.at_min_isr, self.under_min_isr)
+        flags = (self.under_replicated, self.unavailable, self.at_min_isr, self.under_min_isr, self.never_written)
         return any(flags) or self.unused is not None

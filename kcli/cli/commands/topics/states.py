@@ -32,6 +32,7 @@ class States(Value):
     at_min_isr: int | None = None
     under_min_isr: int | None = None
     unused: bool = False
+    never_written: bool = False
 
 
 async def states_of(cluster: Cluster, topics: dict[str, Topic], options: StateOptions) -> dict[str, States]:
@@ -40,10 +41,12 @@ async def states_of(cluster: Cluster, topics: dict[str, Topic], options: StateOp
     added = await _added(cluster) if options.under_replicated else {}
     least = await _min_isr(cluster, topics) if options.at_min_isr or options.under_min_isr else {}
     length = seconds(options.unused, "--unused", None)
-    unused = set() if length is None else await _unused(cluster, topics, length)
+    unread = await _unread(cluster, topics) if length is not None or options.never_written else {}
+    unused = set() if length is None else await _unused(cluster, unread, length)
+    never = await _without(cluster, unread, never=True)
     states: dict[str, States] = {}
     for name, topic in topics.items():
-        state = states[name] = States(unused=name in unused)
+        state = states[name] = States(unused=name in unused - never, never_written=name in never)
         state.under_replicated = sum(_under_replicated(part, added) for part in topic.partitions)
         state.unavailable = sum(part.leader not in live for part in topic.partitions)
         if name in least:
@@ -60,6 +63,7 @@ def listed(state: States, options: StateOptions) -> bool:
         or (options.at_min_isr and state.at_min_isr)
         or (options.under_min_isr and state.under_min_isr)
         or state.unused
+        or (options.never_written and state.never_written)
     )
 
 
@@ -92,24 +96,33 @@ async def _min_isr(cluster: Cluster, topics: dict[str, Topic]) -> dict[str, int]
     return least
 
 
-async def _unused(cluster: Cluster, topics: dict[str, Topic], length: float) -> set[str]:
-    """Topics of which no group has committed or owns anything, and that are empty or whose newest record is older than
-    `length` seconds. Raises KcliError where a group could not be read: its topics would look unused."""
+async def _unread(cluster: Cluster, topics: dict[str, Topic]) -> dict[str, Topic]:
+    """Topics of which no group has committed or owns anything. Raises KcliError where a group could not be read: its
+    topics would look unused."""
     shot = await take(cluster)
     for about, error in [*shot.failed.items(), *shot.brokers.items()]:
-        raise KcliError(f"--unused: not all groups could be read: {about}: {error}")
+        raise KcliError(f"not all groups could be read: {about}: {error}")
     read = {sample.topic for group in shot.groups for sample in group.samples}
-    left = {name: topic for name, topic in topics.items() if name not in read}
-    written = await last_writes(cluster, list(left.values()))
-    empty = await _empty(cluster, [topic for name, topic in left.items() if name not in written])
+    return {name: topic for name, topic in topics.items() if name not in read}
+
+
+async def _unused(cluster: Cluster, topics: dict[str, Topic], length: float) -> set[str]:
+    """Topics that are empty, or whose newest record is older than `length` seconds."""
+    written = await last_writes(cluster, list(topics.values()))
     before = time.time() - length
-    return empty | {name for name, moment in written.items() if moment <= before}
+    old = {name for name, moment in written.items() if moment <= before}
+    return old | await _without(cluster, {name: topic for name, topic in topics.items() if name not in written})
 
 
-async def _empty(cluster: Cluster, topics: list[Topic]) -> set[str]:
-    """The topics without records: brokers before 3.0 do not tell the newest of others."""
-    parts = [TopicPartition(topic.topic, part.partition) for topic in topics for part in topic.partitions]
+async def _without(cluster: Cluster, topics: dict[str, Topic], *, never: bool = False) -> set[str]:
+    """The topics that have no record, or that `never` had one: those may have been created just now, for a cluster
+    does not report when. (Brokers before 3.0 do not report the newest record of other topics.)"""
+    parts = [TopicPartition(topic.topic, part.partition) for topic in topics.values() for part in topic.partitions]
     starts = good(await list_offsets(cluster, dict.fromkeys(parts, EARLIEST)))
     ends = good(await list_offsets(cluster, dict.fromkeys(parts, LATEST)))
-    filled = {at.topic for at in parts if at not in starts or at not in ends or starts[at].offset < ends[at].offset}
-    return {topic.topic for topic in topics} - filled
+    filled = {
+        at.topic
+        for at in parts
+        if at not in starts or at not in ends or (0 if never else starts[at].offset) < ends[at].offset
+    }
+    return topics.keys() - filled

@@ -8,6 +8,7 @@ import time
 from kcli.admin.topics.stats import TopicLooks, last_writes
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.fan_out import bad, good
+from kcli.cli.commands.topics.state_options import unused
 from kcli.cli.output.tables import rows
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.output.timestamps import utc
@@ -43,7 +44,7 @@ SHAPE = shape("topics.stats", "Topics with figures, one a row.", StatsRow)
 class StatsOptions(NamedTopics, PatternOptions, ReadOptions):
     internal = internal()
     over = span("--over", help="Time over which the rate is measured (default 1s).")
-    unused = span("--unused", help="Only topics not written to for this long.")
+    unused = unused("Only topics not written to for this long")
 
 
 @command(
@@ -53,7 +54,7 @@ class StatsOptions(NamedTopics, PatternOptions, ReadOptions):
     examples="""
 kcli topics stats
 kcli topics stats orders payments --over 5s
-kcli topics stats --unused 30d                        # not written for 30 days, no group has lag
+kcli topics stats --unused                            # not written for 30 days
 kcli topics stats --sort size --format plain""",
 )
 def stats(options: StatsOptions) -> int:
@@ -62,7 +63,7 @@ def stats(options: StatsOptions) -> int:
     RATE is measured over --over. Brokers before 3.0 do not report the last write, those before 1.0 no sizes.
     """
     over = seconds(options.over, "--over", 1.0)
-    unused = seconds(options.unused, "--unused", None)
+    longer = seconds(options.unused, "--unused", None)
     names = names_of(options, options.words)
 
     async def work(cluster: Cluster, document: Document) -> None:
@@ -79,8 +80,8 @@ def stats(options: StatsOptions) -> int:
         written = await last_writes(cluster, [row.topic for row in rows])
         now = time.time()
         printed = [_row(row, written.get(row.topic.topic), now) for row in rows]
-        if unused is not None:
-            printed = [row for row in printed if row.idle is None or row.idle >= unused]
+        if longer is not None:
+            printed = [row for row in printed if row.idle is None or row.idle >= longer]
         document.of(StatsRow).extend(sorted(printed, key=lambda row: row.topic))
 
     return answer(options, SHAPE, work)

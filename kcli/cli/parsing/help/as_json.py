@@ -54,6 +54,7 @@ def _option(option: Option) -> dict[str, object]:
         "type": {"flag": "boolean", "int": "integer", "text": "string"}[option.kind],
         "repeatable": option.multiple,
         "value": option.metavar or None,
+        "value_if_omitted": option.alone or None,
         "choices": list(option.choices) or None,
         "minimum": option.least,
         "maximum": option.most,

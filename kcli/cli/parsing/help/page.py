@@ -121,8 +121,11 @@ def _spelling(option: Option, everything: bool) -> str:
 
 
 def value_of(option: Option) -> str:
-    """What stands for the value of an option: its metavar or its choices; "" for a switch."""
+    """What stands for the value of an option: its metavar or its choices, in brackets where the value may be missing;
+    "" for a switch."""
     choices = "|".join(option.choices)
+    if option.alone:
+        return f"[{option.metavar}]"
     return option.metavar or (choices if len(choices) <= NAMED else option.name.upper() if choices else "")
 
 

@@ -57,10 +57,19 @@ def test_unused_topics_have_no_readers_and_no_new_records(shell: Shell) -> None:
     hour_ago = json.dumps({"value": "old", "timestamp": 1_600_000_000_000}).encode()
     for name in ("one", "two"):
         shell.ok("produce", name, "--input", "json", stdin=hour_ago + b"\n")
-    assert topics(shell, "--unused", "1d") == ["one", "three", "two"], "one that is empty, too"
+    assert topics(shell, "--unused", "1d") == ["one", "two"], "nothing is known of a topic that never had a record"
+    assert topics(shell, "--unused", "--never-written") == ["one", "three", "two"]
+    assert topics(shell, "--never-written") == ["three"]
+    done = shell("topics", "list", "--unused")
+    assert done.stderr == b"kcli: 1 topic has never had a record and may be new: --never-written lists them\n"
     shell.ok("produce", "three", stdin=b"new\n")
     assert topics(shell, "--unused", "1d") == ["one", "two"]
+    assert topics(shell, "--unused") == ["one", "two"], "for 30 days"
+    assert topics(shell, "--unused=6000d") == []
+    shell.ok("topics", "trim", "three", "--before", "end", "--execute", "-q")
+    assert topics(shell, "--unused", "--never-written") == ["one", "three", "two"], "one that is empty, too"
+    assert topics(shell, "--never-written") == []
     shell.ok("groups", "reset", "g", "-t", "one", "--to", "end", "--execute", "-q", "--no-undo")
-    assert topics(shell, "--unused", "1d") == ["two"], "a group has read one"
-    assert topics(shell, "--unused", "1d", "o*") == []
+    assert topics(shell, "--unused", "1d") == ["three", "two"], "a group has read one"
+    assert topics(shell, "o*", "--unused") == []
     assert shell("topics", "list", "--unused", "soon").returncode == 2
