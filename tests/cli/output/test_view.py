@@ -31,7 +31,7 @@ class TopicRow(Row, section="topics"):
     partition: int = column("Id.")
     last_write: str | None = column("When.", unit="time")
     idle: float | None = duration("How long.")
-    replicas: list[int] = column("Ids.")
+    replicas: list[int] = column("Ids.", heading="held by")
     topic_id: str = column("Id.", table=False)
 
 
@@ -75,6 +75,9 @@ def names(**wanted: object) -> list[str]:
         ("UNDER REPLICATED:desc", "C b d a"),
         ("partition", "a d b C"),
         ("last_write", "C b d a"),
+        ("replicas", "a d C b"),
+        ("HELD BY", "a d C b"),
+        ("held_by:desc", "b C d a"),
         ("idle", "b d C a"),
         ("idle:asc", "C d b a"),
         ("topic_id", "a b C d"),
@@ -131,6 +134,10 @@ def test_no_headers_leaves_titles_out() -> None:
     ("wanted", "message"),
     [
         ({"sort": "topics"}, "--sort: no column 'topics'; did you mean topic"),
+        ({"sort": "-idle"}, "--sort -idle: write idle:desc"),
+        ({"sort": "+under-replicated"}, "--sort [+]under-replicated: write under_replicated:asc"),
+        ({"columns": "note"}, "--columns: no column 'note'; columns: topic, under_replicated, "),
+        ({"columns": "topics"}, "--columns: no column 'topics'; did you mean topic"),
         ({"sort": "topic:up"}, "--sort: no column 'topic:up'"),
         ({"sort": "cluster"}, "--sort: no column 'cluster'"),
         ({"columns": "topic,cluster"}, "--columns: no column 'cluster'"),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from kcli.cli.commands.copy.plan import Plan, Span
 from kcli.cli.commands.lag.rows import stamp
+from kcli.cli.output.messages import complain
 from kcli.cli.output.progress import Progress
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
 from kcli.cli.output.tables.rows import Row, column, shape
+from kcli.cli.output.text import records
 from kcli.cli.runtime.signals import INTERRUPTED, Stop
 from kcli.cli.runtime.views import view_of
 from kcli.client import Client
@@ -22,7 +24,9 @@ class TimeRow(Row, section="times"):
     from_: str | None = column(
         "Start of the interval, UTC; null for records without a timestamp.", name="from", unit="time"
     )
-    copied: int = column("Records that would be copied; a batch counts where it begins.", unit="count")
+    copied: int = column(
+        "Records that would be copied; a batch counts where it begins.", unit="count", heading="to copy"
+    )
     bytes: int = column("Bytes of batches as they were fetched.", unit="bytes")
     bar: str = column("The same to look at.", unit="word", rank=3)
 
@@ -33,7 +37,7 @@ class PartitionRow(Row, section="partitions"):
     start: int = column("First offset of the range.")
     end: int = column("Offset at which it ends.")
     records: int = column("Records in it.", unit="count")
-    copied: int = column("Records that would be copied.", unit="count")
+    copied: int = column("Records that would be copied.", unit="count", heading="to copy")
     bytes: int = column("Bytes of batches as they were fetched.", unit="bytes")
     first: str | None = column("Earliest timestamp, by batch headers, UTC.", unit="time")
     last: str | None = column("Latest timestamp, by batch headers, UTC.", unit="time")
@@ -70,6 +74,8 @@ async def survey(plan: Plan, source: Client, span: Span, stop: Stop) -> int:
     if plan.document is None:  # nothing would distinguish the times of several topics
         document.of(TimeRow)[:] = _times(contents)
         write(document, plan.format or "table")
+    if plan.talkative:
+        complain(f"{plan.source}: {kept} of {records(read)} would be copied; dry run: nothing was copied")
     return 0
 
 

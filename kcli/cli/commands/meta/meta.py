@@ -19,7 +19,7 @@ from kcli.proto.messages.metadata import MetadataResponsePartition
 class ClusterRow(Row, section="cluster"):
     cluster_id: str | None = column("Its id.", unit="word")
     controller: int | None = column("Id of the controller.")
-    told_by: int = column("Id of the broker that answered.")
+    told_by: int = column("Id of the broker that answered.", heading="answered by")
 
 
 class BrokerRow(Row, section="brokers"):

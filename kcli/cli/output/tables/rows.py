@@ -52,13 +52,14 @@ def column(
     unit: Unit = "",
     rank: int = 2,
     width: int = 0,
+    heading: str = "",
 ) -> Any:
     """Declare a column. Without `table` it is not in the table, which people read; a `sparse` one is not in a
     table in which no row has a value. `name` is for a word that Python keeps for itself, such as `from`. One that
     comes `before` another in tables and CSV keeps its own place in JSON. `unit`, `rank` and `width` are for
-    terminals: see Column."""
+    terminals, `heading` is for tables: see Column."""
     declared = Column(name=name, kind="", about=about, table=table, sparse=sparse, before=before)
-    return field(extra=declared.replace(unit=unit, rank=rank, width=width))
+    return field(extra=declared.replace(unit=unit, rank=rank, width=width, heading=heading))
 
 
 def moment(about: str, *, table: bool = True, sparse: bool = False, rank: int = 2) -> Any:

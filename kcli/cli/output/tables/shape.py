@@ -20,7 +20,7 @@ class Column(Frozen):
     integers or object (string to string). `unit` says how a terminal shows it: a number of `count`, `bytes`, `rate` (a
     second) or `bytes/s` is rounded, any other is exact: offsets, ids, epochs and partitions have no unit. A text is a
     name, which may be cut in the middle; a `time` or a `word`, such as a status, which are never cut; or a `sentence`,
-    which is broken at spaces.
+    which is broken at spaces. `heading` is its title in tables where that is not its name.
     """
 
     name: str = ""
@@ -33,10 +33,11 @@ class Column(Frozen):
     unit: Unit = ""
     rank: int = 2  # a narrow terminal hides the highest first; 1 is what a row is about, and its status; 0 always stays
     width: int = 0  # cells that its texts need at the least; 0 is what texts of its form need
+    heading: str = ""
 
     @property
     def title(self) -> str:
-        return self.name.replace("_", " ").upper()
+        return (self.heading or self.name.replace("_", " ")).upper()
 
     @property
     def right(self) -> bool:

@@ -9,6 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.output.tables.shape import Column, Row, Section, Shape
 
+CLOSE = 0.8
+"""How like a column a word must be to be taken for a slip of the keys."""
 DATA = ("json", "ndjson", "yaml")
 """Formats that have all fields of a row."""
 
@@ -99,9 +101,13 @@ def _sorted(section: Section, text: str) -> tuple[str, bool]:
 
 
 def _name(section: Section, word: str) -> str | None:
-    """The name of the column that a user writes `under_replicated`, `under-replicated` or `UNDER REPLICATED`."""
-    name = word.strip().lower().replace("-", "_").replace(" ", "_")
-    return name if any(column.name == name for column in section.columns) else None
+    """The name of the column that a user writes `under_replicated`, `under-replicated` or `UNDER REPLICATED`, or as
+    its title in the table."""
+    title = word.strip().upper().replace("-", " ").replace("_", " ")
+    by_title = {column.title: column.name for column in section.columns}
+    return by_title.get(title) or next(
+        (column.name for column in section.columns if column.name == title.lower().replace(" ", "_")), None
+    )
 
 
 def _known(section: Section, word: str, flag: str) -> str:
@@ -109,7 +115,9 @@ def _known(section: Section, word: str, flag: str) -> str:
     if name is None:
         from kcli.text.suggest import did_you_mean
 
+        if flag == "--sort" and word[:1] in "+-" and (plain := _name(section, word[1:])):
+            raise UsageError(f"{flag} {word}: write {plain}:{'desc' if word[:1] == '-' else 'asc'}")
         names = [column.name for column in section.columns]
-        near = did_you_mean(word.lower(), names) or f"; columns: {', '.join(names)}"
+        near = did_you_mean(word.lower(), names, CLOSE) or f"; columns: {', '.join(names)}"
         raise UsageError(f"{flag}: no column {word!r}{near}")
     return name

@@ -103,7 +103,7 @@ def test_the_last_records_are_copied_again_when_they_were_all_copied(kcli: Shell
         done = kcli("copy", *words, "-J")
         assert (done.returncode, done.stderr) == (0, b"")
         assert json.loads(done.stdout)["copies"][0]["copied"] == 15
-    assert kcli("copy", *words, "--dry-run").stderr == b""
+    assert b"resuming" not in kcli("copy", *words, "--dry-run").stderr
     fill(kcli, source, 6, first=60)
     assert copies(kcli, *words)["copied"] == 15
 
@@ -171,6 +171,11 @@ def test_a_dry_run_shows_partitions_and_times_and_publishes_nothing(kcli: Shell)
     assert content(kcli, target) == []
     table = kcli.ok("copy", source, target, "--dry-run", "-q").decode()
     assert "########" in table
+    assert "COPIED" not in table
+    done = kcli("copy", source, target, "--dry-run", "-v", "--where", "value.n < 100")
+    assert b"TO COPY" in done.stdout
+    kept = sum(row["copied"] for row in plan["partitions"])
+    assert done.stderr.decode() == f"kcli: {source}: {kept} of 300 records would be copied; dry run: nothing was copied\n"
     assert copies(kcli, source, target)["copied"] == 300  # a dry run kept no position
 
 
