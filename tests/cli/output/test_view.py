@@ -135,7 +135,7 @@ def test_no_headers_leaves_titles_out() -> None:
     [
         ({"sort": "topics"}, "--sort: no column 'topics'; did you mean topic"),
         ({"sort": "-idle"}, "--sort -idle: write idle:desc"),
-        ({"sort": "+under-replicated"}, "--sort [+]under-replicated: write under_replicated:asc"),
+        ({"sort": "+under-replicated"}, "--sort +under-replicated: write under_replicated:asc"),
         ({"columns": "note"}, "--columns: no column 'note'; columns: topic, under_replicated, "),
         ({"columns": "topics"}, "--columns: no column 'topics'; did you mean topic"),
         ({"sort": "topic:up"}, "--sort: no column 'topic:up'"),
