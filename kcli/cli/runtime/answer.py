@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from kcli.cli.output.tables.render import Made
     from kcli.cli.output.tables.shape import Shape
-    from kcli.cli.parsing.groups import FormatOptions, OutputOptions, QuietOptions
+    from kcli.cli.parsing.groups import FormatOptions, OutputOptions, QuietOptions, RefreshOptions
     from kcli.cli.parsing.option import Options
     from kcli.cli.runtime.signals import Stop
     from kcli.model import Cluster
@@ -57,11 +57,8 @@ def answer(
 ) -> int:
     """Run `work` and print its document; the exit code, which `work` may raise to 3 for an assertion. `made` is for a
     command with a format of its own."""
-    if isinstance(options, ReadOptions):
-        if options.watch:
-            return _watched(options, shape, work, made, opened)
-        if options.interval is not None or options.count is not None:
-            raise UsageError("--interval and -n go with --watch")
+    if isinstance(options, ReadOptions) and watches(options):
+        return _watched(options, shape, work, made, opened)
     document = Document(shape=shape, view=view_of(options, shape, format_of(options)))
     code: int | None = None
     try:
@@ -89,6 +86,13 @@ def answer(
         write(document, format_of(options), made=made)
     complain_of(document)
     return code
+
+
+def watches(options: RefreshOptions) -> bool:
+    """Whether the rows are refreshed. Raises UsageError for how often without --watch."""
+    if not options.watch and (options.interval is not None or options.count is not None):
+        raise UsageError("--interval and -n go with --watch")
+    return options.watch
 
 
 def _watched(options: ReadOptions, shape: Shape, work: Work[Target], made: Made, opened: Opened[Target]) -> int:

@@ -159,14 +159,40 @@ def test_a_line_says_it() -> None:
     assert view_of(TableOptions(wide=True)) == View(wide=True)
 
 
+NO_LISTS = {
+    "count": "a number, or one of each topic: `offsets --watch` follows the ends",
+    "copy": "the outcome of a copy",
+    "topics create": "the outcome of a change",
+    "groups export": "a file that `groups reset` reads",
+    "registry check": "a verdict",
+    "config check": "a verdict, which asks each cluster",
+    "doctor": "steps in their order",
+    "tokens create": "a token, which is shown once",
+    "tokens renew": "the outcome of a change",
+    "reassign plan": "a file that `reassign execute` reads",
+    "reassign verify": "it removes throttles: `reassign list` follows the moves",
+    **{
+        f"pipeline {verb}": "the outcome or the progress of a job: `pipeline list --watch` follows jobs"
+        for verb in "export import copy doctor sql profile replay run status drain stop".split()
+    },
+}
+"""Commands that print tables and are no lists, and why."""
+LIST_OPTIONS = {"--sort", "--top", "--columns", "--wide", "--no-headers", "--watch", "--interval", "-n"}
+
+
 def test_every_list_takes_them_and_no_plan_does() -> None:
     """A plan that shows some of its rows would hide what else is done."""
-    both_kinds = [command for _, command in every_command() if {"--wide", "--no-headers"} <= command.by_flag.keys()]
-    assert both_kinds
+    lists = set()
     for path, command in every_command():
-        flags = command.by_flag.keys()
+        flags = command.by_flag
+        if "--format" not in flags or "table" not in flags["--format"].choices:
+            continue
         if "--execute" in flags:
-            assert not {"--sort", "--columns"} & flags, path
-        elif path.endswith((" list", " describe", " members", " features", " quorum", " stats")):
-            assert {"--sort", "--top", "--columns", "--wide", "--no-headers"} <= flags, path
+            assert not {"--sort", "--columns"} & flags.keys(), path
+        elif path not in NO_LISTS:
+            assert not LIST_OPTIONS - {"-n" if path == "groups peek" else ""} - flags.keys(), path
+            lists.add(path)
+    assert len(lists) > 40
+    assert {"faults", "raw", "config list", "config show", "config current", "pipeline list", "lag"} <= lists
+    assert not NO_LISTS.keys() - {path for path, _ in every_command()}
     assert not issubclass(ChangeOptions, ReadOptions)

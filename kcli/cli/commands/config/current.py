@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from kcli.cli.commands.config.profiles import print_rows
+from kcli.cli.commands.config.profiles import ListOptions, print_list
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
@@ -26,6 +26,10 @@ class SourceRow(Row, section="sources"):
 SHAPE = shape("config.current", "Which cluster applies, and why.", SourceRow)
 
 
+class CurrentOptions(ListOptions, OutputOptions):
+    """What names a cluster."""
+
+
 @command(
     "config current",
     help="Show which cluster applies, and why.",
@@ -34,10 +38,14 @@ kcli config current
 kcli config current --profile prod
 kcli config current -J | jq -r '.sources[] | select(.applies) | .source'""",
 )
-def current(options: OutputOptions) -> int:
+def current(options: CurrentOptions) -> int:
     """Show every place that may name a cluster, the strongest first, and which one applies: options, the environment,
     .kcli.toml of the project, config.toml of the user, the default. `kcli config show` prints the properties.
     """
+    return print_list(options, SHAPE, lambda: _rows(options))
+
+
+def _rows(options: CurrentOptions) -> list[SourceRow]:
     connection = Connection(options, looking=False)
     where, servers = connection.servers()
     profile, by = connection.profile, connection.profile_from
@@ -55,7 +63,7 @@ def current(options: OutputOptions) -> int:
                 config_file=path,
             )
         )
-    return print_rows(options, SHAPE, rows)
+    return rows
 
 
 def _sources(options: OutputOptions, connection: Connection) -> list[tuple[str, str | None, str | None]]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 
 from kcli.cli.commands.config.options import RemarkOptions
-from kcli.cli.commands.config.profiles import files, print_rows, remark_none
+from kcli.cli.commands.config.profiles import ListOptions, files, print_list, remark_none
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import RowOptions
 from kcli.config.profiles.profile import Profile, profile_of
 from kcli.errors import UsageError
 from kcli.secret import without_logins
@@ -27,7 +26,7 @@ class ProfileRow(Row, section="profiles"):
 SHAPE = shape("config.list", "Profiles, of the project and of the user.", ProfileRow)
 
 
-class ListOptions(RowOptions, RemarkOptions):
+class ProfilesOptions(ListOptions, RemarkOptions):
     """How profiles are printed."""
 
 
@@ -38,8 +37,18 @@ class ListOptions(RowOptions, RemarkOptions):
 kcli config list
 kcli config list --format plain | cut -f1""",
 )
-def list_all(options: ListOptions) -> int:
+def list_all(options: ProfilesOptions) -> int:
     """List the profiles of .kcli.toml (up to the git root) and of config.toml."""
+
+    def rows() -> list[ProfileRow]:
+        found = _rows()
+        remark_none(options, found)
+        return found
+
+    return print_list(options, SHAPE, rows)
+
+
+def _rows() -> list[ProfileRow]:
     read = files()
     defaults = (contents["default_profile"] for _, contents in read if "default_profile" in contents)
     default = os.environ.get("KCLI_PROFILE") or next(defaults, None)
@@ -65,8 +74,7 @@ def list_all(options: ListOptions) -> int:
                 )
             )
             seen.setdefault(name, where)
-    remark_none(options, rows)
-    return print_rows(options, SHAPE, rows)
+    return rows
 
 
 def _shown_servers(profile: Profile | None) -> str | None:

@@ -8,17 +8,21 @@ from typing import TYPE_CHECKING
 from kcli.cli.output.messages import complain
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
-from kcli.cli.parsing.groups import FormatOptions, QuietOptions
-from kcli.cli.runtime.answer import format_of
+from kcli.cli.parsing.groups import FormatOptions, QuietOptions, RefreshOptions, RowOptions
+from kcli.cli.runtime.answer import format_of, watches
 from kcli.cli.runtime.views import view_of
 from kcli.config.profiles.files import document, project_file, user_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from kcli.cli.output.tables.rows import Row
     from kcli.cli.output.tables.shape import Shape
     from kcli.config.profiles.files import ProfilesFile
+
+
+class ListOptions(RowOptions, RefreshOptions):
+    """What lists of profiles have, which ask no cluster."""
 
 
 def files() -> list[tuple[str, ProfilesFile]]:
@@ -31,6 +35,21 @@ def remark_none(options: QuietOptions, rows: Sequence[Row]) -> None:
     """Say where profiles are written, if there are none."""
     if not rows and not options.quiet:
         complain("no profiles; add one: kcli config add NAME -b HOST:PORT, or kcli config import")
+
+
+def print_list(options: ListOptions, shape: Shape, rows: Callable[[], Sequence[Row]]) -> int:
+    """Print rows of one kind, the main one of the shape, once or again and again; the exit code."""
+    if not watches(options):
+        return print_rows(options, shape, rows())
+    view = view_of(options, shape, format_of(options))
+
+    async def once() -> tuple[Document, int]:
+        return Document(shape=shape, rows={shape.main.name: list(rows())}, view=view), 0
+
+    from kcli.cli.runtime.refresh import watch
+    from kcli.cli.runtime.signals import run
+
+    return run(lambda stop: watch(once, stop, options, format_of(options)))
 
 
 def print_rows(options: FormatOptions, shape: Shape, rows: Sequence[Row]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.cli.commands.config.profiles import print_rows
+from kcli.cli.commands.config.profiles import ListOptions, print_list
 from kcli.cli.commands.config.rows import PropertyRow
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
@@ -16,7 +16,7 @@ from kcli.secret import HIDDEN, secretive, without_login, without_logins
 SHAPE = shape("config.show", "Show the properties in effect and their sources.", PropertyRow)
 
 
-class ShowOptions(OutputOptions):
+class ShowOptions(ListOptions, OutputOptions):
     all = flag("--all", help="Defaults too.")
 
 
@@ -36,7 +36,7 @@ def show(options: ShowOptions) -> int:
     if len(words) > 1:
         raise UsageError("show takes one profile")
     connection = Connection(options.replace(profile=words[0]) if words else options, looking=False)
-    return print_rows(options, SHAPE, _effective(connection, everything=options.all))
+    return print_list(options, SHAPE, lambda: _effective(connection, everything=options.all))
 
 
 def _effective(connection: Connection, *, everything: bool) -> list[PropertyRow]:

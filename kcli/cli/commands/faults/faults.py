@@ -8,7 +8,7 @@ from typing import Any
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import answer, say
 from kcli.cli.runtime.connection import Connection
@@ -42,7 +42,7 @@ SHAPE = shape(
 )
 
 
-class FaultsOptions(OutputOptions):
+class FaultsOptions(ReadOptions):
     control = text(
         "--control", metavar="ADDRESS", help="The sandbox's control address, needed when none of its brokers runs."
     )
@@ -53,6 +53,7 @@ class FaultsOptions(OutputOptions):
     words="FAULT",
     examples="""
 kcli faults
+kcli faults --columns fault,api,times --watch
 kcli faults never_answer api=Fetch times=3
 kcli faults error api=Produce code=NOT_ENOUGH_REPLICAS topic=orders times=5
 kcli faults kill 1
@@ -66,6 +67,8 @@ def run(options: FaultsOptions) -> int:
     sandboxes are refused.
     """
     do, facts = _wish(options.words)
+    if do != "look" and options.watch:
+        raise UsageError("--watch refreshes the list: kcli faults --watch")
     profile = Connection(options).profile
     if do != "look" and profile is not None and profile.guard == "read_only":
         raise UsageError(f"refused by read-only profile {profile.name}: a fault would change the cluster")

@@ -11,7 +11,7 @@ from kcli.cli.commands.raw.body import find_api, name_of, read_body, request_of
 from kcli.cli.commands.raw.target import broker_of, place
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.parsing.option import flag, integer, text
 from kcli.cli.runtime.answer import format_of
 from kcli.cli.runtime.connection import Connection
@@ -25,7 +25,7 @@ SENTENCES = 10
 """The number of error codes that are printed on stderr; the answer has all."""
 
 
-class RawOptions(OutputOptions):
+class RawOptions(ReadOptions):
     api_version = integer("--api-version", least=0, help="The version. Default: the highest that both sides speak.")
     broker = text(
         "--broker",
@@ -61,6 +61,7 @@ def run(options: RawOptions) -> int:
     """
     words = options.words
     _refuse_version_letter(options)
+    _refuse_list_options(options)
     if options.list:
         from kcli.cli.commands.raw.schema import list_apis
 
@@ -88,6 +89,15 @@ def run(options: RawOptions) -> int:
         write_json(to_json(request_of(kind, version, body), version), compact=format_of(options) == "ndjson")
         return 0
     return asyncio.run(_sent(options, kind, version, body))
+
+
+def _refuse_list_options(options: RawOptions) -> None:
+    """Raises UsageError for an option of lists beside a request."""
+    if options.watch and not options.list:
+        raise UsageError("--watch refreshes the list: kcli raw --list --watch")
+    given = next((name for name in ("columns", "sort", "top") if name in options.given()), None)
+    if given and not (options.list or options.describe):
+        raise UsageError(f"--{given} goes with --list or --describe; an answer is JSON")
 
 
 def _refuse_version_letter(options: RawOptions) -> None:

@@ -87,7 +87,7 @@ def describe(options: FormatOptions, kind: type[Request[Any]], version: int | No
     """`kcli raw --describe API`; of one version with --api-version. Raises UsageError for an unknown version."""
     if version is not None and version not in kind.versions:
         raise UsageError(f"{name_of(kind)} has versions {kind.versions} here, not {version}")
-    document = Document(shape=DESCRIBE_SHAPE, view=view_of(options))
+    document = Document(shape=DESCRIBE_SHAPE, view=view_of(options, DESCRIBE_SHAPE, format_of(options)))
     response: type[Message] = kind.response()
     document.of(ApiRow)[:] = [
         ApiRow(

@@ -80,6 +80,22 @@ def test_profiles_are_listed(home: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert (found[2]["protected"], found[2]["protocol"]) == ("read_only", "SASL_SSL")
 
 
+def test_lists_take_the_options_of_lists(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ["bad", "dev", "plain", "prod"]
+    assert [row["profile"] for row in rows(capsys, "list", "--sort", "profile")] == names
+    assert main(["config", "list", "--sort", "profile", "--top", "1", "--columns", "profile", "--no-headers"]) == 0
+    assert capsys.readouterr().out == "bad\n"
+    assert main(["config", "show", "prod", "--columns", "property", "--sort", "property:desc", "--top", "1"]) == 0
+    assert capsys.readouterr().out == "PROPERTY\nsecurity.protocol\n"
+    assert main(["config", "current", "--columns", "source", "--no-headers", "--top", "1"]) == 0
+    assert capsys.readouterr().out == "--bootstrap-server\n"
+    for verb in ("list", "show", "current"):
+        assert main(["config", verb, "--watch", "--interval", "1ms", "-n", "2", "-J"]) == 0
+        assert len(capsys.readouterr().out.splitlines()) == 2, verb
+        assert main(["config", verb, "-n", "2"]) == 2
+        assert capsys.readouterr().err == "kcli: --interval and -n go with --watch\n"
+
+
 def test_where_each_value_is_from(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -111,3 +111,14 @@ def test_a_sandbox_that_does_not_want_to_be_told_is_not(untold: str) -> None:
     done = kcli(untold, "faults", "clear")
     assert done.returncode == 1
     assert "this is not a sandbox with fault injection" in done.stderr
+
+
+@pytest.mark.process
+def test_the_list_takes_the_options_of_lists(sandbox: str) -> None:
+    done = kcli(sandbox, "faults", "--columns", "fault,about", "--sort", "fault", "--top", "2", "--no-headers")
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) == 2
+    done = kcli(sandbox, "faults", "--watch", "--interval", "10ms", "-n", "2", "-J")
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 2)
+    done = kcli(sandbox, "faults", "clear", "--watch")
+    assert (done.returncode, done.stderr) == (2, "kcli: --watch refreshes the list: kcli faults --watch\n")

@@ -120,6 +120,21 @@ def test_a_dry_run_prints_the_whole_request_and_sends_nothing(capsys: pytest.Cap
     assert "timeoutMs" in body
 
 
+def test_the_lists_take_the_options_of_lists(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["raw", "--list", "--sort", "key:desc", "--top", "1", "--columns", "key", "--no-headers"]
+    assert main(words) == 0
+    assert capsys.readouterr().out == f"{max(REQUESTS)}\n"
+    assert main([*words, "--watch", "--interval", "1ms", "-n", "2"]) == 0
+    assert capsys.readouterr().out.split() == [str(max(REQUESTS))] * 2
+    assert main(["raw", "--describe", "Metadata", "--sort", "field:desc", "--top", "1", "--format", "plain"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1
+    for option in (["--watch"], ["--sort", "key"], ["--top", "1"], ["--columns", "key"]):
+        assert main(["raw", "Metadata", *option]) == 2
+        assert "--list" in capsys.readouterr().err
+
+
 def test_a_request_for_the_versions_names_kcli_unless_its_body_names_a_client(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
 ) -> None:
