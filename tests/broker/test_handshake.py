@@ -6,10 +6,9 @@ import re
 
 import pytest
 
-from kcli.broker.connection.handshake import software_version
 from kcli.broker.connection.versions import pick
 from kcli.errors import ConnectError, KcliError, UnsupportedVersion
-from kcli.proto.messages.api_versions import ApiVersion, ApiVersionsResponse
+from kcli.proto.messages.api_versions import ApiVersion, ApiVersionsResponse, software_version
 from kcli.proto.messages.fetch import FetchRequest
 from kcli.proto.messages.metadata import MetadataRequest
 from kcli.proto.messages.produce import ProduceRequest

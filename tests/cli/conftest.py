@@ -120,7 +120,12 @@ class Shell:
     def on_terminal(self, *words: str, columns: int = 80, typed: bytes = b"") -> Result:
         """Run a command line in this process with stdout and stderr on terminals of their own; stdin is one too, where
         something is `typed`."""
-        with tempfile.TemporaryFile() as nothing, Screen(columns) as out, Screen(columns) as err, Screen(columns) as keys:
+        with (
+            tempfile.TemporaryFile() as nothing,
+            Screen(columns) as out,
+            Screen(columns) as err,
+            Screen(columns) as keys,
+        ):
             if typed:
                 os.write(keys.held, typed)
             given = keys.terminal if typed else nothing.fileno()

@@ -13,9 +13,9 @@ from kcli.admin.cluster.kafka_versions import release_of
 from kcli.admin.storage.log_dirs import log_dirs
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.asking.ask import ask_anyone
-from kcli.broker.connection.handshake import versions_request
 from kcli.errors import KcliError, TooOld, UnsupportedVersion
 from kcli.model import Cluster, Node
+from kcli.proto.messages.api_versions import versions_request
 from kcli.values import Value, field
 
 ANSWERS_WITHIN = 5.0  # seconds

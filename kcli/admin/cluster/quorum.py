@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.asking.ask import ask_anyone
-from kcli.broker.connection.handshake import versions_request
 from kcli.errors import BrokerError, DecodeError
 from kcli.model import Cluster
+from kcli.proto.messages.api_versions import versions_request
 from kcli.proto.messages.describe_quorum import (
     AnsweredPartitionData,
     DescribeQuorumRequest,

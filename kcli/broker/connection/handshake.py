@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.errors import ConnectError, KcliError
-from kcli.proto.messages.api_versions import ApiVersionsRequest
-from kcli.version import __version__
+from kcli.proto.messages.api_versions import versions_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,17 +22,6 @@ API_VERSIONS = 18
 
 class OtherForm(ConnectError):
     """The broker refused the password, which has another form to be tried on a new connection."""
-
-
-def software_version(version: str) -> str:
-    """Our version as a broker accepts it: letters, digits, dashes and dots, none at the ends (B11)."""
-    kept = "".join(c if (c.isascii() and c.isalnum()) or c in "-." else "-" for c in version)
-    return kept.strip("-.") or "0"
-
-
-def versions_request() -> ApiVersionsRequest:
-    """The request that names kcli and its version, as brokers want it from version 3 on (KIP-511)."""
-    return ApiVersionsRequest(client_software_name="kcli", client_software_version=software_version(__version__))
 
 
 async def agree_on_versions(connection: Connection, timeout: float, start: int = 4) -> Ranges:

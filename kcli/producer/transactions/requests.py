@@ -105,7 +105,7 @@ class Coordination:
     async def speaks_v2(self) -> bool:
         """Whether the cluster's transactions are of version 2 (KIP-890 part 2), by the finalized feature and by what
         the coordinator's broker can be asked (D37). An ApiVersions request like any other."""
-        from kcli.broker.connection.handshake import versions_request
+        from kcli.proto.messages.api_versions import versions_request
 
         answer = await self.ask(versions_request(), lambda response: codes.of(response.error_code), self.about)
         level = max(

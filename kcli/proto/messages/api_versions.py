@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli.proto.schema import Int16, Int32, Int64, Request, Response, Struct, at
+from kcli.version import __version__
 
 
 class ApiVersionsRequest(Request["ApiVersionsResponse"], key=18, versions="0-4", flexible="3+"):
@@ -40,3 +41,14 @@ class ApiVersionsResponse(Response, key=18, versions="0-4", flexible="3+"):
     finalized_features_epoch: Int64 = at("3+", tag=1, ignorable=True, default=-1)
     finalized_features: list[FinalizedFeatureKey] = at("3+", tag=2, ignorable=True, factory=list)
     zk_migration_ready: bool = at("3+", tag=3, ignorable=True, default=False)
+
+
+def software_version(version: str) -> str:
+    """Our version as a broker accepts it: letters, digits, dashes and dots, none at the ends (B11)."""
+    kept = "".join(c if (c.isascii() and c.isalnum()) or c in "-." else "-" for c in version)
+    return kept.strip("-.") or "0"
+
+
+def versions_request() -> ApiVersionsRequest:
+    """The request that names kcli and its version, as brokers want it from version 3 on (KIP-511)."""
+    return ApiVersionsRequest(client_software_name="kcli", client_software_version=software_version(__version__))

@@ -9,7 +9,7 @@ import pytest
 from kcli.cli.commands.lag.options import LagOptions
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import render
-from kcli.cli.output.tables.rows import Row, column, duration, shape
+from kcli.cli.output.tables.rows import Row, column, duration, headed, shape
 from kcli.cli.output.tables.shape import DECLARED
 from kcli.cli.output.tables.view import View, view
 from kcli.cli.parsing.groups import ChangeOptions, ReadOptions, TableOptions
@@ -31,7 +31,7 @@ class TopicRow(Row, section="topics"):
     partition: int = column("Id.")
     last_write: str | None = column("When.", unit="time")
     idle: float | None = duration("How long.")
-    replicas: list[int] = column("Ids.", heading="held by")
+    replicas: list[int] = headed("held by", column("Ids."))
     topic_id: str = column("Id.", table=False)
 
 

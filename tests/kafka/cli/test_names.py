@@ -96,5 +96,8 @@ def test_states_of_topics_are_those_of_kafkas_own_tool(kafka: Kafka, prefix: str
         listed = {row["topic"] for row in rows(kafka, "topics", "topics", "list", ours, "--internal")}
         assert listed == told, ours
     assert f"{prefix}-1" in {row["topic"] for row in rows(kafka, "topics", "topics", "list", "--under-min-isr")}
-    unused = {row["topic"] for row in rows(kafka, "topics", "topics", "list", f"*{prefix}*", "--unused", "1ms", "--never-written")}
+    unused = {
+        row["topic"]
+        for row in rows(kafka, "topics", "topics", "list", f"*{prefix}*", "--unused", "1ms", "--never-written")
+    }
     assert unused == {f"{prefix}-2", f"x-{prefix}"}, "groups have read the first"

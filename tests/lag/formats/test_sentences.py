@@ -46,6 +46,9 @@ def group(status: str, lag: int | None = 5, members: int = 1, still: float = 97.
     )
 
 
+CATCH_UP = "kcli lag 'g 1' --max-lag 0 --timeout 10m"
+
+
 @pytest.mark.parametrize(
     ("standing", "sentence", "command"),
     [
@@ -58,12 +61,16 @@ def group(status: str, lag: int | None = 5, members: int = 1, still: float = 97.
         (group(BEHIND, members=3), "none of its 3 members has committed for 1m37s", "kcli groups members 'g 1'"),
         (group(GROWING, members=3), "none of its 3 members has committed for 1m37s", "kcli groups members 'g 1'"),
         (group(BEHIND, still=3.0), "it has not committed while it was watched", "kcli groups why 'g 1' --over 40s"),
-        (group(BEHIND, eta=90.0, out_rate=3.0), "it will have caught up in 1m30s", "kcli lag 'g 1' --max-lag 0 --timeout 10m"),
-        (group(BEHIND, out_rate=3.0), "it reads 3.0 records a second", "kcli lag 'g 1' --max-lag 0 --timeout 10m"),
+        (group(BEHIND, eta=90.0, out_rate=3.0), "it will have caught up in 1m30s", CATCH_UP),
+        (group(BEHIND, out_rate=3.0), "it reads 3.0 records a second", CATCH_UP),
         (group(REWOUND), "t[0] went back from 9 to 7", "kcli groups reset 'g 1' -t t:0 --to 9"),
         (group(TXN_BLOCKED), "t[0] waits for an open transaction", "kcli txn find-hanging t:0 --older-than 0s"),
         (group(GROWING, out_rate=1.0), "t[0] falls behind by 2.5 records a second", "kcli groups describe 'g 1'"),
-        (group(GROWING, members=2, out_rate=1.0), "t[0] falls behind by 2.5 records a second", "kcli topics alter t -p 4"),
+        (
+            group(GROWING, members=2, out_rate=1),
+            "t[0] falls behind by 2.5 records a second",
+            "kcli topics alter t -p 4",
+        ),
         (group(STUCK), "t[0] has a reader that has not moved for 1m37s", "kcli groups peek 'g 1' -t t:0"),
         (group(ORPHANED), "no member reads for this group, and 5 records wait", "kcli groups delete 'g 1'"),
         (

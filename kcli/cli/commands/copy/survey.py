@@ -8,7 +8,7 @@ from kcli.cli.output.messages import complain
 from kcli.cli.output.progress import Progress
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
-from kcli.cli.output.tables.rows import Row, column, shape
+from kcli.cli.output.tables.rows import Row, column, headed, shape
 from kcli.cli.output.text import records
 from kcli.cli.runtime.signals import INTERRUPTED, Stop
 from kcli.cli.runtime.views import view_of
@@ -24,8 +24,8 @@ class TimeRow(Row, section="times"):
     from_: str | None = column(
         "Start of the interval, UTC; null for records without a timestamp.", name="from", unit="time"
     )
-    copied: int = column(
-        "Records that would be copied; a batch counts where it begins.", unit="count", heading="to copy"
+    copied: int = headed(
+        "to copy", column("Records that would be copied; a batch counts where it begins.", unit="count")
     )
     bytes: int = column("Bytes of batches as they were fetched.", unit="bytes")
     bar: str = column("The same to look at.", unit="word", rank=3)
@@ -37,7 +37,7 @@ class PartitionRow(Row, section="partitions"):
     start: int = column("First offset of the range.")
     end: int = column("Offset at which it ends.")
     records: int = column("Records in it.", unit="count")
-    copied: int = column("Records that would be copied.", unit="count", heading="to copy")
+    copied: int = headed("to copy", column("Records that would be copied.", unit="count"))
     bytes: int = column("Bytes of batches as they were fetched.", unit="bytes")
     first: str | None = column("Earliest timestamp, by batch headers, UTC.", unit="time")
     last: str | None = column("Latest timestamp, by batch headers, UTC.", unit="time")

@@ -6,7 +6,7 @@ from kcli.admin.cluster.metadata import Told, ask_metadata
 from kcli.admin.topics.topics import describe_topics, id_text
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.output.tables.document import Document
-from kcli.cli.output.tables.rows import Row, column, shape
+from kcli.cli.output.tables.rows import Row, column, headed, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics, PatternOptions, ReadOptions
 from kcli.cli.parsing.option import integer
@@ -19,7 +19,7 @@ from kcli.proto.messages.metadata import MetadataResponsePartition
 class ClusterRow(Row, section="cluster"):
     cluster_id: str | None = column("Its id.", unit="word")
     controller: int | None = column("Id of the controller.")
-    told_by: int = column("Id of the broker that answered.", heading="answered by")
+    told_by: int = headed("answered by", column("Id of the broker that answered."))
 
 
 class BrokerRow(Row, section="brokers"):

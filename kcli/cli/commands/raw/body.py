@@ -6,11 +6,10 @@ import sys
 from json import JSONDecodeError, loads
 from typing import Any
 
-from kcli.broker.connection.handshake import versions_request
 from kcli.errors import KcliError, UsageError
 from kcli.proto.as_json import camel, from_json
 from kcli.proto.messages import REQUESTS, request_type
-from kcli.proto.messages.api_versions import ApiVersionsRequest
+from kcli.proto.messages.api_versions import ApiVersionsRequest, versions_request
 from kcli.proto.schema import Request
 
 

@@ -60,8 +60,8 @@ def list_topics(options: ListOptions) -> int:
     """List topics, all or those named. Kafka's own are hidden unless --internal. A state restricts the list:
     under-replicated, unavailable, at or under min.insync.replicas (as kafka-topics means them), or unused.
 
-    A topic that never had a record may be new: Kafka does not report when a topic was created. So --unused
-    leaves it out and --never-written lists it.
+    A topic that never had a record may be new: Kafka does not report when a topic was created. --unused does not
+    list it, --never-written does.
     """
     names = names_of(options, [*options.words, *(f"^(?:{regex})$" for regex in filter(None, [options.match]))])
     if options.match is not None:
@@ -89,7 +89,7 @@ def list_topics(options: ListOptions) -> int:
 
 
 def _say_new(options: ListOptions, count: int) -> None:
-    """Say how many topics --unused leaves out because nothing is known of their use."""
+    """Say how many topics --unused does not list because nothing is known of their use."""
     if count and options.unused is not None and not options.never_written:
         topics = "1 topic has" if count == 1 else f"{count} topics have"
         say(options, f"{topics} never had a record and may be new: --never-written lists them")

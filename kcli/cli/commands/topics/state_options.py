@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from kcli.cli.parsing.option import Options, flag, span
 
-
 UNUSED = "30d"
 
 

@@ -52,14 +52,19 @@ def column(
     unit: Unit = "",
     rank: int = 2,
     width: int = 0,
-    heading: str = "",
 ) -> Any:
     """Declare a column. Without `table` it is not in the table, which people read; a `sparse` one is not in a
     table in which no row has a value. `name` is for a word that Python keeps for itself, such as `from`. One that
     comes `before` another in tables and CSV keeps its own place in JSON. `unit`, `rank` and `width` are for
-    terminals, `heading` is for tables: see Column."""
+    terminals: see Column."""
     declared = Column(name=name, kind="", about=about, table=table, sparse=sparse, before=before)
-    return field(extra=declared.replace(unit=unit, rank=rank, width=width, heading=heading))
+    return field(extra=declared.replace(unit=unit, rank=rank, width=width))
+
+
+def headed(heading: str, declared: Any) -> Any:
+    """The column, whose title in tables is not its name."""
+    declared.extra = declared.extra.replace(heading=heading)
+    return declared
 
 
 def moment(about: str, *, table: bool = True, sparse: bool = False, rank: int = 2) -> Any:
@@ -72,7 +77,7 @@ def duration(about: str, *, table: bool = True, sparse: bool = False, before: st
     return field(extra=Column(kind="duration", about=about, table=table, sparse=sparse, before=before, rank=rank))
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(column, moment, duration))
+@dataclass_transform(kw_only_default=True, field_specifiers=(column, headed, moment, duration))
 class RowType(ValueType):
     """Classes whose annotated attributes are columns. `section` is the name of the rows in the JSON document; without
     `table` they are drawn in no table. A `mixin` has columns for classes with several bases, and no rows."""

@@ -175,7 +175,9 @@ def test_a_dry_run_shows_partitions_and_times_and_publishes_nothing(kcli: Shell)
     done = kcli("copy", source, target, "--dry-run", "-v", "--where", "value.n < 100")
     assert b"TO COPY" in done.stdout
     kept = sum(row["copied"] for row in plan["partitions"])
-    assert done.stderr.decode() == f"kcli: {source}: {kept} of 300 records would be copied; dry run: nothing was copied\n"
+    assert (
+        done.stderr.decode() == f"kcli: {source}: {kept} of 300 records would be copied; dry run: nothing was copied\n"
+    )
     assert copies(kcli, source, target)["copied"] == 300  # a dry run kept no position
 
 

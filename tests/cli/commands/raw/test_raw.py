@@ -120,9 +120,7 @@ def test_a_dry_run_prints_the_whole_request_and_sends_nothing(capsys: pytest.Cap
     assert "timeoutMs" in body
 
 
-def test_the_lists_take_the_options_of_lists(
-    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_lists_take_the_options_of_lists(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["raw", "--list", "--sort", "key:desc", "--top", "1", "--columns", "key", "--no-headers"]
     assert main(words) == 0
     assert capsys.readouterr().out == f"{max(REQUESTS)}\n"

@@ -128,7 +128,10 @@ def _text(document: Document, format: str, terminal: Terminal | None) -> str:
         row = by_name[str(shown["group"])]
         behind = "" if row.lag is None else f", {count(row.lag)} behind"
         status = f"  {row.status}{behind}"
-        lines += [f"{middle(_seen(row.group, terminal), width - len(status))}{status}", *_folded(_seen(row.why, terminal), width, 2)]
+        lines += [
+            f"{middle(_seen(row.group, terminal), width - len(status))}{status}",
+            *_folded(_seen(row.why, terminal), width, 2),
+        ]
         if row.command is not None:
             lines += [*_folded(f"{row.remedy}:", width, 2), f"    {_seen(row.command, terminal)}"]
     return "".join(f"{line}\n" for line in lines)
