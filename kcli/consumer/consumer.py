@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from kcli.consumer.fetch.cursor import Cursor
     from kcli.consumer.fetch.lateness import Lateness
+    from kcli.consumer.fetch.states import FetchState
     from kcli.consumer.group.group_bridge import Told
     from kcli.consumer.group.session import Session
     from kcli.metrics.observer import Observer
@@ -175,6 +176,13 @@ class Consumer:
         buffered = [cursor.buffered for cursor in self._reader.cursors.values() if cursor.chunks]
         metrics.buffered_bytes, metrics.buffered_partitions = sum(buffered), len(buffered)
         return metrics
+
+    def fetch_states(self) -> dict[TopicPartition, FetchState]:
+        """Why each assigned partition is fetched now, or is not (`kcli.consumer.fetch.states.STATES`)."""
+        from kcli.consumer.fetch.states import state_of
+
+        now = asyncio.get_running_loop().time()
+        return {at: state_of(self._reader, cursor, now) for at, cursor in self._reader.cursors.items()}
 
     # -- where ------------------------------------------------------------------------------------------------------
 

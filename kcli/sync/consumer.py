@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from kcli.client import Client
     from kcli.consumer.consumer import Consumer
+    from kcli.consumer.fetch.states import FetchState
     from kcli.consumer.poll import Fetched
     from kcli.metrics.values import ConsumerMetrics
     from kcli.model import GroupMetadata, OffsetAndMetadata
@@ -157,6 +158,10 @@ class SyncConsumer:
     def metrics(self) -> ConsumerMetrics:
         """As `Consumer.metrics`."""
         return self._thread.call(lambda: self._consumer.metrics)
+
+    def fetch_states(self) -> dict[TopicPartition, FetchState]:
+        """As `Consumer.fetch_states`."""
+        return self._thread.call(self._consumer.fetch_states)
 
     # -- positions --------------------------------------------------------------------------------------------------
 

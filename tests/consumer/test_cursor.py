@@ -82,7 +82,7 @@ def test_trouble_waits_longer_each_time_and_success_forgets_it():
     cursor = ready()
     waits = []
     for _ in range(6):
-        cursor.failed_once(0.0, 1.0)
+        cursor.failed_once(0.0, "why", 1.0)
         waits.append(cursor.retry_at)
     assert waits == [0.1, 0.2, 0.4, 0.8, 1.0, 1.0]
     cursor.succeeded()
@@ -91,7 +91,7 @@ def test_trouble_waits_longer_each_time_and_success_forgets_it():
 
 def test_C7_with_a_hint_the_first_retry_is_at_once():
     cursor = ready()
-    cursor.failed_once(5.0, 1.0, at_once=True)
+    cursor.failed_once(5.0, "why", 1.0, at_once=True)
     assert cursor.retry_at == 0.0
-    cursor.failed_once(5.0, 1.0, at_once=True)
+    cursor.failed_once(5.0, "why", 1.0, at_once=True)
     assert cursor.retry_at > 5.0

@@ -49,6 +49,7 @@ class Cursor:
         "start",
         "state",
         "topic_id",
+        "trouble",
         "trouble_since",
     )
 
@@ -77,6 +78,7 @@ class Cursor:
         self.retry_at = 0.0
         self.attempts = 0
         self.fruitless = 0  # answers in a row that brought no batch past `fetch_at`
+        self.trouble = ""  # why the last attempt failed
         self.trouble_since: float | None = None
         if start.kind == "offset":
             self.seek(start)
@@ -89,7 +91,7 @@ class Cursor:
         self.chunks.clear()
         self.start = to
         self.error = None
-        self.attempts, self.retry_at, self.trouble_since = 0, 0.0, None
+        self.succeeded()
         self.fruitless = 0
         if to.kind == "offset":
             self.position = self.fetch_at = to.value
@@ -143,6 +145,7 @@ class Cursor:
         """Fail until a seek. The position stays (E21)."""
         self.state = FAILED
         self.error = error
+        self.trouble = str(error)
 
     def reset(self, to: Bound) -> None:
         """The position is no longer in the log: look up another one. The old one stays until then."""
@@ -204,8 +207,9 @@ class Cursor:
 
     # -- trouble ----------------------------------------------------------------------------------------------------
 
-    def failed_once(self, now: float, factor: float | None = None, *, at_once: bool = False) -> None:
+    def failed_once(self, now: float, why: object, factor: float | None = None, *, at_once: bool = False) -> None:
         """Something that may pass went wrong: not before `retry_at` again. `factor` as in `backoff.after`."""
+        self.trouble = str(why)
         if self.trouble_since is None:
             self.trouble_since = now
         if at_once and self.attempts == 0:
@@ -216,4 +220,4 @@ class Cursor:
         self.attempts += 1
 
     def succeeded(self) -> None:
-        self.attempts, self.retry_at, self.trouble_since = 0, 0.0, None
+        self.attempts, self.retry_at, self.trouble_since, self.trouble = 0, 0.0, None, ""

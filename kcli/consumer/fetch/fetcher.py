@@ -253,7 +253,7 @@ class Fetcher:
             if cursor.fruitless < frames.PATIENCE:
                 size = frames.wanted(records)
                 cursor.max_bytes = max(cursor.max_bytes, size)
-                cursor.failed_once(now, at_once=size > len(records))
+                cursor.failed_once(now, "the fetched batch is cut off", at_once=size > len(records))
                 return
             wrong = frames.fruitless(records)
         following = frames.behind(records, cursor.fetch_at, row.high_watermark)
@@ -268,11 +268,11 @@ class Fetcher:
         error = BrokerError(code, f"{cursor.at.topic} partition {cursor.at.partition}")
         if cursor.replica == self.node:  # whatever a follower says, the leader knows better (C12, C13)
             cursor.replica = -1
-            cursor.failed_once(now, at_once=True)
+            cursor.failed_once(now, error, at_once=True)
             reader.changed()
         elif code is codes.OFFSET_OUT_OF_RANGE:
             if cursor.chunks:  # first what is good is delivered (E13)
-                cursor.failed_once(now)
+                cursor.failed_once(now, error)
             else:
                 cursor.reset(Bound("outside"))
                 reader.look_up()
@@ -307,7 +307,7 @@ class Fetcher:
     def _later(self, cursor: Cursor, error: KcliError, *, at_once: bool = False, together: float | None = None) -> None:
         """Try again after a pause; when that has gone on for two request timeouts, say so."""
         now = asyncio.get_running_loop().time()
-        cursor.failed_once(now, together, at_once=at_once)
+        cursor.failed_once(now, error, together, at_once=at_once)
         LOG.info("%s[%d]: fetched again after a pause: %s", *cursor.at, error)
         self.reader.observer.retried(cursor.at, cursor.attempts, str(error))
         if cursor.trouble_since is not None and now - cursor.trouble_since > 2 * self.reader.settings.request_timeout:

@@ -132,7 +132,7 @@ class Positions:
     def _later(self, cursor: Cursor, error: KcliError) -> None:
         """Passing errors are tried again for two request timeouts, others are the partition's end."""
         now = asyncio.get_running_loop().time()
-        cursor.failed_once(now)
+        cursor.failed_once(now, error)
         LOG.info("%s[%d]: looked up again: %s", *cursor.at, error)
         self.reader.observer.retried(cursor.at, cursor.attempts, str(error))
         since = cursor.trouble_since or now
@@ -204,7 +204,7 @@ class Positions:
                 self._later(cursor, last)
             elif first.offset <= position <= last.offset:  # it is inside: the broker that said so was behind
                 cursor.resolved(generation, position, cursor.epoch)
-                cursor.failed_once(asyncio.get_running_loop().time())
+                cursor.failed_once(asyncio.get_running_loop().time(), "a broker that is behind refused the position")
             elif settings.reset == "none":
                 reader.fail(cursor, OffsetOutOfRange(at, position, first.offset, last.offset))
             else:
@@ -229,7 +229,7 @@ class Positions:
     def _again(self, cursor: Cursor, error: KcliError) -> None:
         """A failed validation is tried again whatever it was, even a refusal (C11)."""
         now = asyncio.get_running_loop().time()
-        cursor.failed_once(now)
+        cursor.failed_once(now, error)
         if cursor.trouble_since is not None and now - cursor.trouble_since > 2 * self.reader.settings.request_timeout:
             self.reader.fail(cursor, error)
 

@@ -19,6 +19,8 @@ from kcli.grammar.bound import Bound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kcli.cli.commands.consume.commits import Commits
     from kcli.cli.commands.consume.reading import Reading
     from kcli.cli.runtime.topic_pattern import TopicPattern
@@ -77,6 +79,7 @@ async def _consume(plan: Plan, stop: Stop) -> int:
             commits = _commits(plan, consumer)
             reading = _ordered(plan, consumer, sink) if plan.order else _reading(plan, consumer, sink, commits)
             async with consumer:
+                close = _watched(client, consumer) if plan.connection.verbose else None
                 await stop.unless(_begin(plan, client, reading))
                 try:
                     await reading.everything(stop)
@@ -87,15 +90,28 @@ async def _consume(plan: Plan, stop: Stop) -> int:
                         if commits is not None:
                             await commits.last(PATIENCE if stop.asked else None)
                     finally:
-                        if plan.connection.verbose:
-                            from kcli.cli.output.metrics import say_consumer
-
-                            say_consumer(client.metrics, consumer.metrics)
+                        if close is not None:
+                            close()
                         if stop.asked:
                             await consumer.close(LEAVE)
     finally:
         sink.close()
     return _verdict(plan, reading, stop)
+
+
+def _watched(client: Client, consumer: Consumer) -> Callable[[], None]:
+    """Report partitions that are not fetched; call what is returned at the end, for the counters."""
+    from kcli.cli.commands.consume.unfetched import Unfetched
+    from kcli.cli.output.metrics import say_consumer
+
+    unfetched = Unfetched(consumer)
+    unfetched.look()
+
+    def close() -> None:
+        unfetched.close()
+        say_consumer(client.metrics, consumer.metrics)
+
+    return close
 
 
 async def _make_room(plan: Plan, client: Client) -> None:

@@ -1,0 +1,83 @@
+"""Why a partition is fetched now, or is not: the state of a cursor in words."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+from kcli.consumer.fetch.cursor import FAILED, RESOLVING, VALIDATING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NamedTuple
+
+    from kcli.consumer.fetch.cursor import Cursor
+    from kcli.consumer.fetch.reader import Reader
+
+    class FetchState(NamedTuple):
+        """`state` is one of `STATES`; `node_id` the broker to fetch from, -1 if unknown; `seconds` until the next
+        attempt, 0 if it is under way or nothing is waited for; `reason` the last error, or what is waited for."""
+
+        state: str
+        node_id: int
+        seconds: float
+        reason: str
+else:
+    FetchState = namedtuple("FetchState", "state node_id seconds reason")
+
+FETCHING = "fetching"
+ENDED = "ended"
+FULL = "full"
+STATES = {
+    FETCHING: "it is in the requests to its broker",
+    ENDED: "it is fetched up to the end of `stop_at`",
+    "paused": "`pause` was called for it or its topic",
+    "rebalancing": "the group takes it away, or a callback of its assignment has not returned",
+    "failed": "its error was handed out or will be; `seek` begins again",
+    "no leader": "the cluster names no leader",
+    "backing off": "the last attempt failed; the next one is in `seconds`",
+    "resolving": "its start offset is looked up",
+    "validating": "a new leader is asked whether it has the records that were read (KIP-320)",
+    "throttled": "the broker asked for more than a minute of silence (quota)",
+    FULL: "fetched records of its broker fill the buffer until they are polled",
+}
+
+
+def state_of(reader: Reader, cursor: Cursor, now: float) -> FetchState:
+    """The state at the loop time `now`."""
+    node = cursor.replica if cursor.replica >= 0 and now < cursor.replica_until else reader.cluster.leader_id(cursor.at)
+    wait = max(0.0, cursor.retry_at - now)
+    state, reason = _held_by_us(reader, cursor) or _held_by_cluster(reader, cursor, node, now)
+    return FetchState(state, node, wait if reason and reason == cursor.trouble else 0.0, reason)
+
+
+def _held_by_us(reader: Reader, cursor: Cursor) -> tuple[str, str] | None:
+    """The program, or its group, holds the partition."""
+    if cursor.state == FAILED:
+        return "failed", cursor.trouble
+    if cursor.paused:
+        by_topic = cursor.at.topic in reader.paused_topics
+        return "paused", "its topic is paused" if by_topic and not cursor.paused_alone else ""
+    if cursor.pending_revoke or cursor.pending_assign:
+        return "rebalancing", "the group takes it away" if cursor.pending_revoke else "on_assigned has not returned"
+    if cursor.end is not None and cursor.fetch_at >= cursor.end:
+        return ENDED, ""
+    return None
+
+
+def _held_by_cluster(reader: Reader, cursor: Cursor, node: int, now: float) -> tuple[str, str]:
+    if node < 0 and (cursor.state != RESOLVING or cursor.trouble):
+        return "no leader", cursor.trouble
+    if cursor.state == VALIDATING:
+        return "validating", cursor.trouble
+    if cursor.trouble:
+        return "backing off", cursor.trouble
+    if cursor.state == RESOLVING:
+        return "resolving", ""
+    silence = reader.cluster.silencing().get(node, 0.0)
+    if silence:
+        return "throttled", f"broker {node} asks for {silence:.0f} s without requests"
+    fetcher = reader.fetchers.get(node)
+    if (fetcher is not None and fetcher.full) or not cursor.fetchable:
+        held = sum(other.buffered for other in reader.cursors.values())
+        return FULL, f"{held} bytes wait for a poll"
+    return FETCHING, ""
