@@ -93,13 +93,16 @@ class SchemaOptions(Options):
     value_schema = text(
         "--value-schema",
         metavar="SPEC",
-        help="The schema of values: file:PATH, id:N, SUBJECT[@VERSION], topic[@VERSION].",
+        help="The schema of values: file:PATH, id:N, SUBJECT[@VERSION], topic[@VERSION]; of Protobuf with #MESSAGE.",
     )
     key_schema = text("--key-schema", metavar="SPEC", help="The schema of keys, in the same forms.")
     no_schema_cache = flag("--no-schema-cache", help="Neither use nor keep schemas in the cache folder.", hidden=True)
     raw_value = flag("--raw-value", help="Do not decode, even if the profile names a registry.")
     logical = choice("--logical", of=("text", "raw"), help="Dates, times and decimals as text (default), or as stored.")
     avro_json = flag("--avro-json", help="Avro's own JSON: unions name their branch, bytes are strings.")
+    proto_names = choice(
+        "--proto-names", of=("file", "json"), help="Protobuf's fields as in the file (default), or in lowerCamelCase."
+    )
     fail_on_undecoded = flag("--fail-on-undecoded", help="Exit 1 if a key or value could not be decoded.")
 
 

@@ -14,6 +14,7 @@ cdef enum:
     MOST_NOTHING = 1000000
     AVRO_RATIO = 256
     LONGEST_DECIMAL = 1024
+    LONGEST_NAME = 384
 
 cdef Py_ssize_t AVRO_ROOM = 16 << 20
 
@@ -499,8 +500,8 @@ cdef inline Py_ssize_t schema_name(const uint8_t* at, Py_ssize_t size) noexcept 
 
 
 cdef const uint8_t* named_header(const uint8_t* at, const uint8_t* end, int64_t left, const uint8_t* name,
-                                 Py_ssize_t size) noexcept nogil:
-    """The content of the last header of this name that names a schema; NULL without one."""
+                                 Py_ssize_t size, Py_ssize_t* found_size) noexcept nogil:
+    """The content of the last header of this name that names a schema, and its size; NULL without one."""
     cdef const uint8_t* found = NULL
     cdef int64_t length = 0
     cdef bint same
@@ -515,6 +516,7 @@ cdef const uint8_t* named_header(const uint8_t* at, const uint8_t* end, int64_t 
         if length > 0:
             if same and schema_name(at, length):
                 found = at
+                found_size[0] = min(length, LONGEST_NAME)
             at += length
         left -= 1
     return found
@@ -524,7 +526,7 @@ def frame_names(columns, starts, lengths, bytes header):
     """As plain.avro.frame_names."""
     cdef const uint8_t[::1] view = columns.data
     cdef const int[::1] at = starts, sizes = lengths, headers_at = columns.header_starts, counts = columns.header_counts
-    cdef Py_ssize_t row, rows = at.shape[0], total = view.shape[0], size, last_size = 0
+    cdef Py_ssize_t row, rows = at.shape[0], total = view.shape[0], size = 0, last_size = 0
     cdef array.array which = array.clone(INTS, rows, False), skips = array.clone(INTS, rows, False)
     cdef int* number = which.data.as_ints
     cdef int* skip = skips.data.as_ints
@@ -543,10 +545,9 @@ def frame_names(columns, starts, lengths, bytes header):
         if counts[row] > 0 and header:
             if not 0 <= headers_at[row] < total:
                 raise DecodeError("headers outside their buffer")
-            name = named_header(&view[headers_at[row]], &view[0] + total, counts[row], wanted, len(header))
-        if name != NULL:
-            size = 17 if name[0] else 5
-        else:
+            name = named_header(&view[headers_at[row]], &view[0] + total, counts[row], wanted, len(header),
+                                &size)
+        if name == NULL:
             size = schema_name(&view[0] + at[row], sizes[row])
             if size == 0:
                 continue

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from kcli.proto.spans import Spans
 
 
+LONGEST_NAME = 384  # bytes of a header that names a schema: 1, a GUID, 64 indexes and their count
+
+
 class AvroReader:
     """A compiled schema: the instructions (int32) and the texts that they name."""
 
@@ -79,8 +82,9 @@ def frame_names(
     columns: Columns, starts: array[int], lengths: array[int], header: bytes
 ) -> tuple[list[bytes], array[int], array[int]]:
     """The name of the schema of each row: Confluent's 0 and an id of four bytes, or 1 and a GUID of 16, in the last
-    header of this name, else at the front of the row. Returns the names, the number of each row's name (-1 for none)
-    and how many bytes of the row are its framing."""
+    header of this name, else at the front of the row. A header's name keeps what follows there: the indexes of a
+    Protobuf message. Returns the names, the number of each row's name (-1 for none) and how many bytes of the row are
+    its framing."""
     data = columns.data
     numbers: dict[bytes, int] = {}
     which, skips = array("i"), array("i")
@@ -90,7 +94,7 @@ def frame_names(
             count = columns.header_counts[row] if header else 0
             for own, content in read_headers(data, columns.header_starts[row], count) if count else ():
                 if own.encode("utf-8", "surrogateescape") == header and content:
-                    name = _schema_name(content) or name
+                    name = content[:LONGEST_NAME] if _schema_name(content) else name
             if not name:
                 name = _schema_name(bytes(data[start : start + min(length, 17)]))
                 skip = len(name)

@@ -11,6 +11,7 @@ from kcli.sandbox.registry.avro_text import written
 from kcli.schemas import AVRO, JSON, KINDS, PROTOBUF, SchemaRefused
 from kcli.serde.avro.parse import parse
 from kcli.serde.avro.types import Named, Type
+from kcli.serde.protobuf.reader import ProtobufSchema
 
 LONGEST = 4 * 1024 * 1024  # characters
 
@@ -63,48 +64,12 @@ def _json(text: str, needed: Sequence[str], normalize: bool) -> str:
 
 
 def _protobuf(text: str, needed: Sequence[str], normalize: bool) -> str:
-    """The text as it came: what it means is for the readers of records."""
-    _check_protobuf(text)
+    """The text as it came, or the base64 of a descriptor, which Confluent's registry would write as a text."""
+    try:
+        ProtobufSchema(text, needed)
+    except SchemaRefused as problem:
+        raise refusals.bad_schema(str(problem)) from None
     return text
-
-
-def _check_protobuf(text: str) -> None:
-    """That strings and comments end, brackets match, and something is declared. Raises Refused."""
-    open_brackets: list[str] = []
-    words: set[str] = set()
-    for token in _tokens(text):
-        if token in _CLOSES.values():
-            open_brackets.append(token)
-        elif token in _CLOSES:
-            if not open_brackets or open_brackets.pop() != _CLOSES[token]:
-                raise refusals.bad_schema(f"{token} closes nothing")
-        elif not open_brackets:
-            words.add(token)
-    if open_brackets:
-        raise refusals.bad_schema(f"{open_brackets[-1]} is not closed")
-    if not words & {"message", "enum", "syntax", "edition", "import", "extend", "service"}:
-        raise refusals.bad_schema("it declares no message, enum, extension or service")
-
-
-_CLOSES = {"}": "{", ")": "(", "]": "["}
-
-
-def _tokens(text: str) -> list[str]:
-    import re
-
-    pattern = re.compile(
-        r"""\s+|//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|([\w.+-]+|[{}()\[\]=;,<>:])""", re.DOTALL
-    )
-    found, at = [], 0
-    while at < len(text):
-        match = pattern.match(text, at)
-        if match is None:
-            line = text.count("\n", 0, at) + 1
-            raise refusals.bad_schema(f"line {line}: {text[at : at + 20]!r} is not Protobuf")
-        if match.group(1):
-            found.append(match.group(1))
-        at = match.end()
-    return found
 
 
 _READERS: dict[str, Callable[[str, Sequence[str], bool], str]] = {AVRO: _avro, JSON: _json, PROTOBUF: _protobuf}

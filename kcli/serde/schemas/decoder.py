@@ -12,23 +12,21 @@ from collections import Counter
 
 from kcli.errors import DecodeError, KcliError
 from kcli.proto import core
-from kcli.proto.avro_code import FAULTS
-from kcli.schemas import AVRO, JSON, SchemaNotFound, SchemaRefused
+from kcli.schemas import SchemaNotFound, SchemaRefused
 from kcli.serde.schemas.decoded_batch import replaced
+from kcli.serde.schemas.payloads import AS_IT_IS, Unreadable
+from kcli.serde.schemas.readers import indexed, read_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Protocol
 
     from kcli.proto.batch import Batch
     from kcli.proto.columns import Columns
     from kcli.proto.spans import Spans
     from kcli.schemas import Schema, Schemas
-
-    References = list[str]
-    """The texts of schemas that one refers to, each after what it needs itself."""
-    ReaderOf = Callable[[Schema, References], core.AvroReader]
+    from kcli.serde.schemas.readers import Reader, ReaderOf
 
     class Field(Protocol):
         """A decoder of the keys, or of the values."""
@@ -39,11 +37,9 @@ if TYPE_CHECKING:
         async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None: ...
 
 
-FRAME = 5  # bytes of Confluent's: 0, and the id of the schema
+FRAME, GUID = 5, 17  # bytes of Confluent's: 0, and the id of the schema; 1, and its GUID
 HEADER = b"__%s_schema_id"
 """Confluent's header that names the schema of a bare key or value."""
-AS_IT_IS, WITHOUT_FRAME = -1, -2
-"""What is done with a payload that no reader of Avro reads."""
 GUESSES = 32
 """Names that are looked up in vain before those that follow are no longer looked up: they are no names."""
 
@@ -81,7 +77,7 @@ class FieldDecoder:
         self.schemas = schemas
         self._reader_of = reader_of
         self._header = HEADER % kind.encode()
-        self._readers: list[core.AvroReader] = []
+        self._readers: list[Reader] = []
         self._known: dict[bytes, int] = {}  # the number of a reader by its schema's name: 0 and an id, 1 and a GUID
         self._reasons: dict[bytes, str] = {}  # why a name has none
         self._missing: tuple[set[bytes], set[bytes]] = (set(), set())  # ids and GUIDs
@@ -97,11 +93,11 @@ class FieldDecoder:
                 row = numbers.index(number)
                 place = topic, partition, columns.offsets[row]
                 self.undecoded.add(self._reasons[name], place, numbers.count(number))
-        if max(which, default=AS_IT_IS) == AS_IT_IS and WITHOUT_FRAME not in which:
+        if max(which, default=AS_IT_IS) == AS_IT_IS:
             return None
-        spans, faults = core.avro_json(columns.data, starts, lengths, skips, which, self._readers)
-        for row, fault in faults:
-            self.undecoded.add(FAULTS[fault], (topic, partition, columns.offsets[row]))
+        spans, faults = read_rows(columns.data, starts, lengths, skips, which, self._readers)
+        for row, reason in faults:
+            self.undecoded.add(reason, (topic, partition, columns.offsets[row]))
         return spans
 
     async def _look_up(self, name: bytes) -> int:
@@ -112,7 +108,7 @@ class FieldDecoder:
             self._reasons[name] = "more ids of schemas than the registry has"
             return AS_IT_IS
         try:
-            reader = self._known[name] = await self._reader(await self._schema(name))
+            reader = self._known[name] = await self._reader(await self._schema(name), name)
         except KcliError as problem:
             self._reasons[name] = str(problem)
             if isinstance(problem, DecodeError | SchemaRefused):
@@ -125,19 +121,23 @@ class FieldDecoder:
 
     async def _schema(self, name: bytes) -> Schema:
         if name[0] == 0:
-            return await self.schemas.by_id(int.from_bytes(name[1:], "big"))
-        digits = name[1:].hex()
+            return await self.schemas.by_id(int.from_bytes(name[1:FRAME], "big"))
+        digits = name[1:GUID].hex()
         return await self.schemas.by_guid(
             "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
         )
 
-    async def _reader(self, schema: Schema) -> int:
-        if schema.kind == JSON:
-            return WITHOUT_FRAME
-        if schema.kind != AVRO:
-            raise DecodeError(f"{schema.name} is of the kind {schema.kind}, which is not decoded yet")
+    async def _reader(self, schema: Schema, name: bytes) -> int:
         needed = await self.schemas.references(schema) if schema.references else []
-        self._readers.append(self._reader_of(schema, [referred.text for _, referred in needed]))
+        reader = self._reader_of(schema, [referred.text for _, referred in needed])
+        indexes = name[GUID if name[0] else FRAME :]
+        of_messages = indexed(schema, reader)
+        if of_messages is not None and indexes:  # a header has them; the payload is bare
+            try:
+                reader = of_messages.named(indexes)
+            except Unreadable as problem:
+                raise DecodeError(f"{schema.name}: {problem}") from None
+        self._readers.append(reader)
         return len(self._readers) - 1
 
 
@@ -158,15 +158,3 @@ class SchemaDecoder:
         keys, values = made.get("key"), made.get("value")
         return batch if keys is None and values is None else replaced(batch, keys, values)
 
-
-def avro_reader_of(*, logical: bool = True, wrapped: bool = False) -> ReaderOf:
-    """Makes readers that show logical types as texts or numbers, and unions plain or `wrapped`. What it returns raises
-    SchemaRefused."""
-
-    def made(schema: Schema, referred: References) -> core.AvroReader:
-        from kcli.serde.avro.parse import parse
-        from kcli.serde.avro.program import avro_reader
-
-        return avro_reader(parse(schema.text, referred), logical=logical, wrapped=wrapped)
-
-    return made

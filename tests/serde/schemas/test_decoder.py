@@ -11,7 +11,8 @@ from kcli.errors import ConnectError, KcliError
 from kcli.proto.batch import Batch, read_batches
 from kcli.schemas import Reference, Schema, SchemaNotFound
 from kcli.serde.filters import Filter
-from kcli.serde.schemas.decoder import GUESSES, FieldDecoder, SchemaDecoder, avro_reader_of
+from kcli.serde.schemas.decoder import GUESSES, FieldDecoder, SchemaDecoder
+from kcli.serde.schemas.readers import reader_of
 from kcli.serde.where import Where
 from tests.proto.record_cores import CORES, built
 
@@ -58,10 +59,11 @@ def batch_of(*values: bytes | None, keys: list[bytes | None] | None = None) -> B
 
 
 def decoder(shelf: Any, *kinds: str) -> SchemaDecoder:
-    return SchemaDecoder([FieldDecoder(kind, shelf, avro_reader_of()) for kind in kinds or ("value",)])
+    return SchemaDecoder([FieldDecoder(kind, shelf, reader_of()) for kind in kinds or ("value",)])
 
 
 SHELF = {7: Schema(text=NOTE, id=7), 8: Schema(kind="JSON", text="{}", id=8), 9: Schema(kind="PROTOBUF", text="", id=9)}
+PERSON = Schema(kind="PROTOBUF", text='syntax = "proto3"; message P {int32 id = 1; message Q {string text = 2;}}', id=3)
 
 
 async def test_framed_values_are_decoded_and_all_else_stays() -> None:
@@ -85,7 +87,7 @@ async def test_framed_values_are_decoded_and_all_else_stays() -> None:
     assert undecoded.reasons == {
         "there is no schema 5": 1,
         "the payload ends in the middle of a value": 1,
-        "schema 9 is of the kind PROTOBUF, which is not decoded yet": 1,
+        "the Protobuf schema is not used: it declares no message": 1,
     }
     assert undecoded.first in {("t", 3, 4), ("t", 3, 5), ("t", 3, 6)}
     await decoding.batch(batch_of(framed(7), framed(5)), "t", 3)
@@ -205,3 +207,42 @@ async def test_a_schema_that_is_none_is_a_reason(text: str) -> None:
     batch = batch_of(framed(7))
     assert await decoding.batch(batch, "t", 0) is batch
     assert "the Avro schema is not used" in next(iter(decoding.fields[0].undecoded.reasons))
+
+
+INDEXED = {
+    b"\0\x08\7": b'{"id":7}',
+    b"\2\0\x08\7": b'{"id":7}',
+    b"\4\0\0\x12\2hi": b'{"text":"hi"}',
+    b"\0": b"{}",
+}
+
+
+async def test_message_indexes_choose_the_message_of_a_protobuf_schema() -> None:
+    decoding = decoder(Shelf({**SHELF, 3: PERSON}))
+    wrong = [framed(3, b"\2\x0a\x08\7"), framed(3, b"\0\x08"), framed(3, b""), framed(3, b"\x81\1\0")]
+    made = await decoding.batch(batch_of(*map(framed, [3] * 4, INDEXED), framed(7), *wrong, None), "t", 0)
+    assert [record.value for record in made] == [*INDEXED.values(), SHOWN, *wrong, None]
+    assert decoding.fields[0].undecoded.reasons == {
+        "its schema has no message with the indexes 5": 1,
+        "the payload ends in the middle of a value": 1,
+        "the payload ends before its message indexes do": 1,
+        "its message indexes are not Confluent's": 1,
+    }
+
+
+async def test_a_header_holds_the_indexes_of_a_protobuf_message() -> None:
+    name = "__value_schema_id"
+    rows: list[Any] = [(b"\x12\2hi", BY_GUID + b"\4\0\0"), (b"\x08\7", BY_GUID + b"\0"), (b"x", BY_GUID + b"\2\x0a")]
+    decoding = decoder(Shelf({3: PERSON.replace(guid=GUID)}))
+    batch = read_batches(built(CORES[-1], [(0, None, value, ((name, held),)) for value, held in rows]))[0]
+    made = await decoding.batch(batch, "t", 0)
+    assert [record.value for record in made] == [b'{"text":"hi"}', b'{"id":7}', b"x"]
+    assert list(decoding.fields[0].undecoded.reasons) == [f"schema {GUID}: its schema has no message with the indexes 5"]
+
+
+async def test_a_json_schema_takes_json_only() -> None:
+    decoding = decoder(Shelf(SHELF))
+    values = [framed(8, b'{"a": 1}'), framed(8, b"\0\1\2"), framed(8, b"")]
+    made = await decoding.batch(batch_of(*values), "t", 0)
+    assert [record.value for record in made] == [b'{"a": 1}', *values[1:]]
+    assert decoding.fields[0].undecoded.total == 2

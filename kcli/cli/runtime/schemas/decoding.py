@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from kcli.cli.runtime.schemas.spec import SchemaSpec
 from kcli.serde.schemas.bare import BareDecoder
-from kcli.serde.schemas.decoder import FieldDecoder, SchemaDecoder, avro_reader_of
+from kcli.serde.schemas.decoder import FieldDecoder, SchemaDecoder
+from kcli.serde.schemas.readers import reader_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ class Decoding:
     def __init__(self, options: SchemaOptions, registry: RegistrySettings | None) -> None:
         self.registry = registry
         self.strict: bool = options.fail_on_undecoded
-        self._reader_of = avro_reader_of(logical=options.logical != "raw", wrapped=options.avro_json)
+        self._reader_of = reader_of(
+            logical=options.logical != "raw", wrapped=options.avro_json, camel=options.proto_names == "json"
+        )
         self._specs = {
             kind: SchemaSpec(spec, kind, registered=registry is not None)
             for kind, spec in (("key", options.key_schema), ("value", options.value_schema))
@@ -43,7 +46,7 @@ class Decoding:
         """The decoder of keys, or of values; None without a schema and a registry."""
         spec = self._specs.get(kind)
         if spec is not None:
-            return BareDecoder(kind, lambda topic: spec.schema(topic, client), self._reader_of)
+            return BareDecoder(kind, lambda topic: spec.schema(topic, client), self._reader_of, spec.message)
         return None if self.registry is None else FieldDecoder(kind, client.schemas, self._reader_of)
 
     @property

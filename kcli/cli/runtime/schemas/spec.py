@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import re
+
 from kcli.errors import UsageError
-from kcli.schemas import Schema
+from kcli.schemas import AVRO, JSON, PROTOBUF, Schema
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.client import Client
 
 
+SUFFIXES = {".proto": PROTOBUF, ".json": JSON}
+"""What a file is by the end of its name; Avro with any other."""
+
+
 class SchemaSpec:
     """Which schema a user names: `file:PATH`, `id:N`, `SUBJECT[@VERSION]`, or `topic[@VERSION]`, the subject of the
-    topic. Raises UsageError."""
+    topic; `#MESSAGE` at the end names a message of Protobuf. Raises UsageError."""
 
     def __init__(self, spec: str, kind: str, *, registered: bool) -> None:
         self._flag, self._kind = f"--{kind}-schema", kind
+        spec, self.message = _parted(spec)
         self._file = spec.removeprefix("file:") if spec.startswith("file:") else None
         self._id = spec.removeprefix("id:") if spec.startswith("id:") else None
         self._subject, _, version = spec.rpartition("@") if "@" in spec else (spec, "", "latest")
@@ -47,7 +55,8 @@ class SchemaSpec:
     async def schema(self, topic: str, client: Client) -> tuple[Schema, list[str]]:
         """The schema for a topic, and the texts of those that it refers to. Raises KcliError."""
         if self._text is not None:
-            return Schema(text=self._text, subject=str(self._file)), []
+            kind = SUFFIXES.get(os.path.splitext(str(self._file))[1], AVRO)
+            return Schema(kind=kind, text=self._text, subject=str(self._file)), []
         if self._id is not None:
             found = await client.schemas.by_id(int(self._id))
         else:
@@ -58,3 +67,11 @@ class SchemaSpec:
                 found = await client.schemas.version(subject, int(self._version))
         needed = await client.schemas.references(found) if found.references else []
         return found, [schema.text for _, schema in needed]
+
+
+def _parted(spec: str) -> tuple[str, str]:
+    """What is before `#MESSAGE`, and the message: a file's path may have a # of its own."""
+    found = re.fullmatch(r"(.+)#([^\W\d]\w*(?:\.[^\W\d]\w*)*)", spec, re.ASCII)
+    if found is None or (spec.startswith("file:") and os.path.exists(spec.removeprefix("file:"))):
+        return spec, ""
+    return found[1], found[2]

@@ -171,3 +171,35 @@ def test_a_schema_that_is_not_to_be_had(kcli: Shell, spec: str, says: str) -> No
 def test_a_spec_that_is_none(kcli: Shell, folder: str, spec: str) -> None:
     done = kcli("consume", "t", "-e", "--schema-registry", folder, "--value-schema", spec)
     assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+
+
+PROTO = 'syntax = "proto3"; message M { int64 user_id = 1; string text = 2; } message N { M m = 1; }'
+
+
+def test_protobuf_by_a_file_and_by_a_folder(kcli: Shell, tmp_path: Path) -> None:
+    name = kcli.topic(1)
+    (tmp_path / "ids").mkdir()
+    file = tmp_path / "ids" / "3.proto"
+    file.write_text(PROTO)
+    for value in (b"\0\0\0\0\3\0\x08\7", b"\0\0\0\0\3\2\2\x0a\4\x12\2hi"):
+        kcli.ok("produce", name, "--whole", stdin=value)
+    shown = b'{"user_id":"7"}\n{"m":{"text":"hi"}}\n'
+    folder = ["--schema-registry", f"file:{tmp_path}"]
+    assert kcli.ok("consume", name, "-e", *folder) == shown
+    assert kcli.ok("consume", name, "-e", "--value-schema", f"file:{file}") == shown
+    assert kcli.ok("consume", name, "-e", *folder, "--proto-names", "json", "-c", "1") == b'{"userId":"7"}\n'
+    assert kcli.ok("count", name, *folder, "--where", "value.m.text == 'hi'") == b"1\n"
+    assert kcli.ok("tail", name, "-e", *folder, "--grep", "hi", "-f", "%o") == b"1"
+
+
+def test_bare_protobuf_by_the_name_of_its_message(kcli: Shell, tmp_path: Path) -> None:
+    name = kcli.topic(1)
+    file = tmp_path / "m.proto"
+    file.write_text(PROTO)
+    kcli.ok("produce", name, "--whole", stdin=b"\x0a\4\x12\2hi")
+    assert kcli.ok("consume", name, "-e", "--value-schema", f"file:{file}#N") == b'{"m":{"text":"hi"}}\n'
+    undecoded = kcli("consume", name, "-e", "--value-schema", f"file:{file}", "--fail-on-undecoded")
+    assert undecoded.returncode == 0, "any message reads it: its fields are unknown ones"
+    wrong = kcli("consume", name, "-e", "--value-schema", f"file:{file}#Nil")
+    assert (wrong.returncode, wrong.stdout) == (1, b"")
+    assert b"it has no message Nil; did you mean N" in wrong.stderr

@@ -1,0 +1,1 @@
+"""Values with a JSON schema: JSON texts behind a frame."""

@@ -1,0 +1,116 @@
+"""A serialized `FileDescriptorProto` into types, as `protoc` writes them and some serializers register them (base64)."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from kcli.proto import protobuf_code as code
+from kcli.serde.protobuf.features import EDITION, PROTO2, PROTO3
+from kcli.serde.protobuf.pool import Pool
+from kcli.serde.protobuf.text import LABELS, TextFile
+from kcli.serde.protobuf.tokens import refuse
+from kcli.serde.protobuf.types import PACKABLE, Enum, Field, Message
+from kcli.serde.protobuf.wire import Payload
+from kcli.serde.schemas.payloads import Unreadable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.serde.protobuf.features import Features
+    from kcli.serde.protobuf.wire import Tree
+
+_FEATURES = (
+    (1, "presence", ("", "EXPLICIT", "IMPLICIT", "LEGACY_REQUIRED")),
+    (2, "enums", ("", "OPEN", "CLOSED")),
+    (3, "repeated", ("", "PACKED", "EXPANDED")),
+    (5, "messages", ("", "LENGTH_PREFIXED", "DELIMITED")),
+)
+"""Fields of FeatureSet, and the words of their numbers."""
+FILE, MESSAGE, FIELD, ENUM = 50, 12, 21, 7
+"""The field `features` in the options of each."""
+
+
+@cache
+def _file_type() -> Message:
+    from kcli.serde.protobuf.known_types import DESCRIPTOR
+
+    return TextFile(DESCRIPTOR, Pool()).messages[0]
+
+
+class DescriptorFile:
+    """One file, as `TextFile`. In `messages` are the entries of maps too, where their descriptors are."""
+
+    def __init__(self, data: bytes, pool: Pool) -> None:
+        """Raises SchemaRefused."""
+        try:
+            file = Payload(data).tree(_file_type())
+        except Unreadable as problem:
+            raise refuse(f"its descriptor cannot be read: {problem}") from None
+        self._pool = pool
+        self.messages: list[Message] = []
+        syntax = file.get(12, "proto2")
+        features = EDITION if syntax == "editions" or 14 in file else PROTO3 if syntax == "proto3" else PROTO2
+        features = _changed(features, file.get(8, {}).get(FILE, {}))
+        package = file.get(2, "")
+        for enum in file.get(5, ()):
+            self._enum(enum, package, features)
+        for message in file.get(4, ()):
+            self.messages.append(self._message(message, package, features))
+        self._extensions(file.get(7, ()), package, features)
+        pool.link(features)
+
+    def _message(self, tree: Tree, scope: str, features: Features) -> Message:
+        options = tree.get(7, {})
+        made = Message(f"{scope}.{tree.get(1, '')}".lstrip("."), entry=options.get(7, False))
+        features = _changed(features, options.get(MESSAGE, {}))
+        self._pool.add(made)
+        oneofs = [oneof.get(1, "") for oneof in tree.get(8, ())]
+        for enum in tree.get(4, ()):
+            self._enum(enum, made.name, features)
+        for nested in tree.get(3, ()):
+            made.nested.append(self._message(nested, made.name, features))
+        for declared in tree.get(2, ()):
+            field = self._field(declared, made.name, features)
+            if 9 in declared and not declared.get(17) and 0 <= declared[9] < len(oneofs):
+                field.oneof, field.presence = oneofs[declared[9]], True
+            self._pool.field(made, field)
+        self._extensions(tree.get(6, ()), made.name, features)
+        return made
+
+    def _extensions(self, trees: list[Tree], scope: str, features: Features) -> None:
+        for tree in trees:
+            field = self._field(tree, scope, features)
+            field.name = field.json_name = f"[{scope}.{field.name}]".replace("[.", "[")
+            field.presence = True
+            self._pool.extend(field, scope, tree.get(2, ""))
+
+    def _enum(self, tree: Tree, scope: str, features: Features) -> None:
+        features = _changed(features, tree.get(3, {}).get(ENUM, {}))
+        made = Enum(f"{scope}.{tree.get(1, '')}".lstrip("."), closed=features["enums"] == "CLOSED")
+        for value in tree.get(2, ()):
+            made.add(value.get(1, ""), value.get(2, 0))
+        self._pool.add(made)
+
+    def _field(self, tree: Tree, scope: str, features: Features) -> Field:
+        options = tree.get(8, {})
+        features = _changed(features, options.get(FIELD, {}))
+        label, kind = tree.get(4, 1), tree.get(5, code.MESSAGE)
+        if kind not in code.WIRE or not 1 <= label <= len(LABELS):
+            raise refuse(f"{scope}.{tree.get(1, '')} is of no kind that Protobuf has")
+        if kind == code.MESSAGE and features["messages"] == "DELIMITED":
+            kind = code.GROUP
+        field = Field(tree.get(1, ""), tree.get(3, 0), kind, LABELS[label - 1], tree.get(10, ""))
+        if tree.get(6):
+            self._pool.name(field, scope, tree[6])
+        field.presence = bool(tree.get(17)) or label == 2 or features["presence"] != "IMPLICIT"
+        packed = options.get(2, features["repeated"] == "PACKED")
+        field.packed = field.repeated and packed and kind in PACKABLE
+        return field
+
+
+def _changed(features: Features, tree: Tree) -> Features:
+    """The features after a FeatureSet."""
+    changed = dict(features)
+    for number, subject, words in _FEATURES:
+        if 0 < tree.get(number, 0) < len(words):
+            changed[subject] = words[tree[number]]
+    return changed

@@ -1,0 +1,33 @@
+"""What a file says about all its fields: by its syntax, or by the features of an edition."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Features = dict[str, str]
+    """`presence`, `enums`, `repeated` and `messages`, each with a word of FeatureSet in descriptor.proto."""
+
+_SUBJECTS = {
+    "EXPLICIT": "presence",
+    "IMPLICIT": "presence",
+    "LEGACY_REQUIRED": "presence",
+    "OPEN": "enums",
+    "CLOSED": "enums",
+    "PACKED": "repeated",
+    "EXPANDED": "repeated",
+    "LENGTH_PREFIXED": "messages",
+    "DELIMITED": "messages",
+}
+
+PROTO2: Features = {"presence": "EXPLICIT", "enums": "CLOSED", "repeated": "EXPANDED", "messages": "LENGTH_PREFIXED"}
+PROTO3: Features = {"presence": "IMPLICIT", "enums": "OPEN", "repeated": "PACKED", "messages": "LENGTH_PREFIXED"}
+EDITION: Features = {"presence": "EXPLICIT", "enums": "OPEN", "repeated": "PACKED", "messages": "LENGTH_PREFIXED"}
+
+
+def changed(features: Features, option: Sequence[str]) -> Features:
+    """The features after an option's tokens, such as `features.field_presence = IMPLICIT`; others change nothing."""
+    if not option or option[0] != "features":
+        return features
+    return features | {_SUBJECTS[token]: token for token in option if token in _SUBJECTS}

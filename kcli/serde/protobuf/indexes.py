@@ -1,0 +1,36 @@
+"""Confluent's message indexes: which message of its schema's file a payload is.
+
+Zigzag varints are before the payload, a count first: `04 02 00` is the first message in the second one of the file. A single 0 means the first message of the file; `02 00` says the same and is never written.
+"""
+
+from __future__ import annotations
+
+from kcli.errors import DecodeError
+from kcli.proto.varint import encode_varint, read_varint
+from kcli.serde.schemas.payloads import Unreadable
+
+MOST = 64
+
+
+def read_indexes(data: bytes) -> tuple[tuple[int, ...], int]:
+    """The indexes, and how many bytes they take. Raises Unreadable."""
+    try:
+        count, at = read_varint(data, 0)
+        path = []
+        if not 0 <= count <= MOST:
+            raise Unreadable("its message indexes are not Confluent's")
+        for _ in range(count):
+            index, at = read_varint(data, at)
+            if index < 0:
+                raise Unreadable("its message indexes are not Confluent's")
+            path.append(index)
+    except (IndexError, DecodeError):
+        raise Unreadable("the payload ends before its message indexes do") from None
+    return tuple(path) or (0,), at
+
+
+def write_indexes(path: tuple[int, ...]) -> bytes:
+    """The bytes before a payload of the message that the indexes name."""
+    if path == (0,):
+        return b"\0"
+    return b"".join(map(encode_varint, (len(path), *path)))

@@ -1,0 +1,133 @@
+"""A schema of a registry, and the payloads that it reads: the message that indexes name, as JSON."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from binascii import Error as Base64Error
+
+from kcli.serde.protobuf.indexes import read_indexes
+from kcli.serde.protobuf.pool import Pool
+from kcli.serde.protobuf.show import Shown
+from kcli.serde.protobuf.text import TextFile
+from kcli.serde.protobuf.tokens import refuse
+from kcli.serde.protobuf.types import Message, message_at
+from kcli.serde.protobuf.wire import Payload
+from kcli.serde.schemas.payloads import PayloadReader, Unreadable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.serde.protobuf.types import Enum
+
+
+class ProtobufSchema:
+    """The messages of a schema's own file, and all types that it knows. `references` are the texts of the files that it
+    imports, each after what it needs itself."""
+
+    def __init__(self, text: str, references: Iterable[str] = ()) -> None:
+        """Raises SchemaRefused."""
+        pool = Pool()
+        texts = [*references, text]
+        for known in _known(texts):
+            TextFile(known, pool)
+        for referred in texts[:-1]:
+            _file(referred, pool)
+        self.messages = _file(text, pool)
+        self.types: dict[str, Message | Enum] = pool.types
+
+    def message(self, name: str) -> Message:
+        """A message of any file by its full name, or one of its own file by its last name; "" is the first. Raises
+        SchemaRefused."""
+        if not self.messages:
+            raise refuse("it declares no message")
+        if not name:
+            return self.messages[0]
+        found = self.types.get(name)
+        own = [message for message in self.messages if message.name.rpartition(".")[2] == name]
+        found = found if isinstance(found, Message) else own[0] if own else None
+        if found is None:
+            from kcli.text.suggest import did_you_mean
+
+            known = [name for name, type in self.types.items() if isinstance(type, Message) and not type.entry]
+            raise refuse(f"it has no message {name}{did_you_mean(name, known)}")
+        return found
+
+
+class ProtobufReader(PayloadReader):
+    """Reads payloads of one message. `unknown` counts the fields that the schema does not have."""
+
+    def __init__(self, schema: ProtobufSchema, message: Message, *, camel: bool = False) -> None:
+        self._types = schema.types
+        self._message = message
+        self._camel = camel
+        self.unknown = 0
+
+    def json(self, data: bytes) -> bytes:
+        payload = Payload(data)
+        shown = Shown(len(data), self._types, camel=self._camel)
+        shown.message(self._message, payload.tree(self._message), 0)
+        self.unknown += payload.unknown
+        return shown.text()
+
+
+class IndexedReader(PayloadReader):
+    """Reads payloads behind Confluent's message indexes."""
+
+    def __init__(self, schema: ProtobufSchema, *, camel: bool = False) -> None:
+        """Raises SchemaRefused for a schema without a message."""
+        schema.message("")
+        self._schema = schema
+        self._camel = camel
+        self._readers: dict[tuple[int, ...], ProtobufReader] = {}
+
+    def json(self, data: bytes) -> bytes:
+        path, size = read_indexes(data)
+        return self.reader(path).json(data[size:])
+
+    def named(self, indexes: bytes) -> ProtobufReader:
+        """The reader for bare payloads of the message that these bytes of a header name. Raises Unreadable."""
+        return self.reader(read_indexes(indexes)[0])
+
+    def message(self, name: str) -> ProtobufReader:
+        """The reader for bare payloads of a message, by its name. Raises SchemaRefused."""
+        return ProtobufReader(self._schema, self._schema.message(name), camel=self._camel)
+
+    def reader(self, path: tuple[int, ...]) -> ProtobufReader:
+        """The reader of the message that indexes name. Raises Unreadable."""
+        found = self._readers.get(path)
+        if found is None:
+            message = message_at(self._schema.messages, path)
+            if message is None:
+                raise Unreadable(f"its schema has no message with the indexes {', '.join(map(str, path))}")
+            found = self._readers[path] = ProtobufReader(self._schema, message, camel=self._camel)
+        return found
+
+    @property
+    def unknown(self) -> int:
+        return sum(reader.unknown for reader in self._readers.values())
+
+
+def _file(text: str, pool: Pool) -> list[Message]:
+    """The messages of a file: its text, or the base64 of its descriptor. Raises SchemaRefused."""
+    stripped = text.strip()
+    if stripped.isascii() and ";" not in stripped and "{" not in stripped and stripped:
+        from kcli.serde.protobuf.descriptor import DescriptorFile
+
+        try:
+            data = b64decode(stripped, validate=True)
+        except (Base64Error, ValueError):
+            raise refuse("it is neither the text of a .proto file nor a descriptor as base64") from None
+        return DescriptorFile(data, pool).messages
+    return TextFile(text, pool).messages
+
+
+def _known(texts: list[str]) -> list[str]:
+    """The files of Google and Confluent that these import, by the beginnings of their paths; base64 does not show its
+    own, so that it has them all."""
+    from kcli.serde.protobuf.known_types import FILES
+
+    shown = "\n".join(texts)
+    every = any(";" not in text for text in texts)
+    some = "google/" in shown or "confluent/" in shown
+    return list(FILES.values()) if every or some else []

@@ -1,0 +1,248 @@
+"""The text of a `.proto` file into types: proto2, proto3 and editions.
+
+Services, reserved numbers and options that say nothing about bytes or JSON are passed over. What is imported is not
+looked up by its path: the types of all files that a schema refers to are known by their names.
+"""
+
+from __future__ import annotations
+
+from kcli.proto import protobuf_code as code
+from kcli.serde.protobuf.features import EDITION, PROTO2, PROTO3, changed
+from kcli.serde.protobuf.tokens import Tokens
+from kcli.serde.protobuf.types import PACKABLE, Enum, Field, Message
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.serde.protobuf.features import Features
+    from kcli.serde.protobuf.pool import Pool
+
+DEEPEST = 32  # messages within one another, as protoc
+LABELS = ("optional", "required", "repeated")
+
+
+class TextFile:
+    """One file. `messages` are those that it declares itself, in order."""
+
+    def __init__(self, text: str, pool: Pool) -> None:
+        """Raises SchemaRefused."""
+        self._tokens = Tokens(text)
+        self._pool = pool
+        self._package = ""
+        self._features = PROTO2
+        self.messages: list[Message] = []
+        while self._tokens.next:
+            self._statement()
+        pool.link(self._features)
+
+    def _statement(self) -> None:
+        tokens = self._tokens
+        word = tokens.take()
+        if word in ("syntax", "edition"):
+            self._syntax(word)
+        elif word == "package":
+            self._package = tokens.name()
+            tokens.expect(";")
+        elif word == "import":
+            tokens.skip("public", "weak", "option")
+            tokens.string()
+            tokens.expect(";")
+        elif word == "option":
+            self._features = changed(self._features, tokens.until(";"))
+        elif word == "message":
+            _Body(tokens, self._pool, self._features).message(self._package, self.messages, 0)
+        elif word == "enum":
+            _Body(tokens, self._pool, self._features).enum(self._package)
+        elif word == "extend":
+            _Body(tokens, self._pool, self._features).extend(self._package, self.messages, 0)
+        elif word == "service":
+            tokens.word()
+            tokens.expect("{")
+            tokens.until("}")
+        elif word in ("export", "local"):  # edition 2024: how far a type is seen
+            return
+        elif word != ";":
+            tokens.at -= 1
+            raise tokens.wrong(f"unexpected {word}")
+
+    def _syntax(self, word: str) -> None:
+        self._tokens.expect("=")
+        version = self._tokens.string()
+        self._tokens.expect(";")
+        if word == "edition":
+            self._features = EDITION
+        elif version not in ("proto2", "proto3"):
+            raise self._tokens.wrong(f"the syntax {version} is unknown")
+        else:
+            self._features = PROTO3 if version == "proto3" else PROTO2
+
+
+class _Body:
+    """What is declared in a file or in a message. `features` hold there."""
+
+    def __init__(self, tokens: Tokens, pool: Pool, features: Features) -> None:
+        self._tokens, self._pool, self._features = tokens, pool, features
+
+    def message(self, scope: str, among: list[Message], depth: int) -> Message:
+        """A message, from its name on, put `among` those of its scope."""
+        made = Message(f"{scope}.{self._tokens.word()}".lstrip("."))
+        among.append(made)
+        self._pool.add(made)
+        self.fill(made, depth)
+        return made
+
+    def fill(self, message: Message, depth: int) -> None:
+        if depth >= DEEPEST:
+            raise self._tokens.wrong(f"messages are nested more than {DEEPEST} deep")
+        inner = _Body(self._tokens, self._pool, self._features)
+        self._tokens.block(lambda: inner._member(message, depth + 1))
+
+    def _member(self, message: Message, depth: int) -> None:
+        tokens = self._tokens
+        word = tokens.next
+        if word in ("export", "local") and tokens.take():
+            word = tokens.next
+        if word == "message" and tokens.take():
+            self.message(message.name, message.nested, depth)
+        elif word == "enum" and tokens.take():
+            self.enum(message.name)
+        elif word == "extend" and tokens.take():
+            self.extend(message.name, message.nested, depth)
+        elif word == "oneof" and tokens.take():
+            self._oneof(message, depth)
+        elif word == "option" and tokens.take():
+            self._features = changed(self._features, tokens.until(";"))
+        elif word in ("reserved", "extensions"):
+            tokens.until(";")
+        else:
+            self._pool.field(message, self.field(message.name, message.nested, depth))
+
+    def _oneof(self, message: Message, depth: int) -> None:
+        name = self._tokens.word()
+
+        def statement() -> None:
+            if self._tokens.skip("option"):
+                self._tokens.until(";")
+                return
+            field = self.field(message.name, message.nested, depth)
+            field.oneof, field.presence = name, True
+            self._pool.field(message, field)
+
+        self._tokens.block(statement)
+
+    def extend(self, scope: str, among: list[Message], depth: int) -> None:
+        """Fields of another message. JSON has them under their full names in brackets."""
+        extended = self._tokens.name()
+
+        def statement() -> None:
+            field = self.field(scope, among, depth)
+            field.name = field.json_name = f"[{scope}.{field.name}]".replace("[.", "[")
+            field.presence = True
+            self._pool.extend(field, scope, extended)
+
+        self._tokens.block(statement)
+
+    def enum(self, scope: str) -> None:
+        tokens = self._tokens
+        name = f"{scope}.{tokens.word()}".lstrip(".")
+        features, values = self._features, list[tuple[str, int]]()
+
+        def statement() -> None:
+            nonlocal features
+            if tokens.next == "option" or tokens.next == "reserved":
+                option = tokens.until(";")
+                features = changed(features, option[1:])
+                return
+            value = tokens.word()
+            tokens.expect("=")
+            values.append((value, tokens.integer()))
+            tokens.until(";")
+
+        tokens.block(statement)
+        made = Enum(name, closed=features["enums"] == "CLOSED")
+        for value, number in values:
+            made.add(value, number)
+        self._pool.add(made)
+
+    def field(self, scope: str, among: list[Message], depth: int) -> Field:
+        """A field, and what it declares: the message of a group, the entry of a map."""
+        tokens = self._tokens
+        label = tokens.take() if tokens.next in LABELS else ""
+        type = tokens.name()
+        if type == "map" and tokens.next == "<":
+            return self._map(scope, among)
+        name = tokens.word()
+        tokens.expect("=")
+        number = tokens.integer()
+        options = self._options()
+        kind = code.KINDS.get(type, code.MESSAGE)
+        field = Field(name, number, kind, label)
+        if type == "group":
+            field.name, field.kind, field.json_name = name.lower(), code.GROUP, name.lower()
+        self._apply(field, options)
+        if type == "group":
+            made = Message(f"{scope}.{name}".lstrip("."))
+            among.append(made)
+            self._pool.add(made)
+            self.fill(made, depth)
+            field.type, field.presence = made, True
+        else:
+            tokens.expect(";")
+            if kind == code.MESSAGE:
+                self._pool.name(field, scope, type)
+        return field
+
+    def _map(self, scope: str, among: list[Message]) -> Field:
+        tokens = self._tokens
+        tokens.expect("<")
+        key = tokens.word()
+        tokens.expect(",")
+        value = tokens.name()
+        tokens.expect(">")
+        name = tokens.word()
+        tokens.expect("=")
+        field = Field(name, tokens.integer(), code.MESSAGE, "repeated")
+        self._apply(field, self._options())
+        tokens.expect(";")
+        entry = Message(f"{scope}.{entry_name(name)}", entry=True)
+        among.append(entry)
+        self._pool.add(entry)
+        if code.KINDS.get(key, code.DOUBLE) in (code.DOUBLE, code.FLOAT, code.BYTES):
+            raise tokens.wrong(f"{key} is no type for the keys of a map")
+        entry.fields[1] = Field("key", 1, code.KINDS[key])
+        entry.fields[2] = made = Field("value", 2, code.KINDS.get(value, code.MESSAGE))
+        if made.kind == code.MESSAGE:
+            self._pool.name(made, scope, value)
+        field.kind, field.type, field.presence, field.packed = code.MESSAGE, entry, True, False
+        return field
+
+    def _options(self) -> list[list[str]]:
+        """The options of a field, each its tokens."""
+        if not self._tokens.skip("["):
+            return []
+        options: list[list[str]] = []
+        while True:
+            options.append(self._tokens.until(",", "]"))
+            if self._tokens.before == "]":
+                return options
+
+    def _apply(self, field: Field, options: list[list[str]]) -> None:
+        """What the label, the options and the features say of a field."""
+        features = self._features
+        for option in options:
+            features = changed(features, option)
+            if option[:2] == ["json_name", "="] and len(option) > 2:
+                field.json_name = option[2][1:-1]
+            if option[:2] == ["packed", "="]:
+                features = features | {"repeated": "PACKED" if option[2:] == ["true"] else "EXPANDED"}
+        if features["presence"] == "LEGACY_REQUIRED" and not field.label:
+            field.label = "required"
+        if features["messages"] == "DELIMITED" and field.kind == code.MESSAGE:
+            field.kind = code.GROUP
+        field.presence = field.label in ("optional", "required") or features["presence"] != "IMPLICIT"
+        packable = field.kind in PACKABLE or field.kind == code.MESSAGE  # it may be an enum
+        field.packed = field.repeated and features["repeated"] == "PACKED" and packable
+
+
+def entry_name(field: str) -> str:
+    """The name of a map's entry, as protoc gives it."""
+    return "".join(part[:1].upper() + part[1:] for part in field.split("_")) + "Entry"

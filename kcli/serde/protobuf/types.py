@@ -1,0 +1,87 @@
+"""What a Protobuf schema is made of. Messages contain one another, so these are compared by identity."""
+
+from __future__ import annotations
+
+from kcli.proto import protobuf_code as code
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PACKABLE = frozenset(kind for kind, wire in code.WIRE.items() if wire not in (code.LENGTH, code.START))
+
+
+class Enum:
+    """`names` has the first name of each number. A closed one (proto2) takes no other number."""
+
+    __slots__ = ("closed", "name", "names", "numbers")
+
+    def __init__(self, name: str, *, closed: bool) -> None:
+        self.name = name
+        self.closed = closed
+        self.names: dict[int, str] = {}
+        self.numbers: dict[str, int] = {}
+
+    def add(self, name: str, number: int) -> None:
+        self.numbers[name] = number
+        self.names.setdefault(number, name)
+
+
+class Field:
+    """A field of a message. `presence`: a value is shown also where it is 0 or empty. `type` is set once all names are
+    known; `label` is "", "optional", "required" or "repeated"."""
+
+    __slots__ = ("json_name", "kind", "label", "name", "number", "oneof", "packed", "presence", "type")
+
+    def __init__(self, name: str, number: int, kind: int, label: str = "", json_name: str = "") -> None:
+        self.name = name
+        self.number = number
+        self.kind = kind
+        self.label = label
+        self.json_name = json_name or camel(name)
+        self.presence = False
+        self.packed = False
+        self.oneof = ""
+        self.type: Message | Enum | None = None
+
+    @property
+    def repeated(self) -> bool:
+        return self.label == "repeated"
+
+    @property
+    def entry(self) -> Message | None:
+        """The message of a map's entry, if the field is a map."""
+        return self.type if self.repeated and isinstance(self.type, Message) and self.type.entry else None
+
+
+class Message:
+    """A message by its full name. `nested` are the messages in it; `entry` is true for the entry of a map, which no
+    text declares."""
+
+    __slots__ = ("entry", "fields", "name", "nested")
+
+    def __init__(self, name: str, *, entry: bool = False) -> None:
+        self.name = name
+        self.entry = entry
+        self.fields: dict[int, Field] = {}
+        self.nested: list[Message] = []
+
+
+def camel(name: str) -> str:
+    """The name that a field has in JSON by default: `user_id` is userId."""
+    first, *rest = name.split("_")
+    return first + "".join(part[:1].upper() + part[1:] for part in rest)
+
+
+def message_at(messages: Sequence[Message], path: Sequence[int]) -> Message | None:
+    """The message that indexes name: the first counts a file's messages, each other one those in the last. Java counts
+    without the entries of maps, Python and Go count them: where both find a message, Java's counts."""
+    found = None
+    for number in path:
+        declared = [message for message in messages if not message.entry]
+        counted = declared if number < len(declared) else messages
+        if not 0 <= number < len(counted):
+            return None
+        found = counted[number]
+        messages = found.nested
+    return found

@@ -1,0 +1,221 @@
+"""A payload of Protobuf as a tree: of each message what its fields hold, by number.
+
+A scalar is an int, float, bool, str or bytes, a message a dict, a repeated field a list and a map a dict. Fields may come
+in any order and again: of a scalar the last one counts, messages are merged. Fields that the schema does not have, or
+has in another wire type, are passed over and counted.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+
+from kcli.proto import protobuf_code as code
+from kcli.serde.protobuf.types import Enum, Message
+from kcli.serde.schemas.payloads import Unreadable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from kcli.serde.protobuf.types import Field
+
+    Tree = dict[int, Any]
+
+CUT = "the payload ends in the middle of a value"
+TOO_DEEP = f"messages are nested more than {code.DEEPEST} deep"
+_WIDE, _SHORT = 1 << 64, 1 << 32
+
+
+def _int64(value: int) -> int:
+    return value - _WIDE if value >> 63 else value
+
+
+def _int32(value: int) -> int:
+    value &= 0xFFFFFFFF
+    return value - _SHORT if value >> 31 else value
+
+
+def _sint32(value: int) -> int:
+    value &= 0xFFFFFFFF
+    return (value >> 1) ^ -(value & 1)
+
+
+VARINTS: dict[int, Callable[[int], int]] = {
+    code.INT64: _int64,
+    code.UINT64: int,
+    code.INT32: _int32,
+    code.UINT32: lambda value: value & 0xFFFFFFFF,
+    code.BOOL: bool,
+    code.ENUM: _int32,
+    code.SINT32: _sint32,
+    code.SINT64: lambda value: (value >> 1) ^ -(value & 1),
+}
+FIXED = {
+    code.DOUBLE: Struct("<d"),
+    code.FLOAT: Struct("<f"),
+    code.FIXED64: Struct("<Q"),
+    code.FIXED32: Struct("<I"),
+    code.SFIXED32: Struct("<i"),
+    code.SFIXED64: Struct("<q"),
+}
+ZERO = {code.DOUBLE: 0.0, code.FLOAT: 0.0, code.BOOL: False, code.STRING: "", code.BYTES: b""}
+"""What a scalar is where it is missing; 0 for all others."""
+
+
+class Payload:
+    """One payload being read."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+        self.unknown = 0
+
+    def tree(self, message: Message) -> Tree:
+        """All of it as a message. Raises Unreadable."""
+        tree: Tree = {}
+        self._message(message, tree, len(self.data), 0, 0)
+        return tree
+
+    def varint(self, end: int) -> int:
+        value = 0
+        for shift in range(0, 70, 7):
+            if self.at >= end:
+                raise Unreadable(CUT)
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 127) << shift
+            if byte < 128:
+                return value & (_WIDE - 1)
+        raise Unreadable("an integer is longer than its type")
+
+    def _length(self, end: int) -> int:
+        """Where a value with its length in front ends."""
+        length = self.varint(end)
+        if length > end - self.at:
+            raise Unreadable(CUT)
+        return self.at + length
+
+    def _fixed(self, size: int, end: int) -> int:
+        start, self.at = self.at, self.at + size
+        if self.at > end:
+            raise Unreadable(CUT)
+        return start
+
+    def _message(self, message: Message, tree: Tree, end: int, group: int, depth: int) -> None:
+        """Fields into the tree, up to the end, or to the end of the group of this number."""
+        if depth > code.DEEPEST:
+            raise Unreadable(TOO_DEEP)
+        fields = message.fields
+        while self.at < end:
+            tag = self.varint(end)
+            number, wire = tag >> 3, tag & 7
+            if not 1 <= number <= code.LARGEST_NUMBER:
+                raise Unreadable("a field has a number that Protobuf does not have")
+            if wire == code.END:
+                if number != group:
+                    raise Unreadable("a group ends that did not begin")
+                return
+            field = fields.get(number)
+            if field is None or not self._take(field, message, tree, wire, end, depth):
+                self.unknown += 1
+                self._skip(wire, number, end, depth)
+        if group:
+            raise Unreadable(CUT)
+
+    def _take(self, field: Field, message: Message, tree: Tree, wire: int, end: int, depth: int) -> bool:
+        """A field's value into the tree. False, and nothing read, for another wire type than the field has."""
+        number, kind = field.number, field.kind
+        if wire != code.WIRE[kind]:
+            if wire != code.LENGTH or not field.repeated or code.WIRE[kind] in (code.START, code.LENGTH):
+                return False
+            self._packed(field, tree, end)
+            return True
+        if field.oneof:
+            for other in [other for other in tree if other != number and message.fields[other].oneof == field.oneof]:
+                del tree[other]
+        if field.entry is not None:
+            self._entry(field.entry, tree.setdefault(number, {}), self._length(end), depth + 1)
+        elif isinstance(field.type, Message):
+            inner: Tree = {}
+            if field.repeated:
+                tree.setdefault(number, []).append(inner)
+            else:
+                inner = tree.setdefault(number, inner)
+            stop, group = (end, number) if kind == code.GROUP else (self._length(end), 0)
+            self._message(field.type, inner, stop, group, depth + 1)
+        else:
+            value = self._scalar(field, end)
+            if isinstance(field.type, Enum) and field.type.closed and value not in field.type.names:
+                self.unknown += 1
+            elif field.repeated:
+                tree.setdefault(number, []).append(value)
+            else:
+                tree[number] = value
+        return True
+
+    def _scalar(self, field: Field, end: int) -> Any:
+        kind = field.kind
+        if kind in VARINTS:
+            return VARINTS[kind](self.varint(end))
+        if kind in FIXED:
+            format = FIXED[kind]
+            return format.unpack_from(self.data, self._fixed(format.size, end))[0]
+        stop = self._length(end)
+        start, self.at = self.at, stop
+        if kind == code.BYTES:
+            return self.data[start:stop]
+        try:
+            return self.data[start:stop].decode()
+        except UnicodeDecodeError:
+            raise Unreadable("a string is not UTF-8") from None
+
+    def _packed(self, field: Field, tree: Tree, end: int) -> None:
+        stop = self._length(end)
+        values = tree.setdefault(field.number, [])
+        closed = field.type.names if isinstance(field.type, Enum) and field.type.closed else None
+        while self.at < stop:
+            value = self._scalar(field, stop)
+            if closed is None or value in closed:
+                values.append(value)
+            else:
+                self.unknown += 1
+
+    def _entry(self, entry: Message, values: dict[Any, Any], end: int, depth: int) -> None:
+        """An entry of a map; what is missing of it is 0 or empty."""
+        pair: Tree = {}
+        before = self.unknown
+        self._message(entry, pair, end, 0, depth)
+        value = entry.fields[2]
+        if isinstance(value.type, Enum) and value.type.closed and 2 not in pair and self.unknown > before:
+            return  # a number that its enum does not have: the entry is unknown as a whole
+        empty: Any = {} if isinstance(value.type, Message) else ZERO.get(value.kind, 0)
+        key = pair.get(1, ZERO.get(entry.fields[1].kind, 0))
+        values.pop(key, None)
+        values[key] = pair.get(2, empty)
+
+    def _skip(self, wire: int, number: int, end: int, depth: int) -> None:
+        """Pass over a field that the schema does not have; groups are read without recursion."""
+        open_groups: list[int] = []
+        while True:
+            if wire == code.VARINT:
+                self.varint(end)
+            elif wire == code.EIGHT:
+                self._fixed(8, end)
+            elif wire == code.FOUR:
+                self._fixed(4, end)
+            elif wire == code.LENGTH:
+                self.at = self._length(end)
+            elif wire == code.START:
+                open_groups.append(number)
+                if depth + len(open_groups) > code.DEEPEST:
+                    raise Unreadable(TOO_DEEP)
+            elif wire == code.END:
+                if not open_groups or open_groups.pop() != number:
+                    raise Unreadable("a group ends that did not begin")
+            else:
+                raise Unreadable("a field has a wire type that Protobuf does not have")
+            if not open_groups:
+                return
+            tag = self.varint(end)
+            number, wire = tag >> 3, tag & 7

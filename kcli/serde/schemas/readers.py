@@ -1,0 +1,78 @@
+"""Readers of the schemas that a registry has, by their kind, and a column read by several of them."""
+
+from __future__ import annotations
+
+from array import array
+
+from kcli.proto import core
+from kcli.proto.avro_code import FAULTS
+from kcli.schemas import JSON, PROTOBUF
+from kcli.serde.schemas.payloads import AS_IT_IS, read_payloads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kcli.proto.buffer import Buffer
+    from kcli.proto.spans import Spans
+    from kcli.schemas import Schema
+    from kcli.serde.protobuf.reader import IndexedReader
+    from kcli.serde.schemas.payloads import PayloadReader
+
+    References = list[str]
+    """The texts of schemas that one refers to, each after what it needs itself."""
+    Reader = core.AvroReader | PayloadReader
+    ReaderOf = Callable[[Schema, References], Reader]
+
+
+def reader_of(*, logical: bool = True, wrapped: bool = False, camel: bool = False) -> ReaderOf:
+    """Makes readers of schemas: of Avro they show logical types as texts or numbers, and unions plain or `wrapped`, of
+    Protobuf fields by the file's names or in `camel` case. What it returns raises SchemaRefused."""
+
+    def made(schema: Schema, referred: References) -> Reader:
+        if schema.kind == PROTOBUF:
+            from kcli.serde.protobuf.reader import IndexedReader, ProtobufSchema
+
+            return IndexedReader(ProtobufSchema(schema.text, referred), camel=camel)
+        if schema.kind == JSON:
+            from kcli.serde.json_schema.reader import JsonReader
+
+            return JsonReader()
+        from kcli.serde.avro.parse import parse
+        from kcli.serde.avro.program import avro_reader
+
+        return avro_reader(parse(schema.text, referred), logical=logical, wrapped=wrapped)
+
+    return made
+
+
+def indexed(schema: Schema, reader: Reader) -> IndexedReader | None:
+    """The reader of a Protobuf schema, which has a reader of each message; None for other schemas."""
+    from kcli.serde.protobuf.reader import IndexedReader
+
+    return reader if schema.kind == PROTOBUF and isinstance(reader, IndexedReader) else None
+
+
+def read_rows(
+    data: Buffer,
+    starts: array[int],
+    lengths: array[int],
+    skips: array[int],
+    which: array[int],
+    readers: Sequence[Reader],
+) -> tuple[Spans, list[tuple[int, str]]]:
+    """As `core.avro_json`, with readers of all kinds and the reasons as sentences."""
+    others = [None if isinstance(reader, core.AvroReader) else reader for reader in readers]
+    if others.count(None) == len(others):
+        spans, faults = core.avro_json(data, starts, lengths, skips, which, readers)
+        return spans, [(row, FAULTS[fault]) for row, fault in faults]
+    avro = array("i", [AS_IT_IS if number >= 0 and others[number] is not None else number for number in which])
+    done, said = None, []
+    if max(avro, default=AS_IT_IS) > AS_IT_IS:
+        done, found = core.avro_json(data, starts, lengths, skips, avro, readers)
+        said = [(row, FAULTS[fault]) for row, fault in found]
+    chosen = [others[number] if number >= 0 else None for number in which]
+    spans, more = read_payloads(data, starts, lengths, skips, chosen, done)
+    return spans, said + more
+
+
