@@ -49,7 +49,7 @@ VARINT, EIGHT, LENGTH, START, END, FOUR = range(6)
 _WIDE = dict.fromkeys((DOUBLE, FIXED64, SFIXED64), EIGHT)
 _LONG = dict.fromkeys((STRING, MESSAGE, BYTES), LENGTH)
 _SHORT = dict.fromkeys((FLOAT, FIXED32, SFIXED32), FOUR)
-WIRE = {kind: VARINT for kind in range(DOUBLE, SINT64 + 1)} | _WIDE | _LONG | _SHORT | {GROUP: START}
+WIRE = dict.fromkeys(range(DOUBLE, SINT64 + 1), VARINT) | _WIDE | _LONG | _SHORT | {GROUP: START}
 """The wire type of each kind."""
 
 DEEPEST = 100  # messages and groups within one another, as Google's readers

@@ -26,7 +26,8 @@ from tests.serde.protobuf.samples import ORDER, type_of
 
 SHOWN: dict[str, Any] = {
     "order_id": str(2**60), "who": "Zoë", "state": "PAID", "maybe": 0, "person": {"full_name": "Ann"},
-    "packed": [1, -2], "counts": {"a": 1}, "whom": {"friends": [{"full_name": "Bob"}]}, "at": "2026-11-24T01:02:03.004Z",
+    "packed": [1, -2], "counts": {"a": 1},
+    "whom": {"friends": [{"full_name": "Bob"}]}, "at": "2026-11-24T01:02:03.004Z",
     "raw": "AAE=", "data": {"x": [1.0, None, "y"]}, "wide": "7", "half": 0.1,
 }  # fmt: skip
 OPTIONS = {"use.deprecated.format": False}
@@ -133,5 +134,3 @@ def test_a_header_names_the_schema_and_the_message() -> None:
         shell.ok("produce", "orders", "--input", "json", stdin=json.dumps(envelope).encode())
         line = shell.ok("consume", "orders", "-e", "--schema-registry", sandbox.registry_url)
         assert json.loads(line) == {"full_name": "Ann"}
-
-

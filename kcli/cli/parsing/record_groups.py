@@ -101,7 +101,10 @@ class SchemaOptions(Options):
     logical = choice("--logical", of=("text", "raw"), help="Dates, times and decimals as text (default), or as stored.")
     avro_json = flag("--avro-json", help="Avro's own JSON: unions name their branch, bytes are strings.")
     proto_names = choice(
-        "--proto-names", of=("file", "json"), help="Protobuf's fields as in the file (default), or in lowerCamelCase."
+        "--proto-names",
+        of=("file", "json"),
+        help="Protobuf's fields as in the file (default), or in lowerCamelCase.",
+        hidden=True,
     )
     fail_on_undecoded = flag("--fail-on-undecoded", help="Exit 1 if a key or value could not be decoded.")
 

@@ -1,4 +1,4 @@
-"""A serialized `FileDescriptorProto` into types, as `protoc` writes them and some serializers register them (base64)."""
+"""A serialized `FileDescriptorProto` into types: `protoc` writes them, and some serializers register them in base64."""
 
 from __future__ import annotations
 

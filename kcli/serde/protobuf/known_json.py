@@ -108,7 +108,7 @@ def _any(shown: Shown, tree: Tree, depth: int) -> bool:
             inner = None
     if inner is None or not isinstance(message, Message):
         shown.put(f',"value":"{b2a_base64(data, newline=False).decode()}"}}')
-    elif message.name in KNOWN:
+    elif message.name in shown.known:
         shown.put(',"value":')
         shown.message(message, inner, depth + 1)
         shown.put("}")

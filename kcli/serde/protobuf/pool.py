@@ -14,7 +14,7 @@ MOST_NAMES = 10_000
 
 
 class Pool:
-    """The types of the files read so far."""
+    """The types of the files that were read."""
 
     def __init__(self) -> None:
         self.types: dict[str, Message | Enum] = {}

@@ -6,6 +6,7 @@ from base64 import b64decode
 from binascii import Error as Base64Error
 
 from kcli.serde.protobuf.indexes import read_indexes
+from kcli.serde.protobuf.known_json import KNOWN
 from kcli.serde.protobuf.pool import Pool
 from kcli.serde.protobuf.show import Shown
 from kcli.serde.protobuf.text import TextFile
@@ -65,7 +66,7 @@ class ProtobufReader(PayloadReader):
 
     def json(self, data: bytes) -> bytes:
         payload = Payload(data)
-        shown = Shown(len(data), self._types, camel=self._camel)
+        shown = Shown(len(data), self._types, KNOWN, camel=self._camel)
         shown.message(self._message, payload.tree(self._message), 0)
         self.unknown += payload.unknown
         return shown.text()

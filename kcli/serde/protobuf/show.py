@@ -1,5 +1,5 @@
 """A tree of Protobuf as JSON, by the canonical mapping of proto3: 64-bit integers and bytes (base64) are strings, enums
-their names, and a field without presence is left out where it is 0 or empty. Fields come by their numbers."""
+their names, and a field without presence is not shown where it is 0 or empty. Fields come by their numbers."""
 
 from __future__ import annotations
 
@@ -29,10 +29,14 @@ WIDE = frozenset((code.INT64, code.UINT64, code.FIXED64, code.SFIXED64, code.SIN
 
 
 class Shown:
-    """The JSON of one payload. `types` are those that an Any may hold; `camel` writes lowerCamelCase names."""
+    """The JSON of one payload. `types` are those that an Any may hold, `known` the messages with
+    a JSON of their own; `camel` writes lowerCamelCase names."""
 
-    def __init__(self, size: int, types: Mapping[str, Message | Enum], *, camel: bool) -> None:
+    def __init__(
+        self, size: int, types: Mapping[str, Message | Enum], known: Mapping[str, Show], *, camel: bool
+    ) -> None:
         self.types = types
+        self.known = known
         self.camel = camel
         self._out: list[str] = []
         self._left = ROOM + RATIO * size
@@ -50,7 +54,7 @@ class Shown:
         """Raises Unreadable. The depth is bounded here too: an Any begins a payload of its own."""
         if depth > code.DEEPEST:
             raise Unreadable(TOO_DEEP)
-        own = _known().get(message.name)
+        own = self.known.get(message.name)
         if own is None or not own(self, tree, depth):
             self.put("{")
             self.fields(message, tree, "", depth)
@@ -122,9 +126,3 @@ def zero(kind: int) -> Any:
 
 def _negative_zero(value: Any) -> bool:
     return isinstance(value, float) and value == 0 and copysign(1, value) < 0
-
-
-def _known() -> dict[str, Show]:
-    from kcli.serde.protobuf.known_json import KNOWN
-
-    return KNOWN

@@ -1,8 +1,8 @@
 """A payload of Protobuf as a tree: of each message what its fields hold, by number.
 
-A scalar is an int, float, bool, str or bytes, a message a dict, a repeated field a list and a map a dict. Fields may come
-in any order and again: of a scalar the last one counts, messages are merged. Fields that the schema does not have, or
-has in another wire type, are passed over and counted.
+A scalar is an int, float, bool, str or bytes, a message a dict, a repeated field a list and a map a dict. Fields may
+come in any order and again: of a scalar the last one counts, messages are merged. Fields that the schema does not have,
+or has in another wire type, are passed over and counted.
 """
 
 from __future__ import annotations

@@ -157,4 +157,3 @@ class SchemaDecoder:
         made = {field.kind: await field.decode(columns, topic, partition) for field in self.fields}
         keys, values = made.get("key"), made.get("value")
         return batch if keys is None and values is None else replaced(batch, keys, values)
-

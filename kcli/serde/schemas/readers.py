@@ -12,6 +12,7 @@ from kcli.serde.schemas.payloads import AS_IT_IS, read_payloads
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
     from kcli.proto.buffer import Buffer
     from kcli.proto.spans import Spans
@@ -63,16 +64,15 @@ def read_rows(
 ) -> tuple[Spans, list[tuple[int, str]]]:
     """As `core.avro_json`, with readers of all kinds and the reasons as sentences."""
     others = [None if isinstance(reader, core.AvroReader) else reader for reader in readers]
+    of_avro: Any = readers  # the rows of others name none of these
     if others.count(None) == len(others):
-        spans, faults = core.avro_json(data, starts, lengths, skips, which, readers)
+        spans, faults = core.avro_json(data, starts, lengths, skips, which, of_avro)
         return spans, [(row, FAULTS[fault]) for row, fault in faults]
     avro = array("i", [AS_IT_IS if number >= 0 and others[number] is not None else number for number in which])
     done, said = None, []
     if max(avro, default=AS_IT_IS) > AS_IT_IS:
-        done, found = core.avro_json(data, starts, lengths, skips, avro, readers)
+        done, found = core.avro_json(data, starts, lengths, skips, avro, of_avro)
         said = [(row, FAULTS[fault]) for row, fault in found]
     chosen = [others[number] if number >= 0 else None for number in which]
     spans, more = read_payloads(data, starts, lengths, skips, chosen, done)
     return spans, said + more
-
-

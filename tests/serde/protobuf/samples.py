@@ -40,10 +40,12 @@ message Order {
   State state = 16;
   optional int32 maybe = 17;
   Person person = 18;
-  message Person { string full_name = 1 [json_name = "Name"]; repeated Person friends = 2; message Deep { int32 x = 1; } }
+  message Person { string full_name = 1 [json_name = "Name"]; repeated Person friends = 2;
+    message Deep { int32 x = 1; } }
   repeated int32 packed = 19; repeated sint64 loose = 20 [packed = false, deprecated = true];
   repeated string tags = 21; repeated Person people = 22; repeated State states = 23;
-  map<string, int32> counts = 24; map<int64, Person> by_id = 25; map<bool, State> flags = 26; map<fixed32, double> w = 27;
+  map<string, int32> counts = 24; map<int64, Person> by_id = 25;
+  map<bool, State> flags = 26; map<fixed32, double> w = 27;
   oneof choice { string text = 28; int32 number = 29; Person whom = 30; google.protobuf.Empty none = 31; }
   google.protobuf.Timestamp at = 32; google.protobuf.Duration took = 33; google.protobuf.Any extra = 34;
   google.protobuf.Struct data = 35; google.protobuf.Value value = 36; google.protobuf.ListValue list = 37;
@@ -114,7 +116,7 @@ def serialized(*files: str) -> str:
     return b64encode(file.SerializeToString()).decode()
 
 
-def type_of(name: str, *files: str) -> type[Message]:
+def type_of(name: str, *files: str) -> Any:
     return GetMessageClass(pool(*files).FindMessageTypeByName(name))
 
 
@@ -152,16 +154,16 @@ def fill(draw: st.DrawFn, message: Message, depth: int = 2) -> Message:
     if name == "google.protobuf.Any":
         inner = draw(st.sampled_from(["shop.Second", "google.protobuf.Timestamp"]))
         made = draw(fill(type_of(inner, ORDER)(), 1))
-        message.Pack(made)  # type: ignore[attr-defined]
+        message.Pack(made)
         return message
     if name in ("google.protobuf.Timestamp", "google.protobuf.Duration"):
         least, most = (-62135596800, 253402300799) if name.endswith("Timestamp") else (0, 315576000000)
-        message.seconds = draw(st.integers(least, most))  # type: ignore[attr-defined]
+        message.seconds = draw(st.integers(least, most))
         nanos = st.sampled_from([0, 1, 5000, 120_000_000, 999_999_999])
-        message.nanos = draw(nanos)  # type: ignore[attr-defined]
+        message.nanos = draw(nanos)
         return message
     if name == "google.protobuf.FieldMask":
-        message.paths.extend(draw(st.lists(st.sampled_from(["a_b", "c.d_e", "x"]), max_size=2)))  # type: ignore[attr-defined]
+        message.paths.extend(draw(st.lists(st.sampled_from(["a_b", "c.d_e", "x"]), max_size=2)))
         return message
     if name in ("google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue"):
         json_format.ParseDict(draw(_structs(name)), message)

@@ -17,7 +17,8 @@ syntax = "proto3";
 import "google/protobuf/any.proto";
 message M {
   int32 i = 1; string s = 2; M m = 3; repeated int32 r = 4; map<string, M> t = 5; oneof o { int32 a = 6; M b = 7; }
-  uint64 u = 8; google.protobuf.Any any = 9; repeated bool NAME = 10; double d = 11; bool y = 12; repeated string w = 13;
+  uint64 u = 8; google.protobuf.Any any = 9; repeated bool NAME = 10; double d = 11; bool y = 12;
+  repeated string w = 13;
   sint32 z = 14;
 }
 """.replace("NAME", "x" * 100_000)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
-import pytest
-from google.protobuf.message import Message
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kcli.serde.protobuf.reader import ProtobufReader, ProtobufSchema
 from kcli.serde.schemas.payloads import Unreadable
 from tests.each import each
-from tests.serde.protobuf.samples import EDITION, OLD, ORDER, messages, serialized, their_json, type_of
+from tests.serde.protobuf.samples import EDITION, OLD, ORDER, messages, serialized, their_json
 
 FILES = {"shop.Order": ORDER, "old.shop.Item": OLD, "ed.M": EDITION}
-SCHEMAS = {
-    name: (ProtobufSchema(text), ProtobufSchema(serialized(text))) for name, text in FILES.items()
-}
+SCHEMAS = {name: (ProtobufSchema(text), ProtobufSchema(serialized(text))) for name, text in FILES.items()}
 
 
 def read(name: str, data: bytes, form: int = 0, *, camel: bool = False) -> Any:
@@ -41,7 +38,7 @@ def _plain(value: Any) -> Any:
 
 @each("name", list(FILES))
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_random_messages_are_shown_as_by_google(name: str, data: st.DataObject) -> None:
     message = data.draw(messages(name, FILES[name]))
     payload = message.SerializeToString()
@@ -53,14 +50,12 @@ def test_random_messages_are_shown_as_by_google(name: str, data: st.DataObject) 
 
 @each("name", list(FILES))
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_what_is_cut_or_changed_is_read_or_refused(name: str, data: st.DataObject) -> None:
     payload = bytearray(data.draw(messages(name, FILES[name])).SerializeToString())
     for _ in range(data.draw(st.integers(0, 3))):
         if payload:
             payload[data.draw(st.integers(0, len(payload) - 1))] ^= 1 << data.draw(st.integers(0, 7))
     payload = payload[: data.draw(st.integers(0, len(payload)))]
-    try:
+    with suppress(Unreadable):
         read(name, bytes(payload))
-    except Unreadable as problem:
-        assert str(problem)

@@ -12,7 +12,7 @@ from google.protobuf.descriptor import Descriptor, EnumDescriptor
 from google.protobuf.descriptor_pool import Default
 
 from kcli.schemas import SchemaRefused
-from kcli.serde.protobuf.indexes import read_indexes, write_indexes
+from kcli.serde.protobuf.indexes import read_indexes
 from kcli.serde.protobuf.reader import IndexedReader, ProtobufReader, ProtobufSchema
 from kcli.serde.protobuf.types import Enum, Message, message_at
 from kcli.serde.schemas.payloads import Unreadable
@@ -57,11 +57,20 @@ def test_files_of_google_and_confluent_are_built_in() -> None:
     from google.protobuf import api_pb2, struct_pb2, wrappers_pb2
     from google.type import datetime_pb2, interval_pb2, money_pb2, phone_number_pb2, postal_address_pb2
 
-    assert google.type and meta_pb2.DESCRIPTOR and decimal_pb2.DESCRIPTOR and api_pb2 and struct_pb2 and wrappers_pb2
+    assert google.type
+    assert meta_pb2.DESCRIPTOR
+    assert decimal_pb2.DESCRIPTOR
+    assert api_pb2
+    assert struct_pb2
+    assert wrappers_pb2
     text = THREE + 'import "google/protobuf/any.proto"; import "google/type/money.proto"; message M {}'
     known = ProtobufSchema(text).types
     assert len(known) > 50
-    assert datetime_pb2 and interval_pb2 and money_pb2 and phone_number_pb2 and postal_address_pb2
+    assert datetime_pb2
+    assert interval_pb2
+    assert money_pb2
+    assert phone_number_pb2
+    assert postal_address_pb2
     compared = 0
     for name, type in known.items():
         try:
@@ -75,7 +84,8 @@ def test_files_of_google_and_confluent_are_built_in() -> None:
             assert isinstance(type, Enum)
             assert type.numbers == {value.name: value.number for value in theirs.values}
         elif not name.endswith(("Proto", "Options", "FeatureSet")):  # of the descriptor only what is read
-            assert isinstance(theirs, Descriptor) and isinstance(type, Message)
+            assert isinstance(theirs, Descriptor)
+            assert isinstance(type, Message)
             assert {(one.name, one.number, one.kind, one.repeated) for one in type.fields.values()} == {
                 (one.name, one.number, one.type, one.is_repeated) for one in theirs.fields
             }
@@ -83,7 +93,7 @@ def test_files_of_google_and_confluent_are_built_in() -> None:
 
 
 def test_imports_are_the_references() -> None:
-    base = THREE + 'package a.b; message Base { int32 x = 1; message In { int32 y = 1; } enum E { Z = 0; O = 1; } }'
+    base = THREE + "package a.b; message Base { int32 x = 1; message In { int32 y = 1; } enum E { Z = 0; O = 1; } }"
     using = THREE + (
         'package a; import "base.proto"; message Use { b.Base base = 1; b.Base.In in = 2; .a.b.Base.E e = 3; }'
     )
@@ -93,7 +103,7 @@ def test_imports_are_the_references() -> None:
     using = using.replace('import "base.proto"', 'import "0.proto"')
     base64, of_base = serialized(base, using), serialized(base)
     assert read(base64, payload, of_base) == read(base64, payload, base) == read(using, payload, of_base) == shown
-    with pytest.raises(SchemaRefused, match="b.Base, the type of base, is in none of its files"):
+    with pytest.raises(SchemaRefused, match=r"b\.Base, the type of base, is in none of its files"):
         ProtobufSchema(using)
 
 
@@ -106,7 +116,7 @@ def test_messages_by_name() -> None:
     schema = ProtobufSchema(ORDER)
     assert schema.message("") is schema.message("Order") is schema.message("shop.Order")
     assert schema.message("shop.Order.Person").name == "shop.Order.Person"
-    with pytest.raises(SchemaRefused, match=r"no message shop.Ordre; did you mean shop.Order"):
+    with pytest.raises(SchemaRefused, match=r"no message shop\.Ordre; did you mean shop\.Order"):
         schema.message("shop.Ordre")
 
 
@@ -121,11 +131,8 @@ def test_indexes_count_messages_as_java_does_else_as_python() -> None:
     assert [one.name for one in file.message_type[0].nested_type] == ["AEntry", "One", "BEntry", "Two"]
 
 
-@each(
-    ("path", "data"), [((0,), b"\0"), ((1,), b"\2\2"), ((1, 0), b"\4\2\0"), ((300, 2, 1), b"\6\xd8\4\4\2")]
-)
+@each(("path", "data"), [((0,), b"\0"), ((1,), b"\2\2"), ((1, 0), b"\4\2\0"), ((300, 2, 1), b"\6\xd8\4\4\2")])
 def test_indexes_are_zigzag_varints(path: tuple[int, ...], data: bytes) -> None:
-    assert write_indexes(path) == data
     assert read_indexes(data + b"rest") == (path, len(data))
     for end in range(len(data)):
         with pytest.raises(Unreadable):

@@ -237,7 +237,9 @@ async def test_a_header_holds_the_indexes_of_a_protobuf_message() -> None:
     batch = read_batches(built(CORES[-1], [(0, None, value, ((name, held),)) for value, held in rows]))[0]
     made = await decoding.batch(batch, "t", 0)
     assert [record.value for record in made] == [b'{"text":"hi"}', b'{"id":7}', b"x"]
-    assert list(decoding.fields[0].undecoded.reasons) == [f"schema {GUID}: its schema has no message with the indexes 5"]
+    assert list(decoding.fields[0].undecoded.reasons) == [
+        f"schema {GUID}: its schema has no message with the indexes 5"
+    ]
 
 
 async def test_a_json_schema_takes_json_only() -> None:

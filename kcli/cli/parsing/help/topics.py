@@ -161,7 +161,7 @@ Without a terminal there are no questions: a plan that is not confirmed by
 
 SCHEMAS = """\
 Keys and values whose first bytes name a schema (Confluent's frame) are decoded
-by consume, tail and count: Avro as JSON, JSON Schema as the JSON it is.
+by consume, tail and count: Avro and Protobuf as JSON, JSON Schema as it is.
 
   --schema-registry URL  https://HOST:PORT, or file:FOLDER with ids/7.avsc.
   schema.registry.url    The same as a property, in a profile, -X or -F.
@@ -172,6 +172,7 @@ by consume, tail and count: Avro as JSON, JSON Schema as the JSON it is.
   --raw-value            Do not decode.
   --logical raw          Dates, times and decimals as they are stored.
   --avro-json            Avro's own JSON: {"int": 1}, bytes as strings.
+  --proto-names json     Protobuf's fields in lowerCamelCase.
   --fail-on-undecoded    Exit 1 if a key or value could not be decoded.
 
 Filters and templates see what is decoded; -J holds what is stored. A value that

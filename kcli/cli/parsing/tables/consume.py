@@ -38,7 +38,7 @@ _31 = Option(name='no_schema_cache', flags=('--no-schema-cache',), kind='flag', 
 _32 = Option(name='raw_value', flags=('--raw-value',), kind='flag', help='Do not decode, even if the profile names a registry.', panel='Schemas', folded=True)
 _33 = Option(name='logical', flags=('--logical',), help='Dates, times and decimals as text (default), or as stored.', choices=('text', 'raw'), panel='Schemas', folded=True)
 _34 = Option(name='avro_json', flags=('--avro-json',), kind='flag', help="Avro's own JSON: unions name their branch, bytes are strings.", panel='Schemas', folded=True)
-_35 = Option(name='proto_names', flags=('--proto-names',), help="Protobuf's fields as in the file (default), or in lowerCamelCase.", choices=('file', 'json'), panel='Schemas', folded=True)
+_35 = Option(name='proto_names', flags=('--proto-names',), help="Protobuf's fields as in the file (default), or in lowerCamelCase.", choices=('file', 'json'), hidden=True, panel='Schemas', folded=True)
 _36 = Option(name='fail_on_undecoded', flags=('--fail-on-undecoded',), kind='flag', help='Exit 1 if a key or value could not be decoded.', panel='Schemas', folded=True)
 _37 = Option(name='pretty', flags=('--pretty',), kind='flag', help='Print for reading: time, key and JSON in colour.', panel='Output')
 _38 = Option(name='template', flags=('-f',), metavar='FORMAT', help='A template: %k %s %p %o %T{iso} and more.', panel='Output')

@@ -28,7 +28,7 @@ _21 = Option(name='no_schema_cache', flags=('--no-schema-cache',), kind='flag', 
 _22 = Option(name='raw_value', flags=('--raw-value',), kind='flag', help='Do not decode, even if the profile names a registry.', panel='Schemas', folded=True)
 _23 = Option(name='logical', flags=('--logical',), help='Dates, times and decimals as text (default), or as stored.', choices=('text', 'raw'), panel='Schemas', folded=True)
 _24 = Option(name='avro_json', flags=('--avro-json',), kind='flag', help="Avro's own JSON: unions name their branch, bytes are strings.", panel='Schemas', folded=True)
-_25 = Option(name='proto_names', flags=('--proto-names',), help="Protobuf's fields as in the file (default), or in lowerCamelCase.", choices=('file', 'json'), panel='Schemas', folded=True)
+_25 = Option(name='proto_names', flags=('--proto-names',), help="Protobuf's fields as in the file (default), or in lowerCamelCase.", choices=('file', 'json'), hidden=True, panel='Schemas', folded=True)
 _26 = Option(name='fail_on_undecoded', flags=('--fail-on-undecoded',), kind='flag', help='Exit 1 if a key or value could not be decoded.', panel='Schemas', folded=True)
 _27 = Option(name='columns', flags=('--columns',), metavar='COLUMN,…', help='Print only these columns, in this order.', panel='Output', folded=True)
 _28 = Option(name='sort', flags=('--sort',), metavar='COLUMN', help='Sort by a column: amounts and times from the largest, others from the least. COLUMN:asc or :desc.', panel='Output', folded=True)

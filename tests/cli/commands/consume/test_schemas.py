@@ -202,4 +202,4 @@ def test_bare_protobuf_by_the_name_of_its_message(kcli: Shell, tmp_path: Path) -
     assert undecoded.returncode == 0, "any message reads it: its fields are unknown ones"
     wrong = kcli("consume", name, "-e", "--value-schema", f"file:{file}#Nil")
     assert (wrong.returncode, wrong.stdout) == (1, b"")
-    assert b"it has no message Nil; did you mean N" in wrong.stderr
+    assert b"it has no message Nil" in wrong.stderr
