@@ -154,11 +154,17 @@ def _row(
         row.error_code = wrong.code.number
         if wrong.code in MISSING:
             row.aborted_transactions = []
-        hint = hinted(context, target.name, asked.partition) if wrong.code is codes.NOT_LEADER_OR_FOLLOWER else None
-        if hint is not None and context.version >= 12:
-            row.current_leader = LeaderIdAndEpoch(leader_id=hint[0], leader_epoch=hint[1])
-            leaders.add(hint[0])
+        if wrong.code is codes.NOT_LEADER_OR_FOLLOWER and context.version >= 12:
+            _hint(context, row, target.name, leaders)
     return row
+
+
+def _hint(context: RequestContext, row: PartitionData, topic: str, leaders: set[int]) -> None:
+    """Name the leader, if there is one, in the row and among the `leaders` whose addresses the answer has (KIP-951)."""
+    hint = hinted(context, topic, row.partition_index)
+    if hint is not None:
+        row.current_leader = LeaderIdAndEpoch(leader_id=hint[0], leader_epoch=hint[1])
+        leaders.add(hint[0])
 
 
 def _check_offset(log: Log, partition: Partition, asked: FetchPartition) -> None:

@@ -68,11 +68,7 @@ def elect(options: ElectOptions) -> int:
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         partitions = await some.find(cluster, document)
-        needed = {
-            at: partition
-            for at, partition in partitions.items()
-            if (partition.leader < 0 if unclean else not is_preferred(partition))
-        }
+        needed = _needing(partitions, unclean)
         rows = {at: _planned(partition, at in needed, unclean) for at, partition in partitions.items()}
         document.of(ElectionRow)[:] = [row for at, row in rows.items() if at in needed or not some.everything]
         if not needed:
@@ -104,6 +100,15 @@ def elect(options: ElectOptions) -> int:
         )
 
     return make_change(options, SHAPE, make_plan)
+
+
+def _needing(partitions: Partitions, unclean: bool) -> Partitions:
+    """The partitions without a leader, or those that another replica leads than the preferred."""
+    return {
+        at: partition
+        for at, partition in partitions.items()
+        if (partition.leader < 0 if unclean else not is_preferred(partition))
+    }
 
 
 def _planned(partition: Partition, needed: bool, unclean: bool) -> ElectionRow:

@@ -52,12 +52,11 @@ def cancel(options: CancelOptions) -> int:
     """Cancel moves: each partition gets its previous replicas. The plan comes first; --execute applies it. Throttles
     are removed, unless other moves are in progress. An undo file keeps the cancelled moves for `kcli reassign
     execute`."""
-    words = options.words
+    if bool(options.words) == options.all_topics:
+        raise UsageError("missing argument: FILE, topics such as orders or orders:0,1, or --all-topics")
     path = None if options.all_topics else file_of(options.words)
     wanted, dirs = assignment_file.read(path) if path is not None else (None, {})
-    if bool(words) == options.all_topics:
-        raise UsageError("missing argument: FILE, topics such as orders or orders:0,1, or --all-topics")
-    scope = Scope([] if path is not None else words, literal=options.literal)
+    scope = Scope([] if path is not None else options.words, literal=options.literal)
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         ongoing = await list_reassignments(cluster)
@@ -75,8 +74,7 @@ def cancel(options: CancelOptions) -> int:
         topics = sorted({at.topic for at in wanted or meant})
 
         async def keep_undo() -> None:
-            if rows:
-                await _keep(options, cluster, meant)
+            await _keep(options, cluster, meant)
 
         async def carry_out() -> int | None:
             await _take_back(cluster, document, rows, back)
@@ -97,7 +95,9 @@ def cancel(options: CancelOptions) -> int:
 
 
 async def _keep(options: CancelOptions, cluster: Cluster, moves: dict[TopicPartition, Ongoing]) -> None:
-    """Keep the targets of the moves in an undo file."""
+    """Keep the targets of the moves, if there are any, in an undo file."""
+    if not moves:
+        return
     saved = assignment_file.document({at: move.target for at, move in moves.items()})
     await UndoFile(options).keep(cluster, "reassign", saved, "kcli reassign execute {}")
 

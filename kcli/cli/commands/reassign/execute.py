@@ -69,13 +69,7 @@ def execute(options: ExecuteOptions) -> int:
     _check(options)
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
-        plan, _ = await look(cluster, document, options)
-        if not options.additional and not options.plan_only:
-            _refuse_others(plan)
-        if path is None:
-            await from_options(cluster, plan, document, options)
-        else:
-            from_file(plan, document, path)
+        plan = await _plan(cluster, document, options, path)
         document.of(BrokerRow)[:] = broker_rows(plan) if plan.wanted or plan.log_dirs else []
         rows = partition_rows(plan, "would move")
         document.of(PartitionRow)[:] = rows.values()
@@ -103,6 +97,18 @@ def execute(options: ExecuteOptions) -> int:
         )
 
     return make_change(options, SHAPE, make_plan)
+
+
+async def _plan(cluster: Cluster, document: Document, options: ExecuteOptions, path: str | None) -> Plan:
+    """The plan of the file at `path`, or of the options. Raises KcliError where partitions are moving already."""
+    plan, _ = await look(cluster, document, options)
+    if not options.additional and not options.plan_only:
+        _refuse_others(plan)
+    if path is None:
+        await from_options(cluster, plan, document, options)
+    else:
+        from_file(plan, document, path)
+    return plan
 
 
 async def _keep(options: ExecuteOptions, cluster: Cluster, plan: Plan) -> None:
