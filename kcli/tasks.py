@@ -22,12 +22,20 @@ PIECE = 256 * 1024  # bytes that a thread reads at once
 async def share(task: asyncio.Task[T]) -> T:
     """The task's result. Only its owner cancels it, at the end of the client: then its waiters get Closed."""
     try:
-        return await asyncio.shield(task)
+        return await shielded(task)
     except asyncio.CancelledError:
         current = asyncio.current_task()
         if task.cancelled() and (current is None or not current.cancelling()):
             raise Closed("the client was closed") from None
         raise
+
+
+async def shielded(work: asyncio.Future[T]) -> T:
+    """The result of work that continues when its waiter is cancelled. `asyncio.shield` reports the error of such work
+    to the loop, from Python 3.14 on, also where another waiter gets it."""
+    if not work.done():
+        await asyncio.wait((work,))
+    return work.result()
 
 
 def retrieve(task: asyncio.Task[T]) -> None:
@@ -51,7 +59,7 @@ class ThreadReader:
         if not self._left:
             if self._coming is None:
                 self._coming = asyncio.ensure_future(in_daemon_thread("stdin", self._next))
-            got = await asyncio.shield(self._coming)
+            got = await shielded(self._coming)
             self._coming = None
             self._left = memoryview(self._piece)[:got]
         count = min(len(room), len(self._left))

@@ -24,6 +24,7 @@ from kcli.producer.producer import BatchOutcome, Producer
 from kcli.producer.transactions.state import AbortRequired
 from kcli.proto.batch import Batch
 from kcli.proto.forward import why_not
+from kcli.tasks import shielded
 from kcli.values import Frozen
 
 if TYPE_CHECKING:
@@ -269,7 +270,7 @@ class Copier:
         """A commit in flight continues when this is cancelled: its outcome counts."""
         if self._ending is None or self._ending.done():
             self._ending = asyncio.ensure_future(self._end(done))
-        await asyncio.shield(self._ending)
+        await shielded(self._ending)
 
     async def _end(self, done: dict[TopicPartition, OffsetAndMetadata]) -> None:
         if not self._open:

@@ -31,6 +31,7 @@ from kcli.proto.messages.produce import (
     TopicProduceResponse,
 )
 from kcli.settings import ProducerSettings
+from kcli.tasks import shielded
 
 MOST_TURNS = 1_000_000
 CREEP = 1e-10  # seconds a turn takes: a timer may ring a clock's tick too early, and then time has to go on
@@ -194,7 +195,7 @@ class FakeBroker:
         self._last = mine
         try:
             if previous is not None:
-                await asyncio.shield(previous)  # a broker works on one request of a connection at a time
+                await shielded(previous)  # a broker works on one request of a connection at a time
             await asyncio.sleep(self.world.latency)
             if self.before is not None:
                 await self.before()

@@ -14,6 +14,7 @@ from kcli.consumer.share.member import ShareMember
 from kcli.consumer.share.ranges import ACCEPT, GAP, KINDS, REJECT, RELEASE, RENEW, Outcome, Range
 from kcli.consumer.share.reader import ShareReader
 from kcli.errors import Closed, UsageError
+from kcli.tasks import shielded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ class ShareConsumer:
         tried: set[int] = set()  # a broken one stays compressed: the reader gets the error
         while True:
             if self._unpacking is not None:
-                await asyncio.shield(self._unpacking)  # a poll that is cancelled leaves it to the next one
+                await shielded(self._unpacking)  # a poll that is cancelled leaves it to the next one
             packed = [batch for arrived in self._reader.waiting for batch in arrived.compressed(settings)]
             large = [batch for batch in packed if id(batch) not in tried and not unpacked(batch, SMALL)]
             if not large:

@@ -74,7 +74,7 @@ async def test_B5_a_broker_stops_reading_and_reads_again() -> None:
         sandbox.faults.wire.stop_reading("ApiVersions", 0.1)
         await peer.ask(VERSIONS, 0)
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(asyncio.shield(late := asyncio.ensure_future(peer.produce(batch(1)))), 0.05)
+            await asyncio.wait_for(asyncio.shield(late := asyncio.ensure_future(peer.produce(batch(1)))), 0.05)  # noqa: TID251
         assert (await late).error_code == 0
 
 

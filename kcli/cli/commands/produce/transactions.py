@@ -15,6 +15,7 @@ from kcli.cli.runtime.signals import INTERRUPTED
 from kcli.errors import KcliError, UnknownOutcome
 from kcli.producer.batches.batch import BatchOutcome
 from kcli.producer.transactions.state import Fenced
+from kcli.tasks import shielded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class TransactionalSending(Sending):
             return
         await self.producer.flush()
         self._ending = asyncio.ensure_future(self._commit())
-        await asyncio.shield(self._ending)
+        await shielded(self._ending)
 
     async def _commit(self) -> None:
         try:
