@@ -18,7 +18,7 @@ def too_old(kind: type[Request[Any]], version: int, peer: str) -> TooOld:
     """A broker whose highest version of an API cannot say what kcli asks."""
     return TooOld(
         f"{peer} is too old for this: it speaks {api_name(kind.api_key)} up to version {version} only. "
-        "kcli needs Apache Kafka 2.1 or newer"
+        "This needs a newer Apache Kafka; kcli at all needs 2.1"
     )
 
 
