@@ -23,7 +23,7 @@ def test_the_pages_are_what_the_declarations_make() -> None:
 def test_the_menu_of_the_site_names_the_pages() -> None:
     text = (FOLDER.parents[1] / "mkdocs.yml").read_text()
     assert nav(text) == text, "run `make reference`"
-    assert nav("nav:\n  - Commands:\n      - old.md\n  - More:\n      - more.md\n").endswith(
+    assert nav("nav:\n  - Reference:\n      - old.md\n  - More:\n      - more.md\n").endswith(
         "  - More:\n      - more.md\n"
     )
     assert text.count("reference/") == len(PAGES)

@@ -66,12 +66,12 @@ def write(folder: Path = FOLDER) -> None:
 
 
 def nav(text: str) -> str:
-    """`mkdocs.yml` with the pages under `Commands` in its menu, which end where the next part begins."""
+    """`mkdocs.yml` with the pages under `Reference` in its menu, which end where the next part begins."""
     sections = PARTS | {"Topics": tuple(f"help/{name}" for name in TOPICS)}
     lines = [f"      - reference/{name}.md" for name in ("README", "connection", "properties")]
     for title, names in sections.items():
         lines += [f"      - {title}:", *(f"          - reference/{name}.md" for name in names)]
-    before, commands, after = text.partition("  - Commands:\n")
+    before, commands, after = text.partition("  - Reference:\n")
     rest = re.search(r"^  - ", after, re.MULTILINE)
     return before + commands + "\n".join(lines) + "\n" + (after[rest.start() :] if rest else "")
 
