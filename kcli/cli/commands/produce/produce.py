@@ -9,6 +9,11 @@ from kcli.cli.commands.produce.sending import Sending, say, send
 from kcli.cli.parsing.command import command
 from kcli.cli.runtime.signals import INTERRUPTED, Stop, run, tell_outages
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.output.report import Report
+    from kcli.client import Client
+
 
 @command(
     "produce",
@@ -52,25 +57,7 @@ async def _produce(plan: Plan, stop: Stop) -> int:
                 await stop.unless(plan.encoding.prepare(plan.topic, client))
                 if stop.asked:
                     return INTERRUPTED
-            producer = client.producer(plan.settings)
-            await producer.start()
-            try:
-                if plan.settings.transactional_id is not None:
-                    from kcli.cli.commands.produce import transactions
-
-                    transactional = transactions.TransactionalSending(plan, producer, report, client.cluster)
-                    _watch(transactional)
-                    code = await transactions.send(transactional, stop)
-                else:
-                    sending = Sending(plan, producer, report, client.cluster)
-                    _watch(sending)
-                    code = await send(sending, stop)
-            finally:
-                await producer.close(0)
-                if plan.connection.verbose:
-                    from kcli.cli.output.metrics import say_producer
-
-                    say_producer(client.metrics, producer.metrics)
+            code = await _send(plan, client, report, stop)
     finally:
         if report is not None:
             report.close()
@@ -78,6 +65,28 @@ async def _produce(plan: Plan, stop: Stop) -> int:
         return code
     say(str(report.problem))
     return code or report.problem.exit_code
+
+
+async def _send(plan: Plan, client: Client, report: Report | None, stop: Stop) -> int:
+    """Send the input with a producer of its own; with -v, print what it counted. Return the exit code."""
+    producer = client.producer(plan.settings)
+    await producer.start()
+    try:
+        if plan.settings.transactional_id is not None:
+            from kcli.cli.commands.produce import transactions
+
+            transactional = transactions.TransactionalSending(plan, producer, report, client.cluster)
+            _watch(transactional)
+            return await transactions.send(transactional, stop)
+        sending = Sending(plan, producer, report, client.cluster)
+        _watch(sending)
+        return await send(sending, stop)
+    finally:
+        await producer.close(0)
+        if plan.connection.verbose:
+            from kcli.cli.output.metrics import say_producer
+
+            say_producer(client.metrics, producer.metrics)
 
 
 def _watch(sending: Sending) -> None:

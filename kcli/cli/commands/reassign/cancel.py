@@ -68,9 +68,8 @@ def cancel(options: CancelOptions) -> int:
         back = await _on_disks(cluster, dirs)
         if not rows and not back:
             say(options, "none of these partitions moves")
-        if not rows and not back and not options.execute:
-            return None
-
+            if not options.execute:
+                return None
         topics = sorted({at.topic for at in wanted or meant})
 
         async def keep_undo() -> None:
