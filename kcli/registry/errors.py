@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 SHOWN = 200  # characters of what a registry says
 LONGEST_REASON = 2000
 INCOMPATIBLE = (40901, 409)
+NO_OWN = (40401, 40408, 40409)
+"""Codes of a subject that has no setting of its own."""
 NOT_FOUND = (40401, 40402, 40403)
 UNAVAILABLE = (408, 429, 500, 502, 503, 504)
 """Statuses after which the same request may succeed."""

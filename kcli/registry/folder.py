@@ -3,6 +3,7 @@
     ids/7.avsc                          the schema of id 7; .avsc is Avro, .proto Protobuf, .json JSON Schema
     subjects/orders-value/3.avsc        version 3 of a subject; the highest number is the latest
     subjects/orders-value/3.meta.json   what else a registry says of it: id, guid, references, metadata, ruleSet
+    subjects/orders-value/compatibility the level of the subject, such as FULL
     contexts/.staging/ids/7.avsc        ids of a context
 
 The name of a folder of `subjects` is the subject, percent-encoded whole, as in a URL. `save` writes such files.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+from urllib.parse import unquote
 
 from kcli.errors import UsageError
 from kcli.registry.answers import LARGEST_SCHEMA, document, schema_of
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 ENDS = {".avsc": AVRO, ".proto": PROTOBUF, ".json": JSON}
 META = ".meta.json"
+COMPATIBILITY = "compatibility"
+"""The file of a subject's level."""
 
 
 class FolderSchemas:
@@ -39,6 +43,21 @@ class FolderSchemas:
 
     async def close(self) -> None:
         """Nothing is open."""
+
+    def subjects(self) -> list[str]:
+        """All subjects, in order."""
+        try:
+            names = os.listdir(os.path.join(self._folder, "subjects"))
+        except OSError:
+            return []
+        return sorted(subject for name in names if self.versions(subject := unquote(name)))
+
+    def versions(self, subject: str) -> list[int]:
+        return _numbers(self._subject(subject))
+
+    def level(self, subject: str) -> str:
+        """The level of a subject, "" without one."""
+        return (_text(os.path.join(self._subject(subject), COMPATIBILITY)) or "").strip().upper()
 
     async def by_id(self, id: int, *, context: str = "", subject: str | None = None) -> Schema:
         context = context or split(subject or "")[0]
@@ -180,3 +199,13 @@ def _text(path: str) -> str | None:
     if len(text) > LARGEST_SCHEMA:
         raise SchemaRefused(f"{path}: it is longer than {LARGEST_SCHEMA // 1024**2} MiB")
     return text
+
+
+def save_level(folder: str, subject: str, level: str) -> str:
+    """Write the file of a subject's level; its path."""
+    place = os.path.join(folder, "subjects", quoted(subject))
+    os.makedirs(place, exist_ok=True)
+    path = os.path.join(place, COMPATIBILITY)
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        file.write(f"{level}\n")
+    return path

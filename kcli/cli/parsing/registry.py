@@ -41,8 +41,9 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     ),
     "registry": (
         "registry.list registry.describe registry.diff registry.register registry.check registry.delete "
-        "registry.settings registry.config registry.contexts registry.payload.decode registry.payload.encode",
-        "List, compare, register, check and delete schemas.",
+        "registry.settings registry.config registry.contexts registry.payload.decode registry.payload.encode "
+        "registry.transfer.export registry.transfer.importing registry.transfer.copy registry.transfer.restore",
+        "List, compare, register, check, copy and delete schemas.",
     ),
     "rollback": ("groups.reset.rollback", "Rewind a group to a time found in the record values."),
     "lag": ("lag.lag lag.rows", "Show consumer lag by group, topic or partition."),

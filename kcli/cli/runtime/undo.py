@@ -44,11 +44,16 @@ class UndoFile:
 
     async def keep(self, cluster: Cluster, name: str, document: Mapping[str, object], back: str) -> None:
         """Write it, and say the command that takes the change back: `back`, with {} for the file. Raises NoUndo."""
+        if not self._options.no_undo:
+            self.keep_of((await describe_cluster(cluster)).cluster_id, name, document, back)
+
+    def keep_of(self, whose: str | None, name: str, document: Mapping[str, object], back: str) -> None:
+        """The same for what is in no cluster: `whose` is the cluster's id, or the address of a registry."""
         if self._options.no_undo:
             return
         from shlex import quote
 
-        taken = undo.taken((await describe_cluster(cluster)).cluster_id)
+        taken = undo.taken(whose)
         path = undo.write(
             {**document, "taken": taken},
             name,

@@ -222,7 +222,14 @@ def test_rates_have_one_metavar() -> None:
 
 
 def test_to_is_where_something_goes() -> None:
-    destinations = {"WHERE": "an offset", "TOPIC": "", "FILE": "", "PATH": "a directory", "ID,ID…": "brokers"}
+    destinations = {
+        "WHERE": "an offset",
+        "TOPIC": "",
+        "FILE": "",
+        "PATH": "a directory",
+        "ID,ID…": "brokers",
+        "URL": "a registry",
+    }
     for path, command in COMMANDS.items():
         option = command.by_flag.get("--to")
         assert option is None or option.metavar in destinations, path

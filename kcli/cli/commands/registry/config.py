@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened
-from kcli.cli.commands.registry.settings import NO_OWN
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
@@ -14,7 +13,7 @@ from kcli.cli.parsing.option import flag, texts
 from kcli.cli.runtime.answer import say
 from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError, UsageError
-from kcli.registry.errors import RegistryError
+from kcli.registry.errors import NO_OWN, RegistryError
 
 if TYPE_CHECKING:
     from kcli.cli.output.tables.document import Document

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.commands.registry.describe import hinted
 from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened, subject_of
+from kcli.cli.commands.registry.transfer.moves import keep
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ChangeOptions
+from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import plural, say, words_of
 from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError
+from kcli.registry.moving.snapshot import Snapshot, in_order, own_level
 
 if TYPE_CHECKING:
     from kcli.cli.output.tables.document import Document
@@ -29,7 +31,7 @@ class DeletedRow(Row, section="versions"):
 SHAPE = shape("registry.delete", "Versions that were deleted, or would be, one a row.", DeletedRow)
 
 
-class DeleteOptions(RegistryOptions, ChangeOptions):
+class DeleteOptions(RegistryOptions, UndoOptions):
     permanent = flag("--permanent", help="Delete for good what is soft-deleted already.")
 
 
@@ -45,7 +47,7 @@ kcli registry delete orders-value --permanent --execute""",
 def delete(options: DeleteOptions) -> int:
     """Delete subjects, or single versions. A soft-deleted version is not listed, and its id still reads records;
     --permanent deletes it for good, after that. A version that other schemas refer to is not deleted. The plan comes
-    first, --execute applies it. No undo file is kept: `kcli registry describe` prints the text beforehand.
+    first, --execute applies it. `kcli registry restore` registers again what the undo file has.
     """
     words = words_of(options, "SUBJECT")
 
@@ -78,9 +80,11 @@ def delete(options: DeleteOptions) -> int:
             say(options, f"{plural(sum(row.result == 'deleted' for row in rows), 'version')} deleted")
             return None
 
-        return PlannedChange(
-            names=list(dict.fromkeys(row.subject for row in ready)), verb="delete", noun="subject", carry_out=carry_out
-        )
+        async def keep_undo() -> None:
+            await _keep(options, registry, ready)
+
+        names = list(dict.fromkeys(row.subject for row in ready))
+        return PlannedChange(names=names, verb="delete", noun="subject", carry_out=carry_out, keep_undo=keep_undo)
 
     return make_change(options, SHAPE, make_plan, opened(options))
 
@@ -103,6 +107,15 @@ async def _row(registry: Registry, subject: str, version: int) -> DeletedRow:
     error = f"{subject} version {version}: schemas {', '.join(ids)} refer to it: delete them first" if ids else None
     result = "referenced" if ids else "would delete"
     return DeletedRow(subject=subject, version=version, references=ids, result=result, error=error)
+
+
+async def _keep(options: DeleteOptions, registry: Registry, rows: list[DeletedRow]) -> None:
+    """Write the schemas that are about to be deleted to the undo file, and the levels that go with their subjects."""
+    subjects = list(dict.fromkeys(row.subject for row in rows)) if options.permanent else []
+    schemas = [await registry.client.version(row.subject, row.version, deleted=True) for row in rows]
+    levels = {subject: await own_level(registry.client, subject) for subject in subjects}
+    own = {subject: level for subject, level in levels.items() if level}
+    keep(options, registry, "registry-delete", register=Snapshot(schemas=tuple(in_order(schemas))), levels=own)
 
 
 async def _settle(

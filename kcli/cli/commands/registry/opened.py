@@ -11,6 +11,7 @@ from kcli.cli.parsing.option import Options, text
 from kcli.errors import UsageError
 from kcli.registry.client import RegistryClient
 from kcli.registry.lookup import RegistrySchemas, open_schemas
+from kcli.registry.moving.folder_client import FolderClient
 from kcli.schemas import AVRO, JSON, KINDS, PROTOBUF, Schema
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from kcli.cli.runtime.answer import Opened
     from kcli.cli.runtime.connection import Connection
+    from kcli.registry.settings import RegistrySettings
     from kcli.settings import ClientSettings
 
 FILE = "file:"
@@ -37,9 +39,14 @@ class RegistryOptions(Options):
 class Registry:
     """The registry of a command line: its requests, and its schemas with what they refer to."""
 
-    def __init__(self, schemas: RegistrySchemas, client: RegistryClient, connection: ClientSettings) -> None:
-        self.schemas, self.client, self.cluster = schemas, client, connection
-        self.name = client.settings.name
+    def __init__(self, named: RegistrySettings, settings: ClientSettings) -> None:
+        self.schemas = open_schemas(named, guard=settings.guard, profile=settings.profile)
+        self.client: RegistryClient
+        if isinstance(self.schemas, RegistrySchemas):
+            self.client = self.schemas.client
+        else:
+            self.client = FolderClient(named, self.schemas)
+        self.cluster, self.name, self.folder = settings, named.name, named.folder
 
     async def needed(self, schema: Schema) -> list[Schema]:
         """All that a schema refers to, each after what it needs itself."""
@@ -66,13 +73,11 @@ def opened(options: RegistryOptions) -> Opened[Registry]:
         named = connection.registry(options.schema_registry)
         if named is None:
             raise UsageError(NONE)
-        schemas = open_schemas(named, guard=settings.guard, profile=settings.profile)
-        if not isinstance(schemas, RegistrySchemas):
-            raise UsageError(f"{named.name}: a folder; `kcli registry` asks a registry by HTTP")
+        registry = Registry(named, settings)
         try:
-            yield Registry(schemas, schemas.client, settings)
+            yield registry
         finally:
-            await schemas.close()
+            await registry.schemas.close()
 
     return open_registry
 

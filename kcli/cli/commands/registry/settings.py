@@ -13,7 +13,7 @@ from kcli.cli.parsing.option import flag, text
 from kcli.cli.runtime.answer import say
 from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError, UsageError
-from kcli.registry.errors import RegistryError
+from kcli.registry.errors import NO_OWN, RegistryError
 from kcli.values import Frozen
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from kcli.cli.output.tables.shape import Shape
 
 MODES = ("READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT")
-NO_OWN = (40401, 40408, 40409)
-"""Codes of a subject that has no setting of its own."""
 
 
 class LevelRow(Row, section="levels"):

@@ -1,0 +1,1 @@
+"""Schemas between registries, folders and files: export, import, copy, restore."""

@@ -1,0 +1,78 @@
+"""`kcli registry export`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened
+from kcli.cli.commands.registry.transfer import files
+from kcli.cli.commands.registry.transfer.selection import taken
+from kcli.cli.output.tables.rows import Row, column, shape
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions, PatternOptions
+from kcli.cli.runtime.answer import answer, format_of, plural, say
+from kcli.errors import UsageError
+from kcli.text.names import Names
+
+if TYPE_CHECKING:
+    from kcli.cli.output.tables.document import Document
+
+
+class ExportedRow(Row, section="schemas"):
+    subject: str = column("Name of the subject.", rank=1)
+    version: int = column("The version.", rank=1)
+    id: int | None = column("Id of the schema.", rank=1)
+    type: str = column("AVRO, PROTOBUF or JSON.", unit="word")
+    level: str | None = column("The subject's own compatibility level; null where it inherits one.", unit="word")
+
+
+SHAPE = shape("registry.export", "Versions that were exported, one a row.", ExportedRow)
+
+
+class RegistryExportOptions(RegistryOptions, PatternOptions, OutputOptions):
+    """What is exported is named by words."""
+
+
+@command(
+    "registry export",
+    help="Write subjects to a folder or a file.",
+    words="FOLDER|FILE [SUBJECT]",
+    examples="""
+kcli registry export schemas/
+kcli registry export schemas.yaml 'orders-*'
+kcli registry export - -q > schemas.yaml
+kcli consume orders --schema-registry file:schemas""",
+)
+def export(options: RegistryExportOptions) -> int:
+    """Write all versions of subjects with their ids, references and levels: to a FOLDER, which kcli reads in place of a
+    registry (file:FOLDER), or to one FILE that ends with .yaml or .json, or - for stdout. What other subjects a schema
+    refers to is exported too. `kcli registry import` reads both.
+    """
+    if not options.words:
+        raise UsageError("missing argument: kcli registry export FOLDER, or FILE.yaml")
+    path, *words = options.words
+    if path == "-" and format_of(options) != "table":
+        raise UsageError("- is the document on stdout; --format is for the rows")
+    files.check(path)
+    names = Names(words, literal=options.literal)
+
+    async def work(registry: Registry, document: Document) -> None:
+        snapshot = await taken(registry.client, names, document)
+        if document.errors:
+            return
+        written = files.write(path, snapshot)
+        if path != "-":
+            document.of(ExportedRow).extend(
+                ExportedRow(
+                    subject=one.subject,
+                    version=one.version,
+                    id=one.id if one.id >= 0 else None,
+                    type=one.kind,
+                    level=snapshot.levels.get(one.subject),
+                )
+                for one in snapshot.schemas
+            )
+        place = "stdout" if path == "-" else path
+        say(options, f"{plural(len(snapshot.schemas), 'version')} exported to {place} ({plural(written, 'file')})")
+
+    return answer(options, SHAPE, work, opened=opened(options))

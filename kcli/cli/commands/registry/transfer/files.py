@@ -1,0 +1,86 @@
+"""A snapshot of a registry in a folder or a file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from kcli.errors import KcliError, UsageError
+from kcli.registry.folder import save, save_level
+from kcli.registry.moving.document import ID, document_of, snapshot_of
+from kcli.text.json_object import JsonObject, json_object
+
+if TYPE_CHECKING:
+    from kcli.registry.moving.snapshot import Snapshot
+
+FILES = (".yaml", ".yml", ".json")
+LARGEST = 256 * 1024 * 1024  # bytes of a file
+
+
+def is_file(path: str) -> bool:
+    """Whether a snapshot at this path is one file, and not a folder."""
+    return path == "-" or path.endswith(FILES)
+
+
+def check(path: str) -> None:
+    """Raises UsageError where nothing can be written to."""
+    if path != "-" and is_file(path) and os.path.lexists(path):
+        raise UsageError(f"{path}: the file exists; name a new one")
+    if not is_file(path) and os.path.lexists(path) and not os.path.isdir(path):
+        raise UsageError(f"{path}: not a folder; a file ends with {', '.join(FILES)}")
+
+
+def write(path: str, snapshot: Snapshot) -> int:
+    """Write the snapshot; how many files it is. Raises KcliError."""
+    try:
+        if not is_file(path):
+            written = [name for schema in snapshot.schemas for name in save(path, schema)]
+            return len(written) + len([save_level(path, *level) for level in snapshot.levels.items()])
+        from kcli.declared.writing import text_of
+
+        format = "json" if path.endswith(".json") else "yaml"
+        data = text_of({"schema": ID, "subjects": document_of(snapshot)}, format).encode()
+        if path == "-":
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+        else:
+            with open(path, "xb") as file:
+                file.write(data)
+    except OSError as problem:
+        raise KcliError(f"{problem.filename or path}: {problem.strerror}") from None
+    return 1
+
+
+def read(path: str) -> Snapshot:
+    """The snapshot of a file. Raises UsageError."""
+    whole = _document(path)
+    try:
+        if whole.text("schema") != ID:
+            raise ValueError(f"its schema is {whole.text('schema')[:60]}, expected {ID}")
+        return snapshot_of(whole.fields.get("subjects", {}))
+    except RecursionError:
+        raise UsageError(f"{path}: nested too deeply") from None
+    except ValueError as problem:
+        raise UsageError(f"{path}: not an export of a registry ({problem})") from None
+
+
+def _document(path: str) -> JsonObject:
+    from kcli.cli.documents.yaml_reader import load
+
+    try:
+        if path == "-":
+            data = sys.stdin.buffer.read(LARGEST + 1)
+        else:
+            with open(path, "rb") as file:
+                data = file.read(LARGEST + 1)
+        text = data.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8"
+        raise UsageError(f"{path}: {reason}") from None
+    if len(data) > LARGEST:
+        raise UsageError(f"{path}: it is larger than {LARGEST // 1024**2} MiB")
+    try:
+        return json_object(load(text, path), "")
+    except ValueError as problem:
+        raise UsageError(f"{path}: {problem}") from None

@@ -1,0 +1,96 @@
+"""A snapshot as one document, for a YAML or JSON file and for undo files.
+
+    subjects:
+      orders-value:
+        compatibility: FULL
+        versions:
+          - {version: 1, id: 7, type: AVRO, schema: '{"type": …}', references: [{name: …, subject: …, version: 1}]}
+
+`metadata` and `ruleSet` are JSON texts: a reader of YAML takes every scalar for a text.
+"""
+
+from __future__ import annotations
+
+import json
+
+from kcli.registry.answers import LARGEST_SCHEMA
+from kcli.registry.moving.snapshot import Snapshot, in_order
+from kcli.registry.subjects import split
+from kcli.schemas import AVRO, KINDS, Reference, Schema
+from kcli.text.json_object import JsonObject, json_object
+
+ID = "kcli.registry/1"
+TEXTS = {"metadata": "metadata", "ruleSet": "rule_set", "extra": "extra"}
+"""Fields of a version that are JSON texts, by their names in the document and in a Schema."""
+
+
+def document_of(snapshot: Snapshot) -> dict[str, object]:
+    """The subjects by name, each with its versions."""
+    subjects: dict[str, dict[str, object]] = {}
+    for subject in sorted(snapshot.subjects):
+        versions = sorted((one for one in snapshot.schemas if one.subject == subject), key=lambda one: one.version)
+        level = {"compatibility": snapshot.levels[subject]} if subject in snapshot.levels else {}
+        subjects[subject] = {**level, "versions": [_row(one) for one in versions]}
+    return subjects  # type: ignore[return-value]  # a dict of objects
+
+
+def _row(schema: Schema) -> dict[str, object]:
+    row: dict[str, object] = {"version": schema.version}
+    if schema.id >= 0:
+        row["id"] = schema.id
+    row |= {"type": schema.kind, "schema": schema.text}
+    if schema.references:
+        row["references"] = [one._asdict() for one in schema.references]
+    return row | {name: getattr(schema, own) for name, own in TEXTS.items() if getattr(schema, own)}
+
+
+def snapshot_of(value: object) -> Snapshot:
+    """The subjects of a document. Raises ValueError, SchemaRefused."""
+    subjects = json_object(value, "subjects")
+    schemas: dict[tuple[str, int], Schema] = {}
+    levels = {}
+    for subject in subjects.fields:
+        row = subjects.nested(subject)
+        if row.has("compatibility"):
+            levels[subject] = row.text("compatibility").upper()
+        for version in row.objects("versions"):
+            schema = _schema(subject, version)
+            if schemas.setdefault((subject, schema.version), schema) is not schema:
+                raise ValueError(f"{version.place}: version {schema.version} of {subject} is there twice")
+    return Snapshot(schemas=tuple(in_order(schemas.values())), levels=levels)
+
+
+def _schema(subject: str, row: JsonObject) -> Schema:
+    kind = row.text("type") if row.has("type") else AVRO
+    if kind not in KINDS:
+        raise ValueError(f"{row.place}.type: {kind[:40]} is none of {', '.join(KINDS)}")
+    text = row.text("schema")
+    if len(text) > LARGEST_SCHEMA:
+        raise ValueError(f"{row.place}.schema: it is longer than {LARGEST_SCHEMA // 1024**2} MiB")
+    references = row.objects("references") if row.has("references") else []
+    fields = {own: row.text(name) for name, own in TEXTS.items() if row.has(name)}
+    for name, given in fields.items():
+        if not isinstance(json.loads(given), dict):
+            raise ValueError(f"{row.place}.{name}: expected a JSON object as a text")
+    return Schema(
+        kind=kind,
+        text=text,
+        references=tuple(
+            Reference(one.text("name"), one.text("subject"), _number(one, "version", least=1)) for one in references
+        ),
+        id=_number(row, "id", least=0) if row.has("id") else -1,
+        subject=subject,
+        version=_number(row, "version", least=1),
+        context=split(subject)[0],
+        **fields,
+    )
+
+
+def _number(row: JsonObject, name: str, *, least: int) -> int:
+    """A whole number, or the text of one."""
+    value = row.fields.get(name)
+    if isinstance(value, str) and value.isascii() and value.isdecimal():
+        value = int(value[:20])
+    if type(value) is not int or not least <= value < 2**31:
+        raise ValueError(f"{row.place}.{name}: expected a whole number from {least} on")
+    return value

@@ -1,0 +1,115 @@
+"""A folder of schemas as the commands ask a registry: what reads is answered, what writes is refused."""
+
+from __future__ import annotations
+
+from kcli.errors import UsageError
+from kcli.registry.client import RegistryClient
+from kcli.registry.errors import NO_OWN, NotFound, RegistryError, Unsupported
+from kcli.registry.folder import COMPATIBILITY, FolderSchemas
+from kcli.registry.subjects import ALL_CONTEXTS, split
+from kcli.schemas import SchemaNotFound
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import TypeVar
+
+    from kcli.registry.client import Query
+    from kcli.registry.settings import RegistrySettings
+    from kcli.schemas import Schema
+
+    R = TypeVar("R")
+
+NO_SUBJECT, NO_VERSION, NO_SCHEMA = 40401, 40402, 40403
+
+
+class FolderClient(RegistryClient):
+    """The requests that `FolderSchemas` can answer. Nothing is deleted in a folder, so `deleted` changes nothing."""
+
+    def __init__(self, settings: RegistrySettings, schemas: FolderSchemas) -> None:
+        super().__init__(settings)
+        self._schemas = schemas
+
+    async def subjects(self, prefix: str = "", *, deleted: bool = False, deleted_only: bool = False) -> list[str]:
+        known = [] if deleted_only else self._schemas.subjects()
+        return known if prefix == ALL_CONTEXTS else [name for name in known if name.startswith(prefix)]
+
+    async def versions(self, subject: str, *, deleted: bool = False) -> list[int]:
+        found = self._schemas.versions(subject)
+        if not found:
+            raise NotFound(f"{subject}: {self.settings.name} has no such subject", 404, NO_SUBJECT)
+        return found
+
+    async def version(
+        self, subject: str, version: int | None = None, *, deleted: bool = False, format: str = ""
+    ) -> Schema:
+        numbers = await self.versions(subject)
+        if version is not None and version not in numbers:
+            raise NotFound(
+                f"{subject} version {version}: the subject has no such version ({NO_VERSION})", 404, NO_VERSION
+            )
+        return await self._schemas.version(subject, numbers[-1] if version is None else version)
+
+    async def schemas(self, prefix: str = "", *, latest_only: bool = False, deleted: bool = False) -> list[Schema]:
+        found = []
+        for subject in await self.subjects(prefix):
+            numbers = self._schemas.versions(subject)
+            found += [await self.version(subject, number) for number in (numbers[-1:] if latest_only else numbers)]
+        return found
+
+    async def by_id(self, id: int, *, subject: str = "", format: str = "") -> Schema:
+        try:
+            return await self._schemas.by_id(id, subject=subject)
+        except SchemaNotFound as problem:
+            raise NotFound(str(problem), 404, NO_SCHEMA) from None
+
+    async def by_guid(self, guid: str, *, format: str = "") -> Schema:
+        try:
+            return await self._schemas.by_guid(guid)
+        except SchemaNotFound as problem:
+            raise NotFound(str(problem), 404, NO_SCHEMA) from None
+
+    async def lookup(self, subject: str, schema: Schema, *, normalize: bool = False, deleted: bool = False) -> Schema:
+        for number in reversed(await self.versions(subject)):
+            known = await self.version(subject, number)
+            if (known.kind, known.text.strip()) == (schema.kind, schema.text.strip()):
+                return known
+        raise NotFound(f"{subject}: no version has this schema ({NO_SCHEMA})", 404, NO_SCHEMA)
+
+    async def referenced_by(self, subject: str, version: int) -> list[int]:
+        return sorted(
+            {
+                schema.id
+                for schema in await self.schemas(ALL_CONTEXTS)
+                if any((one.subject, one.version) == (subject, version) for one in schema.references)
+            }
+        )
+
+    async def level(self, subject: str = "", *, inherited: bool = True) -> str:
+        own = self._schemas.level(subject) if subject else ""
+        if own or inherited:
+            return own or "NONE"
+        raise RegistryError(f"{subject}: no file {COMPATIBILITY}", 404, NO_OWN[1])
+
+    async def mode(self, subject: str = "", *, inherited: bool = True) -> str:
+        raise Unsupported("a folder has no modes", 404)
+
+    async def contexts(self) -> list[str]:
+        return sorted({split(name)[0] or "." for name in self._schemas.subjects()})
+
+    async def _send(
+        self,
+        read: Callable[[object], R],
+        method: str,
+        path: str,
+        about: str,
+        query: Query | None = None,
+        *,
+        document: Mapping[str, object] | None = None,
+        repeat: bool = False,
+    ) -> R:
+        """Every other request."""
+        raise UsageError(
+            f"{about}: {self.settings.name} is a folder, which kcli only reads; `kcli registry copy --to "
+            f"{self.settings.name}` writes one"
+        )

@@ -1,0 +1,118 @@
+"""The subjects of a registry at one moment: their versions with what those refer to, and their own levels."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+
+from kcli.registry.errors import NO_OWN, RegistryError, Unsupported
+from kcli.registry.subjects import within
+from kcli.schemas import SchemaRefused
+from kcli.values import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+    from typing import TypeVar
+
+    from kcli.registry.client import RegistryClient
+    from kcli.schemas import Schema
+
+    Asked = TypeVar("Asked")
+    Found = TypeVar("Found")
+    Place = tuple[str, int]
+    """A subject and one of its versions."""
+
+AT_A_TIME = 200
+"""Requests that are made together; the client has its own bound of connections."""
+
+
+class Snapshot(Frozen):
+    """`schemas` are versions of subjects, each after those it refers to and after the versions before it; `levels` are
+    the compatibility levels that subjects have themselves."""
+
+    schemas: tuple[Schema, ...] = ()
+    levels: Mapping[str, str] = {}
+
+    @property
+    def subjects(self) -> list[str]:
+        return list(dict.fromkeys(schema.subject for schema in self.schemas))
+
+
+async def take(source: RegistryClient, subjects: Iterable[str], *, levels: bool = True) -> Snapshot:
+    """All versions of these subjects, and of other subjects those that they refer to, soft-deleted ones too. Raises
+    KcliError, SchemaRefused for references that run in a circle."""
+    named = list(subjects)
+    numbers = await each(source.versions, named)
+    places = [(subject, number) for subject, found in zip(named, numbers, strict=True) for number in found]
+    found: dict[Place, Schema] = {}
+    while places:
+        asked = await each(lambda place: _version(source, place), places)
+        found |= {(schema.subject, schema.version): schema for schema in asked}
+        needed = {place: None for schema in asked for place in needed_by(schema) if place not in found}
+        places = list(needed)
+    kept = await each(lambda subject: own_level(source, subject), named) if levels else []
+    own = {subject: level for subject, level in zip(named, kept, strict=False) if level}
+    return Snapshot(schemas=tuple(in_order(found.values())), levels=own)
+
+
+async def _version(source: RegistryClient, place: Place) -> Schema:
+    subject, number = place
+    found = await source.version(subject, number, deleted=True)
+    return found.replace(subject=subject, version=number)
+
+
+async def own_level(source: RegistryClient, subject: str) -> str | None:
+    """The level that a subject has itself, None where it inherits one; of a registry without levels too."""
+    try:
+        return await source.level(subject, inherited=False)
+    except Unsupported:
+        return None
+    except RegistryError as problem:
+        if problem.code in NO_OWN:
+            return None
+        raise
+
+
+async def each(ask: Callable[[Asked], Awaitable[Found]], items: Sequence[Asked]) -> list[Found]:
+    """The answers to a question about each, many at a time."""
+    found: list[Found] = []
+    for start in range(0, len(items), AT_A_TIME):
+        found += await asyncio.gather(*(ask(item) for item in items[start : start + AT_A_TIME]))
+    return found
+
+
+def needed_by(schema: Schema) -> list[Place]:
+    """The versions that a schema refers to itself."""
+    return [(within(schema.context, one.subject), one.version) for one in schema.references]
+
+
+def in_order(schemas: Iterable[Schema]) -> list[Schema]:
+    """Each after those it refers to and after the version before it, else by their ids: an empty registry then gives
+    the same ids where they have no gaps. Raises SchemaRefused for references that run in a circle."""
+    by_place = {(schema.subject, schema.version): schema for schema in schemas}
+    waiting: dict[Place, set[Place]] = {}
+    followers: dict[Place, list[Place]] = {}
+    before: Place | None = None
+    for place in sorted(by_place):
+        needs = {other for other in needed_by(by_place[place]) if other in by_place and other != place}
+        if before is not None and before[0] == place[0]:
+            needs.add(before)
+        before = place
+        waiting[place] = needs
+        for other in needs:
+            followers.setdefault(other, []).append(place)
+    ready = [(by_place[place].id, place) for place, needs in waiting.items() if not needs]
+    heapq.heapify(ready)
+    found = []
+    while ready:
+        _, place = heapq.heappop(ready)
+        found.append(by_place[place])
+        for other in followers.get(place, ()):
+            waiting[other].discard(place)
+            if not waiting[other]:
+                heapq.heappush(ready, (by_place[other].id, other))
+    if len(found) < len(by_place):
+        left = next(place for place, needs in waiting.items() if needs)
+        raise SchemaRefused(f"{left[0]} version {left[1]}: its references run in a circle")
+    return found
