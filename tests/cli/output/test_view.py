@@ -165,6 +165,7 @@ NO_LISTS = {
     "topics create": "the outcome of a change",
     "groups export": "a file that `groups reset` reads",
     "registry check": "a verdict",
+    "registry export": "a folder or a file that `registry import` reads",
     "config check": "a verdict, which asks each cluster",
     "doctor": "steps in their order",
     "tokens create": "a token, which is shown once",
