@@ -89,6 +89,20 @@ def test_a_group_put_back_is_where_another_consumer_goes_on(kafka: Kafka, topic:
         theirs.close()
 
 
+def test_a_group_goes_back_by_timestamps_and_to_both_ends(kafka: Kafka, topic_name: Callable[[], str]) -> None:
+    topic, at = topic_name(), ("-b", kafka.bootstrap)
+    assert kcli("topics", "create", topic, *at).code == 0
+    for second in range(3):
+        assert kcli("produce", topic, "--timestamp", iso(BASE + 10 * second), *at, stdin=b"v%d\n" % second).code == 0
+    for start, expected in ((iso(BASE + 5), 1), ("latest", 3), ("earliest", 0), (iso(BASE + 20), 2)):
+        done = kcli("rollback", topic, "-t", topic, "--start", start, "--execute", "--no-undo", *at)
+        assert done.code == 0, done.err
+        read = kcli("consume", topic, "-g", topic, "-e", *at)
+        assert (read.code, read.out.split()) == (0, [b"v%d" % number for number in range(expected, 3)]), read.err
+    for start, count in (("earliest", b"3\n"), ("latest", b"0\n")):
+        assert kcli("count", topic, "--start", start, *at).out == count
+
+
 def test_a_compacted_log_with_gaps(kafka: Kafka, topic_name: Callable[[], str]) -> None:
     topic, at = topic_name(), ("-b", kafka.bootstrap)
     made = kcli(

@@ -199,6 +199,8 @@ REFUSED = [
     (["--time-field", "ts"], "add --start TIME or --end TIME"),
     (["--jitter", "5s"], "is for times in values; add --time-field NAME"),
     (["--start", "someday"], "--start someday: expected a time"),
+    (["--start", "latest", "--time-field", "ts"], "--start latest names no time for --time-field"),
+    (["--start", "earliest", "-o", "5"], "--start and -o both say where to start; take one"),
     (["--start", "now", "--end", "-1h"], "--end -1h is before --start now"),
     (["--start", "-1h", "-o", "5"], "--start and -o both say where to start; take one"),
     (["--end", "-1h", "-o", ":5"], "--end and -o both say where to stop; take one"),
@@ -216,6 +218,34 @@ def test_what_makes_no_sense_is_refused_before_anything_is_asked(words: list[str
         done = shell(command, "t", *words)
         assert (done.returncode, done.stdout) == (2, b"")
         assert sentence in done.stderr.decode()
+
+
+def test_earliest_and_latest_are_starts(kcli: Shell) -> None:
+    """kpax's words; a group without a commit starts there, too."""
+    topic = kcli.topic()
+    kcli.ok("produce", topic, stdin=b"a\nb\n")
+    for command in ("consume", "count"):
+        every, none = (b"a\nb\n", b"") if command == "consume" else (b"2\n", b"0\n")
+        end = ("-e",) if command == "consume" else ()
+        assert kcli.ok(command, topic, "--start", "earliest", *end) == every
+        assert kcli.ok(command, topic, "--start", "latest", *end) == none
+    assert kcli.ok("consume", topic, "-g", f"{topic}-a", "--start", "earliest", "-e") == b"a\nb\n"
+    assert kcli.ok("consume", topic, "-g", f"{topic}-b", "--start", "latest", "-e") == b""
+    later = ("--time-field", "ts", "--start", "earliest", "--end", "2100-01-01T00:00:00Z")
+    timed = kcli.topic()
+    kcli.ok("produce", timed, stdin=b'{"ts": 1700000000}\n')
+    assert kcli.ok("consume", timed, *later, "-e") == b'{"ts": 1700000000}\n'
+
+
+def test_msgpack_is_printed_as_json_and_written_from_it(kcli: Shell) -> None:
+    """kpax's own format, each way round."""
+    topic, rows = kcli.topic(), b'{"user": {"id": 1}, "x": [1, null, 2.5]}\n{"user": {"id": 2}}\n'
+    kcli.ok("produce", topic, "--value-format", "msgpack", stdin=rows)
+    stored = kcli.ok("consume", topic, "-e", "-f", "%s")
+    assert stored == msgpack.packb({"user": {"id": 1}, "x": [1, None, 2.5]}) + msgpack.packb({"user": {"id": 2}})
+    for words in (["--value-format", "msgpack"], ["--value-format", "auto"], ["-f", "%s{json}\\n"]):
+        assert kcli.ok("consume", topic, "-e", *words) == rows, words
+    assert kcli.ok("tail", topic, "-e", "--value-format", "msgpack") == rows
 
 
 def test_a_group_is_not_started_at_a_time() -> None:

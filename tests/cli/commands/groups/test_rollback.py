@@ -65,8 +65,23 @@ def test_the_plan_says_which_time_stands_there_and_where_none_does(kcli: Shell, 
     assert notes[3] == "no record has a time in event.ts"
 
 
+def test_without_a_field_it_is_the_records_timestamps(kcli: Shell, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    topic = kcli.topic()
+    for second in range(10):
+        kcli.ok("produce", topic, "--timestamp", str((BASE + second) * 1000), stdin=b"v\n")
+    kcli.ok("consume", topic, "-g", topic, "--from-beginning", "-e")
+    for start, expected in ((iso(BASE + 4), 4), ("latest", 10), (str(BASE + 7), 7), ("earliest", 0), ("now", 10)):
+        done = kcli("rollback", topic, "-t", topic, "--start", start, "--execute")
+        assert done.returncode == 0, done.stderr
+        assert committed(kcli, topic) == [expected]
+        assert (b"to 20" in done.stderr) == (start not in ("earliest", "latest")), "the moment that is meant"
+
+
 REFUSED = [
-    (["rollback", "g", "-t", "t", "--start", "now"], "rollback takes --time-field NAME"),
+    (["rollback", "g", "-t", "t"], "rollback takes --start TIME"),
+    (["rollback", "g", "-t", "t", "--start", "now", "--jitter", "1m"], "--jitter is for times in values"),
+    (["rollback", "g", "-t", "t", "--start", "latest", "--time-field", "ts"], "--start latest names no time"),
     (["rollback", "g", "-t", "t", "--time-field", "ts"], "rollback takes --start TIME"),
     (["rollback", "g", "-t", "t", "--time-field", "ts", "--start", "soon"], "--start soon: expected a time"),
     (["rollback", "g", "--time-field", "ts", "--start", "now"], "missing topics: --topic TOPIC"),

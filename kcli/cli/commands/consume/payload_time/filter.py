@@ -37,6 +37,11 @@ def moment(text: str | None, flag: str, now: int) -> int | None:
     return time
 
 
+def end_of_log(text: str | None) -> Bound | None:
+    """`earliest` and `latest` as the start of a range (kpax's words); None for a time."""
+    return Bound(text) if text in ("earliest", "latest") else None
+
+
 def jitter_of(text: str | None) -> int:
     """`--jitter` in ms. Raises UsageError."""
     return JITTER if text is None else milliseconds(text, "--jitter")
@@ -46,19 +51,22 @@ def window(times: TimeOptions, field: TimeFieldOptions | None, range: Range) -> 
     """The range of payload times. Without --time-field it is None, and --start and --end become the start and stop of
     `range`, by the records' timestamps. Raises UsageError."""
     now = int(now_in_seconds() * 1000)
-    start, end = moment(times.start, "--start", now), moment(times.end, "--end", now)
+    begin = end_of_log(times.start)
+    start, end = None if begin is not None else moment(times.start, "--start", now), moment(times.end, "--end", now)
     if start is not None and end is not None and start > end:
         raise UsageError(f"--end {times.end} is before --start {times.start}")
     if field is not None and field.time_field is not None:
+        if begin is not None and begin.kind == "latest":
+            raise UsageError("--start latest names no time for --time-field")
         if start is None and end is None:
             raise UsageError("--time-field needs a time: add --start TIME or --end TIME")
         return PayloadTime(field_of(field), start, end, jitter_of(field.jitter))
     if field is not None and field.jitter is not None:
         raise UsageError("--jitter is for times in values; add --time-field NAME")
-    for time, flag, bound in ((start, "--start", range.start), (end, "--end", range.stop)):
-        if time is not None and bound is not None:
+    for given, flag, bound in ((times.start, "--start", range.start), (times.end, "--end", range.stop)):
+        if given is not None and bound is not None:
             raise UsageError(f"{flag} and -o both say where to {flag[2:].replace('end', 'stop')}; take one")
-    range.start = range.start if start is None else Bound("time", start)
+    range.start = begin or (range.start if start is None else Bound("time", start))
     range.stop = range.stop if end is None else Bound("time", end)
     if range.backwards:
         raise UsageError("--start and -o: it stops before it starts")

@@ -109,15 +109,15 @@ def place(text: str, now: int) -> tuple[Prepare, int | None]:
     except UsageError as error:
         raise UsageError(f"--to {str(error).removeprefix('-o ')}") from None
     if range.starts:
-        return _by_partition({number: _bound(bound) for number, bound in range.starts.items()}), None
+        return _by_partition({number: form_at(bound) for number, bound in range.starts.items()}), None
     start = range.start
     if start is None or range.stop is not None:
         raise UsageError(f"--to {text}: a range has two ends; name one place")
-    return _bound(start), start.value if start.kind == "time" else None
+    return form_at(start), start.value if start.kind == "time" else None
 
 
-def _bound(place: Bound) -> Prepare:
-    """How to reset to one place."""
+def form_at(place: Bound) -> Prepare:
+    """How to reset to one place of the log."""
     if place.kind == "time":
         return _moment(place.value)[0]
     forms: dict[str, Form] = {

@@ -1,9 +1,11 @@
-"""`kcli rollback`: `groups reset --to @TIME --time-field NAME` in short."""
+"""`kcli rollback`: `groups reset --to @TIME` in short, by record timestamps or with `--time-field NAME`."""
 
 from __future__ import annotations
 
-from kcli.cli.commands.consume.payload_time.filter import moment
-from kcli.cli.commands.groups.reset.forms import now_ms
+from typing import TYPE_CHECKING
+
+from kcli.cli.commands.consume.payload_time.filter import end_of_log, moment, refuse_without_field
+from kcli.cli.commands.groups.reset.forms import form_at, now_ms
 from kcli.cli.commands.groups.reset.payload_time import prepare_of
 from kcli.cli.commands.groups.reset.reset import refuse_empty, reset_to
 from kcli.cli.commands.groups.scope import Scope, ScopeOptions
@@ -13,34 +15,47 @@ from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import words_of
 from kcli.cli.runtime.names import names_of
 from kcli.errors import UsageError
+from kcli.grammar.bound import Bound
+
+if TYPE_CHECKING:
+    from kcli.cli.commands.groups.plans import Prepare
 
 
 class RollbackOptions(NamedGroups, PatternOptions, TimeFieldOptions, ScopeOptions, UndoOptions):
-    start = text("--start", metavar="TIME", help="Where to: ISO 8601, epoch s or ms, -1h, today, 07:30.")
+    start = text("--start", metavar="TIME", help="Where to: earliest, latest, ISO 8601, epoch s or ms, -1h, today, 07:30.")
 
 
 @command(
     "rollback",
     words="GROUP",
     examples="""
+kcli rollback billing -t orders --start -2h                                                 # by timestamps
+kcli rollback billing -t orders --start earliest --execute
 kcli rollback billing -t orders --time-field event.ts --start 2026-03-01T09:00Z             # the plan
 kcli rollback billing -t orders --time-field event.ts --start -2h --jitter 5m --execute""",
 )
 def rollback(options: RollbackOptions) -> int:
-    """Commit for a group the first offset of each partition whose record has that time or a later one in a
-    field of its value: what `consume --start TIME --time-field NAME` begins with. It is `groups reset --to @TIME
-    --time-field NAME` in short: the plan first, --execute applies it, an undo file takes it back.
+    """Commit for a group the first offset of each partition whose record has that timestamp or a later one; with
+    --time-field, that time in a field of its value. `consume --start TIME` begins with the same record. It is `groups
+    reset --to @TIME` in short: the plan first, --execute applies it, an undo file takes it back.
     """
-    if options.time_field is None:
-        raise _refusal("--time-field NAME")
-    time = moment(options.start, "--start", now_ms())
-    if time is None:
-        raise _refusal("--start TIME")
+    if options.start is None:
+        raise UsageError("rollback takes --start TIME; other ways to move a group are in `kcli groups reset`")
+    prepare, time = _form(options, options.start)
     scope = Scope(options.topics, all_topics=options.all_topics, literal=options.literal)
     groups = names_of(options, words_of(options, "GROUP"))
     refuse_empty(scope)
-    return reset_to(options, groups, scope, prepare_of(options, time, quiet=options.quiet), time)
+    return reset_to(options, groups, scope, prepare, time)
 
 
-def _refusal(flag: str) -> UsageError:
-    return UsageError(f"rollback takes {flag}; other ways to move a group are in `kcli groups reset`")
+def _form(options: RollbackOptions, start: str) -> tuple[Prepare, int | None]:
+    """How to reset, and the moment that is meant, if one is. Raises UsageError."""
+    place = end_of_log(start)
+    if options.time_field is None:
+        refuse_without_field(options)
+        place = place or Bound("time", moment(start, "--start", now_ms()) or 0)
+        return form_at(place), place.value if place.kind == "time" else None
+    if place is not None:
+        raise UsageError(f"--start {start} names no time for --time-field")
+    time = moment(start, "--start", now_ms()) or 0
+    return prepare_of(options, time, quiet=options.quiet), time
