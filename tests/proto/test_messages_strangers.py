@@ -35,7 +35,7 @@ PACKAGES = (
 NOT_IN_KAFKA_PYTHON = {  # KIP-848, 932 and 1071: it has no such clients
     "ConsumerGroupHeartbeat", "ConsumerGroupDescribe", "ShareGroupHeartbeat", "ShareGroupDescribe", "ShareFetch",
     "ShareAcknowledge", "DescribeShareGroupOffsets", "AlterShareGroupOffsets", "DeleteShareGroupOffsets",
-    "StreamsGroupDescribe",
+    "StreamsGroupDescribe", "StreamsGroupHeartbeat", "GetTelemetrySubscriptions", "PushTelemetry",
     # nor what moves disks, tokens and voters
     "AddRaftVoter", "CreateDelegationToken", "DescribeDelegationToken", "ExpireDelegationToken",
     "RemoveRaftVoter", "RenewDelegationToken", "UnregisterBroker",

@@ -101,6 +101,7 @@ async def _streams_groups(cluster: Cluster, broker: Broker, groups: list[str]) -
                 epoch=row.group_epoch,
                 coordinator=broker.node_id,
                 members=[_streams_member(member, sources) for member in row.members],
+                internal_topics=_internal_topics(row.topology),
             )
     return described
 
@@ -126,6 +127,12 @@ async def _sources(cluster: Cluster, topology: streams.Topology | None) -> dict[
             except BrokerError:
                 continue
     return sources
+
+
+def _internal_topics(topology: streams.Topology | None) -> list[str]:
+    subtopologies = (topology.subtopologies if topology is not None else None) or []
+    inner = [(*one.state_changelog_topics, *one.repartition_source_topics) for one in subtopologies]
+    return sorted({topic.name for topics in inner for topic in topics})
 
 
 def _streams_member(row: streams.Member, sources: dict[str, list[TopicPartition]]) -> Member:

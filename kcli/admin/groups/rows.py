@@ -48,7 +48,8 @@ class Member(Value):
 
 
 class Described(Value):
-    """A group, its members and what they own. `epoch` is None for classic groups."""
+    """A group, its members and what they own. `epoch` is None for classic groups; `internal_topics` are those that a
+    streams group made for itself: changelogs and repartition topics."""
 
     group: str = ""
     type: str = "classic"
@@ -58,6 +59,7 @@ class Described(Value):
     epoch: int | None = None
     coordinator: int = -1
     members: list[Member] = field(factory=list)
+    internal_topics: list[str] = field(factory=list)
 
     @property
     def owners_known(self) -> bool:

@@ -60,7 +60,7 @@ class CommittedSelectionOptions(SelectionOptions):
 class TimeOptions(Options):
     """Between which times records are read."""
 
-    start = text("--start", metavar="TIME", help="Only records from this time on: 09:00, -1h, today; earliest, latest.")
+    start = text("--start", metavar="TIME", help="Records from here on: 09:00, -1h, today, earliest.")
     end = text("--end", metavar="TIME", help="Only records before this time.")
 
 

@@ -11,7 +11,8 @@ from kcli.cli.commands.groups import undo as groups_undo
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import EveryGroup, NamedGroups, PatternOptions, UndoOptions, if_exists
-from kcli.cli.runtime.answer import missing, words_of
+from kcli.cli.parsing.option import flag
+from kcli.cli.runtime.answer import missing, plural, say, words_of
 from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.cli.runtime.names import group_names_of, names_of
 from kcli.errors import KcliError
@@ -32,6 +33,11 @@ class GroupRow(Row, section="groups"):
     members: int | None = column("Members it has.", unit="count")
     partitions: int | None = column("Partitions with a committed offset that goes with it.", unit="count")
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
+    internal_topics: list[str] | None = column(
+        "Internal topics of a streams group that are deleted with it; null without --delete-internal-topics.",
+        sparse=True,
+        rank=3,
+    )
 
 
 SHAPE = shape("groups.delete", "Deletions, applied or planned.", GroupRow)
@@ -39,6 +45,11 @@ SHAPE = shape("groups.delete", "Deletions, applied or planned.", GroupRow)
 
 class DeleteOptions(NamedGroups, EveryGroup, PatternOptions, UndoOptions):
     if_exists = if_exists()
+    internal_topics = flag(
+        "--delete-internal-topics",
+        help="Delete the changelogs and repartition topics of streams groups, too.",
+        also=("--delete-all-internal-topics",),
+    )
 
 
 @command(
@@ -48,7 +59,8 @@ class DeleteOptions(NamedGroups, EveryGroup, PatternOptions, UndoOptions):
     examples="""
 kcli groups delete billing --dry-run     # the plan
 kcli groups delete billing --execute
-kcli groups delete 'ci-*' --dry-run      # all that match""",
+kcli groups delete 'ci-*' --dry-run      # all that match
+kcli groups delete wordcount --delete-internal-topics --execute""",
 )
 def delete(options: DeleteOptions) -> int:
     """Delete groups that have no members, and their committed offsets. An undo file keeps the offsets."""
@@ -71,6 +83,7 @@ def delete(options: DeleteOptions) -> int:
 
         async def carry_out() -> int | None:
             _settle(rows, await delete_groups(coordinators, ready), options, document)
+            await _delete_topics(cluster, rows, document)
             return None
 
         return PlannedChange(
@@ -78,7 +91,7 @@ def delete(options: DeleteOptions) -> int:
             verb="delete",
             noun="group",
             by_pattern=bool(groups.patterns),
-            final=any(row.partitions is None for row in rows if row.group in ready),
+            final=any(row.partitions is None or row.internal_topics for row in rows if row.group in ready),
             keep_undo=keep_undo,
             carry_out=carry_out,
         )
@@ -100,6 +113,22 @@ def _settle(
             _failed(row, result, document)
 
 
+async def _delete_topics(cluster: Cluster, rows: list[GroupRow], document: Document) -> None:
+    """Delete the internal topics of groups that are deleted. One that does not exist is no error: a member may have
+    stopped before it was created."""
+    from kcli.admin.topics.topics import delete_topics
+    from kcli.asking.leaders import TopicMissing
+
+    gone = [row for row in rows if row.result == "deleted" and row.internal_topics]
+    results = await delete_topics(cluster, [name for row in gone for name in row.internal_topics or ()]) if gone else {}
+    for row in gone:
+        for name in row.internal_topics or ():
+            result = results[name]
+            if isinstance(result, KcliError) and not isinstance(result, TopicMissing):
+                row.error = f"the group is deleted, its topic {name} is not: {result}"
+                document.fail(result, name)
+
+
 async def _plan(
     cluster: Cluster, coordinators: Coordinators, groups: list[str], options: DeleteOptions, document: Document
 ) -> tuple[list[GroupRow], dict[str, Commits]]:
@@ -109,7 +138,8 @@ async def _plan(
     rows: list[GroupRow] = []
     for name in dict.fromkeys(groups):
         group = answers[name]
-        row = GroupRow(group=name, result="would delete", state=None, members=None, partitions=None, error=None)
+        empty = dict.fromkeys(("state", "members", "partitions", "internal_topics", "error"))
+        row = GroupRow(group=name, result="would delete", **empty)
         rows.append(row)
         if isinstance(group, GroupMissing) and options.if_exists:
             row.result = "absent"
@@ -130,6 +160,11 @@ def _decide(
     """Fill the row of a group that exists."""
     row.state, row.members = group.state or None, len(group.members)
     row.partitions = len(commits) if isinstance(commits, dict) else None
+    if group.type == "streams" and options.internal_topics:
+        row.internal_topics = group.internal_topics
+    elif group.internal_topics:
+        count = plural(len(group.internal_topics), "internal topic")
+        say(options, f"{group.group}: {count} stay; --delete-internal-topics deletes them, too")
     if group.members:
         _failed(row, GroupInUse(group.group, [who(member) for member in group.members]), document)
     elif not options.no_undo and group.type != "share":

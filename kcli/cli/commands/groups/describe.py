@@ -30,6 +30,9 @@ class GroupRow(Row, section="groups"):
     members: int = column("Members.", unit="count")
     lag: int | None = column("Offsets behind: end minus committed; null without a commit.", unit="count", rank=1)
     status: str = column("OK, UNKNOWN, NO COMMIT, BEHIND, ORPHANED or LOSING DATA.", unit="word", rank=1)
+    internal_topics: list[str] | None = column(
+        "Changelogs and repartition topics of a streams group; null for other groups.", table=False
+    )
 
 
 class MemberBesideRow(MemberRow, table=False):
@@ -79,6 +82,7 @@ def describe(options: DescribeOptions) -> int:
                 coordinator=group.described.coordinator,
                 epoch=group.described.epoch,
                 members=total.members,
+                internal_topics=group.described.internal_topics if group.described.type == "streams" else None,
                 lag=total.lag,
                 status=total.status,
             )

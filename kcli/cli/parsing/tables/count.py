@@ -10,7 +10,7 @@ _3 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPI
 _4 = Option(name='literal', flags=('--literal',), kind='flag', help="Read names as they are. Default: a glob ('orders-*') or '^RE' (from the start of the name) is a pattern.", panel='Names', folded=True)
 _5 = Option(name='partitions', flags=('-p', '--partition'), metavar='N,N-N', help='Only these partitions, such as 0,3-5.')
 _6 = Option(name='isolation', flags=('--isolation',), help='Default: read_uncommitted.', choices=('read_committed', 'read_uncommitted'), also=('--isolation-level',), folded=True)
-_7 = Option(name='start', flags=('--start',), metavar='TIME', help='Only records from this time on: 09:00, -1h, today; earliest, latest.')
+_7 = Option(name='start', flags=('--start',), metavar='TIME', help='Records from here on: 09:00, -1h, today, earliest.')
 _8 = Option(name='end', flags=('--end',), metavar='TIME', help='Only records before this time.')
 _9 = Option(name='time_field', flags=('--time-field',), metavar='NAME', help="Use the time in this field of the value, such as ts or event.ts, not the record's timestamp.", panel='Times in values', folded=True)
 _10 = Option(name='jitter', flags=('--jitter',), metavar='DURATION', help='How much the times may decrease from record to record (default 1m).', panel='Times in values', folded=True)

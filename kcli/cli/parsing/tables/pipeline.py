@@ -47,7 +47,7 @@ _40 = Option(name='trace', flags=('--trace',), kind='flag', help='Print a line o
 _41 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='Append the lines of --trace to FILE.', panel='Connection', folded=True)
 _42 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Print only errors on stderr.', panel='Connection', folded=True)
 _43 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Print more on stderr.', panel='Connection', folded=True)
-_44 = Option(name='start', flags=('--start',), metavar='TIME', help='Only records from this time on: 09:00, -1h, today; earliest, latest.')
+_44 = Option(name='start', flags=('--start',), metavar='TIME', help='Records from here on: 09:00, -1h, today, earliest.')
 _45 = Option(name='end', flags=('--end',), metavar='TIME', help='Only records before this time.')
 _46 = Option(name='key_format', flags=('--key-format',), help='Format of keys.', choices=('binary', 'string', 'json', 'msgpack'))
 _47 = Option(name='value_format', flags=('--value-format',), help='Format of values; json and msgpack become columns value.a, value.b.', choices=('binary', 'string', 'json', 'msgpack'))

@@ -3,7 +3,7 @@
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 
-_0 = Option(name='start', flags=('--start',), metavar='TIME', help='Where to: earliest, latest, ISO 8601, epoch s or ms, -1h, today, 07:30.')
+_0 = Option(name='start', flags=('--start',), metavar='TIME', help='Where to: earliest, latest, ISO 8601, epoch, -1h, today, 07:30.')
 _1 = Option(name='named_groups', flags=('-g', '--group'), multiple=True, metavar='GROUP', help='The group, instead of an argument.', also=('--groups',), word=True, panel='Names', folded=True)
 _2 = Option(name='literal', flags=('--literal',), kind='flag', help="Read names as they are. Default: a glob ('orders-*') or '^RE' (from the start of the name) is a pattern.", panel='Names', folded=True)
 _3 = Option(name='time_field', flags=('--time-field',), metavar='NAME', help="Use the time in this field of the value, such as ts or event.ts, not the record's timestamp.", panel='Times in values', folded=True)

@@ -50,8 +50,14 @@ def kinds(line: Line) -> Line:
         orders=[100, 100, 90],
     )  # fmt: skip
     line.tiny.topologies["topology"] = streams.Topology(
-        epoch=1, subtopologies=[streams.Subtopology(subtopology_id="0", source_topics=["orders", "gone"])]
-    )
+        epoch=1, subtopologies=[
+            streams.Subtopology(
+                subtopology_id="0", source_topics=["orders", "gone"],
+                state_changelog_topics=[streams.TopicInfo(name="topology-store-changelog")],
+                repartition_source_topics=[streams.TopicInfo(name="topology-by-key-repartition")],
+            )
+        ],
+    )  # fmt: skip
     return line
 
 
@@ -79,6 +85,30 @@ def test_E71_groups_of_all_types_are_described_in_one_table(kinds: Line) -> None
     assert {row["group"]: (row["type"], row["members"]) for row in found} == {
         "billing": ("classic", 1), "work": ("share", 2), "topology": ("streams", 2),
     }  # fmt: skip
+
+
+INNER = ["topology-by-key-repartition", "topology-store-changelog"]
+
+
+def test_a_streams_group_is_described_with_its_internal_topics(kinds: Line) -> None:
+    found = rows(kinds("groups", "describe", "billing", "topology", "-J"), "groups")
+    assert {row["group"]: row["internal_topics"] for row in found} == {"billing": None, "topology": INNER}
+
+
+def test_internal_topics_go_with_their_group_where_that_is_asked_for(kinds: Line) -> None:
+    delete = ("groups", "delete", "topology", "--no-undo", "-J")
+    refused = kinds(*delete, "--delete-internal-topics", "--execute")
+    assert refused.code == 1
+    assert "the group has 2 members" in refused.err
+    assert kinds.tiny.count()["DeleteTopics"] == 0
+    kinds.tiny.members["topology"].clear()
+    plan = kinds(*delete, "--dry-run")
+    assert plan.json["groups"][0]["internal_topics"] is None
+    assert "topology: 2 internal topics stay; --delete-internal-topics deletes them, too" in plan.err
+    kinds.tiny.topic(INNER[0], (0, 0, 0))  # the other one was never created
+    (row,) = rows(kinds(*delete, "--delete-internal-topics", "--execute"), "groups")
+    assert (row["result"], row["internal_topics"], row["error"]) == ("deleted", INNER, None)
+    assert INNER[0] not in kinds.tiny.topic_partitions
 
 
 def test_E67_the_lag_of_a_share_group_is_what_its_group_coordinator_counts(kinds: Line) -> None:

@@ -65,7 +65,9 @@ def test_the_plan_says_which_time_stands_there_and_where_none_does(kcli: Shell, 
     assert notes[3] == "no record has a time in event.ts"
 
 
-def test_without_a_field_it_is_the_records_timestamps(kcli: Shell, tmp_path: Path, monkeypatch) -> None:
+def test_without_a_field_it_is_the_records_timestamps(
+    kcli: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     topic = kcli.topic()
     for second in range(10):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class RollbackOptions(NamedGroups, PatternOptions, TimeFieldOptions, ScopeOptions, UndoOptions):
-    start = text("--start", metavar="TIME", help="Where to: earliest, latest, ISO 8601, epoch s or ms, -1h, today, 07:30.")
+    start = text("--start", metavar="TIME", help="Where to: earliest, latest, ISO 8601, epoch, -1h, today, 07:30.")
 
 
 @command(
