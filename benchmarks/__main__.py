@@ -76,7 +76,7 @@ def _row(
     """All rounds of one row: program to its runs and how many records each moved."""
     found: dict[str, list[tuple[Run, int]]] = {}
     stem = f"{job.verb}-{job.data.name}-{job.codec}"
-    if job.verb != "produce":
+    if not job.writes:
         for share in shares(job):
             topic = f"{stem}-{share}"
             broker.create(bootstrap, topic)
@@ -87,7 +87,7 @@ def _row(
             if chosen and program not in chosen:
                 continue
             share = SLOW.get(program, 1)
-            if job.verb == "produce":
+            if job.writes:
                 topic = f"{stem}-{share}-{turn}-{program.replace(' ', '').replace(',', '-')}"
                 broker.create(bootstrap, topic)
                 source = str(files[f"{job.data.name}.{share}"])
@@ -100,11 +100,11 @@ def _row(
             finally:
                 for name in extra:
                     del os.environ[name]
-                if job.verb == "produce":
+                if job.writes:
                     broker.delete(bootstrap, topic)
             if turn:
                 found.setdefault(program, []).append((run, job.data.count // share))
-    if job.verb != "produce":
+    if not job.writes:
         for share in shares(job):
             broker.delete(bootstrap, f"{stem}-{share}")
     print(report.line(job, found), file=sys.stderr)

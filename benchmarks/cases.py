@@ -12,6 +12,14 @@ KCLI = str(Path(PYTHON).with_name("kcli"))
 PEER_NAMES = ("confluent", "aiokafka", "kafka_python")
 PURE = {"KCLI_PURE_PYTHON": "1"}
 
+OBJECTS = {"confluent": "confluent_objects.py", "aiokafka": "aiokafka_objects.py"}
+LOOPS = {
+    "objects": {"kcli": "kcli_objects.py"} | OBJECTS,
+    "messages": {"kcli": "kcli_messages.py"} | OBJECTS,
+    "send": {"kcli": "kcli_send.py", "confluent": "confluent_produce.py", "aiokafka": "aiokafka_send.py"},
+}
+"""What users of a library write: a loop with a call or an object for each record."""
+
 Programs = dict[str, tuple[list[str], dict[str, str]]]
 
 
@@ -32,7 +40,7 @@ class Data:
 class Job:
     """One row of the table: what is done, on which data, with which codec."""
 
-    verb: str  # produce | consume | format | json | group | objects
+    verb: str  # produce | send | consume | format | json | group | objects | messages
     data: Data
     codec: str = "none"
 
@@ -45,8 +53,15 @@ class Job:
             "format": f"consume -f '%k\\t%s\\n' {self.data.label}{codec}",
             "json": f"consume -J {self.data.label}{codec}",
             "group": f"consume -g {self.data.label}{codec}",
+            "send": f"library: `send` in a loop, {self.data.label}{codec}",
+            "messages": f"library: a loop over messages, {self.data.label}{codec}",
             "objects": f"record objects {self.data.label}{codec}",
         }[self.verb]
+
+    @property
+    def writes(self) -> bool:
+        """The program reads the data and fills a topic of its own."""
+        return self.verb in ("produce", "send")
 
 
 def jobs(scale: float) -> list[Job]:
@@ -73,6 +88,8 @@ def jobs(scale: float) -> list[Job]:
         Job("json", json),
         Job("group", text),
         Job("objects", text),
+        Job("send", text),
+        Job("messages", text),
         *[Job(verb, data) for verb in ("produce", "consume") for data in (text10, large5)],
         Job("produce", few),
         Job("consume", single),
@@ -83,9 +100,11 @@ def commands(job: Job, bootstrap: str, topic: str) -> Programs:
     """Program name to (argv, environment on top) for a job. A peer that cannot do a job is left out."""
     if job.verb == "produce":
         return _producers(job, bootstrap, topic)
-    if job.verb == "objects":
-        names = {"kcli": "kcli_objects.py", "aiokafka": "aiokafka_objects.py"}
-        return {name: ([PYTHON, str(PEERS / file), bootstrap, topic], {}) for name, file in names.items()}
+    if job.verb in LOOPS:
+        more = [job.codec, "0"] if job.writes else []
+        return {
+            name: ([PYTHON, str(PEERS / file), bootstrap, topic, *more], {}) for name, file in LOOPS[job.verb].items()
+        }
     if job.verb == "group":
         kcli = [KCLI, "consume", topic, "-b", bootstrap, "-g", "GROUP", "-o", "beginning", "-e", "-q"]
         kcat = ["kcat", "-b", bootstrap, "-G", "GROUP", "-X", "auto.offset.reset=earliest", "-e", "-q", topic]
