@@ -60,6 +60,8 @@ class Engine:
         self._returns = Returns(cluster, settings, self.accumulator, self.ledger, self._on_ready, observer)
         self._search = Search(cluster, settings, self.identity, self._on_ready, refreshed, self.ledger.fail_everything)
         self._senders: dict[int, LeaderSender] = {}
+        self.loop: asyncio.AbstractEventLoop
+        """That of `start`: Python 3.11 makes a system call each time that it is asked for the running loop."""
         self._supervisor: asyncio.Task[None] | None = None
         self._alarm: asyncio.TimerHandle | None = None
         self._wanted = False  # a record will be sent: get the id while metadata is looked up
@@ -82,7 +84,8 @@ class Engine:
         return metrics
 
     def start(self) -> None:
-        self._supervisor = asyncio.get_running_loop().create_task(self._supervise(), name="producer")
+        self.loop = asyncio.get_running_loop()
+        self._supervisor = self.loop.create_task(self._supervise(), name="producer")
         self._supervisor.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
@@ -111,12 +114,16 @@ class Engine:
 
     def enter(self) -> object:
         """A send begins; a flush that begins now waits for its records (D43)."""
-        self._wanted = True
-        if self.identity.missing:
-            self._wake.set()
+        self.want()
         ticket = object()
         self._entering.add(ticket)
         return ticket
+
+    def want(self) -> None:
+        """A record will be sent."""
+        self._wanted = True
+        if self.identity.missing:
+            self._wake.set()
 
     def leave(self, ticket: object) -> None:
         self._entering.discard(ticket)

@@ -52,7 +52,7 @@ class Placement:
         known = self._partitions.get(topic)
         if known is None or (partition is not None and partition not in known[1]):
             return None
-        now = asyncio.get_running_loop().time()
+        now = self.engine.loop.time()
         if now - known[0] >= METADATA_CHECK:
             self._partitions[topic] = (now, known[1])  # usable meanwhile
             self.engine.look_again(topic)
@@ -128,9 +128,12 @@ class Placement:
         """Whether a partition of the topic has a leader that takes records (D12)."""
         cluster, accumulator = self._cluster, self.engine.accumulator
         patience = self._settings.partitioner_availability_timeout
+        places: dict[int, TopicPartition] = {}
 
         def available(partition: int) -> bool:
-            at = TopicPartition(topic, partition)
+            at = places.get(partition)
+            if at is None:
+                at = places[partition] = TopicPartition(topic, partition)
             return cluster.has_leader(at) and not (patience and accumulator.overdue(at, patience))
 
         return available

@@ -53,24 +53,48 @@ class Records:
     ) -> asyncio.Future[RecordMetadata]:
         """See `Producer.send`."""
         size = self._size(topic, key, value, headers)
-        loop = asyncio.get_running_loop()
-        ticket = self._engine.enter()
-        try:
-            deadline = loop.time() + self._settings.max_block
-            if self._in_a_row >= AT_A_TIME:
-                await self._breathe()
-            everyone = self._placement.known(topic, partition)
-            if everyone is None:
-                everyone = await self._placement.look_up(topic, partition, wait=block)
-            await self._take(size, deadline - loop.time(), block)
-            # nothing is awaited from here on: the choice and the append are one step (D1)
-            stamp = now_ms(timestamp)
-            batch, queue = self._append(topic, everyone, size, partition, stamp, key, value, headers)
-            future: asyncio.Future[RecordMetadata] = loop.create_future()
-            batch.promise(future, stamp)
-            self._engine.accumulator.appended(queue, batch, full=False)
-        finally:
-            self._engine.leave(ticket)
+        engine, budget = self._engine, self._engine.budget
+        everyone = self._placement.known(topic, partition)
+        if everyone is None or self._in_a_row >= AT_A_TIME or budget.waiting or not budget.fits(size, 1):
+            ticket = engine.enter()
+            try:
+                everyone = await self._admitted(topic, partition, size, block=block)
+                return self._promised(topic, everyone, size, partition, timestamp, key, value, headers)
+            finally:
+                engine.leave(ticket)
+        engine.want()
+        budget.charge(size, 1)
+        return self._promised(topic, everyone, size, partition, timestamp, key, value, headers)
+
+    async def _admitted(self, topic: str, partition: int | None, size: int, *, block: bool) -> Sequence[int]:
+        """The topic's partitions, once they are known and there is room for the record, which is taken."""
+        deadline = self._engine.loop.time() + self._settings.max_block
+        if self._in_a_row >= AT_A_TIME:
+            await self._breathe()
+        everyone = self._placement.known(topic, partition)
+        if everyone is None:
+            everyone = await self._placement.look_up(topic, partition, wait=block)
+        await self._take(size, deadline - self._engine.loop.time(), block)
+        self._check_again(size)
+        return everyone
+
+    def _promised(
+        self,
+        topic: str,
+        everyone: Sequence[int],
+        size: int,
+        partition: int | None,
+        timestamp: int | None,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Headers,
+    ) -> asyncio.Future[RecordMetadata]:
+        """Append a record, and return the future of its place. Nothing is awaited from the choice on (D1)."""
+        stamp = now_ms(timestamp)
+        batch, queue = self._append(topic, everyone, size, partition, stamp, key, value, headers)
+        future: asyncio.Future[RecordMetadata] = self._engine.loop.create_future()
+        batch.promise(future, stamp)
+        self._engine.accumulator.appended(queue, batch, full=False)
         return future
 
     async def send_rows(self, topic: str, rows: Sequence[Row]) -> None:
@@ -83,6 +107,7 @@ class Records:
                     await self._breathe()
                 everyone = self._placement.known(topic, partition) or await self._placement.look_up(topic, partition)
                 await self._take(size, self._settings.max_block, True)
+                self._check_again(size)
                 batch, queue = self._append(topic, everyone, size, partition, now_ms(timestamp), key, value, headers)
                 self._engine.accumulator.appended(queue, batch, full=False)
         finally:
@@ -102,6 +127,14 @@ class Records:
         else:
             budget.charge(size, 1)
 
+    def _check_again(self, size: int) -> None:
+        """What was allowed may not be after a wait: then the room is given back."""
+        try:
+            self._check()
+        except BaseException:
+            self._engine.budget.give(size, 1)
+            raise
+
     def _append(
         self,
         topic: str,
@@ -116,7 +149,6 @@ class Records:
         """Put one record, whose room was taken, into its batch; if that fails the room is given back."""
         accumulator = self._engine.accumulator
         try:
-            self._check()
             sticky = None
             if partition is None:
                 partition = self._placement.of_key(topic, key, everyone)
@@ -124,7 +156,7 @@ class Records:
                 sticky = self._placement.sticky(topic)
                 partition = sticky.choose(everyone)
             queue = accumulator.queue(topic, partition)
-            now = asyncio.get_running_loop().time()
+            now = self._engine.loop.time()
             batch = accumulator.open(queue, now)
             if batch.builder.count and batch.builder.size + size > accumulator.sizing.limit(topic):
                 accumulator.close(queue)
