@@ -3,6 +3,8 @@ the document with its errors, or a line `{"error": …}`. Usage errors are a sen
 
 from __future__ import annotations
 
+import os
+
 from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from kcli.cli.output.tables.shape import Shape
 
 
+UNTITLED = ("table", "plain", "ndjson")
+"""Formats that print nothing where there are no rows."""
 SENTENCES = 10
 """The number of errors that are printed on stderr; the document has all."""
 
@@ -26,6 +30,15 @@ def complain_of(document: Document) -> None:
     left = len(document.errors) - SENTENCES
     if left > 0:
         complain(f"and {left} more error{'s' * (left > 1)}, all of them in --format json")
+
+
+def complain_of_nothing(document: Document, format: str) -> None:
+    """Say on a terminal that there are no rows: an empty answer looks like none."""
+    from kcli.cli.output.messages import complain
+
+    sentence = document.empty or document.shape.empty
+    if sentence and format in UNTITLED and not any(document.rows.values()) and not document.errors and os.isatty(2):
+        complain(sentence)
 
 
 class OutputFailed(KcliError):

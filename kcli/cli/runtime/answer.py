@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import asynccontextmanager
 
-from kcli.cli.output.failure import complain_of, with_document
+from kcli.cli.output.failure import complain_of, complain_of_nothing, with_document
 from kcli.cli.output.messages import complain
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import render, write
@@ -85,6 +85,8 @@ def answer(
     if format_of(options) != "table" or document.rows:
         write(document, format_of(options), made=made)
     complain_of(document)
+    if not options.quiet:
+        complain_of_nothing(document, format_of(options))
     return code
 
 
@@ -110,6 +112,8 @@ def _watched(options: ReadOptions, shape: Shape, work: Work[Target], made: Made,
             async def once() -> tuple[Document, int]:
                 document = Document(shape=shape, view=view)
                 code = await work(target, document)
+                if not options.quiet:
+                    complain_of_nothing(document, format)
                 return document, document.exit_code if code is None else code
 
             return await watch(once, stop, options, format, made)

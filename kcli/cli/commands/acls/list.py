@@ -12,7 +12,7 @@ from kcli.cli.parsing.option import choice
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
 
-SHAPE = shape("acls.list", "ACLs, one a row; `kcli acls add --from` reads them.", AclRow)
+SHAPE = shape("acls.list", "ACLs, one a row; `kcli acls add --from` reads them.", AclRow, empty="no ACLs")
 
 
 class ListOptions(FilterOptions, ReadOptions):
@@ -41,6 +41,7 @@ def list_all(options: ListOptions) -> int:
     wanted = filters(options, options.pattern, "match")
 
     async def work(cluster: Cluster, document: Document) -> None:
+        document.empty = "no ACL matches" * any(option.name in options.given() for option in FilterOptions.declared)
         document.of(AclRow)[:] = [AclRow(**acl._asdict()) for acl in await find_acls(cluster, wanted)]
 
     return answer(options, SHAPE, work)

@@ -14,7 +14,7 @@ from kcli.declared.plan import Plan
 from kcli.model import Cluster
 
 DIFFERS = 3
-SHAPE = shape("diff", "Differences between a cluster and its declaration.", ChangeRow)
+SHAPE = shape("diff", "Differences between a cluster and its declaration.", ChangeRow, empty="no differences")
 
 
 class DiffOptions(PruneOptions, ReadOptions):

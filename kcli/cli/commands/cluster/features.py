@@ -18,7 +18,7 @@ class FeatureRow(Row, section="features"):
     highest: int = column("Highest level a broker supports.")
 
 
-SHAPE = shape("cluster.features", "Features, one a row.", FeatureRow)
+SHAPE = shape("cluster.features", "Features, one a row.", FeatureRow, empty="no features")
 
 
 @command(

@@ -23,7 +23,7 @@ class DifferenceRow(Row, section="configs"):
     other: str | None = column("The inherited value, or that of the other resource.", rank=1)
 
 
-SHAPE = shape("configs.diff", "Configs that differ, one a row.", DifferenceRow)
+SHAPE = shape("configs.diff", "Configs that differ, one a row.", DifferenceRow, empty="no differences")
 
 
 @command(

@@ -18,7 +18,7 @@ class ResourceRow(NamedRow, section="resources"):
     configs: int = column("Number of overrides.", unit="count")
 
 
-SHAPE = shape("configs.list", "Resources with overrides, one a row.", ResourceRow)
+SHAPE = shape("configs.list", "Resources with overrides, one a row.", ResourceRow, empty="no resources")
 
 
 @command(

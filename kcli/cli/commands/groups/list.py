@@ -25,7 +25,7 @@ class GroupRow(Row, section="groups"):
     coordinator: int = column("Id of the coordinating broker.", rank=3)
 
 
-SHAPE = shape("groups.list", "Groups of all types, one a row.", GroupRow)
+SHAPE = shape("groups.list", "Groups of all types, one a row.", GroupRow, empty="no groups")
 
 
 class ListOptions(NamedGroups, PatternOptions, ReadOptions):
@@ -49,6 +49,7 @@ def list_all(options: ListOptions) -> int:
     wanted_states = some_of(options.states, STATES, "--state")
 
     async def work(cluster: Cluster, document: Document) -> None:
+        document.empty = "no group has such a type and state" if wanted_types or wanted_states else ""
         listed, failed = await list_groups(cluster)
         if failed:
             await unlisted(cluster, document, failed)

@@ -36,12 +36,13 @@ if TYPE_CHECKING:
     from kcli.model import Cluster
     from kcli.text.names import Names
 
+EMPTY = "no groups"
 SHAPES = {
     "topic": shape(
-        "lag", "Lag by group and topic, and the groups. Named groups without --by.", TopicRow, GroupBesideRow
+        "lag", "Lag by group and topic, and the groups. Named groups without --by.", TopicRow, GroupBesideRow, empty=EMPTY
     ),
-    "group": shape("lag.group", "Lag by group.", GroupRow),
-    "partition": shape("lag.partition", "Lag by partition, and the groups.", PartitionRow, GroupBesideRow),
+    "group": shape("lag.group", "Lag by group.", GroupRow, empty=EMPTY),
+    "partition": shape("lag.partition", "Lag by partition, and the groups.", PartitionRow, GroupBesideRow, empty=EMPTY),
 }
 """What is printed at a level."""
 

@@ -28,7 +28,7 @@ class ReplicaRow(Row, section="replicas"):
     moving: bool = column("True while the replica moves to another directory.", table=False)
 
 
-SHAPE = shape("logdirs.replicas", "Replicas on disks, one a row, or totals.", ReplicaRow)
+SHAPE = shape("logdirs.replicas", "Replicas on disks, one a row, or totals.", ReplicaRow, empty="no replicas")
 
 
 class ReplicasOptions(PatternOptions, BrokersOptions, ReadOptions):

@@ -24,8 +24,8 @@ class QuotaRow(EntityRow):
     value: float | None = column("The limit as Kafka has it.", table=False, rank=1)
 
 
-LIST = shape("quotas.list", "Quotas that are set, one a row.", QuotaRow)
-DESCRIBE = shape("quotas.describe", "Quotas that are set, one a row.", QuotaRow)
+LIST = shape("quotas.list", "Quotas that are set, one a row.", QuotaRow, empty="no quotas")
+DESCRIBE = shape("quotas.describe", "Quotas that are set, one a row.", QuotaRow, empty="no quota matches")
 
 
 class DescribeOptions(EntityOptions, ReadOptions):

@@ -35,7 +35,7 @@ class SubjectRow(Row, section="subjects"):
     mode: str | None = column("Mode; --levels asks for it.", sparse=True, unit="word", rank=3)
 
 
-SHAPE = shape("registry.list", "Subjects of a schema registry, one a row.", SubjectRow)
+SHAPE = shape("registry.list", "Subjects of a schema registry, one a row.", SubjectRow, empty="no subjects")
 
 
 class ListOptions(RegistryOptions, PatternOptions, ReadOptions):

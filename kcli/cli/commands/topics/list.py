@@ -36,7 +36,7 @@ class TopicRow(Row, section="topics"):
     )
 
 
-SHAPE = shape("topics.list", "Topics, one a row.", TopicRow)
+SHAPE = shape("topics.list", "Topics, one a row.", TopicRow, empty="no topics")
 
 
 class ListOptions(NamedTopics, PatternOptions, StateOptions, ReadOptions):
@@ -75,12 +75,13 @@ def list_topics(options: ListOptions) -> int:
         for name, error in bad(topics).items():
             document.fail(error, name)
         found = good(topics)
-        if options.any:
+        if options.named:
             from kcli.cli.commands.topics.states import listed, states_of
 
             states = await states_of(cluster, found, options)
             chosen = [name for name in found if listed(states[name], options)]
             document.of(TopicRow).extend(_row(found[name], states[name]) for name in chosen)
+            document.empty = f"no topic is {' or '.join(options.named)}"
             _say_new(options, sum(state.never_written for state in states.values()))
         else:
             document.of(TopicRow).extend(map(_row, found.values()))

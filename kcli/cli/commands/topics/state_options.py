@@ -22,6 +22,14 @@ class StateOptions(Options):
     never_written = flag("--never-written", help="Only topics that no group reads and that never had a record.")
 
     @property
-    def any(self) -> bool:
-        flags = (self.under_replicated, self.unavailable, self.at_min_isr, self.under_min_isr, self.never_written)
-        return any(flags) or self.unused is not None
+    def named(self) -> list[str]:
+        """The states, in words."""
+        states = {
+            "under-replicated": self.under_replicated,
+            "unavailable": self.unavailable,
+            "at min.insync.replicas": self.at_min_isr,
+            "under min.insync.replicas": self.under_min_isr,
+            "unused": self.unused is not None,
+            "unread and never written to": self.never_written,
+        }
+        return [state for state, given in states.items() if given]

@@ -10,6 +10,7 @@ from kcli.admin.topics.topics import describe_topics
 from kcli.asking.fan_out import bad, good
 from kcli.cli.commands.topics.state_options import unused
 from kcli.cli.output.tables import rows
+from kcli.cli.output.tables.cells import human_time
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.output.timestamps import utc
 from kcli.cli.parsing.command import command
@@ -38,7 +39,7 @@ class StatsRow(Row, section="topics"):
     note: str | None = column("Note about the row; null without one.", sparse=True, unit="sentence")
 
 
-SHAPE = shape("topics.stats", "Topics with figures, one a row.", StatsRow)
+SHAPE = shape("topics.stats", "Topics with figures, one a row.", StatsRow, empty="no topics")
 
 
 class StatsOptions(NamedTopics, PatternOptions, ReadOptions):
@@ -81,6 +82,7 @@ def stats(options: StatsOptions) -> int:
         now = time.time()
         printed = [_row(row, written.get(row.topic.topic), now) for row in rows]
         if longer is not None:
+            document.empty = f"every topic was written to within {human_time(longer)}"
             printed = [row for row in printed if row.idle is None or row.idle >= longer]
         document.of(StatsRow).extend(sorted(printed, key=lambda row: row.topic))
 

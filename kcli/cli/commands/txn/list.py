@@ -38,7 +38,7 @@ class TransactionRow(Row, section="transactions"):
     partitions: int | None = column("How many partitions wait for its markers.", unit="count")
 
 
-SHAPE = shape("txn.list", "Transactional ids, one a row.", TransactionRow)
+SHAPE = shape("txn.list", "Transactional ids, one a row.", TransactionRow, empty="no transactions")
 
 
 class ListOptions(OpenOptions, ReadOptions):
@@ -76,6 +76,7 @@ def list_all(options: ListOptions) -> int:
     wanted, brokers = _filter(options), broker_ids(options.brokers) or None
 
     async def work(cluster: Cluster, document: Document) -> None:
+        document.empty = "" if wanted == Filter() and not brokers else "no transaction matches"
         transactions, failed = await list_transactions(cluster, wanted, brokers=brokers)
         for node, problem in failed.items():
             document.fail(problem, f"broker {node}")

@@ -24,7 +24,7 @@ class StateRow(ProducerRow, section="producers"):
     open_since: int | None = column("Offset at which the open transaction begins here.")
 
 
-SHAPE = shape("txn.producers", "Producers of a partition, one a row.", StateRow)
+SHAPE = shape("txn.producers", "Producers of a partition, one a row.", StateRow, empty="no producers")
 
 
 class ProducersOptions(NamedTopics, PatternOptions, OpenOptions, ReadOptions):

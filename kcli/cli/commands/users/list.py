@@ -11,7 +11,7 @@ from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
 
-SHAPE = shape("users.list", "SCRAM credentials, one a row.", CredentialRow)
+SHAPE = shape("users.list", "SCRAM credentials, one a row.", CredentialRow, empty="no SCRAM users")
 
 
 @command(

@@ -26,6 +26,7 @@ class Document(Value):
     read_only: str = ""  # the profile under which nothing may be changed
     protected: str = ""  # the profile under which nothing may be deleted or altered
     view: View = field(factory=View)
+    empty: str = ""  # the sentence for a terminal where no rows are left; "" is that of the shape
     begun: bool = False  # whether it was confirmed, so that something may have been changed
 
     def fail(self, error: KcliError, about: str = "") -> None:

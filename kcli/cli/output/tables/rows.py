@@ -140,8 +140,9 @@ def _column(declared: Field) -> Column:
     return made
 
 
-def shape(name: str, about: str, *rows: type[Row], version: int = 1) -> Shape:
-    """Declare what the command `name` (topics.list) prints: rows of these kinds, in the order of its tables."""
+def shape(name: str, about: str, *rows: type[Row], version: int = 1, empty: str = "") -> Shape:
+    """Declare what the command `name` (topics.list) prints: rows of these kinds, in the order of its tables. `empty` is
+    the sentence for a terminal where there are none."""
     sections = tuple(
         Section(
             name=kind.section,
@@ -151,5 +152,5 @@ def shape(name: str, about: str, *rows: type[Row], version: int = 1) -> Shape:
         )
         for kind in rows
     )
-    DECLARED[name] = Shape(name=name, about=about, sections=sections, version=version)
+    DECLARED[name] = Shape(name=name, about=about, sections=sections, version=version, empty=empty)
     return DECLARED[name]

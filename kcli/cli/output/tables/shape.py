@@ -74,12 +74,14 @@ class Section(Frozen):
 
 class Shape(Frozen):
     """All that one command prints, in the order of its tables. The last section drawn as a table is the main one:
-    what row formats (ndjson, csv, tsv, plain) print."""
+    what row formats (ndjson, csv, tsv, plain) print. `empty` is the sentence for a terminal where there are no rows; a
+    command that says it by itself has none."""
 
     name: str = ""
     version: int = 1
     about: str = ""
     sections: tuple[Section, ...] = ()
+    empty: str = ""
 
     @property
     def id(self) -> str:
