@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kcli.cli.commands.produce.plan import Plan
     from kcli.cli.commands.produce.prompt import Prompt
-    from kcli.cli.output.records.envelope import Row
+    from kcli.cli.output.records.envelope import BadLine, Row
     from kcli.cli.output.report import Report
     from kcli.cli.runtime.signals import Stop
     from kcli.model import Cluster
@@ -226,9 +226,8 @@ class Sending:
                 except ValueError as problem:
                     raise BadLine(line, str(problem)) from None
             except BadLine as problem:
-                if plan.skip:
-                    self.skipped += 1
-                    say(f"{name}: {problem}; skipped")
+                if plan.skip or self.prompt is not None:  # a line that is typed can be typed again
+                    self._skip(name, problem)
                     continue
                 wrong = problem
                 break
@@ -236,6 +235,13 @@ class Sending:
         if wrong is not None:
             raise KcliError(f"{name}: {wrong}; no record after it was sent")
         return line
+
+    def _skip(self, name: str, problem: BadLine) -> None:
+        if self.prompt is not None:
+            self.prompt.tell(f"not stored: {problem}")
+        else:
+            self.skipped += 1
+            say(f"{name}: {problem}; skipped")
 
     async def _rows(self, rows: Sequence[Row]) -> None:
         self.read += len(rows)
@@ -253,7 +259,7 @@ class Sending:
         unknown = counts.unknown + self.producer.unanswered  # of what is given up now some may be stored all the same
         parts = f"{counts.acked} acknowledged, {counts.failed} failed, {unknown} unknown"
         settled = counts.acked + counts.failed + unknown
-        skipped = f", {self.skipped} lines skipped" if self.skipped else ""
+        skipped = f", {self.skipped} line{'s' * (self.skipped != 1)} skipped" if self.skipped else ""
         return f"{records(self.read)} read: {parts}, {self.read - settled} not sent{skipped}"
 
 

@@ -59,6 +59,31 @@ def test_each_line_that_is_typed_is_stored_before_the_next_prompt(kcli: Shell) -
 
 
 @pytest.mark.process
+def test_a_line_that_is_no_record_is_said_and_the_prompt_stays(kcli: Shell) -> None:
+    topic = kcli.topic()
+    lines = ["nokey\n", "k v\n", "again\n", "l w\n", "\x04"]
+    code, screen = typed(kcli, [topic, "-f", "%k %s"], lines, f"{topic}> ".encode())
+    assert code == 0, screen
+    assert screen.splitlines()[1:5] == [
+        f"{topic}> nokey",
+        "  not stored: input line 1: has no ' ' behind its %k",
+        f"{topic}> k v",
+        "  stored: partition 0, offset 0",
+    ]
+    assert "not stored: input line 3: has no ' ' behind its %k" in screen
+    assert kcli.ok("consume", topic, "-e", "-f", "%k=%s\n") == b"k=v\nl=w\n"
+
+
+@pytest.mark.process
+def test_so_is_json_that_is_none(kcli: Shell) -> None:
+    topic = kcli.topic()
+    code, screen = typed(kcli, [topic, "--input", "json"], ["{nope\n", '{"value": "v"}\n', "\x04"], f"{topic}> ".encode())
+    assert code == 0, screen
+    assert "  not stored: input line 1: is not JSON" in screen
+    assert "stored: partition 0, offset 0" in screen
+
+
+@pytest.mark.process
 def test_a_wrong_topic_is_said_before_anything_is_typed(kcli: Shell) -> None:
     code, screen = typed(kcli, ["no-such-topic"], [], b"> ")
     assert code == 1
