@@ -33,16 +33,17 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 def items(text: str, width: int) -> str:
-    """A list `a,b,c` in at most `width` cells: whole items from its beginning, then `…`."""
+    """A list `a,b,c` in at most `width` cells: as many of its first items as fit, and the number of the others."""
     if cells(text) <= width:
         return text
-    first, *others = text.split(",")
-    shown = first
-    for item in others:
-        if cells(shown) + cells(item) + 3 > width:
+    every = text.split(",")
+    shown, count = every[0], 1
+    for item in every[1:]:
+        if cells(shown) + cells(item) + len(f", +{len(every) - count - 1}") > width:
             break
-        shown += f",{item}"
-    return f"{middle(shown, max(width - 2, 1))},{CUT}"
+        shown, count = f"{shown},{item}", count + 1
+    left = f" +{len(every) - count}" if count < len(every) else ""
+    return f"{middle(shown, max(width - len(left), 1))}{left}"
 
 
 def _head(text: str, width: int) -> str:

@@ -24,7 +24,7 @@ class MemberRow(Row, section="members"):
     group: str = column("Name of the group.", rank=1)
     member_id: str = column("Member id.", rank=1, width=20)
     instance_id: str | None = column("Static member id (group.instance.id).", sparse=True, rank=3)
-    client_id: str = column("Client id.")
+    client_id: str = column("Client id.", rank=3)
     host: str = column("Where the member runs.", rank=3)
     partitions: int = column("Partitions it owns.", unit="count")
     assignment: list[str] = column("Those partitions, as topic:partition.")

@@ -1,9 +1,9 @@
 """A table in the width of a terminal.
 
-While the table is too wide, its titles are broken at spaces, then names are cut in the middle, lists behind an item and
-sentences broken at spaces; then columns are dropped, the highest rank first and the last of a rank first. No number and
-no word of a status is ever cut. A column of rank 0, such as a password that is shown once, is neither dropped nor cut:
-its lines may be too long.
+While the table is too wide, its titles are broken at spaces, then names are cut in the middle, lists behind an item,
+with the number of the others, and sentences broken at spaces; then columns are dropped, the highest rank first and the
+last of a rank first. No number and no word of a status is ever cut. A column of rank 0, such as a password that is
+shown once, is neither dropped nor cut: its lines may be too long.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kcli.cli.output.terminal import Terminal
 
 GAP = "  "
-LEAST = {"name": 16, "list": 10, "sentence": 24}
+LEAST = {"name": 16, "list": 12, "sentence": 24}
 """Cells below which other columns are dropped rather than a column cut further, unless it has a `width` of its own."""
 FLOOR = 7
 """Cells below which nothing is cut while a column can be dropped."""
