@@ -18,7 +18,7 @@ WINDOW = 10.0  # seconds whose rate is shown
 
 
 class Progress:
-    """How far a job is. `total` None is work without an end; `unit` is what is counted, `bytes` as 1.2 MB; `hidden`
+    """How far a job is. `total` None is work without an end; `unit` is what is counted, `bytes` as 1.2 MiB; `hidden`
     is for -q and for output that may go to the same terminal."""
 
     def __init__(self, what: str, total: int | None, *, unit: str = "records", hidden: bool = False) -> None:
@@ -62,8 +62,10 @@ class Progress:
         return ", ".join(parts)
 
     def _amount(self, number: float) -> str:
+        from kcli.text.numbers import size
+
         if self._unit == "bytes":
-            return human_size(number)
+            return size(number)
         return f"{number:,.0f}" if number >= 10 or number == int(number) else f"{number:.1f}"
 
     def _draw(self, figures: str) -> None:
@@ -81,12 +83,3 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
-
-
-def human_size(size: float) -> str:
-    """`512 B`, `1.4 kB`, `120.0 MB`."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.0f} B" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} TB"

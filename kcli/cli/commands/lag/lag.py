@@ -39,7 +39,11 @@ if TYPE_CHECKING:
 EMPTY = "no groups"
 SHAPES = {
     "topic": shape(
-        "lag", "Lag by group and topic, and the groups. Named groups without --by.", TopicRow, GroupBesideRow, empty=EMPTY
+        "lag",
+        "Lag by group and topic, and the groups. Named groups without --by.",
+        TopicRow,
+        GroupBesideRow,
+        empty=EMPTY,
     ),
     "group": shape("lag.group", "Lag by group.", GroupRow, empty=EMPTY),
     "partition": shape("lag.partition", "Lag by partition, and the groups.", PartitionRow, GroupBesideRow, empty=EMPTY),

@@ -10,7 +10,6 @@ from time import monotonic
 from kcli.cli.commands.pipeline.options import ReportOptions, SparkOptions, report_format
 from kcli.cli.commands.pipeline.session.frame import conf_of
 from kcli.cli.commands.pipeline.warmup import trial_settings
-from kcli.cli.output.progress import human_size
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import QuietOptions
@@ -18,6 +17,7 @@ from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.views import view_of
 from kcli.errors import KcliError
 from kcli.system.processes import free_memory
+from kcli.text.numbers import size as size_of
 
 Result = tuple[str, str, str | None]
 """Of a check: ok, warning or failed; what was seen; how to fix it."""
@@ -132,8 +132,8 @@ def _memory(options: DoctorOptions) -> Result:
     if free is None:
         return "ok", "this system does not report free memory", None
     if free < LEAST_MEMORY:
-        return "warning", f"{human_size(free)} free", "--memory 1g lets Spark's driver take less than 2 GB"
-    return "ok", f"{human_size(free)} free", None
+        return "warning", f"{size_of(free)} free", "--memory 1g lets Spark's driver take less than 2 GiB"
+    return "ok", f"{size_of(free)} free", None
 
 
 def _disk(options: DoctorOptions) -> Result:
@@ -145,8 +145,8 @@ def _disk(options: DoctorOptions) -> Result:
         folder = os.path.dirname(folder)  # Spark makes what is missing
     free = shutil.disk_usage(folder).free
     if free < LEAST_DISK:
-        return "warning", f"{human_size(free)} free in {folder}", "--conf spark.local.dir=DIR names another place"
-    return "ok", f"{human_size(free)} free in {folder}", None
+        return "warning", f"{size_of(free)} free in {folder}", "--conf spark.local.dir=DIR names another place"
+    return "ok", f"{size_of(free)} free in {folder}", None
 
 
 def _job(options: DoctorOptions) -> Result:

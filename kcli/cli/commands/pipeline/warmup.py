@@ -8,10 +8,10 @@ from kcli.cli.commands.pipeline.options import SparkOptions
 from kcli.cli.commands.pipeline.session.frame import conf_of
 from kcli.cli.commands.pipeline.session.progress import Watch
 from kcli.cli.output.messages import complain
-from kcli.cli.output.progress import human_size
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import QuietOptions
 from kcli.pipeline.session.session import SessionSettings
+from kcli.text.numbers import size as size_of
 
 
 class WarmupOptions(SparkOptions, QuietOptions):
@@ -34,7 +34,7 @@ def warmup(options: WarmupOptions) -> int:
     with Watch("warmup", hidden=options.quiet).starting("running Spark once, for about half a minute …"):
         archive = warm_up(trial_settings(options))
     if not options.quiet:
-        complain(f"{archive} has {human_size(archive.stat().st_size)}, made in {monotonic() - begun:.0f} s")
+        complain(f"{archive} has {size_of(archive.stat().st_size)}, made in {monotonic() - begun:.0f} s")
     return 0
 
 

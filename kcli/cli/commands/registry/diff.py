@@ -39,7 +39,9 @@ class VersionRow(Row, section="versions"):
     note: str = column("What changed since the version before.", unit="sentence", rank=1)
 
 
-SHAPE = shape("registry.diff", "What differs between two schemas, one change a row.", DifferenceRow, empty="no differences")
+SHAPE = shape(
+    "registry.diff", "What differs between two schemas, one change a row.", DifferenceRow, empty="no differences"
+)
 VERSIONS = shape("registry.versions", "Versions of a subject with their changes, one a row.", VersionRow)
 
 

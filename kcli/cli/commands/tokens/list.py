@@ -13,7 +13,9 @@ from kcli.cli.parsing.option import texts
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
 
-SHAPE = shape("tokens.list", "Delegation tokens, one a row, without their secrets.", TokenRow, empty="no delegation tokens")
+SHAPE = shape(
+    "tokens.list", "Delegation tokens, one a row, without their secrets.", TokenRow, empty="no delegation tokens"
+)
 
 
 class ListOptions(ReadOptions):

@@ -77,7 +77,9 @@ def test_a_line_that_is_no_record_is_said_and_the_prompt_stays(kcli: Shell) -> N
 @pytest.mark.process
 def test_so_is_json_that_is_none(kcli: Shell) -> None:
     topic = kcli.topic()
-    code, screen = typed(kcli, [topic, "--input", "json"], ["{nope\n", '{"value": "v"}\n', "\x04"], f"{topic}> ".encode())
+    code, screen = typed(
+        kcli, [topic, "--input", "json"], ["{nope\n", '{"value": "v"}\n', "\x04"], f"{topic}> ".encode()
+    )
     assert code == 0, screen
     assert "  not stored: input line 1: is not JSON" in screen
     assert "stored: partition 0, offset 0" in screen

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from html import escape
 
 from kcli.cli.commands.pipeline.profile.rows import field_rows, partition_row, size_row, step_row, topic_row
-from kcli.cli.output.progress import human_size
 from kcli.cli.output.tables.cells import human_time
 from kcli.cli.output.tables.rows import Row
 from kcli.pipeline.jobs.profile import Profile
+from kcli.text.numbers import size as size_of
 
 WIDTH, HEIGHT, LINE = 860, 180, 22
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -31,7 +31,7 @@ def page(profile: Profile) -> str:
     title = text(profile.topic)
     topic = topic_row(profile)
     head = (
-        f"{topic.records:,} records, {human_size(topic.bytes)} in {topic.partitions} partitions; "
+        f"{topic.records:,} records, {size_of(topic.bytes)} in {topic.partitions} partitions; "
         f"{topic.null_keys:,} without key, {topic.null_values:,} without value, {topic.gaps:,} gaps; "
         f"about {topic.distinct_keys:,} keys."
     )

@@ -9,12 +9,12 @@ from rich.table import Table
 from rich.text import Text
 
 from kcli.cli.commands.pipeline.profile.rows import SHAPE, FieldRow, field_rows, step_row, topic_row
-from kcli.cli.output.progress import human_size
 from kcli.cli.output.tables.cells import human_time
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
 from kcli.cli.output.tables.view import View
 from kcli.text.escape import visible
+from kcli.text.numbers import size as size_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ def draw(profile: Profile, stream: TextIO, *, wide: bool = False) -> None:
     topic = topic_row(profile)
     console.print(Text(visible(profile.topic), style="bold"), soft_wrap=True)
     console.print(
-        f"{topic.records:,} records, {human_size(topic.bytes)} in {topic.partitions} partitions; "
+        f"{topic.records:,} records, {size_of(topic.bytes)} in {topic.partitions} partitions; "
         f"{topic.null_keys:,} without key, {topic.null_values:,} without value, {topic.gaps:,} gaps; "
         f"about {topic.distinct_keys:,} keys"
     )

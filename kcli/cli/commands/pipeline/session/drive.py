@@ -17,7 +17,6 @@ from kcli.cli.commands.pipeline.session.job import Job, Outcome
 from kcli.cli.commands.pipeline.session.progress import ProgressRow, Watch, rows_of
 from kcli.cli.commands.pipeline.session.signals import Signals
 from kcli.cli.output.messages import complain
-from kcli.cli.output.progress import human_size
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.runtime.signals import INTERRUPTED, ended_by
 from kcli.errors import KcliError, UsageError
@@ -26,6 +25,7 @@ from kcli.paths import private
 from kcli.pipeline.jobs.registry import Registered
 from kcli.pipeline.jobs.work import Action, Look, Stream
 from kcli.pipeline.progress_sum import Progress, Sum
+from kcli.text.numbers import size as size_of
 
 if TYPE_CHECKING:
     from kcli.pipeline.progress import Listener
@@ -253,7 +253,7 @@ class Run:
 
     def _sentence(self, outcome: Outcome) -> str:
         records = outcome.records if outcome.records >= 0 else self.seen.whole.rows
-        size = f" ({human_size(outcome.bytes)})" if outcome.bytes >= 0 else ""
+        size = f" ({size_of(outcome.bytes)})" if outcome.bytes >= 0 else ""
         seconds = monotonic() - self.begun
         rate = f", {records / seconds:,.0f}/s" if seconds > 0 and records else ""
         job = self.job

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 
-from kcli.cli.output.progress import human_size
 from kcli.cli.output.tables.rows import Row, column, duration
 from kcli.model import TopicPartition
 from kcli.pipeline.jobs.work import Look
 from kcli.pipeline.progress_sum import Figures, Progress
+from kcli.text.numbers import size as size_of
 
 BARS = 12
 """Partitions that have a bar of their own, the slowest first; the others are in the sum."""
@@ -117,14 +117,14 @@ def bars() -> Any:
 
 
 def sentence(figures: Figures) -> str:
-    """`1,200,000 rows, 310,000/s, 120.0 MB, 3s left`."""
+    """`1,200,000 rows, 310,000/s, 115 MiB, 3s left`."""
     from kcli.cli.output.tables.cells import human_time
 
     parts = [f"{figures.rows:,} rows"]
     if figures.rate:
         parts.append(f"{figures.rate:,.0f}/s")
     if figures.bytes:
-        parts.append(human_size(figures.bytes))
+        parts.append(size_of(figures.bytes))
     if figures.eta > 0:
         parts.append(f"{human_time(figures.eta)} left")
     return ", ".join(parts)

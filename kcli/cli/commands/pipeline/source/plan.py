@@ -8,12 +8,12 @@ from typing import Protocol
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.source.samples import Span
 from kcli.cli.output.messages import complain
-from kcli.cli.output.progress import human_size
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.output.tables.view import View
 from kcli.model import TopicPartition
+from kcli.text.numbers import size as size_of
 
 
 class RangeRow(Row, section="ranges"):
@@ -45,7 +45,7 @@ def show(frame: Frame, source: Looked, destination: str) -> int:
     if not frame.quiet:
         total = sum(end - start for start, end in source.span.values())
         size = sum((end - start) * source.sizes.get(at, 0.0) for at, (start, end) in source.span.items())
-        about = f"at most {total:,} records, about {human_size(size)} in the log"
+        about = f"at most {total:,} records, about {size_of(size)} in the log"
         complain(f"{frame.mode}: {about}, to {destination}; nothing was done")
     return 0
 
