@@ -165,23 +165,35 @@ class PlanOptions(FormatOptions, QuietOptions):
 
     panel = "Plan"
 
-    execute = flag(
-        *("--execute", "-y", "--yes"),
-        help="Apply the plan. Without it the plan is only shown (and confirmed on a terminal).",
-    )
+    execute = flag("--execute", help="Apply the plan. Without it the plan is only shown (and confirmed on a terminal).")
+    yes = flag("-y", "--yes", help="Answer the question with yes; for a delete together with --execute.")
+    expect = integer("--expect", least=1, help="Apply a plan by a pattern only if N names match.")
     dry_run = dry_run()
 
     @property
     def plan_only(self) -> bool:
-        """Whether the plan is only shown: --dry-run, or neither --execute nor a terminal to ask on."""
+        """Whether the plan is only shown: --dry-run, or neither --execute nor --yes nor a terminal to ask on."""
         from kcli.cli.runtime.question import can_ask
 
-        return self.dry_run or not (self.execute or can_ask())
+        return self.dry_run or not (self.execute or self.yes or can_ask())
 
     @property
     def keeps_undo(self) -> bool:
         """Whether an undo file is kept."""
         return False
+
+
+class AppliedOptions(Options):
+    """What a command takes, too, that has a --dry-run and applies its plan without a question."""
+
+    applied = flag("--execute", "-y", "--yes", help="Apply the plan, which is the default.", hidden=True)
+
+    def check_dry_run(self, dry_run: bool) -> None:
+        """Raises UsageError where the plan is both applied and only shown."""
+        if self.applied and dry_run:
+            from kcli.errors import UsageError
+
+            raise UsageError("--execute and --dry-run exclude each other")
 
 
 class ChangeOptions(PlanOptions, OutputOptions):

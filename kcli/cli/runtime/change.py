@@ -11,7 +11,7 @@ import sys
 from kcli.cli.output.tables.render import write
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.runtime.answer import answer, format_of, opened_cluster, plural, say
-from kcli.cli.runtime.question import asked
+from kcli.cli.runtime.question import asked, can_ask
 from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import KcliError, UsageError
 from kcli.values import Frozen
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     Target = TypeVar("Target")
     MakePlan = Callable[[Target, Document], Awaitable["PlannedChange | None"]]
 
+DESTROYING = ("delete", "trim")
 PLAN_ONLY = "plan only, nothing changed; add --execute to apply it"
 
 
@@ -50,6 +51,11 @@ class PlannedChange(Frozen):
     keep_undo: Callable[[], Awaitable[None]] | None = None
     final: bool = False
     adds: bool = False
+
+    @property
+    def destroys(self) -> bool:
+        """Whether it deletes what a cluster keeps."""
+        return self.verb in DESTROYING or self.final
 
     @property
     def phrase(self) -> str:
@@ -79,25 +85,29 @@ def make_change(
 
 def check(options: PlanOptions) -> None:
     """Raises UsageError for options of a plan that contradict each other."""
-    if options.execute and options.dry_run:
-        raise UsageError("--execute and --dry-run exclude each other")
+    if options.dry_run and (options.execute or options.yes):
+        raise UsageError(f"--{'execute' if options.execute else 'yes'} and --dry-run exclude each other")
     if isinstance(options, UndoOptions):
         UndoFile(options).check()
 
 
 def confirmed(options: PlanOptions, document: Document, planned: PlannedChange) -> bool:
-    """Whether to make the change: --execute or --yes, or the answer to the question under the plan. A plan
-    that is not confirmed is an error in the document, and its rows were shown above the question. Raises UsageError
-    under a profile that is read-only, or protected unless the change only adds: before an undo file is written."""
+    """Whether to make the change: the line says so, or the answer to the question under the plan. A plan that is not
+    confirmed is an error in the document, and its rows were shown above the question. Raises UsageError for a line that
+    does not say enough where nothing can be asked, and under a profile that is read-only, or protected unless the
+    change only adds: before an undo file is written."""
     if options.plan_only:
         if not options.dry_run:
             say(options, PLAN_ONLY)
         return False
-    if not options.execute:
+    answered = _answered_by(options, planned)
+    if not answered:
+        if not can_ask():
+            raise UsageError(_missing(planned))
         data = format_of(options) != "table" or not sys.stdout.isatty()  # a pipe gets the outcome only
         write(document, "table", sys.stderr if data else sys.stdout)
     _refuse(document, planned)
-    if not options.execute and not _answered(options, planned):
+    if not answered and not _answered(options, planned):
         document.rows.clear()
         document.fail(KcliError("not confirmed: nothing was changed"))
         return False
@@ -105,11 +115,41 @@ def confirmed(options: PlanOptions, document: Document, planned: PlannedChange) 
     return True
 
 
+def _answered_by(options: PlanOptions, planned: PlannedChange) -> bool:
+    """Whether the line answers the question. Raises UsageError for another number of matches than it expects."""
+    count = len(planned.names)
+    if options.expect is not None:
+        if not planned.by_pattern:
+            raise UsageError("--expect is the number of names that a pattern matches; the line has no pattern")
+        if options.expect != count:
+            raise UsageError(f"--expect {options.expect}: {plural(count, planned.noun)} match; nothing was changed")
+    if planned.by_pattern and planned.destroys:
+        return options.execute and (options.yes or options.expect is not None)
+    if planned.by_pattern or (planned.destroys and not _reversible(options, planned)):
+        return options.execute
+    return options.execute or options.yes
+
+
+def _missing(planned: PlannedChange) -> str:
+    """What a line without a terminal has to say for a change that is asked about."""
+    if planned.by_pattern and planned.destroys:
+        count = len(planned.names)
+        return (
+            f"{plural(count, planned.noun)} match; nothing was changed: add --execute --expect {count}, "
+            "or --execute --yes for any number"
+        )
+    return "--yes alone does not answer this question; nothing was changed: add --execute"
+
+
+def _reversible(options: PlanOptions, planned: PlannedChange) -> bool:
+    return planned.keep_undo is not None and not planned.final and options.keeps_undo
+
+
 def _answered(options: PlanOptions, planned: PlannedChange) -> bool:
     if planned.by_pattern:
         number = str(len(planned.names))
         return asked(f"How many {planned.noun}s does the plan change? Type the number to apply it: ") == number
-    if planned.keep_undo is not None and not planned.final and options.keeps_undo:
+    if _reversible(options, planned):
         return asked("Apply the plan? [y/N] ").lower() in ("y", "yes")
     return asked(f"Type {planned.phrase!r} to apply the plan: ") == planned.phrase
 

@@ -74,7 +74,10 @@ ELSEWHERE = {
     "pipeline checkpoint": "needs a checkpoint of Spark: tests/pipeline/jobs/test_checkpoint_reset.py",
     "pipeline finalize": "needs files of Spark: tests/pipeline",
     **dict.fromkeys(
-        ("registry register", "registry compat", "registry mode", "registry delete"),
+        (
+            *("registry register", "registry compat", "registry mode", "registry delete"),
+            *("registry config", "registry contexts"),
+        ),
         "needs a registry: tests/registry/test_commands.py",
     ),
 }
@@ -177,7 +180,7 @@ def test_a_plan_is_confirmed_as_the_command_declares(
     assert (code, "would " in plan or plan.startswith("+")) == (0, True), plan
     assert run("-q")[:2] == (0, plan), "without a terminal it is a dry run"
     assert PLAN_ONLY in run()[2]
-    assert main([*words, "--yes", "--dry-run"]) == main([*words, "-y", "--dry-run"]) == 2, "--yes is --execute"
+    assert main([*words, "--yes", "--dry-run"]) == main([*words, "-y", "--dry-run"]) == 2
     capsys.readouterr()
     with monkeypatch.context() as patch:
         patch.setattr("sys.stdin", Terminal("no\n"))
@@ -201,3 +204,83 @@ def test_a_pattern_is_confirmed_by_the_number_of_its_matches(
     monkeypatch.setattr("sys.stderr", asked := Terminal())
     assert main(["topics", "delete", "tmp-*"]) == (0 if answers == "2\n" else 1)
     assert {"tmp-1", "tmp-2"} <= set(asked.getvalue().split()), "the plan names what was matched"
+
+
+def delete_words(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    """`topics delete` without a terminal, of three topics that there are; the exit code and what stderr got."""
+    for number in range(3):
+        main(["topics", "create", f"gone-{number}", "-p", "1", "-q", "--if-not-exists"])
+    capsys.readouterr()
+    code = main(["topics", "delete", *words, "-q"])
+    return code, capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ("gone-0 --execute", 0, ""),
+        ("gone-0 --execute --yes", 0, ""),
+        ("gone-0 --yes", 2, "--yes alone does not answer this question; nothing was changed: add --execute"),
+        ("gone-0 --execute --expect 1", 2, "--expect is the number of names that a pattern matches"),
+        ("gone-* -y", 2, "3 topics match; nothing was changed: add --execute --expect 3"),
+        ("gone-* --execute", 2, "3 topics match; nothing was changed: add --execute --expect 3"),
+        ("gone-* --execute --expect 2", 2, "--expect 2: 3 topics match; nothing was changed"),
+        ("gone-* --yes --expect 3", 2, "add --execute --expect 3, or --execute --yes for any number"),
+        ("gone-* --execute --expect 3", 0, ""),
+        ("^gone- --execute --yes", 0, ""),
+        ("gone-* --expect 3", 0, ""),
+    ],
+)
+def test_what_deletes_a_topic_without_a_terminal(
+    words: str, code: int, said: str, files: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    done, err = delete_words(capsys, *words.split())
+    assert done == code
+    assert said in err
+    assert bool(err) == bool(said)
+    main(["topics", "list", "gone-*", "--format", "plain", "--columns", "topic"])
+    left = capsys.readouterr().out.split()
+    if code or "--execute" not in words:
+        assert left == ["gone-0", "gone-1", "gone-2"], "nothing was changed"
+    else:
+        assert left == ([] if "gone-" in words and "gone-0" not in words else ["gone-1", "gone-2"])
+
+
+def test_a_pattern_with_execute_is_asked_about_on_a_terminal(
+    files: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["topics", "create", "ask-1", "ask-2", "-p", "1", "-q"])
+    monkeypatch.setattr("sys.stdin", Terminal("1\n"))
+    monkeypatch.setattr("sys.stderr", asked := Terminal())
+    assert main(["topics", "delete", "ask-*", "--execute"]) == 1
+    assert "How many topics does the plan change?" in asked.getvalue()
+    monkeypatch.setattr("sys.stdin", Terminal("ask-1\n"))
+    monkeypatch.setattr("sys.stderr", asked := Terminal())
+    assert main(["topics", "delete", "ask-1", "--yes"]) == 0
+    assert "Type 'ask-1' to apply the plan" in asked.getvalue()
+
+
+def test_yes_answers_what_an_undo_file_reverses(files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    main(["topics", "create", "kept", "-p", "1", "-q"])
+    assert main(["topics", "alter", "kept", "--config", "retention.ms=5", "-y", "-q"]) == 0
+    assert main(["topics", "alter", "kep*", "--config", "retention.ms=6", "-y", "-q"]) == 2, "a pattern wants a number"
+    assert main(["topics", "alter", "kep*", "--config", "retention.ms=6", "--execute", "-q"]) == 0
+    assert main(["topics", "alter", "kept", "-p", "2", "-y", "-q"]) == 2, "nothing takes partitions back"
+    assert main(["users", "set", "bea", "--password-file", files["password"], "-y", "-q"]) == 0
+
+
+def test_every_command_with_a_dry_run_takes_yes() -> None:
+    """Pipelines and `raw` plan nothing that is asked about."""
+    for name, command in every():
+        if "--dry-run" in command.by_flag and not name.startswith(("pipeline ", "raw")):
+            assert {"-y", "--yes", "--execute"} <= command.by_flag.keys(), name
+
+
+@pytest.mark.parametrize("flag", ["-y", "--yes", "--execute"])
+def test_a_command_that_does_not_ask_takes_yes_too(
+    flag: str, files: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["topics", "create", f"t{flag}", "-p", "1", flag]) == 0
+    assert main(["topics", "create", f"u{flag}", "-p", "1", flag, "--dry-run"]) == 2
+    assert "--execute and --dry-run exclude each other" in capsys.readouterr().err
+    assert main(["topics", "describe", f"u{flag}"]) == 1

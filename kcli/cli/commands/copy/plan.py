@@ -8,7 +8,7 @@ from kcli.cli.commands.consume.selection import Selection, given_filters
 from kcli.cli.commands.copy.resume import ResumeOptions, rate_of
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.text import codec
-from kcli.cli.parsing.groups import NamedTopics, OutputOptions, PatternOptions
+from kcli.cli.parsing.groups import AppliedOptions, NamedTopics, OutputOptions, PatternOptions
 from kcli.cli.parsing.option import flag, integer, text
 from kcli.cli.parsing.record_groups import (
     CommittedSelectionOptions,
@@ -34,6 +34,7 @@ class CopyOptions(
     FilterOptions,
     TargetOptions,
     ResumeOptions,
+    AppliedOptions,
     OutputOptions,
 ):
     follow = flag("--follow", help="Continue with new records until Ctrl-C.")
@@ -91,6 +92,7 @@ class Plan(Selection):
         if self.range.stored:
             raise UsageError("-o stored: a copy resumes by itself; --restart copies from the beginning")
         dry_run = self.options.dry_run
+        self.options.check_dry_run(dry_run)
         if self.follow and (self.range.stop is not None or dry_run):
             raise UsageError(f"--follow has no end; {'--dry-run' if dry_run else 'the range'} has one")
 

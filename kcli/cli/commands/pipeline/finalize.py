@@ -61,7 +61,7 @@ def finalize(options: FinalizeOptions) -> int:
     folders = {word: look(Path(word)) for word in options.words}
     document = _planned(folders)
     document.view = view_of(options)
-    if document.of(OrphanRow) and confirmed(options, document, PlannedChange(names=["remove"])):
+    if document.of(OrphanRow) and confirmed(options, document, PlannedChange(names=["remove"], verb="delete")):
         for row, folder in zip(document.of(FolderRow), folders.values(), strict=True):
             remove(folder)
             row.result = "removed" if folder.orphans else "nothing to do"

@@ -18,6 +18,7 @@ from kcli.settings import ProducerSettings
 
 class RedriveOptions(NamedTopics, CommittedSelectionOptions, FilterOptions, ResumeOptions, ChangeOptions):
     execute = flag("--execute", "-y", "--yes", help="Apply the plan. Without it the plan is only shown.")
+    yes, expect = False, None
     count = record_limit()
     topic_headers = texts("--topic-header", metavar="NAME", help="A header that names the original topic. Repeatable.")
     partition_headers = texts(

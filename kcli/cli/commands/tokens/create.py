@@ -11,7 +11,7 @@ from kcli.cli.commands.tokens.rows import NewTokenRow, token_row
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions, dry_run
+from kcli.cli.parsing.groups import AppliedOptions, OutputOptions, dry_run
 from kcli.cli.parsing.option import span, text, texts
 from kcli.cli.runtime.answer import answer, say
 from kcli.errors import KcliError, UsageError
@@ -24,7 +24,7 @@ SHAPE = shape(
 )
 
 
-class CreateOptions(OutputOptions):
+class CreateOptions(AppliedOptions, OutputOptions):
     owner = text(
         "--owner",
         also=("--owner-principal",),
@@ -57,6 +57,7 @@ def create(options: CreateOptions) -> int:
     """Create a delegation token: its id is a user name, its HMAC the password, for SCRAM with
     sasl.delegation.token=true. The HMAC is printed only now, or written to a file that only you can read. Brokers
     require SASL or TLS for this."""
+    options.check_dry_run(options.dry_run)
     owner = None if options.owner is None else principal(options.owner)
     renewers = [principal(name) for name in dict.fromkeys(options.renewers)]
     lifetime = milliseconds_of(options.lifetime, "--max-lifetime")
@@ -67,7 +68,7 @@ def create(options: CreateOptions) -> int:
     async def work(cluster: Cluster, document: Document) -> None:
         if options.dry_run:
             await describe_tokens(cluster, [])
-            say(options, f"would create a token of {owner or 'whoever asks'}")
+            say(options, f"would create a token of {owner or 'this principal'}")
             return
         with _Private(path) as out:
             token = await create_token(cluster, owner, renewers, lifetime)

@@ -7,7 +7,7 @@ from kcli.cli.commands.tokens.changes import ChangeRow, change_each, find_tokens
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions, dry_run
+from kcli.cli.parsing.groups import AppliedOptions, OutputOptions, dry_run
 from kcli.cli.parsing.option import span
 from kcli.cli.runtime.answer import answer, words_of
 from kcli.model import Cluster
@@ -15,7 +15,7 @@ from kcli.model import Cluster
 SHAPE = shape("tokens.renew", "Delegation tokens with a new expiry, or with a planned one.", ChangeRow)
 
 
-class RenewOptions(OutputOptions):
+class RenewOptions(AppliedOptions, OutputOptions):
     period = span("--for", help="New lifetime from now, such as 12h or 7d (default: the broker's).")
     dry_run = dry_run()
 
@@ -30,6 +30,7 @@ kcli tokens renew nWPnUkAORGOvZcXJRbRTmQ --for 2d""",
 )
 def renew(options: RenewOptions) -> int:
     """Renew delegation tokens by their ids: they expire later, but not after their maximum lifetime."""
+    options.check_dry_run(options.dry_run)
     ids, period = words_of(options, "TOKEN, by its id"), milliseconds_of(options.period, "--for")
 
     async def work(cluster: Cluster, document: Document) -> int | None:

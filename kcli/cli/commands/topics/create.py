@@ -7,7 +7,7 @@ from kcli.admin.topics.topics import NewTopic, create_topics, describe_topics, w
 from kcli.cli.commands.configs.typed import pair
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedTopics, OutputOptions, WaitOptions
+from kcli.cli.parsing.groups import AppliedOptions, NamedTopics, OutputOptions, WaitOptions
 from kcli.cli.parsing.option import flag, integer, texts
 from kcli.cli.runtime.answer import answer, words_of
 from kcli.errors import BrokerError, KcliError, UsageError
@@ -32,7 +32,7 @@ class CreatedRow(Row, section="topics"):
 SHAPE = shape("topics.create", "Created topics.", CreatedRow)
 
 
-class CreateOptions(NamedTopics, WaitOptions, OutputOptions):
+class CreateOptions(NamedTopics, WaitOptions, AppliedOptions, OutputOptions):
     partitions = integer("-p", "--partitions", least=-1, help="Number of partitions; -1 is the broker's default.")
     replicas = integer(
         "-r", "--replication-factor", least=-1, help="Replicas of each partition; -1 is the broker's default."
@@ -55,6 +55,7 @@ kcli topics create orders -p 12 --dry-run      # the broker checks, nothing is c
 )
 def create(options: CreateOptions) -> int:
     """Create topics. Partitions and replicas default to the broker's configuration."""
+    options.check_dry_run(options.dry_run)
     wanted, patience = _wanted(options), options.wait_seconds
 
     async def work(cluster: Cluster, document: Document) -> None:

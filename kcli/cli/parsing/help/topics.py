@@ -149,14 +149,16 @@ For scripts and CI:
   kcli schema COMMAND                 The JSON schema of what a command prints.
   kcli COMMAND --help-json            The command's options as JSON.
   --timeout DURATION                  Exit 4 if the condition is not reached.
-  --execute (-y, --yes), --dry-run    Apply a plan; print it only.
+  --execute, --dry-run                Apply a plan; print it only.
+  --execute --expect N                Delete by a pattern, if N names match.
   lag --max-lag N                     Exit 3 if a group lags more.
   consume --fail-if-none              Exit 3 if no record matched.
   KCLI_BOOTSTRAP, KCLI_PROFILE        The cluster, from the environment.
   NO_COLOR                            No colours.
 
-Without a terminal there are no questions: a plan that is not confirmed by
---execute or --yes is printed as with --dry-run, and nothing is changed.
+Without a terminal there are no questions: a plan without --execute is printed
+as with --dry-run, and nothing is changed. -y (--yes) is enough for what asks
+[y/N] on a terminal.
 """
 
 SCHEMAS = """\

@@ -3,7 +3,7 @@
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 
-_0 = Option(name='start', flags=('--start',), metavar='TIME', help='Where to: earliest, latest, ISO 8601, epoch, -1h, today, 07:30.')
+_0 = Option(name='start', flags=('--start',), metavar='TIME', help='Where to: ISO 8601, epoch s or ms, -1h, today, 07:30.')
 _1 = Option(name='named_groups', flags=('-g', '--group'), multiple=True, metavar='GROUP', help='The group, instead of an argument.', also=('--groups',), word=True, panel='Names', folded=True)
 _2 = Option(name='literal', flags=('--literal',), kind='flag', help="Read names as they are. Default: a glob ('orders-*') or '^RE' (from the start of the name) is a pattern.", panel='Names', folded=True)
 _3 = Option(name='time_field', flags=('--time-field',), metavar='NAME', help="Use the time in this field of the value, such as ts or event.ts, not the record's timestamp.", panel='Times in values', folded=True)
@@ -13,23 +13,25 @@ _6 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPI
 _7 = Option(name='all_topics', flags=('--all-topics',), kind='flag', help='All topics the group has committed offsets of.')
 _8 = Option(name='undo_file', flags=('--undo-file',), metavar='FILE', help='File for the previous state. Default: a new file in ~/.local/state/kcli/undo.', panel='Plan')
 _9 = Option(name='no_undo', flags=('--no-undo',), kind='flag', help='Keep no undo file.', panel='Plan')
-_10 = Option(name='execute', flags=('--execute', '-y', '--yes'), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
-_11 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show the plan.', panel='Plan')
-_12 = Option(name='format', flags=('--format',), help='table (default), json, ndjson, yaml, csv, csv-safe, tsv or plain.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'), panel='Output')
-_13 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.', panel='Output')
-_14 = Option(name='wide', flags=('--wide',), kind='flag', help='Show all columns, uncut, with exact numbers, on a terminal too.', panel='Output', folded=True)
-_15 = Option(name='no_headers', flags=('--no-headers',), kind='flag', help='Print no titles in tables, CSV and TSV.', panel='Output', folded=True)
-_16 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Address of the cluster. Default: KCLI_BOOTSTRAP, the profile, localhost:9092.', panel='Connection', folded=True)
-_17 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Default: KCLI_PROFILE, its default_profile.', panel='Connection', folded=True)
-_18 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.', also=('--command-property', '--consumer-property', '--producer-property'), panel='Connection', folded=True)
-_19 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.', also=('--consumer.config', '--producer.config'), panel='Connection', folded=True)
-_20 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster advertises FROM (host:port, or host), for tunnels. Repeatable.', panel='Connection', folded=True)
-_21 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='Allow changes in this protected profile.', panel='Connection', folded=True)
-_22 = Option(name='trace', flags=('--trace',), kind='flag', help='Print a line on stderr for each frame on the wire.', panel='Connection', folded=True)
-_23 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='Append the lines of --trace to FILE.', panel='Connection', folded=True)
-_24 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Print only errors on stderr.', panel='Connection', folded=True)
-_25 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Print more on stderr.', panel='Connection', folded=True)
+_10 = Option(name='execute', flags=('--execute',), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
+_11 = Option(name='yes', flags=('-y', '--yes'), kind='flag', help='Answer the question with yes; for a delete together with --execute.', panel='Plan')
+_12 = Option(name='expect', flags=('--expect',), kind='int', metavar='N', help='Apply a plan by a pattern only if N names match.', least=1, panel='Plan')
+_13 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show the plan.', panel='Plan')
+_14 = Option(name='format', flags=('--format',), help='table (default), json, ndjson, yaml, csv, csv-safe, tsv or plain.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'), panel='Output')
+_15 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.', panel='Output')
+_16 = Option(name='wide', flags=('--wide',), kind='flag', help='Show all columns, uncut, with exact numbers, on a terminal too.', panel='Output', folded=True)
+_17 = Option(name='no_headers', flags=('--no-headers',), kind='flag', help='Print no titles in tables, CSV and TSV.', panel='Output', folded=True)
+_18 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Address of the cluster. Default: KCLI_BOOTSTRAP, the profile, localhost:9092.', panel='Connection', folded=True)
+_19 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Default: KCLI_PROFILE, its default_profile.', panel='Connection', folded=True)
+_20 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.', also=('--command-property', '--consumer-property', '--producer-property'), panel='Connection', folded=True)
+_21 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.', also=('--consumer.config', '--producer.config'), panel='Connection', folded=True)
+_22 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster advertises FROM (host:port, or host), for tunnels. Repeatable.', panel='Connection', folded=True)
+_23 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='Allow changes in this protected profile.', panel='Connection', folded=True)
+_24 = Option(name='trace', flags=('--trace',), kind='flag', help='Print a line on stderr for each frame on the wire.', panel='Connection', folded=True)
+_25 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='Append the lines of --trace to FILE.', panel='Connection', folded=True)
+_26 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Print only errors on stderr.', panel='Connection', folded=True)
+_27 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Print more on stderr.', panel='Connection', folded=True)
 
 COMMANDS = {
-    '': Command(name='rollback', run='kcli.cli.commands.groups.reset.rollback:rollback', description='Commit for a group the first offset of each partition whose record has that timestamp or a later one; with\n--time-field, that time in a field of its value. `consume --start TIME` begins with the same record. It is `groups\nreset --to @TIME` in short: the plan first, --execute applies it, an undo file takes it back.\n\n\x08\nExamples:\n  kcli rollback billing -t orders --start -2h                                                 # by timestamps\n  kcli rollback billing -t orders --start earliest --execute\n  kcli rollback billing -t orders --time-field event.ts --start 2026-03-01T09:00Z             # the plan\n  kcli rollback billing -t orders --time-field event.ts --start -2h --jitter 5m --execute', words='GROUP', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25)),
+    '': Command(name='rollback', run='kcli.cli.commands.groups.reset.rollback:rollback', description='Commit for a group the first offset of each partition whose record has that time or a later one in a\nfield of its value: what `consume --start TIME --time-field NAME` begins with. It is `groups reset --to @TIME\n--time-field NAME` in short: the plan first, --execute applies it, an undo file takes it back.\n\n\x08\nExamples:\n  kcli rollback billing -t orders --time-field event.ts --start 2026-03-01T09:00Z             # the plan\n  kcli rollback billing -t orders --time-field event.ts --start -2h --jitter 5m --execute', words='GROUP', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25, _26, _27)),
 }

@@ -69,7 +69,7 @@ def checkpoint(options: CheckpointOptions) -> int:
     state = read(place(options.words[0]))
     if options.reset_to is not None:
         return reset(options, options.reset_to.strip(), state)
-    if options.execute or options.dry_run or options.topics:
+    if options.execute or options.yes or options.dry_run or options.topics:
         raise UsageError("--execute, --dry-run and --topic go with --reset-to PLACE")
     document = Document(shape=SHAPE, view=view_of(options))
     document.of(CheckpointRow).append(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
+from kcli import SyncClient
+from kcli.settings import GroupSettings
 from tests.cli.conftest import Shell
 
 
@@ -68,18 +69,13 @@ def test_sentences_are_broken_at_spaces_and_a_command_never(kcli: Shell, topic: 
         )
 
 
-@pytest.mark.process
 def test_a_member_that_never_commits(kcli: Shell, topic: str) -> None:
     """A group that was reset once, and a member that reads everything and commits nothing."""
-    reader = kcli.start("consume", topic, "-g", topic, "-X", "enable.auto.commit=false")
-    try:
-        deadline = time.monotonic() + 30
-        while not json.loads(kcli.ok("groups", "members", topic, "-J"))["members"]:
-            assert time.monotonic() < deadline
+    group = GroupSettings(group=topic, auto_commit=False)
+    with SyncClient(kcli.bootstrap) as kafka, kafka.consumer(topic, group=group) as consumer:
+        while not consumer.poll(0.1):
+            pass
         done = kcli("groups", "why", topic, "--over", "8s")
-    finally:
-        reader.kill()
-        reader.communicate()
     text = done.stdout.decode()
     assert "its member has not committed for" in text
     assert "check that its consumers commit" in text
