@@ -122,7 +122,7 @@ def _answered_by(options: PlanOptions, planned: PlannedChange) -> bool:
         if not planned.by_pattern:
             raise UsageError("--expect is the number of names that a pattern matches; the line has no pattern")
         if options.expect != count:
-            raise UsageError(f"--expect {options.expect}: {plural(count, planned.noun)} match; nothing was changed")
+            raise UsageError(f"--expect {options.expect}: {_matched(planned)}; nothing was changed")
     if planned.by_pattern and planned.destroys:
         return options.execute and (options.yes or options.expect is not None)
     if planned.by_pattern or (planned.destroys and not _reversible(options, planned)):
@@ -133,12 +133,14 @@ def _answered_by(options: PlanOptions, planned: PlannedChange) -> bool:
 def _missing(planned: PlannedChange) -> str:
     """What a line without a terminal has to say for a change that is asked about."""
     if planned.by_pattern and planned.destroys:
-        count = len(planned.names)
-        return (
-            f"{plural(count, planned.noun)} match; nothing was changed: add --execute --expect {count}, "
-            "or --execute --yes for any number"
-        )
+        expected = f"--execute --expect {len(planned.names)}"
+        return f"{_matched(planned)}; nothing was changed: add {expected}, or --execute --yes for any number"
     return "--yes alone does not answer this question; nothing was changed: add --execute"
+
+
+def _matched(planned: PlannedChange) -> str:
+    count = len(planned.names)
+    return f"{plural(count, planned.noun)} {'matches' if count == 1 else 'match'}"
 
 
 def _reversible(options: PlanOptions, planned: PlannedChange) -> bool:
