@@ -3,7 +3,7 @@
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 
-_0 = Option(name='start', flags=('--start',), metavar='TIME', help='Where to: ISO 8601, epoch s or ms, -1h, today, 07:30.')
+_0 = Option(name='start', flags=('--start',), metavar='TIME', help='Where to: earliest, latest, ISO 8601, epoch, -1h, today, 07:30.')
 _1 = Option(name='named_groups', flags=('-g', '--group'), multiple=True, metavar='GROUP', help='The group, instead of an argument.', also=('--groups',), word=True, panel='Names', folded=True)
 _2 = Option(name='literal', flags=('--literal',), kind='flag', help="Read names as they are. Default: a glob ('orders-*') or '^RE' (from the start of the name) is a pattern.", panel='Names', folded=True)
 _3 = Option(name='time_field', flags=('--time-field',), metavar='NAME', help="Use the time in this field of the value, such as ts or event.ts, not the record's timestamp.", panel='Times in values', folded=True)
@@ -33,5 +33,5 @@ _26 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Print onl
 _27 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Print more on stderr.', panel='Connection', folded=True)
 
 COMMANDS = {
-    '': Command(name='rollback', run='kcli.cli.commands.groups.reset.rollback:rollback', description='Commit for a group the first offset of each partition whose record has that time or a later one in a\nfield of its value: what `consume --start TIME --time-field NAME` begins with. It is `groups reset --to @TIME\n--time-field NAME` in short: the plan first, --execute applies it, an undo file takes it back.\n\n\x08\nExamples:\n  kcli rollback billing -t orders --time-field event.ts --start 2026-03-01T09:00Z             # the plan\n  kcli rollback billing -t orders --time-field event.ts --start -2h --jitter 5m --execute', words='GROUP', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25, _26, _27)),
+    '': Command(name='rollback', run='kcli.cli.commands.groups.reset.rollback:rollback', description='Commit for a group the first offset of each partition whose record has that timestamp or a later one; with\n--time-field, that time in a field of its value. `consume --start TIME` begins with the same record. It is `groups\nreset --to @TIME` in short: the plan first, --execute applies it, an undo file takes it back.\n\n\x08\nExamples:\n  kcli rollback billing -t orders --start -2h                                                 # by timestamps\n  kcli rollback billing -t orders --start earliest --execute\n  kcli rollback billing -t orders --time-field event.ts --start 2026-03-01T09:00Z             # the plan\n  kcli rollback billing -t orders --time-field event.ts --start -2h --jitter 5m --execute', words='GROUP', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25, _26, _27)),
 }
