@@ -54,3 +54,4 @@ WIRE = dict.fromkeys(range(DOUBLE, SINT64 + 1), VARINT) | _WIDE | _LONG | _SHORT
 
 DEEPEST = 100  # messages and groups within one another, as Google's readers
 LARGEST_NUMBER = (1 << 29) - 1  # of a field
+MASK = (1 << 64) - 1  # a negative number is written as the varint of its 64 bits

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -14,8 +15,8 @@ from confluent_kafka.schema_registry import (
     SchemaRegistryClient,
     header_schema_id_serializer,
 )
-from confluent_kafka.schema_registry.json_schema import JSONSerializer
-from confluent_kafka.schema_registry.protobuf import ProtobufSerializer
+from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
+from confluent_kafka.schema_registry.protobuf import ProtobufDeserializer, ProtobufSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
 from google.protobuf.json_format import ParseDict
 
@@ -114,6 +115,50 @@ def test_records_of_confluents_json_serializer_are_read(
     by = ["--schema-registry", oracle.url]
     assert shell.ok("consume", topic, "-e", *by, "--where", "value.a == 1") == b'{"a":1}\n'
     assert shell.ok("consume", topic, "-e", *by, "--value-schema", "topic") == b'{"a":1}\n'
+
+
+def payload_of(shell: Shell, topic: str) -> bytes:
+    """The only value of a topic as it is stored."""
+    (envelope,) = shell.ok("consume", topic, "-e", "-J").splitlines()
+    value = json.loads(envelope)["value"]
+    return value.encode() if isinstance(value, str) else b64decode(value["base64"])
+
+
+def test_confluents_deserializer_reads_protobuf_that_kcli_wrote(
+    oracle: Oracle, theirs: SchemaRegistryClient, shell: Shell, tmp_path: Path
+) -> None:
+    topic = shell.topic()
+    file = tmp_path / "order.proto"
+    file.write_text(ORDER)
+    by = ["--schema-registry", oracle.url, "--value-schema"]
+    line = json.dumps(SHOWN).encode()
+    unknown = shell("produce", topic, *by, f"file:{file}", stdin=line)
+    assert (unknown.returncode, unknown.stderr.count(b"\n")) == (1, 1)
+    shell.ok("produce", topic, *by, f"file:{file}", "--register", stdin=line)
+    read = ProtobufDeserializer(type_of("shop.Order", ORDER), OPTIONS)
+    assert read(payload_of(shell, topic), SerializationContext(topic, MessageField.VALUE)) == message()
+    shell.ok("produce", topic, *by, f"file:{file}", stdin=line)
+    shell.ok("produce", topic, *by, "topic#shop.Order", stdin=line)
+    found = shell.ok("consume", topic, "-e", "--schema-registry", oracle.url).splitlines()
+    assert [json.loads(one) for one in found] == [SHOWN] * 3
+    file.write_text(ORDER.replace("int64 order_id", "int32 order_id"))
+    changed = shell("produce", topic, *by, f"file:{file}", stdin=line)
+    assert b"is another schema than the file" in changed.stderr
+
+
+def test_confluents_deserializer_reads_json_that_kcli_wrote(
+    oracle: Oracle, theirs: SchemaRegistryClient, shell: Shell, tmp_path: Path
+) -> None:
+    topic = shell.topic()
+    file = tmp_path / "note.json"
+    text = json.dumps({"title": "T", "type": "object", "properties": {"a": {"type": "integer"}}})
+    file.write_text(text)
+    by = ["--schema-registry", oracle.url, "--value-schema"]
+    shell.ok("produce", topic, *by, f"file:{file}", "--register", stdin=b'{"a": 1}')
+    read = JSONDeserializer(text, schema_registry_client=theirs)
+    assert read(payload_of(shell, topic), SerializationContext(topic, MessageField.VALUE)) == {"a": 1}
+    wrong = shell("produce", topic, *by, "topic", stdin=b'{"a": "x"}')
+    assert (wrong.returncode, wrong.stderr.count(b"\n")) == (1, 1)
 
 
 def test_a_header_names_the_schema_and_the_message() -> None:

@@ -106,6 +106,7 @@ class SchemaOptions(Options):
         help="Protobuf's fields as in the file (default), or in lowerCamelCase.",
         hidden=True,
     )
+    validate = flag("--validate", help="Hold values with a JSON schema against it.", hidden=True)
     fail_on_undecoded = flag("--fail-on-undecoded", help="Exit 1 if a key or value could not be decoded.")
 
 

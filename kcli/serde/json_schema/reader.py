@@ -5,11 +5,23 @@ from __future__ import annotations
 from kcli.serde.formats import read_json
 from kcli.serde.schemas.payloads import PayloadReader, Unreadable
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.serde.json_schema.validate import JsonValidator
+
 
 class JsonReader(PayloadReader):
+    """With a validator, a value that its schema forbids is unreadable too."""
+
+    def __init__(self, validator: JsonValidator | None = None) -> None:
+        self._validator = validator
+
     def json(self, data: bytes) -> bytes:
         try:
-            read_json(data)
+            value = read_json(data)
         except ValueError as problem:
             raise Unreadable(f"the payload is not JSON: {problem}") from None
+        violation = None if self._validator is None else self._validator.problem(value)
+        if violation is not None:
+            raise Unreadable(f"its schema forbids it: {violation}")
         return data

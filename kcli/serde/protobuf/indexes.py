@@ -7,7 +7,7 @@ A single 0 means the first message of the file; `02 00` says the same and is nev
 from __future__ import annotations
 
 from kcli.errors import DecodeError
-from kcli.proto.varint import read_varint
+from kcli.proto.varint import encode_varint, read_varint
 from kcli.serde.schemas.payloads import Unreadable
 
 MOST = 64
@@ -28,3 +28,10 @@ def read_indexes(data: bytes) -> tuple[tuple[int, ...], int]:
     except (IndexError, DecodeError):
         raise Unreadable("the payload ends before its message indexes do") from None
     return tuple(path) or (0,), at
+
+
+def write_indexes(path: tuple[int, ...]) -> bytes:
+    """The bytes before a payload of the message that the indexes name."""
+    if path == (0,):
+        return b"\0"
+    return b"".join(map(encode_varint, (len(path), *path)))

@@ -10,8 +10,8 @@ from binascii import b2a_base64
 
 from kcli.proto import protobuf_code as code
 from kcli.proto.plain.avro_texts import timestamp
+from kcli.serde.protobuf.schema.types import Message, camel
 from kcli.serde.protobuf.show import scalar, zero
-from kcli.serde.protobuf.types import Message, camel
 from kcli.serde.protobuf.wire import Payload
 from kcli.serde.schemas.payloads import Unreadable
 
@@ -118,7 +118,7 @@ def _any(shown: Shown, tree: Tree, depth: int) -> bool:
     return True
 
 
-_WRAPPERS = {
+WRAPPERS = {
     "Double": code.DOUBLE,
     "Float": code.FLOAT,
     "Int64": code.INT64,
@@ -137,5 +137,5 @@ KNOWN: dict[str, Show] = {
     "google.protobuf.ListValue": _list,
     "google.protobuf.Value": _value,
     "google.protobuf.Any": _any,
-    **{f"google.protobuf.{name}Value": _wrapper(kind) for name, kind in _WRAPPERS.items()},
+    **{f"google.protobuf.{name}Value": _wrapper(kind) for name, kind in WRAPPERS.items()},
 }

@@ -7,11 +7,11 @@ from binascii import Error as Base64Error
 
 from kcli.serde.protobuf.indexes import read_indexes
 from kcli.serde.protobuf.known_json import KNOWN
-from kcli.serde.protobuf.pool import Pool
+from kcli.serde.protobuf.schema.pool import Pool
+from kcli.serde.protobuf.schema.text import TextFile
+from kcli.serde.protobuf.schema.tokens import refuse
+from kcli.serde.protobuf.schema.types import Message, message_at
 from kcli.serde.protobuf.show import Shown
-from kcli.serde.protobuf.text import TextFile
-from kcli.serde.protobuf.tokens import refuse
-from kcli.serde.protobuf.types import Message, message_at
 from kcli.serde.protobuf.wire import Payload
 from kcli.serde.schemas.payloads import PayloadReader, Unreadable
 
@@ -19,7 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.serde.protobuf.types import Enum
+    from kcli.serde.protobuf.schema.types import Enum, Field
+    from kcli.serde.protobuf.write import ProtobufWriter
 
 
 class ProtobufSchema:
@@ -53,6 +54,29 @@ class ProtobufSchema:
             known = [name for name, type in self.types.items() if isinstance(type, Message) and not type.entry]
             raise refuse(f"it has no message {name}{did_you_mean(name, known)}")
         return found
+
+    def path(self, message: Message) -> tuple[int, ...]:
+        """The indexes of a message, counted as Java does: without the entries of maps. Raises SchemaRefused for one of
+        another file."""
+        to_do: list[tuple[tuple[int, ...], list[Message]]] = [((), self.messages)]
+        while to_do:
+            before, among = to_do.pop()
+            for number, found in enumerate(one for one in among if not one.entry):
+                if found is message:
+                    return (*before, number)
+                to_do.append(((*before, number), found.nested))
+        raise refuse(f"{message.name} is of a file that it imports; only its own messages have indexes")
+
+    def same(self, other: ProtobufSchema) -> bool:
+        """Whether payloads of one are payloads of the other, message by message, under the same names."""
+        return [_shape(one) for one in self.messages] == [_shape(one) for one in other.messages]
+
+    def writer(self, message: Message) -> ProtobufWriter:
+        """What writes values as this message."""
+        from kcli.serde.protobuf.known_write import KNOWN
+        from kcli.serde.protobuf.write import ProtobufWriter
+
+        return ProtobufWriter(message, self.types, KNOWN)
 
 
 class ProtobufReader(PayloadReader):
@@ -109,11 +133,27 @@ class IndexedReader(PayloadReader):
         return sum(reader.unknown for reader in self._readers.values())
 
 
+def _shape(message: Message) -> object:
+    """All that a message says about payloads and JSON; the types of its fields by their names."""
+    fields = [
+        (field.number, field.name, field.json_name, field.kind, field.repeated, field.packed, field.oneof, _type(field))
+        for _, field in sorted(message.fields.items())
+    ]
+    nested = sorted((_shape(one) for one in message.nested), key=str)
+    return message.name, message.entry, fields, nested
+
+
+def _type(field: Field) -> object:
+    if isinstance(field.type, Message):
+        return field.type.name
+    return None if field.type is None else (field.type.name, sorted(field.type.numbers.items()))
+
+
 def _file(text: str, pool: Pool) -> list[Message]:
     """The messages of a file: its text, or the base64 of its descriptor. Raises SchemaRefused."""
     stripped = text.strip()
     if stripped.isascii() and ";" not in stripped and "{" not in stripped and stripped:
-        from kcli.serde.protobuf.descriptor import DescriptorFile
+        from kcli.serde.protobuf.schema.descriptor import DescriptorFile
 
         try:
             data = b64decode(stripped, validate=True)
@@ -126,7 +166,7 @@ def _file(text: str, pool: Pool) -> list[Message]:
 def _known(texts: list[str]) -> list[str]:
     """The files of Google and Confluent that these import, by the beginnings of their paths; base64 does not show its
     own, so that it has them all."""
-    from kcli.serde.protobuf.known_types import FILES
+    from kcli.serde.protobuf.schema.known_types import FILES
 
     shown = "\n".join(texts)
     every = any(";" not in text for text in texts)

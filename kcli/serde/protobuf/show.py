@@ -10,7 +10,7 @@ from math import copysign
 from kcli.proto import protobuf_code as code
 from kcli.proto.avro_code import RATIO, ROOM
 from kcli.proto.plain.avro_texts import double, single
-from kcli.serde.protobuf.types import Enum, Message
+from kcli.serde.protobuf.schema.types import Enum, Message
 from kcli.serde.protobuf.wire import TOO_DEEP, ZERO
 from kcli.serde.schemas.payloads import Unreadable
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from kcli.serde.protobuf.types import Field
+    from kcli.serde.protobuf.schema.types import Field
     from kcli.serde.protobuf.wire import Tree
 
     Show = Callable[["Shown", Tree, int], bool]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from struct import Struct
 
 from kcli.proto import protobuf_code as code
-from kcli.serde.protobuf.types import Enum, Message
+from kcli.serde.protobuf.schema.types import Enum, Message
 from kcli.serde.schemas.payloads import Unreadable
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from kcli.serde.protobuf.types import Field
+    from kcli.serde.protobuf.schema.types import Field
 
     Tree = dict[int, Any]
 

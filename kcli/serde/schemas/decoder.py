@@ -127,10 +127,10 @@ class FieldDecoder:
             "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
         )
 
-    async def _reader(self, schema: Schema, name: bytes) -> int:
+    async def _reader(self, schema: Schema, framing: bytes) -> int:
         needed = await self.schemas.references(schema) if schema.references else []
-        reader = self._reader_of(schema, [referred.text for _, referred in needed])
-        indexes = name[GUID if name[0] else FRAME :]
+        reader = self._reader_of(schema, [(name, referred.text) for name, referred in needed])
+        indexes = framing[GUID if framing[0] else FRAME :]
         of_messages = indexed(schema, reader)
         if of_messages is not None and indexes:  # a header has them; the payload is bare
             try:

@@ -20,29 +20,35 @@ if TYPE_CHECKING:
     from kcli.serde.protobuf.reader import IndexedReader
     from kcli.serde.schemas.payloads import PayloadReader
 
-    References = list[str]
-    """The texts of schemas that one refers to, each after what it needs itself."""
+    References = list[tuple[str, str]]
+    """Names and texts of the schemas that one refers to, each after what it needs itself."""
     Reader = core.AvroReader | PayloadReader
     ReaderOf = Callable[[Schema, References], Reader]
 
 
-def reader_of(*, logical: bool = True, wrapped: bool = False, camel: bool = False) -> ReaderOf:
+def reader_of(*, logical: bool = True, wrapped: bool = False, camel: bool = False, validate: bool = False) -> ReaderOf:
     """Makes readers of schemas: of Avro they show logical types as texts or numbers, and unions plain or `wrapped`, of
-    Protobuf fields by the file's names or in `camel` case. What it returns raises SchemaRefused."""
+    Protobuf fields by the file's names or in `camel` case; values of JSON schemas are held against them if `validate`.
+    What it returns raises SchemaRefused."""
 
     def made(schema: Schema, referred: References) -> Reader:
+        texts = [text for _, text in referred]
         if schema.kind == PROTOBUF:
             from kcli.serde.protobuf.reader import IndexedReader, ProtobufSchema
 
-            return IndexedReader(ProtobufSchema(schema.text, referred), camel=camel)
+            return IndexedReader(ProtobufSchema(schema.text, texts), camel=camel)
         if schema.kind == JSON:
             from kcli.serde.json_schema.reader import JsonReader
 
-            return JsonReader()
+            if not validate:
+                return JsonReader()
+            from kcli.serde.json_schema.validate import JsonValidator
+
+            return JsonReader(JsonValidator(schema.text, referred))
         from kcli.serde.avro.parse import parse
         from kcli.serde.avro.program import avro_reader
 
-        return avro_reader(parse(schema.text, referred), logical=logical, wrapped=wrapped)
+        return avro_reader(parse(schema.text, texts), logical=logical, wrapped=wrapped)
 
     return made
 

@@ -16,6 +16,7 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 from grpc_tools import protoc
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 ORDER = """
@@ -125,6 +126,10 @@ def their_json(message: Message, *files: str, camel: bool = False) -> Any:
     return json.loads(text, parse_float=float)
 
 
+RANDOM = settings(
+    max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate]
+)
+"""Shrinking a message takes minutes."""
 KIND = FieldDescriptor
 _RANGES = {
     **dict.fromkeys((KIND.TYPE_INT32, KIND.TYPE_SINT32, KIND.TYPE_SFIXED32), (-(2**31), 2**31 - 1)),
@@ -140,6 +145,8 @@ def scalars(field: FieldDescriptor) -> st.SearchStrategy[Any]:
         return st.one_of(st.just(0), st.integers(*_RANGES[field.type]))
     if field.type == KIND.TYPE_ENUM:
         numbers = [value.number for value in field.enum_type.values]
+        if field.enum_type.full_name == "google.protobuf.NullValue":
+            return st.just(0)
         return st.sampled_from(numbers if field.enum_type.is_closed else [*numbers, 77])
     return {
         KIND.TYPE_DOUBLE: st.floats(), KIND.TYPE_FLOAT: st.floats(width=32), KIND.TYPE_BOOL: st.booleans(),

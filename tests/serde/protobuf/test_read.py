@@ -6,13 +6,13 @@ import json
 from contextlib import suppress
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kcli.serde.protobuf.reader import ProtobufReader, ProtobufSchema
 from kcli.serde.schemas.payloads import Unreadable
 from tests.each import each
-from tests.serde.protobuf.samples import EDITION, OLD, ORDER, messages, serialized, their_json
+from tests.serde.protobuf.samples import EDITION, OLD, ORDER, RANDOM, messages, serialized, their_json
 
 FILES = {"shop.Order": ORDER, "old.shop.Item": OLD, "ed.M": EDITION}
 SCHEMAS = {name: (ProtobufSchema(text), ProtobufSchema(serialized(text))) for name, text in FILES.items()}
@@ -38,7 +38,7 @@ def _plain(value: Any) -> Any:
 
 @each("name", list(FILES))
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@RANDOM
 def test_random_messages_are_shown_as_by_google(name: str, data: st.DataObject) -> None:
     message = data.draw(messages(name, FILES[name]))
     payload = message.SerializeToString()
@@ -50,7 +50,7 @@ def test_random_messages_are_shown_as_by_google(name: str, data: st.DataObject) 
 
 @each("name", list(FILES))
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@RANDOM
 def test_what_is_cut_or_changed_is_read_or_refused(name: str, data: st.DataObject) -> None:
     payload = bytearray(data.draw(messages(name, FILES[name])).SerializeToString())
     for _ in range(data.draw(st.integers(0, 3))):

@@ -14,7 +14,7 @@ from google.protobuf.descriptor_pool import Default
 from kcli.schemas import SchemaRefused
 from kcli.serde.protobuf.indexes import read_indexes
 from kcli.serde.protobuf.reader import IndexedReader, ProtobufReader, ProtobufSchema
-from kcli.serde.protobuf.types import Enum, Message, message_at
+from kcli.serde.protobuf.schema.types import Enum, Message, message_at
 from kcli.serde.schemas.payloads import Unreadable
 from tests.each import each
 from tests.serde.protobuf.samples import OLD, ORDER, descriptors, serialized

@@ -39,7 +39,7 @@ class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions):
     value_schema = text(
         "--value-schema",
         metavar="SPEC",
-        help="Values are JSON, and are stored as Avro: topic[@VERSION], SUBJECT[@VERSION], id:N, file:PATH.",
+        help="Values are JSON, stored by a schema: topic[@VERSION], SUBJECT[@VERSION], id:N, file:PATH.",
     )
     key_schema = text("--key-schema", metavar="SPEC", help="The same for keys.")
     schema_registry = text("--schema-registry", metavar="URL", help="Where the schemas are.")

@@ -174,14 +174,15 @@ by consume, tail and count: Avro and Protobuf as JSON, JSON Schema as it is.
   --raw-value            Do not decode.
   --logical raw          Dates, times and decimals as they are stored.
   --avro-json            Avro's own JSON: {"int": 1}, bytes as strings.
+  --validate             Hold values with a JSON schema against it.
   --proto-names json     Protobuf's fields in lowerCamelCase.
   --fail-on-undecoded    Exit 1 if a key or value could not be decoded.
 
 Filters and templates see what is decoded; -J holds what is stored. A value that
 cannot be decoded is shown as stored, and counted in a note at the end.
 
-kcli produce --value-schema SPEC reads JSON and stores Avro; --register puts
-a file into the registry.
+kcli produce --value-schema SPEC reads JSON and stores Avro, Protobuf or JSON
+that the schema allows; --register puts a file into the registry.
 
   kcli consume orders -e --schema-registry http://localhost:8081
   kcli produce orders --value-schema topic -X schema.registry.url=http://sr:8081

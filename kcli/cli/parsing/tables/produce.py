@@ -11,7 +11,7 @@ _4 = Option(name='whole', flags=('--whole',), kind='flag', help='Each FILE (or s
 _5 = Option(name='input', flags=('--input',), help="lines (default), envelopes of consume -J, JSON values or an array of them, kcat's -J lines.", choices=('lines', 'json', 'json-values', 'kcat'))
 _6 = Option(name='template', flags=('-f',), metavar='FORMAT', help='The form of a line: %s value, %k key, %h{NAME} header, %T time, %p.')
 _7 = Option(name='value_format', flags=('--value-format',), help='msgpack: values are JSON, and are stored as msgpack.', choices=('plain', 'msgpack'))
-_8 = Option(name='value_schema', flags=('--value-schema',), metavar='SPEC', help='Values are JSON, and are stored as Avro: topic[@VERSION], SUBJECT[@VERSION], id:N, file:PATH.')
+_8 = Option(name='value_schema', flags=('--value-schema',), metavar='SPEC', help='Values are JSON, stored by a schema: topic[@VERSION], SUBJECT[@VERSION], id:N, file:PATH.')
 _9 = Option(name='key_schema', flags=('--key-schema',), metavar='SPEC', help='The same for keys.')
 _10 = Option(name='schema_registry', flags=('--schema-registry',), metavar='URL', help='Where the schemas are.')
 _11 = Option(name='register', flags=('--register',), kind='flag', help='Register the file of --value-schema or --key-schema.')

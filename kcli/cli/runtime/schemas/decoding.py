@@ -27,7 +27,10 @@ class Decoding:
         self.registry = registry
         self.strict: bool = options.fail_on_undecoded
         self._reader_of = reader_of(
-            logical=options.logical != "raw", wrapped=options.avro_json, camel=options.proto_names == "json"
+            logical=options.logical != "raw",
+            wrapped=options.avro_json,
+            camel=options.proto_names == "json",
+            validate=options.validate,
         )
         self._specs = {
             kind: SchemaSpec(spec, kind, registered=registry is not None)

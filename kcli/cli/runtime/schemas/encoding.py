@@ -1,4 +1,4 @@
-"""Keys and values as Avro: JSON that is read, and what is sent of it by a schema."""
+"""Keys and values by a schema: JSON that is read, and what is sent of it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 from kcli.cli.runtime.schemas.spec import SchemaSpec
 from kcli.errors import UsageError
-from kcli.schemas import AVRO
+from kcli.serde.schemas.writers import same, writer_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kcli.client import Client
     from kcli.registry.settings import RegistrySettings
     from kcli.schemas import Schema
+    from kcli.serde.schemas.readers import References
 
     Encode = Callable[[bytes], bytes]
     """A key or a value as it is sent. Raises ValueError for one that does not fit."""
@@ -39,35 +40,31 @@ class Encoding:
         """Look the schemas up, before a record is read. Raises KcliError."""
         for kind, spec in self._specs.items():
             schema, referred = await spec.schema(topic, client)
-            if schema.kind != AVRO:
-                raise UsageError(f"--{kind}-schema: {schema.name} is of the kind {schema.kind}; produce writes Avro")
             _refuse_rules(schema)
             frame = b""
             if not spec.of_file:
                 frame = b"\0" + schema.id.to_bytes(4, "big")
             elif self.registry is not None:
-                frame = b"\0" + (await self._id(spec, schema, topic, client)).to_bytes(4, "big")
-            setattr(self, kind, _encoder(schema, referred, frame))
+                frame = b"\0" + (await self._id(spec, schema, referred, topic, client)).to_bytes(4, "big")
+            setattr(self, kind, _encoder(schema, referred, spec.message, frame))
 
-    async def _id(self, spec: SchemaSpec, schema: Schema, topic: str, client: Client) -> int:
+    async def _id(self, spec: SchemaSpec, schema: Schema, referred: References, topic: str, client: Client) -> int:
         """The id of a file's schema: the one that it has, or with --register a new one."""
         subject = spec.subject(topic)
         if self.register:
+            if referred:
+                raise UsageError(
+                    f"{schema.name} imports {referred[0][0]}, which --register does not register; "
+                    "use kcli registry register with --reference"
+                )
             return await client.schemas.register(subject, schema.replace(subject=""))
         latest = await client.schemas.latest(subject)
-        if _same(latest, schema):
+        needed = await client.schemas.references(latest) if latest.references else []
+        if same(latest, schema, [(name, one.text) for name, one in needed], referred):
             return latest.id
         raise UsageError(
             f"the latest version of {subject} is another schema than the file; --register registers the file"
         )
-
-
-def _same(one: Schema, other: Schema) -> bool:
-    """Whether two texts are one schema to readers."""
-    from kcli.serde.avro.canonical import canonical
-    from kcli.serde.avro.parse import parse
-
-    return one.kind == other.kind and canonical(parse(one.text)) == canonical(parse(other.text))
 
 
 def _refuse_rules(schema: Schema) -> None:
@@ -81,31 +78,14 @@ def _refuse_rules(schema: Schema) -> None:
                 raise UsageError(f"{schema.name} has the rule {name} ({kind}) for writing, which kcli does not run")
 
 
-def _encoder(schema: Schema, referred: list[str], frame: bytes) -> Encode:
-    from kcli.serde.avro.exact import BadValue, read_json
-    from kcli.serde.avro.parse import parse
-    from kcli.serde.avro.write import AvroWriter
-
-    parsed = parse(schema.text, referred)
-    writer = AvroWriter(parsed)
-    texts = parsed.kind == "string"
+def _encoder(schema: Schema, referred: References, message: str, frame: bytes) -> Encode:
+    write = writer_of(schema, referred, message=message, framed=bool(frame))
 
     def encode(data: bytes) -> bytes:
         try:
             text = data.decode()
         except UnicodeDecodeError:
             raise ValueError("is not UTF-8") from None
-        try:
-            value = read_json(text)
-        except ValueError as problem:
-            if not texts:
-                raise ValueError(f"is not JSON: {problem}") from None
-            value = text
-        if texts and not isinstance(value, str):
-            value = text  # a key such as 42 is a text here
-        try:
-            return frame + writer.write(value)
-        except BadValue as problem:
-            raise ValueError(str(problem)) from None
+        return frame + write(text)
 
     return encode

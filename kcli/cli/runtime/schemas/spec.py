@@ -11,8 +11,10 @@ from kcli.schemas import AVRO, JSON, PROTOBUF, Schema
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.client import Client
+    from kcli.serde.schemas.readers import References
 
 
+MOST_IMPORTS = 200
 SUFFIXES = {".proto": PROTOBUF, ".json": JSON}
 """What a file is by the end of its name; Avro with any other."""
 
@@ -52,11 +54,12 @@ class SchemaSpec:
         """The subject of a topic, by the name that Confluent's serializers give it."""
         return f"{topic}-{self._kind}" if self._subject == "topic" or self._text is not None else self._subject
 
-    async def schema(self, topic: str, client: Client) -> tuple[Schema, list[str]]:
-        """The schema for a topic, and the texts of those that it refers to. Raises KcliError."""
+    async def schema(self, topic: str, client: Client) -> tuple[Schema, References]:
+        """The schema for a topic, and those that it refers to. Raises KcliError."""
         if self._text is not None:
             kind = SUFFIXES.get(os.path.splitext(str(self._file))[1], AVRO)
-            return Schema(kind=kind, text=self._text, subject=str(self._file)), []
+            referred = imported(str(self._file), self._text) if kind == PROTOBUF else []
+            return Schema(kind=kind, text=self._text, subject=str(self._file)), referred
         if self._id is not None:
             found = await client.schemas.by_id(int(self._id))
         else:
@@ -66,7 +69,29 @@ class SchemaSpec:
             else:
                 found = await client.schemas.version(subject, int(self._version))
         needed = await client.schemas.references(found) if found.references else []
-        return found, [schema.text for _, schema in needed]
+        return found, [(name, schema.text) for name, schema in needed]
+
+
+def imported(path: str, text: str) -> References:
+    """The files that a `.proto` file imports, and those that they import, from its own folder: names and texts, each
+    after what it imports itself. What is not there is not in it: the schema's reader names the type that is missing."""
+    folder = os.path.dirname(path)
+    found: dict[str, str] = {}
+    begun = {path}
+
+    def visit(text: str) -> None:
+        for name in re.findall(r'^\s*import\s+(?:public\s+|weak\s+)?"([^"\n]+)"\s*;', text, re.MULTILINE):
+            file = os.path.join(folder, name)
+            if file in begun or len(begun) > MOST_IMPORTS or not os.path.isfile(file):
+                continue
+            begun.add(file)
+            with open(file, encoding="utf-8", errors="replace") as opened:
+                inner = opened.read()
+            visit(inner)
+            found[name] = inner
+
+    visit(text)
+    return list(found.items())
 
 
 def _parted(spec: str) -> tuple[str, str]:

@@ -115,3 +115,82 @@ def test_a_schema_that_is_not_there_sends_nothing(kcli: Shell, folder: str) -> N
     done = kcli("produce", kcli.topic(1), "--schema-registry", folder, "--value-schema", "id:9", stdin=HI)
     assert done.returncode == 1
     assert done.stderr.count(b"\n") == 1
+
+
+PROTO = (
+    'syntax = "proto3"; import "google/protobuf/timestamp.proto";\n message M { int64 id = 1; string text = 2; '
+    "google.protobuf.Timestamp at = 3; message In { int32 x = 1; } } message N { M m = 1; }"
+)
+AT = b'{"id":"7","text":"hi","at":"2026-11-24T10:00:00Z"}'
+
+
+@pytest.fixture
+def protos(tmp_path: Path) -> str:
+    subject = tmp_path / "subjects" / "notes-value"
+    subject.mkdir(parents=True)
+    (subject / "1.proto").write_text(PROTO)
+    (tmp_path / "ids").mkdir()
+    (tmp_path / "ids" / "7.proto").write_text(PROTO)
+    (tmp_path / "ids" / "8.json").write_text('{"type":"object","properties":{"a":{"type":"integer"}}}')
+    return f"file:{tmp_path}"
+
+
+def test_json_is_stored_as_protobuf_with_the_indexes_of_its_message(kcli: Shell, protos: str) -> None:
+    name = kcli.topic(1)
+    by = ["--schema-registry", protos, "--value-schema"]
+    kcli.ok("produce", name, *by, "id:7", stdin=b'{"id": 7, "text": "hi", "at": "2026-11-24T11:00:00+01:00"}')
+    kcli.ok("produce", name, *by, "id:7#N", stdin=b'{"m": {"id": "8"}}')
+    kcli.ok("produce", name, *by, "id:7#M.In", stdin=b'{"x": 1}')
+    first, second, third = (value for _, value in stored(kcli, name))
+    assert first is not None
+    assert first.startswith(b"\0\0\0\0\7\0\x08\7\x12\2hi\x1a")
+    assert (second, third) == (b"\0\0\0\0\7\2\2\x0a\2\x08\x08", b"\0\0\0\0\7\4\0\0\x08\1")
+    shown = AT + b'\n{"m":{"id":"8"}}\n{"x":1}\n'
+    assert kcli.ok("consume", name, "-e", "--schema-registry", protos) == shown
+
+
+def test_a_proto_file_alone_writes_bare_payloads_and_finds_its_imports(kcli: Shell, tmp_path: Path) -> None:
+    name = kcli.topic(1)
+    (tmp_path / "base.proto").write_text('syntax = "proto3"; package b; message Base { int32 x = 1; }')
+    file = tmp_path / "use.proto"
+    file.write_text('syntax = "proto3";\nimport "base.proto";\nmessage Use { b.Base base = 1; }')
+    kcli.ok("produce", name, "--value-schema", f"file:{file}", stdin=b'{"base": {"x": 5}}')
+    assert stored(kcli, name) == [(None, b"\x0a\2\x08\5")]
+    assert kcli.ok("consume", name, "-e", "--value-schema", f"file:{file}") == b'{"base":{"x":5}}\n'
+    (tmp_path / "base.proto").unlink()
+    gone = kcli("produce", name, "--value-schema", f"file:{file}", stdin=b"{}")
+    assert (gone.returncode, gone.stderr.count(b"\n")) == (1, 1)
+    assert b"b.Base, the type of base, is in none of its files" in gone.stderr
+
+
+@pytest.mark.parametrize(
+    ("spec", "line", "says"),
+    [
+        ("id:7", b'{"id": "x"}', 'input line 1: id: "x" is not an int64'),
+        ("id:7", b'{"idd": 1}', "M has no field idd; did you mean id"),
+        ("id:7", b"nix", "input line 1: is not JSON"),
+        ("id:7#O", b"{}", "it has no message O"),
+        ("id:8", b'{"a": "x"}', 'input line 1: a: "x" is not of type "integer"'),
+        ("id:8", b"[1]", 'input line 1: [1] is not of type "object"'),
+        ("id:8", b"{", "input line 1: is not JSON"),
+    ],
+)
+def test_protobuf_and_json_that_do_not_fit(kcli: Shell, protos: str, spec: str, line: bytes, says: str) -> None:
+    name = kcli.topic(1)
+    done = kcli("produce", name, "--schema-registry", protos, "--value-schema", spec, stdin=line + b"\n")
+    assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
+    assert says in done.stderr.decode()
+    assert stored(kcli, name) == []
+
+
+def test_values_with_a_json_schema_are_held_against_it_and_stored_as_they_are(kcli: Shell, protos: str) -> None:
+    name = kcli.topic(1)
+    by = ["--schema-registry", protos]
+    kcli.ok("produce", name, *by, "--value-schema", "id:8", stdin=b'{"a": 1 }')
+    assert stored(kcli, name) == [(None, b'\0\0\0\0\x08{"a": 1 }')]
+    kcli.ok("produce", name, "--whole", stdin=b'\0\0\0\0\x08{"a": "x"}')
+    assert kcli.ok("consume", name, "-e", *by) == b'{"a": 1 }\n{"a": "x"}\n'
+    done = kcli("consume", name, "-e", *by, "--validate", "--fail-on-undecoded")
+    assert done.returncode == 1
+    assert done.stdout == b'{"a": 1 }\n\0\0\0\0\x08{"a": "x"}\n'
+    assert b'its schema forbids it: a: "x" is not of type "integer"' in done.stderr

@@ -7,14 +7,14 @@ looked up by its path: the types of all files that a schema refers to are known 
 from __future__ import annotations
 
 from kcli.proto import protobuf_code as code
-from kcli.serde.protobuf.features import EDITION, PROTO2, PROTO3, changed
-from kcli.serde.protobuf.tokens import Tokens
-from kcli.serde.protobuf.types import PACKABLE, Enum, Field, Message
+from kcli.serde.protobuf.schema.features import EDITION, PROTO2, PROTO3, changed
+from kcli.serde.protobuf.schema.tokens import Tokens
+from kcli.serde.protobuf.schema.types import PACKABLE, Enum, Field, Message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.serde.protobuf.features import Features
-    from kcli.serde.protobuf.pool import Pool
+    from kcli.serde.protobuf.schema.features import Features
+    from kcli.serde.protobuf.schema.pool import Pool
 
 DEEPEST = 32  # messages within one another, as protoc
 LABELS = ("optional", "required", "repeated")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from kcli.proto import protobuf_code as code
-from kcli.serde.protobuf.tokens import refuse
-from kcli.serde.protobuf.types import PACKABLE, Enum, Field, Message
+from kcli.serde.protobuf.schema.tokens import refuse
+from kcli.serde.protobuf.schema.types import PACKABLE, Enum, Field, Message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.serde.protobuf.features import Features
+    from kcli.serde.protobuf.schema.features import Features
 
 MOST_NAMES = 10_000
 

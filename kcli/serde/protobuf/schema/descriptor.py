@@ -5,17 +5,17 @@ from __future__ import annotations
 from functools import cache
 
 from kcli.proto import protobuf_code as code
-from kcli.serde.protobuf.features import EDITION, PROTO2, PROTO3
-from kcli.serde.protobuf.pool import Pool
-from kcli.serde.protobuf.text import LABELS, TextFile
-from kcli.serde.protobuf.tokens import refuse
-from kcli.serde.protobuf.types import PACKABLE, Enum, Field, Message
+from kcli.serde.protobuf.schema.features import EDITION, PROTO2, PROTO3
+from kcli.serde.protobuf.schema.pool import Pool
+from kcli.serde.protobuf.schema.text import LABELS, TextFile
+from kcli.serde.protobuf.schema.tokens import refuse
+from kcli.serde.protobuf.schema.types import PACKABLE, Enum, Field, Message
 from kcli.serde.protobuf.wire import Payload
 from kcli.serde.schemas.payloads import Unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.serde.protobuf.features import Features
+    from kcli.serde.protobuf.schema.features import Features
     from kcli.serde.protobuf.wire import Tree
 
 _FEATURES = (
@@ -31,7 +31,7 @@ FILE, MESSAGE, FIELD, ENUM = 50, 12, 21, 7
 
 @cache
 def _file_type() -> Message:
-    from kcli.serde.protobuf.known_types import DESCRIPTOR
+    from kcli.serde.protobuf.schema.known_types import DESCRIPTOR
 
     return TextFile(DESCRIPTOR, Pool()).messages[0]
 

@@ -1,0 +1,1 @@
+"""Schemas of Protobuf: texts and descriptors of files into types."""

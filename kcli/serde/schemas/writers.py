@@ -1,0 +1,110 @@
+"""Writers of the schemas that a registry has, by kind: JSON in, payloads out; and when two texts are one schema."""
+
+from __future__ import annotations
+
+import json
+
+from kcli.schemas import AVRO, JSON, PROTOBUF
+from kcli.serde.avro.exact import BadValue, read_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kcli.schemas import Schema
+    from kcli.serde.protobuf.reader import ProtobufSchema
+    from kcli.serde.schemas.readers import References
+
+    Write = Callable[[str], bytes]
+    """The payload of a JSON text, behind what a frame has in front of it. Raises ValueError."""
+
+
+def writer_of(schema: Schema, referred: References, *, message: str = "", framed: bool = True) -> Write:
+    """The writer of a schema; `message` names one of Protobuf, whose indexes are in front of a `framed` payload. Raises
+    SchemaRefused and UsageError."""
+    if schema.kind == PROTOBUF:
+        return _protobuf(schema, referred, message, framed)
+    if schema.kind == JSON:
+        return _json(schema, referred)
+    return _avro(schema, referred)
+
+
+def same(one: Schema, other: Schema, needed: References, own_needed: References) -> bool:
+    """Whether two texts are one schema to readers. `needed` are the schemas that `one` refers to, `own_needed` those of
+    `other`. Raises SchemaRefused."""
+    if one.kind != other.kind:
+        return False
+    if one.kind == JSON:
+        return bool(json.loads(one.text) == json.loads(other.text))
+    if one.kind == PROTOBUF:
+        from kcli.serde.protobuf.reader import ProtobufSchema
+
+        return ProtobufSchema(one.text, texts(needed)).same(ProtobufSchema(other.text, texts(own_needed)))
+    from kcli.serde.avro.canonical import canonical
+    from kcli.serde.avro.parse import parse
+
+    return canonical(parse(one.text, texts(needed))) == canonical(parse(other.text, texts(own_needed)))
+
+
+def texts(referred: References) -> list[str]:
+    return [text for _, text in referred]
+
+
+def _avro(schema: Schema, referred: References) -> Write:
+    from kcli.serde.avro.parse import parse
+    from kcli.serde.avro.write import AvroWriter
+
+    assert schema.kind == AVRO
+    parsed = parse(schema.text, texts(referred))
+    writer = AvroWriter(parsed)
+    of_text = parsed.kind == "string"
+
+    def write(text: str) -> bytes:
+        try:
+            value = read_json(text)
+        except ValueError as problem:
+            if not of_text:
+                raise ValueError(f"is not JSON: {problem}") from None
+            value = text
+        if of_text and not isinstance(value, str):
+            value = text  # a key such as 42 is a text here
+        return writer.write(value)
+
+    return write
+
+
+def _protobuf(schema: Schema, referred: References, message: str, framed: bool) -> Write:
+    from kcli.serde.protobuf.indexes import write_indexes
+    from kcli.serde.protobuf.reader import ProtobufSchema
+
+    read: ProtobufSchema = ProtobufSchema(schema.text, texts(referred))
+    chosen = read.message(message)
+    writer = read.writer(chosen)
+    front = write_indexes(read.path(chosen)) if framed else b""
+
+    def write(text: str) -> bytes:
+        return front + writer.write(_value(text))
+
+    return write
+
+
+def _json(schema: Schema, referred: References) -> Write:
+    from kcli.serde.json_schema.validate import JsonValidator
+
+    validator = JsonValidator(schema.text, referred)
+
+    def write(text: str) -> bytes:
+        _value(text)
+        problem = validator.problem(json.loads(text))
+        if problem is not None:
+            raise BadValue(problem)
+        return text.encode()
+
+    return write
+
+
+def _value(text: str) -> object:
+    try:
+        return read_json(text)
+    except ValueError as problem:
+        raise ValueError(f"is not JSON: {problem}") from None
