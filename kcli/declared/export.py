@@ -13,11 +13,12 @@ from kcli.admin.quotas.quotas import describe_quotas
 from kcli.admin.topics.topics import describe_topics
 from kcli.admin.users.users import describe_users
 from kcli.asking.fan_out import bad, good
-from kcli.declared.kinds import acls, configs, quotas
+from kcli.declared.kinds import acls, configs, quotas, schemas
 from kcli.declared.kinds.users import variable
 from kcli.declared.schema import ID, SECTIONS
 from kcli.errors import BrokerError, ConnectError, KcliError, UnsupportedVersion
 from kcli.model import Cluster
+from kcli.registry.client import RegistryClient
 from kcli.text.names import Names
 
 NONE_THERE = (codes.SECURITY_DISABLED,)
@@ -26,7 +27,15 @@ NONE_THERE = (codes.SECURITY_DISABLED,)
 class Export:
     """The result: the `document`, notes, and what could not be read, by section."""
 
-    def __init__(self, cluster: Cluster, *, names: Names | None = None, internal: bool = False) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        *,
+        names: Names | None = None,
+        internal: bool = False,
+        registry: RegistryClient | None = None,
+    ) -> None:
+        """Schemas are exported where a registry is given."""
         self.document: dict[str, Any] = {"schema": ID}
         self.remarks: list[str] = []
         self.failed: dict[str, KcliError] = {}
@@ -34,6 +43,7 @@ class Export:
         self._names = names or Names()
         self._matched: set[str] = set()
         self._internal = internal
+        self._registry = registry
 
     async def read(self, sections: Sequence[str] = SECTIONS) -> None:
         """Read the sections. What fails is missing, with a note; raises KcliError where the cluster is
@@ -44,6 +54,7 @@ class Export:
             "users": self._users,
             "quotas": self._quotas,
             "acls": self._acls,
+            "schemas": self._schemas,
         }
         for name in (one for one in SECTIONS if one in sections):
             try:
@@ -133,3 +144,9 @@ class Export:
 
     async def _acls(self) -> list[dict[str, Any]]:
         return acls.entries(acl for acl in await describe_acls(self._cluster) if self._wanted(acl.principal))
+
+    async def _schemas(self) -> dict[str, Any]:
+        if self._registry is None:
+            return {}
+        subjects = sorted(name for name in await self._registry.subjects() if self._wanted(name))
+        return await schemas.exported(self._registry, subjects)

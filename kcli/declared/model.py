@@ -13,6 +13,7 @@ from kcli.admin.configs.resources import Resource
 from kcli.admin.quotas.quotas import Entity
 from kcli.config.secrets.sources import Source
 from kcli.errors import KcliError
+from kcli.schemas import Schema
 from kcli.values import Frozen, Value, field
 
 ADD, CHANGE, REMOVE = "+", "~", "-"
@@ -53,6 +54,15 @@ class Login(Value):
     place: str = ""
 
 
+class Subject(Value):
+    """A declared subject of a schema registry. Without a text only its level is declared; a reference without a version
+    has -1: the latest."""
+
+    schema: Schema = Schema()
+    level: str | None = None
+    place: str = ""
+
+
 class Declared(Value):
     """All files together. `absent` is by section what must not exist, `scope` by section the patterns of what the
     files speak for."""
@@ -62,9 +72,11 @@ class Declared(Value):
     users: dict[tuple[str, str], Login] = field(factory=dict)  # by name and mechanism
     quotas: dict[Entity, Settings] = field(factory=dict)
     acls: dict[Acl, str] = field(factory=dict)  # to place
+    schemas: dict[str, Subject] = field(factory=dict)
     absent_topics: dict[str, str] = field(factory=dict)
     absent_users: dict[tuple[str, str], str] = field(factory=dict)
     absent_acls: dict[Acl, str] = field(factory=dict)
+    absent_schemas: dict[str, str] = field(factory=dict)
     scope: dict[str, list[str]] = field(factory=dict)
 
     def selected(self, section: str, name: str) -> bool:

@@ -12,32 +12,45 @@ from types import ModuleType
 
 from kcli.asking.fan_out import pauses
 from kcli.backoff import repeat
-from kcli.declared.kinds import acls, configs, quotas, topics, users
+from kcli.declared.kinds import acls, configs, quotas, schemas, topics, users
 from kcli.declared.model import Declared, Step
 from kcli.declared.secrets import Secrets
 from kcli.errors import ConnectError, KcliError, UsageError
 from kcli.model import Cluster
+from kcli.registry.client import RegistryClient
 
 PATIENCE = 30.0
 """Seconds until brokers have learned what a controller has done."""
 KINDS: dict[str, ModuleType] = {"users": users, "topics": topics, "configs": configs, "quotas": quotas, "acls": acls}
-OF = {"user": users, "topic": topics, "quota": quotas, "acl": acls}
+OF = {"user": users, "topic": topics, "quota": quotas, "acl": acls, "schema": schemas}
 
 
 class Plan:
     """What has to be done for the cluster to be as it is declared."""
 
-    def __init__(self, cluster: Cluster, declared: Declared, *, prune: bool = False, secrets: bool = False) -> None:
-        """`prune`: what is absent or in scope and undeclared goes; `secrets`: they are set again."""
+    def __init__(
+        self,
+        cluster: Cluster,
+        declared: Declared,
+        *,
+        prune: bool = False,
+        secrets: bool = False,
+        registry: RegistryClient | None = None,
+    ) -> None:
+        """`prune`: what is absent or in scope and undeclared goes; `secrets`: they are set again; `registry` is where
+        declared schemas go."""
         if prune and not any(declared.scope.values()) and not _absent(declared):
             raise UsageError(
                 "--prune removes only what is within a scope, and no file has one; for example "
                 "`scope: {topics: [orders-*]}`"
             )
+        if registry is None and _schemas_of(declared, prune=prune):
+            raise UsageError(schemas.NO_REGISTRY)
         self._cluster = cluster
         self._declared = declared
         self._prune = prune
         self._again = secrets
+        self._registry = registry
         self.secrets = Secrets()
         self.steps: list[Step] = []
         self.failed: dict[str, KcliError] = {}
@@ -47,18 +60,20 @@ class Plan:
 
     async def look(self) -> None:
         """Compare with the cluster. Raises KcliError where it cannot be reached; what else fails is in `failed`."""
-        asked = [name for name in KINDS if self._concerned(name)]
+        asked = [name for name in (*KINDS, "schemas") if self._concerned(name)]
         answers = await asyncio.gather(*(self._look(name) for name in asked))
         every = [step for steps in answers for step in steps]
         if not self._prune:
-            left = [step for step in every if step.order in (topics.DELETE, users.DELETE, acls.DELETE)]
+            left = [step for step in every if step.order in (topics.DELETE, users.DELETE, acls.DELETE, schemas.DELETE)]
             self.kept = len(left)
             every = [step for step in every if step not in left]
         self.steps = sorted(every, key=lambda step: step.order)
 
     async def _look(self, name: str) -> list[Step]:
-        plan: Callable[..., object] = KINDS[name].plan
         try:
+            if name == "schemas":
+                return await schemas.plan(self._registry, self._declared, prune=self._prune)
+            plan: Callable[..., object] = KINDS[name].plan
             steps: list[Step] = await plan(self._cluster, self._declared, prune=self._prune, secrets=self._again)  # type: ignore[misc]
         except KcliError as error:
             if isinstance(error, ConnectError):
@@ -94,7 +109,7 @@ class Plan:
 
         async def look() -> bool:
             nonlocal left
-            again = Plan(self._cluster, self._declared, prune=self._prune)
+            again = Plan(self._cluster, self._declared, prune=self._prune, registry=self._registry)
             await again.look()
             left = {(step.kind, step.name, item.what) for step in again.steps for item in step.items} & done
             return not left
@@ -106,7 +121,10 @@ class Plan:
         for (_, kind), group in groupby(self.ready, key=lambda step: (step.order, _kind(step))):
             steps = list(group)
             try:
-                await kind.carry_out(self._cluster, steps, self.secrets, dry_run=dry_run)
+                if kind is schemas:
+                    await schemas.carry_out(self._registry, steps, dry_run=dry_run)
+                else:
+                    await kind.carry_out(self._cluster, steps, self.secrets, dry_run=dry_run)
             except KcliError as error:
                 for step in steps:
                     if not step.done:
@@ -125,7 +143,12 @@ def _kind(step: Step) -> ModuleType:
 
 
 def _absent(declared: Declared) -> bool:
-    return bool(declared.absent_topics or declared.absent_users or declared.absent_acls)
+    return bool(declared.absent_topics or declared.absent_users or declared.absent_acls or declared.absent_schemas)
+
+
+def _schemas_of(declared: Declared, *, prune: bool) -> bool:
+    """Whether there is anything to ask a registry."""
+    return bool(declared.schemas or declared.absent_schemas or (prune and declared.scope.get("schemas")))
 
 
 def _merge(into: dict[str, object], more: dict[str, object]) -> None:

@@ -12,11 +12,14 @@ from kcli.config.secrets.sources import Source, from_table
 from kcli.declared.checked import Checker
 from kcli.declared.dotted import dotted, flatten
 from kcli.declared.kinds.acls import expanded
-from kcli.declared.model import Declared, Login, Setting, Settings, Topic
+from kcli.declared.model import Declared, Login, Setting, Settings, Subject, Topic
 from kcli.declared.schema import SCHEMA
 from kcli.declared.units import plain
 from kcli.errors import UsageError
+from kcli.registry.folder import ENDS
+from kcli.schemas import AVRO, Reference, Schema
 from kcli.secret import secretive
+from kcli.serde.avro.compatibility import LEVELS
 
 Map = dict[str, Any]
 
@@ -36,6 +39,7 @@ def _contradictions(declared: Declared) -> None:
     for what, places, there in (
         *((name, place, declared.topics.get(name)) for name, place in declared.absent_topics.items()),
         *((at[0], place, declared.users.get(at)) for at, place in declared.absent_users.items()),
+        *((name, place, declared.schemas.get(name)) for name, place in declared.absent_schemas.items()),
     ):
         if there is not None:
             raise UsageError(f"{places}: {what} is declared both absent and present, at {there.place}")
@@ -67,6 +71,9 @@ class _File:
         for of in document.get("acls", ()):
             for acl in self._acls(of):
                 self._into.acls.setdefault(acl, self._place(of))
+        for name, of in document.get("schemas", {}).items():
+            self._once(self._into.schemas, name, document["schemas"], name)
+            self._into.schemas[name] = self._subject(name, of, self._place(document["schemas"], name))
         self._absent(document.get("absent", {}))
 
     # -- where, and what is wrong there ------------------------------------------------------------------------------
@@ -169,7 +176,35 @@ class _File:
         acls: list[Acl] = self._guarded(of, None, expanded, of)
         return acls
 
+    def _subject(self, name: str, of: Map, place: str) -> Subject:
+        """Raises UsageError for a file that cannot be read."""
+        if "file" in of and "schema" in of:
+            raise UsageError(f"{self._place(of, 'schema')}: {name} has both file and schema")
+        kind, text = AVRO, str(of.get("schema", ""))
+        if "file" in of:
+            path = os.path.join(os.path.dirname(self._path), str(of["file"]))
+            kind = next((kind for end, kind in ENDS.items() if path.endswith(end)), AVRO)
+            try:
+                with open(path, encoding="utf-8") as file:
+                    text = file.read().strip()
+            except (OSError, UnicodeDecodeError) as problem:
+                reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8"
+                raise UsageError(f"{self._place(of, 'file')}: {path}: {reason}") from None
+        if not text and ("file" in of or "compatibility" not in of):
+            raise UsageError(f"{place}: {name}: say file, schema or compatibility")
+        references = tuple(
+            Reference(str(one["name"]), str(one["subject"]), int(one.get("version", -1)))
+            for one in of.get("references", ())
+        )
+        level = str(of["compatibility"]).upper().replace("-", "_") if "compatibility" in of else None
+        if level is not None and level not in LEVELS:
+            raise UsageError(f"{self._place(of, 'compatibility')}: {level} is none of {', '.join(LEVELS)}")
+        schema = Schema(kind=str(of.get("type", kind)), text=text, references=references, subject=name)
+        return Subject(schema=schema, level=level, place=place)
+
     def _absent(self, absent: Map) -> None:
+        for name in map(str, absent.get("schemas", ())):
+            self._into.absent_schemas[name] = self._place(absent, "schemas")
         for name in map(str, absent.get("topics", ())):
             self._into.absent_topics[name] = self._place(absent, "topics")
         for name, mechanisms in absent.get("users", {}).items():

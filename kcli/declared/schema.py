@@ -10,13 +10,14 @@ from typing import Any
 from kcli.acls import KINDS, OPERATIONS
 from kcli.admin.quotas.quotas import KEYS
 from kcli.admin.users.users import MECHANISMS
+from kcli.schemas import KINDS as KINDS_OF_SCHEMAS
 
 Schema = dict[str, Any]
 
 ID = "kcli.declared/1"
 VALUE: Schema = {"type": ["string", "number", "boolean"]}
 NAME: Schema = {"type": "string", "minLength": 1}
-SECTIONS = ("topics", "configs", "users", "quotas", "acls")
+SECTIONS = ("topics", "configs", "users", "quotas", "acls", "schemas")
 
 
 def _map(values: Schema, about: str = "") -> Schema:
@@ -64,6 +65,15 @@ DEFS: dict[str, Schema] = {
     "quota": _object("Quotas of a user, a client-id, a user with a client-id, or an ip; <default> is all others.", {
         "user": NAME, "client-id": NAME, "ip": NAME, **dict.fromkeys(KEYS, VALUE), "inherit": INHERIT,
     }),
+    "subject": _object("A subject of a schema registry: its latest schema, in a file or here, and its level.", {
+        "file": NAME | {"description": "The schema's file, from the folder of this one."},
+        "schema": NAME | {"description": "The schema's text."},
+        "type": {"type": "string", "enum": list(KINDS_OF_SCHEMAS), "description": "Default: by the file's end, AVRO."},
+        "compatibility": {"type": "string", "description": "BACKWARD, full-transitive, …"},
+        "references": _list(_object("What the schema imports.", {
+            "name": NAME, "subject": NAME, "version": COUNT | {"description": "Default: the latest."},
+        }, ("name", "subject"))),
+    }),
     "acl": _object("ACLs: each principal and host, each resource, each operation.", {
         "principal": _some(NAME, "User:NAME."),
         "host": _some(NAME, "An address; else any."),
@@ -97,8 +107,9 @@ SCHEMA: Schema = {
                       "By name."),
         "quotas": _list(_ref("quota")),
         "acls": _list(_ref("acl")),
+        "schemas": _map(_ref("subject"), "By subject."),
         "absent": _object("Resources that must not exist; removed only with --prune.", {
-            "topics": _list(NAME), "acls": _list(_ref("acl")),
+            "topics": _list(NAME), "acls": _list(_ref("acl")), "schemas": _list(NAME),
             "users": _map(_list({"type": "string", "enum": list(MECHANISMS)}), "Mechanisms by user."),
         }),
     }),

@@ -31,7 +31,7 @@ FIXED = {
     "types": ["classic", "consumer", "share", "streams"],
     "codecs": ["none", "gzip", "snappy", "lz4", "zstd"],
     "offsets": ["beginning", "end", "stored"],
-    "sections": ["topics", "configs", "users", "quotas", "acls"],
+    "sections": ["topics", "configs", "users", "quotas", "acls", "schemas"],
     "places": ["groups", "group", "topics", "topic", "records", "brokers"],
 }
 TOPIC_CONFIGS = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kcli.cli.commands.apply.changes import PruneOptions, change_rows, fail_all, remark
 from kcli.cli.commands.apply.files import read
+from kcli.cli.commands.apply.opened import SchemasOptions, both
 from kcli.cli.commands.apply.rows import ChangeRow
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
@@ -20,11 +21,15 @@ from kcli.declared.schema import ID
 from kcli.errors import KcliError
 from kcli.model import Cluster
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.commands.apply.opened import Both
+
 NOTHING = "nothing to change"
 SHAPE = shape("apply", "Changes that make a cluster match its declaration, applied or planned.", ChangeRow)
 
 
-class ApplyOptions(PruneOptions, UndoOptions):
+class ApplyOptions(PruneOptions, SchemasOptions, UndoOptions):
     secrets = flag("--secrets", help="Send passwords and secret configs again, which cannot be compared.")
     keep_going = flag("--keep-going", help="Continue with the other changes after one is refused.")
     no_wait = flag("--no-wait", help="Do not wait until every broker has the change.")
@@ -41,9 +46,10 @@ kcli apply cluster.yaml --prune --dry-run      # with deletions; checked by the 
 kcli export | kcli apply - -b other:9092 --execute""",
 )
 def apply(options: ApplyOptions) -> int:
-    """Apply topics, configs, users, quotas and ACLs that files declare. The plan comes first, checked by the brokers:
-    + is created, ~ changed, - removed; --execute applies it. Resources that no file names stay as they are, nothing is
-    removed without --prune, and a second run changes nothing. An undo file for apply keeps the previous state.
+    """Apply topics, configs, users, quotas, ACLs and schemas that files declare. The plan comes first, checked by the
+    brokers: + is created, ~ changed, - removed; --execute applies it. Resources that no file names stay as they are,
+    nothing is removed without --prune, and a second run changes nothing. An undo file for apply keeps the previous
+    state.
 
     A FILE is YAML, TOML or JSON, a folder of such files, or - for stdin; `kcli schema apply file` prints its
     schema.
@@ -62,11 +68,14 @@ def apply(options: ApplyOptions) -> int:
       - {user: alice, producer_byte_rate: 10MiB}
       acls:
       - {principal: User:alice, allow: [read, describe], topic: orders}
+      schemas:
+        orders-value: {file: orders.avsc, compatibility: full}
     """
     declared = read(options.words)
 
-    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
-        plan = Plan(cluster, declared, prune=options.prune, secrets=options.secrets)
+    async def make_plan(target: Both, document: Document) -> PlannedChange | None:
+        cluster, registry = target
+        plan = Plan(cluster, declared, prune=options.prune, secrets=options.secrets, registry=registry)
         await plan.look()
         await plan.check()
         remark(options, plan)
@@ -100,7 +109,7 @@ def apply(options: ApplyOptions) -> int:
             carry_out=carry_out,
         )
 
-    return make_change(options, SHAPE, make_plan)
+    return make_change(options, SHAPE, make_plan, both(options))
 
 
 def _phrase(ready: list[Step]) -> str:

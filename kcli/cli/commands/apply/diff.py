@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kcli.cli.commands.apply.changes import PruneOptions, change_rows, fail_all, remark
 from kcli.cli.commands.apply.files import read
+from kcli.cli.commands.apply.opened import SchemasOptions, both
 from kcli.cli.commands.apply.rows import ChangeRow
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
@@ -11,13 +12,16 @@ from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.runtime.answer import answer
 from kcli.declared.plan import Plan
-from kcli.model import Cluster
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.commands.apply.opened import Both
 
 DIFFERS = 3
 SHAPE = shape("diff", "Differences between a cluster and its declaration.", ChangeRow, empty="no differences")
 
 
-class DiffOptions(PruneOptions, ReadOptions):
+class DiffOptions(PruneOptions, SchemasOptions, ReadOptions):
     """Whether what is not declared counts."""
 
 
@@ -37,8 +41,9 @@ def diff(options: DiffOptions) -> int:
     """
     declared = read(options.words)
 
-    async def work(cluster: Cluster, document: Document) -> int | None:
-        plan = Plan(cluster, declared, prune=options.prune)
+    async def work(target: Both, document: Document) -> int | None:
+        cluster, registry = target
+        plan = Plan(cluster, declared, prune=options.prune, registry=registry)
         await plan.look()
         remark(options, plan)
         document.of(ChangeRow)[:] = change_rows(plan.steps)
@@ -46,4 +51,4 @@ def diff(options: DiffOptions) -> int:
         lost = plan.failed or any(step.problem is not None and not step.refused for step in plan.steps)
         return 1 if lost else DIFFERS if plan.steps else None
 
-    return answer(options, SHAPE, work)
+    return answer(options, SHAPE, work, opened=both(options))

@@ -6,6 +6,7 @@ import asyncio
 import sys
 from shlex import quote
 
+from kcli.cli.commands.apply.opened import SchemasOptions, both
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ConnectionOptions, PatternOptions, internal
@@ -16,13 +17,14 @@ from kcli.declared.export import Export
 from kcli.declared.schema import SECTIONS
 from kcli.declared.writing import text_of
 from kcli.errors import UsageError
-from kcli.settings import ClientSettings
 from kcli.text.names import Names
 
 
-class ExportOptions(PatternOptions, ConnectionOptions):
+class ExportOptions(PatternOptions, SchemasOptions, ConnectionOptions):
     only = texts(
-        "--only", metavar="SECTION", help="Only this section: topics, configs, users, quotas or acls. Repeatable."
+        "--only",
+        metavar="SECTION",
+        help="Only this section: topics, configs, users, quotas, acls or schemas. Repeatable.",
     )
     match = texts(
         "--match",
@@ -43,10 +45,10 @@ kcli export 'orders*' 'group/*' --only topics --only configs --format toml
 kcli export -b old:9092 | kcli apply - -b new:9092 --execute""",
 )
 def export(options: ExportOptions) -> int:
-    """Print topics, configs, users, quotas and ACLs as a file for `kcli apply`. Applying it to the same cluster changes
-    nothing. Passwords cannot be read: users get the name of an environment variable, secret configs are omitted.
-    Not exported: records, offsets and Kafka's internal resources. NAME selects resources by name: orders, orders-*,
-    ^RE, group/billing, User:a*.
+    """Print topics, configs, users, quotas, ACLs and, where a registry is named, schemas as a file for `kcli apply`.
+    Applying it to the same cluster changes nothing. Passwords cannot be read: users get the name of an environment
+    variable, secret configs are omitted. Not exported: records, offsets and Kafka's internal resources. NAME selects
+    resources by name: orders, orders-*, ^RE, group/billing, User:a*.
     """
     only = options.only or list(SECTIONS)
     for name in only:
@@ -58,8 +60,7 @@ def export(options: ExportOptions) -> int:
     if options.match:
         say(options, f"--match is an argument now: kcli export {quote(options.match[0])}")
     names = Names([*options.words, *options.match], literal=options.literal)
-    settings = Connection(options).client()
-    exported = asyncio.run(_read(settings, options, names, only))
+    exported = asyncio.run(_read(Connection(options), options, names, only))
     empty = len(exported.document) == 1  # its schema
     if not (empty and exported.unmatched):
         _print(text_of(exported.document, options.format or "yaml"))
@@ -89,10 +90,10 @@ def _print(text: str) -> None:
     sys.stdout.buffer.flush()
 
 
-async def _read(settings: ClientSettings, options: ExportOptions, names: Names, only: list[str]) -> Export:
-    from kcli.client import Client
-
-    async with Client(settings) as client:
-        exported = Export(client.cluster, names=names, internal=options.internal)
+async def _read(connection: Connection, options: ExportOptions, names: Names, only: list[str]) -> Export:
+    async with both(options)(connection, connection.client()) as (cluster, registry):
+        if registry is None and options.only and "schemas" in only:
+            raise UsageError("--only schemas: no registry is named; add --schema-registry URL")
+        exported = Export(cluster, names=names, internal=options.internal, registry=registry)
         await exported.read(only)
         return exported

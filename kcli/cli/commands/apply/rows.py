@@ -7,9 +7,11 @@ from kcli.cli.output.tables.rows import Row, column
 
 class ChangeRow(Row, section="changes"):
     change: str = column("+ is created, ~ is changed, - is deleted.", unit="word", rank=1)
-    kind: str = column("topic, broker, group, client-metrics, user, quota or acl.", unit="word")
+    kind: str = column("topic, broker, group, client-metrics, user, quota, acl or schema.", unit="word")
     name: str = column("Name of the resource; for a quota or an ACL, its principal or entity.", rank=1)
-    config: str = column("The changed part: a config, partitions, replication, records, a mechanism, an ACL.", rank=1)
+    config: str = column(
+        "The changed part: a config, partitions, replication, records, a mechanism, an ACL, a schema.", rank=1
+    )
     old: str | None = column("Previous value; null if there was no value, *** for a secret.", rank=1, width=10)
     new: str | None = column("New value.", rank=1, width=10)
     result: str = column(
