@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kcli.registry.settings import RegistrySettings
     from kcli.schemas import Schemas
     from kcli.settings import GroupSettings
+    from kcli.telemetry.reporter import Reporter
 
     Connect = Callable[[Address, int], BrokerConnection]
     OpenSchemas = RegistrySchemas | FolderSchemas
@@ -63,6 +64,7 @@ class Client:
         self.settings = settings
         keep_large_blocks()
         self._observer = Observer(hooks)
+        self._telemetry: Reporter | None = None
         self.cluster: Cluster = NetworkCluster(self._observed(connect or self._connect()), settings)
         self._registry = registry
         self._schemas: OpenSchemas | None = None
@@ -124,6 +126,11 @@ class Client:
         return self._schemas
 
     async def __aenter__(self) -> Self:
+        if self.settings.metrics_push and self.settings.guard != "read_only" and self._telemetry is None:
+            from kcli.telemetry.reporter import Reporter
+
+            self._telemetry = Reporter(self.cluster, self._observer, self.settings.rack)
+            self._telemetry.start()
         return self
 
     async def __aexit__(
@@ -132,6 +139,8 @@ class Client:
         try:
             if self._schemas is not None:
                 await self._schemas.close()
+            if self._telemetry is not None:
+                await self._telemetry.close()
         finally:
             await self.cluster.close()
 

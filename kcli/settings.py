@@ -42,6 +42,7 @@ class ClientSettings(Frozen):
     security: Security | None = None  # TLS and SASL; None is PLAINTEXT
     broker_map: tuple[tuple[str, str], ...] = ()  # (host:port or host, where to connect instead), for tunnels
     trace: str = ""  # a line per frame: "-" to stderr, else to this file
+    metrics_push: bool = False  # push metrics that the cluster subscribes to (KIP-714); Java's default is true
     dump: int = -1  # the API whose frames are shown on stderr, byte by byte; -1 for none
 
 

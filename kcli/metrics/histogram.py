@@ -53,6 +53,30 @@ class Histogram:
         for bucket in sorted(self._buckets):
             yield self.unit * 2**bucket, self._buckets[bucket]
 
+    def plus(self, other: Histogram) -> Histogram:
+        """The values of both."""
+        both = self.copy()
+        if other.count:
+            both.least = min(self.least, other.least) if self.count else other.least
+        both.largest = max(self.largest, other.largest)
+        both.count, both.total = self.count + other.count, self.total + other.total
+        for bucket, count in other._buckets.items():
+            both._buckets[bucket] = both._buckets.get(bucket, 0) + count
+        return both
+
+    def since(self, earlier: Histogram | None) -> Histogram:
+        """The values that came after an earlier copy. `least` is unknown (0.0), `largest` an upper bound: that of the
+        largest bucket, and of all values."""
+        if earlier is None:
+            return self.copy()
+        later = Histogram(self.unit)
+        later.count, later.total = self.count - earlier.count, self.total - earlier.total
+        counts = {bucket: count - earlier._buckets.get(bucket, 0) for bucket, count in self._buckets.items()}
+        later._buckets = {bucket: count for bucket, count in counts.items() if count}
+        bound = self.unit * 2 ** max(later._buckets, default=0)
+        later.largest = min(bound, self.largest) if later.count else 0.0
+        return later
+
     def copy(self) -> Histogram:
         """The histogram as it is now."""
         copied = Histogram(self.unit)

@@ -12,7 +12,7 @@ from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from kcli.metrics.hooks import Hooks
     from kcli.model import TopicPartition
@@ -27,6 +27,7 @@ class Observer:
     def __init__(self, hooks: Hooks | None = None) -> None:
         self.metrics = ClientMetrics()
         self._hooks = hooks
+        self.on_new: Callable[[ProducerObserver | ConsumerObserver], None] | None = None  # gets each new one
 
     def of_broker(self, name: str, node_id: int) -> BrokerObserver:
         return BrokerObserver(self, name, node_id)
@@ -109,6 +110,7 @@ class BrokerObserver:
         metrics = self._observer.metrics
         metrics.throttles += 1
         metrics.throttle_time.add(seconds)
+        metrics.requests[api_name(api_key)].throttle_time.add(seconds)
         self._observer.call("on_throttle", api_name(api_key), self._broker, self._node_id, seconds)
 
 
@@ -118,6 +120,8 @@ class ProducerObserver:
     def __init__(self, observer: Observer | None = None) -> None:
         self.metrics = ProducerMetrics()
         self._observer = observer or Observer()
+        if self._observer.on_new is not None:
+            self._observer.on_new(self)
 
     def sent(self, seconds: float) -> None:
         """A batch is sent for the first time, `seconds` after it began."""
@@ -148,6 +152,8 @@ class ConsumerObserver:
         self.metrics = ConsumerMetrics()
         self._observer = observer or Observer()
         self._group = group
+        if self._observer.on_new is not None:
+            self._observer.on_new(self)
 
     def fetched(self, at: TopicPartition, node_id: int, size: int) -> None:
         metrics = self.metrics

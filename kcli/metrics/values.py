@@ -24,6 +24,20 @@ class Metrics(Value):
         """The counters as they are now."""
         return type(self)(**{one.name: _copied(getattr(self, one.name)) for one in type(self).__fields__})
 
+    def plus(self, other: Self) -> Self:
+        """The sums of the counters."""
+        names = [one.name for one in type(self).__fields__]
+        return type(self)(**{name: _sum(getattr(self, name), getattr(other, name)) for name in names})
+
+
+def _sum(one: Any, other: Any) -> Any:
+    if isinstance(one, dict):
+        return {
+            key: _sum(one[key], other[key]) if key in one and key in other else (one | other)[key]
+            for key in one | other
+        }
+    return one.plus(other) if isinstance(one, Histogram | Metrics) else one + other
+
 
 def _copied(value: Any) -> Any:
     if isinstance(value, dict):
@@ -33,13 +47,15 @@ def _copied(value: Any) -> Any:
 
 class RequestMetrics(Metrics):
     """The requests of one API. `count` are those that are over: with a response, sent without one to come (acks=0), and
-    `lost`, whose response did not come. Bytes are of whole frames, `latency` from the write to the response."""
+    `lost`, whose response did not come. Bytes are of whole frames, `latency` from the write to the response;
+    `throttle_time` is the silence that responses asked for."""
 
     count: int = 0
     lost: int = 0
     sent_bytes: int = 0
     received_bytes: int = 0
     latency: Histogram = field(factory=_times)
+    throttle_time: Histogram = field(factory=_times)
 
 
 class ClientMetrics(Metrics):

@@ -37,6 +37,7 @@ class SandboxSettings(Frozen):
     registry_port: int = 0  # 0: a free one
 
     # what brokers do
+    telemetry: bool = False  # take the metrics that clients push (KIP-714): `sandbox.cluster.telemetry.pushes`
     rebalance_delay: float = 0.05  # group.initial.rebalance.delay
     features: Mapping[str, int] | None = None  # finalized levels, as in {"transaction.version": 1}
 

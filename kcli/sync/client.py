@@ -41,6 +41,7 @@ class SyncClient:
         self._thread = LoopThread()
         try:
             self._client = self._thread.call(lambda: Client(self._settings, connect=self._connect, hooks=self._hooks))
+            self._thread.run(self._client.__aenter__())
         except BaseException:
             self._thread.close()
             raise

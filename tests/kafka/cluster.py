@@ -45,6 +45,7 @@ class Node:
         self.process: subprocess.Popen[bytes] | None = None
         self.starts = 0
         self.options: list[str] = []  # of the virtual machine, besides JVM
+        self.classpath = ""  # after Kafka's jars
 
     def start(self) -> None:
         """Start the process; `Kafka.wait_ready` tells when it is of use."""
@@ -52,7 +53,7 @@ class Node:
         with (self.folder / "server.log").open("ab") as log:
             self.process = subprocess.Popen(
                 [*java(), *self.options, f"-Dlog4j2.configurationFile={self.folder / 'log4j2.properties'}", "-cp",
-                 f"{libs()}/*", "kafka.Kafka", str(self.folder / "server.properties")],
+                 f"{libs()}/*{self.classpath}", "kafka.Kafka", str(self.folder / "server.properties")],
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=self.folder,
             )  # fmt: skip
 

@@ -45,6 +45,7 @@ KNOWN: dict[str, tuple[tuple[str, ...], str, object]] = {
     "max.in.flight": ((CLIENT, PRODUCER), "max_in_flight", "int"),
     "receive.message.max.bytes": ((CLIENT,), "max_frame", "int"),
     "allow.auto.create.topics": ((CLIENT,), "auto_create_topics", "bool"),
+    "enable.metrics.push": ((CLIENT,), "metrics_push", "bool"),
     "default.api.timeout.ms": ((CLIENT,), "deadline", "ms"),
     "acks": ((PRODUCER,), "acks", _ACKS),
     "request.required.acks": ((PRODUCER,), "acks", _ACKS),

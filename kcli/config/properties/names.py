@@ -103,7 +103,7 @@ _ELSEWHERE = """
     broker.version.fallback builtin.features client.dns.lookup closesocket_cb compression.gzip.level
     compression.lz4.level compression.zstd.level config.providers connect_cb consume.callback.max.messages
     consume_cb coordinator.query.interval.ms debug default_topic_conf delivery.report.only.error dr_cb dr_msg_cb
-    enable.auto.offset.store enable.gapless.guarantee enable.metrics.push enable.partition.eof enable.random.seed
+    enable.auto.offset.store enable.gapless.guarantee enable.partition.eof enable.random.seed
     enable.sasl.oauthbearer.unsecure.jwt enabled_events error_cb exclude.internal.topics fetch.error.backoff.ms
     fetch.queue.backoff.ms group.protocol.type https.ca.pem interceptor.classes interceptors
     internal.leave.group.on.close internal.termination.signal internal.throw.on.fetch.stable.offset.unsupported

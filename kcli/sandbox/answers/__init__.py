@@ -84,13 +84,21 @@ ANSWERS: dict[int, tuple[str, int, int]] = {
     91: ("alter_share_group_offsets", 0, 0),
     92: ("delete_share_group_offsets", 0, 0),
 }
+TELEMETRY = {71: ("get_telemetry_subscriptions", 0, 0), 72: ("push_telemetry", 0, 0)}
+"""KIP-714, with `SandboxSettings.telemetry` only: Kafka offers it where a plugin receives the metrics."""
 
 
-def versions_answered() -> list[ApiVersion]:
+def versions_answered(*, telemetry: bool) -> list[ApiVersion]:
     """The table as the rows of ApiVersions."""
     from kcli.proto.messages.api_versions import ApiVersion
 
-    return [ApiVersion(api_key=key, min_version=low, max_version=high) for key, (_, low, high) in ANSWERS.items()]
+    rows = served(telemetry=telemetry).items()
+    return [ApiVersion(api_key=key, min_version=low, max_version=high) for key, (_, low, high) in rows]
+
+
+def served(*, telemetry: bool) -> dict[int, tuple[str, int, int]]:
+    """The APIs of a sandbox."""
+    return ANSWERS | TELEMETRY if telemetry else ANSWERS
 
 
 _loaded: dict[int, Answer] = {}
@@ -100,6 +108,6 @@ def answer_of(api_key: int) -> Answer:
     """The function that answers an API, from its own file, imported when it is first asked."""
     answer = _loaded.get(api_key)
     if answer is None:
-        module = importlib.import_module(f"kcli.sandbox.answers.{ANSWERS[api_key][0]}")
+        module = importlib.import_module(f"kcli.sandbox.answers.{(ANSWERS | TELEMETRY)[api_key][0]}")
         answer = _loaded[api_key] = module.answer
     return answer

@@ -26,7 +26,9 @@ async def answer(context: RequestContext, request: ApiVersionsRequest) -> ApiVer
         return ApiVersionsResponse(error_code=code.number)
     features = context.cluster.features
     response = ApiVersionsResponse(
-        api_keys=context.cluster.faults.planned.offered(versions_answered(), context.broker.node_id)
+        api_keys=context.cluster.faults.planned.offered(
+            versions_answered(telemetry=context.cluster.settings.telemetry), context.broker.node_id
+        )
     )
     if context.version >= 3:
         response.finalized_features_epoch = features.epoch

@@ -33,6 +33,7 @@ from kcli.sandbox.wire.client_rules import ClientRules
 from kcli.sandbox.wire.share_sessions import ShareSessions
 
 if TYPE_CHECKING:
+    from kcli.sandbox.cluster.telemetry import Telemetry
     from kcli.sandbox.registry.registry import Registry
 
 
@@ -69,6 +70,7 @@ class SandboxCluster:
         self._producer_ids: ProducerIds | None = None
         self._quorum: Quorum | None = None
         self._quotas: Quotas | None = None
+        self._telemetry: Telemetry | None = None
         self._transactions: Transactions | None = None
 
     def _users(self, settings: SandboxSettings) -> Users | None:
@@ -127,6 +129,15 @@ class SandboxCluster:
 
             self._named_configs = NamedConfigs()
         return self._named_configs
+
+    @property
+    def telemetry(self) -> Telemetry:
+        """The metrics that clients push."""
+        if self._telemetry is None:
+            from kcli.sandbox.cluster.telemetry import Telemetry
+
+            self._telemetry = Telemetry(self.named_configs)
+        return self._telemetry
 
     @property
     def producer_ids(self) -> ProducerIds:

@@ -14,7 +14,7 @@ from kcli import codes
 from kcli.errors import DecodeError
 from kcli.proto.session import FrameReader, Received, ServerSession
 from kcli.sandbox.access.sasl import SaslSession
-from kcli.sandbox.answers import ANSWERS, answer_of, versions_answered
+from kcli.sandbox.answers import answer_of, served, versions_answered
 from kcli.sandbox.cluster.cluster import SandboxCluster
 from kcli.sandbox.faults.planned import Conduct
 from kcli.sandbox.wire.broker import SandboxBroker
@@ -38,6 +38,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def __init__(self, cluster: SandboxCluster, broker: SandboxBroker, traffic: Traffic) -> None:
         self._cluster = cluster
+        self._served = served(telemetry=cluster.settings.telemetry)
         self._broker = broker
         self._traffic = traffic
         self.session = ServerSession()
@@ -239,7 +240,7 @@ class Connection(asyncio.BufferedProtocol):
         if self.witness is not None:
             self.witness.numbered(asked.correlation_id)
         speaks = faults.speaks(asked.api_key, node) if faults.limited else None
-        if asked.request is None or asked.api_key not in ANSWERS or (speaks and asked.version not in speaks):
+        if asked.request is None or asked.api_key not in self._served or (speaks and asked.version not in speaks):
             self._refuse(asked)
             return
         if sasl is not None:
@@ -293,7 +294,8 @@ class Connection(asyncio.BufferedProtocol):
             raise CloseConnection
         from kcli.proto.messages.api_versions import ApiVersionsResponse
 
-        faults, rows = self._cluster.faults.planned, versions_answered()
+        faults = self._cluster.faults.planned
+        rows = versions_answered(telemetry=self._cluster.settings.telemetry)
         if not faults.limited:  # an older broker, which is a fault, tells all
             rows = [row for row in rows if row.api_key == API_VERSIONS]
         offered = faults.offered(rows, self._broker.node_id)

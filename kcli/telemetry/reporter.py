@@ -1,0 +1,197 @@
+"""The reporter: asks what the cluster wants (GetTelemetrySubscriptions), and pushes it (PushTelemetry) until the end.
+
+Errors are those of KIP-714: an unknown subscription or an unsupported compression is asked for again at once, too large
+or too often waits for the next interval, all others end the telemetry. It never disturbs the client: a push that does
+not arrive is lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+import weakref
+from functools import reduce
+from typing import TYPE_CHECKING, TypeVar
+
+from kcli import codes
+from kcli.backoff import Backoff, spread
+from kcli.errors import AuthError, KcliError, UnsupportedVersion
+from kcli.metrics.observer import Observer, ProducerObserver
+from kcli.metrics.values import ConsumerMetrics, ProducerMetrics
+from kcli.proto.batch import CODECS
+from kcli.proto.compression import compress
+from kcli.proto.messages.get_telemetry_subscriptions import (
+    GetTelemetrySubscriptionsRequest,
+    GetTelemetrySubscriptionsResponse,
+)
+from kcli.proto.messages.push_telemetry import PushTelemetryRequest
+from kcli.proto.schema import NO_ID
+from kcli.telemetry.otlp import metrics_data
+from kcli.telemetry.points import Snapshot, points
+from kcli.text.log import Log
+
+if TYPE_CHECKING:
+    from kcli.metrics.observer import ConsumerObserver
+    from kcli.model import Broker, Cluster
+
+M = TypeVar("M", ProducerMetrics, ConsumerMetrics)
+
+LOG = Log("telemetry")
+INTERVAL = 300.0  # seconds, where the broker names none
+AT_ONCE = (codes.UNKNOWN_SUBSCRIPTION_ID, codes.UNSUPPORTED_COMPRESSION_TYPE)
+NEXT_TIME = (codes.TELEMETRY_TOO_LARGE, codes.THROTTLING_QUOTA_EXCEEDED)
+LAST_PUSH = 1.0  # seconds that the push at the end may take
+
+
+class Reporter:
+    """One for a client. It begins with the first producer or consumer; a client without them pushes nothing."""
+
+    def __init__(self, cluster: Cluster, observer: Observer, rack: str = "") -> None:
+        self._cluster = cluster
+        self._observer = observer
+        self._resource = {"client_rack": rack} if rack else {}
+        self._owners: list[tuple[weakref.ref[object], ProducerMetrics | ConsumerMetrics]] = []
+        self._past: dict[type, ProducerMetrics | ConsumerMetrics] = {}  # of producers and consumers that are gone
+        self._attached = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._broker: Broker | None = None
+        self._subscription: GetTelemetrySubscriptionsResponse | None = None
+        self._delta: bool | None = None
+        self._interval = INTERVAL
+        self._refused: set[int] = set()  # compressions
+        self._pauses = Backoff(0.1, 60.0)
+        self._start = time.time_ns()
+        self._before = self._snapshot()
+        self.instance_id = NO_ID
+        observer.on_new = self._add
+
+    def _add(self, observer: ProducerObserver | ConsumerObserver) -> None:
+        self._owners.append((weakref.ref(observer), observer.metrics))
+        self._attached.set()
+
+    def start(self) -> None:
+        """Start the task; needs a running loop."""
+        self._task = asyncio.get_running_loop().create_task(self._run(), name="telemetry")
+
+    async def close(self) -> None:
+        """The last push, with `terminating`, if the cluster has a subscription; it takes a second at most."""
+        self._observer.on_new = None
+        if self._task is None:
+            return
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        if self._subscription is not None:
+            with contextlib.suppress(KcliError, TimeoutError):
+                async with asyncio.timeout(LAST_PUSH):
+                    await self._push(self._subscription, terminating=True)
+
+    async def _run(self) -> None:
+        await self._attached.wait()
+        while True:
+            try:
+                wait = await self._step()
+            except (AuthError, UnsupportedVersion) as problem:
+                LOG.info("no telemetry: %s", problem)
+                return
+            except KcliError as problem:
+                LOG.info("no telemetry for %g s: %s", self._interval, problem)
+                self._subscription, self._broker, wait = None, None, self._interval
+            if wait is None:
+                return
+            await asyncio.sleep(wait)
+
+    async def _step(self) -> float | None:
+        """One request; the seconds to the next one, None for the end."""
+        subscription = self._subscription
+        if subscription is None:
+            return await self._subscribe()
+        code = await self._push(subscription, terminating=False)
+        if code:
+            self._subscription = None
+            return self._after(code, subscription)
+        self._pauses.reset()
+        return self._interval
+
+    # -- what is wanted ---------------------------------------------------------------------------------------------
+
+    async def _subscribe(self) -> float | None:
+        if self._broker is None:
+            self._broker = await self._cluster.anyone()
+        answer = await self._broker.ask(GetTelemetrySubscriptionsRequest(client_instance_id=self.instance_id))
+        if answer.error_code:
+            return self._after(codes.of(answer.error_code), None)
+        if answer.client_instance_id != NO_ID:
+            self.instance_id = answer.client_instance_id
+        self._interval = answer.push_interval_ms / 1000 if answer.push_interval_ms > 0 else INTERVAL
+        if not answer.requested_metrics:
+            self._pauses.reset()
+            return self._interval
+        if self._delta is not None and self._delta != answer.delta_temporality:
+            self._start, self._before = time.time_ns(), self._snapshot()
+        self._delta, self._subscription = answer.delta_temporality, answer
+        LOG.info("telemetry of client instance %s every %g s", self.instance_id.hex(), self._interval)
+        return self._interval * spread(0.5)  # so that clients that started together spread out
+
+    def _after(self, code: codes.ErrorCode, subscription: GetTelemetrySubscriptionsResponse | None) -> float | None:
+        """What an error means: the seconds until it is asked for again, None for never."""
+        if code is codes.UNSUPPORTED_COMPRESSION_TYPE and subscription is not None:
+            self._refused.add(self._compression(subscription))
+        if code in AT_ONCE:
+            return self._pauses.next()
+        LOG.warning("telemetry: %s (%s)", code.text, code.name)
+        return self._interval if code in NEXT_TIME else None
+
+    # -- pushing ----------------------------------------------------------------------------------------------------
+
+    async def _push(self, subscription: GetTelemetrySubscriptionsResponse, *, terminating: bool) -> codes.ErrorCode:
+        now = self._snapshot()
+        delta = subscription.delta_temporality
+        chosen = points(self._before, now, subscription.requested_metrics, delta=delta, start=self._start)
+        payload = metrics_data(chosen, self._resource, delta=delta)
+        compression = self._compression(subscription)
+        if compression:
+            payload = bytes(compress(CODECS[compression], payload))
+        if 0 < subscription.telemetry_max_bytes < len(payload):
+            return codes.TELEMETRY_TOO_LARGE
+        broker = self._broker or await self._cluster.anyone()
+        answer = await broker.ask(
+            PushTelemetryRequest(
+                client_instance_id=self.instance_id,
+                subscription_id=subscription.subscription_id,
+                terminating=terminating,
+                compression_type=compression,
+                metrics=payload,
+            )
+        )
+        code = codes.of(answer.error_code)
+        if not code:
+            self._before = now  # a delta that was not taken is in the next one
+        return code
+
+    def _compression(self, subscription: GetTelemetrySubscriptionsResponse) -> int:
+        """The broker's first choice that kcli has, and that it did not refuse; 0 is none."""
+        known = range(len(CODECS))
+        accepted = (one for one in subscription.accepted_compression_types if one in known)
+        return next((one for one in accepted if one not in self._refused), 0)
+
+    def _snapshot(self) -> Snapshot:
+        alive = []
+        for owner, metrics in self._owners:
+            if owner() is None:
+                past = self._past.get(type(metrics))
+                self._past[type(metrics)] = metrics if past is None else past.plus(metrics)  # type: ignore[arg-type]
+            else:
+                alive.append((owner, metrics))
+        self._owners = alive
+        return Snapshot(
+            time=time.time_ns(),
+            client=self._observer.metrics.copy(),
+            producer=self._sum(ProducerMetrics),
+            consumer=self._sum(ConsumerMetrics),
+        )
+
+    def _sum(self, kind: type[M]) -> M | None:
+        """The counters of all producers, or of all consumers, that the client ever had."""
+        of_kind = [one for one in (*self._past.values(), *(one for _, one in self._owners)) if isinstance(one, kind)]
+        return reduce(kind.plus, of_kind[1:], of_kind[0].copy()) if of_kind else None
