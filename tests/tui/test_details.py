@@ -14,7 +14,7 @@ from kcli.client import Client
 from kcli.lag import watch
 from kcli.tui.screens.broker import replicas_on
 from kcli.tui.screens.faults import Faults
-from kcli.tui.screens.record import decoded, schema
+from kcli.tui.screens.record import COLOURED, coloured, decoded, schema
 from kcli.tui.tail import Seen
 from kcli.tui.text.formatting import squeezed
 from kcli.tui.text.retention import kept
@@ -152,6 +152,14 @@ def test_a_record_shows_what_it_tells_of_its_schema() -> None:
     assert "\x1b" not in schema(record(b'{"\x1b[31m": 1}'))
     assert schema(record(None)) == "null has no schema"
     assert decoded(b'\x00\x00\x00\x00\x2a{"user": 1}') == '{\n  "user": 1\n}'
+
+
+def test_json_has_colours_and_other_text_has_none() -> None:
+    styles = {str(span.style) for span in coloured("decoded", decoded(b'{"id": 1, "name": "x", "ok": true}')).spans}
+    assert {"json.key", "json.number", "json.str", "json.bool_true"} <= styles
+    assert not coloured("text", '{"id": 1}').spans
+    assert not coloured("decoded", "plain 1 true").spans
+    assert not coloured("decoded", "[" + "1, " * COLOURED + "1]").spans, "a large value is not worth the wait"
 
 
 async def test_the_schema_is_a_tab_and_a_filter_leaves_the_lines_that_hold_it(dashboard: Open) -> None:

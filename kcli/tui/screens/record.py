@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.highlighter import JSONHighlighter
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from kcli.tui.tail import Seen
 
 MOST = 256 * 1024  # bytes that are shown of a value
+COLOURED = 64 * 1024  # characters of JSON that are coloured: 40 ms
 LINE = 16  # bytes of a hex line
 
 
@@ -84,7 +87,7 @@ class RecordView(Page):
     def _pane(self, name: str, words: str) -> TabPane:
         """A tab of text that scrolls."""
         self._texts[name.lower()] = words
-        shown = VerticalScroll(Static(words, markup=False, id=f"text-{name.lower()}"))
+        shown = VerticalScroll(Static(coloured(name.lower(), words), markup=False, id=f"text-{name.lower()}"))
         return TabPane(name, shown, id=f"tab-{name.lower()}")
 
     def filtered(self, words: str) -> None:
@@ -93,7 +96,7 @@ class RecordView(Page):
         wanted = matcher(words)
         for name, whole in self._texts.items():
             lines = whole if wanted is None else "\n".join(line for line in whole.split("\n") if wanted(line))
-            self.query_one(f"#text-{name}", Static).update(lines)
+            self.query_one(f"#text-{name}", Static).update(coloured(name, lines))
 
     def on_mount(self) -> None:
         self.query_one(Rows).put(self.record.headers)
@@ -104,6 +107,14 @@ class RecordView(Page):
     def action_copy_value(self) -> None:
         self.app.copy_to_clipboard(text(self.record.value))
         self.notify("the value", title="Copied")
+
+
+def coloured(name: str, words: str) -> Text:
+    """The text of a tab; JSON in the colours of its kinds."""
+    text = Text(words)
+    if name == "decoded" and words[:1] in ("{", "[") and len(words) <= COLOURED:
+        JSONHighlighter().highlight(text)
+    return text
 
 
 def decoded(value: bytes | None) -> str:

@@ -4,32 +4,37 @@ stuck. Drawing takes what is new ten times a second, however many pass."""
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.suggester import Suggester
 from textual.widgets import Input
 
-from kcli.errors import KcliError, UsageError
+from kcli.errors import KcliError
 from kcli.serde.decoded import value_of
-from kcli.serde.filters import Filter
 from kcli.serde.formats import MAPS
 from kcli.text.numbers import DASH, count
 from kcli.tui import routes
 from kcli.tui.actions.toast import toast
 from kcli.tui.screens.page import Page
 from kcli.tui.tail import KEEP, Seen, Tail
+from kcli.tui.text.condition import Condition, completed
 from kcli.tui.text.formatting import exact, moment
 from kcli.tui.text.printable import printable, quoted, shown
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
+    from textual.timer import Timer
+
     from kcli.client import Client
     from kcli.tui.state import State
 
 FRAME = 0.1  # seconds
+TYPED = 0.5  # seconds after the last letter of a filter in which the cluster is asked
 BEFORE = 3  # records before the one that is looked at
 DECODED = 4096  # bytes of a value that is decoded in the list
 AROUND = 500  # records that are read from there on
@@ -49,10 +54,13 @@ class Records(Page):
         self.around = route.around
         self._why = f"what {printable(route.next_of)} reads next" if route.next_of else route.why
         self._marked = bool(route.next_of)
-        self._words = ""
+        self._condition = Condition("")
+        self._asked = self._condition  # what the tail reads by
+        self._typed: Timer | None = None
         self._held = False
-        self._tail = self._fresh(None)
-        self._rows: list[Seen] = []
+        self._tail = self._fresh()
+        self._loaded: dict[tuple[object, ...], Seen] = {}  # the last records that were read, by whatever filter
+        self._fitting: list[Seen] = []  # those of them that fit the filter
         self._drawn = 0
 
     @property
@@ -62,10 +70,13 @@ class Records(Page):
         if self.around is not None:
             at, offset = self.around
             where = f"{printable(at.topic)}[{at.partition}] at {offset}"
-        many = f"{count(counts.passed)} read" if self.around is None else f"{count(len(self._rows))} shown"
+        shown_now = len(self.query_one(Rows).shown) if self.is_mounted else 0
+        many = f"{count(counts.passed)} read" if self.around is None else f"{count(shown_now)} shown"
         told = [f"Records of {where}", self._why, many]
-        if self._words:
-            told.append(f"{count(counts.wanted)} match {self._words!r}")
+        if self._condition.problem and self._typed is None:
+            told.append(f"✖ {printable(self._condition.problem)}")
+        elif self._condition.filter is not None:
+            told.append(f"{count(shown_now)} match {self._condition.words!r}")
         if self._held:
             told.append("HELD")
         if self._tail.gone:
@@ -76,25 +87,27 @@ class Records(Page):
 
     @property
     def same_as(self) -> str:
-        grep = f" --grep {quoted(self._words)}" if self._words else ""
+        option = self._condition.option
         if self.around is not None:
             at, offset = self.around
-            return f"kcli consume {quoted(at.topic)} -p {at.partition} -o {offset}{grep}"
-        return f"kcli tail {' '.join(quoted(topic) for topic in self.topics)}{grep}"
+            return f"kcli consume {quoted(at.topic)} -p {at.partition} -o {offset}{option}"
+        return f"kcli tail {' '.join(quoted(topic) for topic in self.topics)}{option}"
 
     @property
     def narrowed(self) -> str:
-        return ""  # --grep says it
+        return ""  # --grep or --where says it
 
     @property
     def topic_here(self) -> str:
         return self.topics[0]
 
     def body(self) -> ComposeResult:
-        yield Rows(self._columns(), key=lambda record: record.number, id="records", empty="Nothing yet.")
+        yield Rows(self._columns(), key=_identity, id="records", empty="Nothing yet.")
 
     def on_mount(self) -> None:
-        self.query_one("#filter", Input).placeholder = "a regular expression that the value holds"
+        line = self.query_one("#filter", Input)
+        line.placeholder = "a regular expression, or a condition such as value.total > 9; → completes a field"
+        line.suggester = _Fields(self)
         self.read()
         self.set_interval(FRAME, self._frame)
 
@@ -102,12 +115,13 @@ class Records(Page):
     asks = False
 
     def counted(self) -> list[tuple[str, int]]:
-        return [("records in ring", len(self._tail)), ("shown", len(self._rows))]
+        return [("records in ring", len(self._tail)), ("loaded", len(self._loaded))]
 
     def inquire(self) -> None:
         """A snapshot changes nothing here."""
 
-    def _fresh(self, wanted: Filter | None) -> Tail:
+    def _fresh(self) -> Tail:
+        wanted = self._condition.filter
         if self.around is None:
             return Tail(list(self.topics), wanted=wanted)
         at, offset = self.around
@@ -137,33 +151,58 @@ class Records(Page):
         if new:
             self._drawn = new[-1].number
             rows = self.query_one(Rows)
-            at_end = rows.cursor >= len(rows.shown) - 1
-            self._rows = (self._rows + new)[-KEEP:]
-            rows.put(self._rows)
-            if self.around is not None and len(self._rows) == len(new):
+            first, at_end = not self._loaded, rows.cursor >= len(rows.shown) - 1
+            self._load(new)
+            if self.around is not None and first:
                 rows.cursor = next((n for n, record in enumerate(rows.shown) if record.offset >= self.around[1]), 0)
             elif at_end and self.around is None:
                 rows.cursor = len(rows.shown) - 1
         self.retitle()
 
+    def _load(self, new: list[Seen]) -> None:
+        """Keep and show records beside those that were read before, in the order of their arrival or offsets."""
+        unseen = {_identity(record): record for record in new if _identity(record) not in self._loaded}
+        self._loaded |= unseen
+        self._fitting += filter(self._condition.fits, unseen.values())
+        if self.around is None:
+            for gone in list(self._loaded)[:-KEEP]:
+                del self._loaded[gone]
+            self._fitting = self._fitting[-KEEP:]
+        else:
+            self._loaded = {_identity(one): one for one in sorted(self._loaded.values(), key=_place)}
+            self._fitting.sort(key=_place)
+        self.query_one(Rows).put(self._fitting)
+
     def filtered(self, words: str) -> None:
-        """The filter is a regular expression over values, and applies to what passes, not only to what is shown."""
-        try:
-            wanted = Filter(grep=[words]) if words else None
-        except UsageError:
-            return  # not finished typing
-        self._words = words
-        self._tail = self._fresh(wanted)
-        self._rows, self._drawn = [], 0
-        self.query_one(Rows).put([])
-        self.read()
+        """The filter applies at once to what is loaded, and to the cluster when the typing pauses."""
+        self._condition = Condition(words)
+        self._fitting = list(filter(self._condition.fits, self._loaded.values()))
+        self.query_one(Rows).put(self._fitting)
+        if self._typed is not None:
+            self._typed.stop()
+        self._typed = self.set_timer(TYPED, self._settle)
+        self.retitle()
+
+    def _settle(self) -> None:
+        """Read by the filter that was typed, unless the rows are held: they stay."""
+        self._typed = None
+        if not self._held and not self._condition.problem and self._condition.words != self._asked.words:
+            self._asked = self._condition
+            self._tail, self._drawn = self._fresh(), 0
+            self.read()
+        self.retitle()
+
+    def completed(self, words: str) -> str | None:
+        """The words of the filter with the field at their end completed."""
+        return completed(words, self._loaded.values())
 
     def action_freeze(self) -> None:
         self._held = not self._held
-        self.retitle()
+        self._settle()
 
     def action_follow(self) -> None:
         self._held = False
+        self._settle()
         rows = self.query_one(Rows)
         rows.cursor = len(rows.shown) - 1
 
@@ -173,7 +212,14 @@ class Records(Page):
 
     def _columns(self) -> list[Column]:
         columns = [
-            Column("time", "TIME", lambda record: record.timestamp, draw=_time, letter="T", rank=0),
+            Column(
+                "time",
+                f"TIME {datetime.now().astimezone():%Z}",
+                lambda record: record.timestamp,
+                draw=_time,
+                letter="T",
+                rank=0,
+            ),
             Column("partition", "P", lambda record: record.partition, tone="dim", right=True, letter="P", rank=2),
             Column("offset", "OFFSET", lambda record: record.offset, exact, tone="dim", right=True, letter="O", rank=2),
             Column(
@@ -198,14 +244,36 @@ class Records(Page):
 
     def _at_or_after(self, offset: int) -> int | None:
         """The first record there is from an offset on: compaction and markers leave gaps."""
-        return next((record.offset for record in self._rows if record.offset >= offset), None)
+        return next((record.offset for record in self._loaded.values() if record.offset >= offset), None)
+
+
+class _Fields(Suggester):
+    """Completes the fields of the records that a page has loaded."""
+
+    def __init__(self, page: Records) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._page = page
+
+    async def get_suggestion(self, value: str) -> str | None:
+        return self._page.completed(value)
+
+
+def _identity(record: Seen) -> tuple[object, ...]:
+    """With the time: of a topic that was created again the offsets repeat."""
+    return record.topic, record.partition, record.offset, record.timestamp
+
+
+def _place(record: Seen) -> int:
+    return record.offset
 
 
 def _time(record: Seen) -> Cell:
+    """The time here, with its date unless it is of today."""
     when = moment(record.timestamp)
     if when is None:
         return Cell(DASH if record.timestamp < 0 else str(record.timestamp), "dim")
-    return Cell(f"{when:%H:%M:%S.%f}"[:-3], "dim")
+    day = "" if when.date() == datetime.now().date() else f"{when:%Y-%m-%d} "
+    return Cell(f"{day}{when:%H:%M:%S.%f}"[:-3], "dim")
 
 
 def _value(record: Seen) -> Cell:

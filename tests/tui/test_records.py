@@ -1,0 +1,121 @@
+"""The list of records: its filter, and what it shows of each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from textual.widgets import Input
+
+from kcli.client import Client
+from kcli.settings import ProducerSettings
+from kcli.tui.screens import records as page
+from kcli.tui.screens.records import Records
+from kcli.tui.tail import Tail
+from kcli.tui.widgets.rows import Rows
+from tests.tui.conftest import shows, until
+from tests.tui.world import World, a_world
+
+LONG_AGO = 1_700_000_000_000  # 2023-11-14 22:13:20 UTC
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with a_world() as one:
+        yield one
+
+
+@pytest.fixture
+def tails(monkeypatch: pytest.MonkeyPatch) -> list[Tail]:
+    """The tails that were begun."""
+    begun: list[Tail] = []
+
+    class Counted(Tail):
+        def __init__(self, *args: object, **options: object) -> None:
+            super().__init__(*args, **options)  # type: ignore[arg-type]
+            begun.append(self)
+
+    monkeypatch.setattr(page, "Tail", Counted)
+    return begun
+
+
+@pytest.fixture
+def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+async def produce(world: World, values: list[bytes], timestamp: int | None = None) -> None:
+    async with Client(world.settings()) as client, client.producer(ProducerSettings()) as producer:
+        await producer.send_records("orders", [(0, timestamp, None, value, ()) for value in values])
+        await producer.flush()
+
+
+async def test_a_condition_narrows_what_is_loaded_and_what_comes(world: World, tails: list[Tail]) -> None:
+    await produce(world, [b'{"id": %d, "total": %d}' % (n, n) for n in range(20)])
+    async with world.open(size=(140, 40)) as pilot:
+        await pilot.press("colon", *"records orders", "enter")
+        await shows(pilot, '{"id": 19, "total": 19}')
+        await pilot.press("slash", *"value.to")
+        line = pilot.app.screen.query_one("#filter", Input)
+        await until(pilot, lambda: line._suggestion == "value.total")
+        await pilot.press("right", *" > 17")
+        await until(pilot, lambda: [row.value[:9] for row in rows(pilot).shown] == [b'{"id": 18', b'{"id": 19'])
+        assert len(tails) == 1, "letters alone begin no tail"
+        text = await shows(pilot, "2 match")
+        assert "$ kcli tail orders --where 'value.total > 17'" in text
+        await until(pilot, lambda: len(tails) == 2)
+        await produce(world, [b'{"id": 98, "total": 3}', b'{"id": 99, "total": 99}'])
+        await shows(pilot, '{"id": 99, "total": 99}')
+        assert [row.value[:9] for row in rows(pilot).shown] == [b'{"id": 18', b'{"id": 19', b'{"id": 99']
+        await pilot.press("escape")
+        await shows(pilot, '{"id": 10, "total": 10}')
+        assert len(rows(pilot).shown) > 20, "what was read before the filter is there again"
+
+
+async def test_what_is_no_condition_yet_keeps_the_records_and_says_why(world: World, tails: list[Tail]) -> None:
+    async with world.open(size=(140, 40)) as pilot:
+        await pilot.press("colon", *"records orders", "enter")
+        await shows(pilot, "order 199")
+        await pilot.press("slash", *"value.total = 3")
+        await shows(pilot, "write == for =")
+        assert len(rows(pilot).shown) >= 20
+        assert len(tails) == 1
+
+
+async def test_a_held_list_is_filtered_too(world: World, tails: list[Tail]) -> None:
+    async with world.open(size=(140, 40)) as pilot:
+        await pilot.press("colon", *"records orders", "enter")
+        await shows(pilot, "order 199")
+        await pilot.press("p")
+        await shows(pilot, "HELD")
+        await pilot.press("slash", *"r 19[89]", "enter")
+        await until(pilot, lambda: [row.value for row in rows(pilot).shown] == [b"order 198", b"order 199"])
+        await pilot.pause(page.TYPED * 2)
+        assert len(rows(pilot).shown) == 2
+        assert len(tails) == 1, "what is held stays"
+        await pilot.press("p")
+        await until(pilot, lambda: len(tails) == 2)
+
+
+async def test_the_time_has_its_zone_and_its_date_unless_it_is_of_today(world: World, utc: None) -> None:
+    await produce(world, [b"long-ago"], LONG_AGO)
+    await produce(world, [b"just-now"])
+    async with world.open(size=(140, 40)) as pilot:
+        await pilot.press("colon", *"records orders", "enter")
+        await pilot.press("slash", *"-ago|-now", "enter")
+        await shows(pilot, "2 match")
+        text = await shows(pilot, "just-now")
+        assert "TIME UTC" in text
+        assert "2023-11-14 22:13:20.000" in next(line for line in text.splitlines() if line.rstrip().endswith("long-ago"))
+        assert f"{time.gmtime().tm_year}-" not in next(line for line in text.splitlines() if line.rstrip().endswith("just-now"))
+
+
+def rows(pilot: object) -> Rows:
+    screen = pilot.app.screen  # type: ignore[attr-defined]
+    assert isinstance(screen, Records)
+    return screen.query_one(Rows)
