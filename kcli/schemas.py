@@ -72,6 +72,12 @@ class Schemas(Protocol):
     async def by_guid(self, guid: str) -> Schema:
         """The schema of a GUID, in its text form with hyphens."""
 
+    async def by_global_id(self, id: int) -> Schema:
+        """The schema of a global id of Apicurio's; a registry that is none raises SchemaNotFound without a request."""
+
+    async def by_fingerprint(self, fingerprint: str) -> Schema:
+        """The Avro schema of a CRC-64-AVRO in hex, big-endian; of a folder only."""
+
     async def latest(self, subject: str) -> Schema:
         """The latest version of a subject; it may be up to a minute old."""
 

@@ -40,6 +40,7 @@ class FolderSchemas:
             raise UsageError(f"schema.registry.url=file:{folder}: folder not found")
         self._folder = folder
         self._guids: dict[str, Schema] | None = None
+        self._fingerprints: dict[str, Schema] | None = None
 
     async def close(self) -> None:
         """Nothing is open."""
@@ -74,6 +75,32 @@ class FolderSchemas:
         if found is None:
             raise SchemaNotFound(f"schema {guid}: no {META} file in {self._folder} has this guid")
         return found
+
+    async def by_global_id(self, id: int) -> Schema:
+        """The file of the id: Apicurio's ids may be of either kind."""
+        return await self.by_id(id)
+
+    async def by_fingerprint(self, fingerprint: str) -> Schema:
+        if self._fingerprints is None:
+            self._fingerprints = {}
+            for schema in self._all():
+                if schema.kind == AVRO:
+                    self._fingerprints.setdefault(await self._fingerprint(schema), schema)
+        found = self._fingerprints.get(fingerprint)
+        if found is None:
+            raise SchemaNotFound(f"schema with the fingerprint {fingerprint}: {self._folder} has none")
+        return found
+
+    async def _fingerprint(self, schema: Schema) -> str:
+        """Of a schema that cannot be read it is "", which no frame has."""
+        from kcli.serde.avro.canonical import canonical, fingerprint
+        from kcli.serde.avro.parse import parse
+
+        try:
+            needed = await self.references(schema)
+            return f"{fingerprint(canonical(parse(schema.text, [one.text for _, one in needed]))):016x}"
+        except (SchemaRefused, SchemaNotFound):
+            return ""
 
     async def latest(self, subject: str) -> Schema:
         versions = _numbers(self._subject(subject))

@@ -6,11 +6,13 @@ from kcli.registry.cache import Cache
 from kcli.registry.disk import Disk
 from kcli.registry.references import resolve
 from kcli.registry.subjects import ASSOCIATED, prefix, split, subject_of
+from kcli.schemas import SchemaNotFound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from kcli.registry.apis.apicurio import ApicurioIds
     from kcli.registry.client import RegistryClient
     from kcli.registry.folder import FolderSchemas
     from kcli.registry.settings import RegistrySettings
@@ -45,6 +47,7 @@ class RegistrySchemas:
         self._guard = guard
         self._profile = profile
         self._client: RegistryClient | None = None
+        self._global_ids: ApicurioIds | None = None
         self._disk = disk
         self._cache = Cache()
 
@@ -61,6 +64,8 @@ class RegistrySchemas:
         await self._cache.close()
         if self._client is not None:
             await self._client.close()
+        if self._global_ids is not None:
+            await self._global_ids.close()
 
     async def by_id(self, id: int, *, context: str = "", subject: str | None = None) -> Schema:
         context = context or split(subject or "")[0]
@@ -74,6 +79,22 @@ class RegistrySchemas:
     async def by_guid(self, guid: str) -> Schema:
         guid = guid.lower()
         return await self._immutable(f"guid {guid}", lambda: self.client.by_guid(guid))
+
+    async def by_global_id(self, id: int) -> Schema:
+        from kcli.registry.apis.apicurio import ApicurioIds, is_apicurio
+
+        if not is_apicurio(self._settings):
+            raise SchemaNotFound(f"schema with the global id {id}: only Apicurio's registry has such ids")
+
+        async def ask() -> Schema:
+            if self._global_ids is None:
+                self._global_ids = ApicurioIds(self._settings)
+            return await self._global_ids.by_global_id(id)
+
+        return await self._immutable(f"global id {id}", ask)
+
+    async def by_fingerprint(self, fingerprint: str) -> Schema:
+        raise SchemaNotFound(f"schema with the fingerprint {fingerprint}: fingerprints are those of a folder's schemas")
 
     async def latest(self, subject: str) -> Schema:
         return await self._cache.get(("latest", subject), lambda: self.client.version(subject), LATEST)

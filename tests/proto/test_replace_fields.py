@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from types import ModuleType
 from typing import Any
@@ -65,8 +66,18 @@ def test_ids_of_frames(core: ModuleType) -> None:
 
 NAME = b"__value_schema_id"
 NAMED = st.sampled_from(
-    [None, b"", b"\0\0\0\0\7", b"\0\0\0\0\7x", b"\0\0\0\7", b"\1" + bytes(range(16)), b"\1" + b"a" * 16]
-)
+    [
+        None, b"", b"\0\0\0\0\7", b"\0\0\0\0\7x", b"\0\0\0\7", b"\1" + bytes(range(16)), b"\1" + b"a" * 16,
+        b"\0" * 8, b"\0" * 9, b"\0" * 8 + b"\7", b"\0" * 5 + b"abcde", b"\0\0\0\1" + bytes(6), b"\1" + b"a" * 400,
+        b"\3\0" + b"u" * 16, b"\3\5" + b"u" * 17, b"\3\0" + b"u" * 15, b"\3\1" + b"u" * 16,
+        b"\xc3\1" + b"f" * 8, b"\xc3\1" + b"f" * 9, b"\xc3\1" + b"f" * 7, b"\xc3\2" + b"f" * 8,
+    ]
+)  # fmt: skip
+FORMS = [
+    (rb"\x00{5}(?!\x00{4}).{4}", 9), (rb"\x00.{4}", 5), (rb"\x01.{16}", 17), (rb"\x03[\x00\x05].{16}", 18),
+    (rb"\xc3\x01.{8}", 10),
+]  # fmt: skip
+"""What begins with a name, and how many bytes that has: the first that fits."""
 FRAMES = st.lists(
     st.tuples(
         st.one_of(NAMED, st.binary(max_size=30)),
@@ -77,19 +88,18 @@ FRAMES = st.lists(
 
 
 def named_by(value: bytes | None, headers: list[tuple[str, bytes | None]]) -> tuple[bytes | None, int]:
-    """What the contract says: the last header, else the first bytes; and how many of them."""
+    """What the contract says: the last header with Confluent's forms, whole but for its length, else the first bytes;
+    and how many of them."""
 
     def name(content: bytes | None) -> bytes | None:
-        return next(
-            (content[:n] for first, n in ((0, 5), (1, 17)) if content and content[0] == first and len(content) >= n),
-            None,
-        )
+        return next((content[:n] for form, n in FORMS if content and re.match(form, content, re.DOTALL)), None)
 
     if value is None:
         return None, 0
-    found = [name(content) for own, content in headers if own == NAME.decode() and name(content)]
+    found = [content for own, content in headers if own == NAME.decode() and content and name(content)]
+    found = [content for content in found if content[0] <= 1]
     if found:
-        return found[-1], 0
+        return found[-1][:384], 0
     return name(value), len(name(value) or b"")
 
 

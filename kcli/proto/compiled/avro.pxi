@@ -493,10 +493,16 @@ def frame_ids(data, starts, lengths):
 
 
 cdef inline Py_ssize_t schema_name(const uint8_t* at, Py_ssize_t size) noexcept nogil:
-    """How many bytes at the front name a schema: 0 and an id, 1 and a GUID; 0 for none."""
-    if size >= 5 and at[0] == 0:
-        return 5
-    return 17 if size >= 17 and at[0] == 1 else 0
+    """How many bytes at the front name a schema, as plain.avro._schema_name; 0 for none."""
+    if size < 5:
+        return 0
+    if at[0] == 0:
+        return 9 if size >= 9 and big(at + 1, 4) == 0 and big(at + 5, 4) != 0 else 5
+    if at[0] == 1:
+        return 17 if size >= 17 else 0
+    if at[0] == 3:
+        return 18 if size >= 18 and (at[1] == 0 or at[1] == 5) else 0
+    return 10 if size >= 10 and at[0] == 0xC3 and at[1] == 1 else 0
 
 
 cdef const uint8_t* named_header(const uint8_t* at, const uint8_t* end, int64_t left, const uint8_t* name,
@@ -514,7 +520,7 @@ cdef const uint8_t* named_header(const uint8_t* at, const uint8_t* end, int64_t 
         if at == NULL:
             return NULL
         if length > 0:
-            if same and schema_name(at, length):
+            if same and at[0] <= 1 and schema_name(at, length):
                 found = at
                 found_size[0] = min(length, LONGEST_NAME)
             at += length

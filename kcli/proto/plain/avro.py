@@ -82,9 +82,9 @@ def frame_names(
     columns: Columns, starts: array[int], lengths: array[int], header: bytes
 ) -> tuple[list[bytes], array[int], array[int]]:
     """The name of the schema of each row: Confluent's 0 and an id of four bytes, or 1 and a GUID of 16, in the last
-    header of this name, else at the front of the row. A header's name keeps what follows there: the indexes of a
-    Protobuf message. Returns the names, the number of each row's name (-1 for none) and how many bytes of the row are
-    its framing."""
+    header of this name, else one of any form at the front of the row. A header's name keeps what follows there: the
+    indexes of a Protobuf message. Returns the names, the number of each row's name (-1 for none) and how many bytes of
+    the row are its framing."""
     data = columns.data
     numbers: dict[bytes, int] = {}
     which, skips = array("i"), array("i")
@@ -94,9 +94,9 @@ def frame_names(
             count = columns.header_counts[row] if header else 0
             for own, content in read_headers(data, columns.header_starts[row], count) if count else ():
                 if own.encode("utf-8", "surrogateescape") == header and content:
-                    name = content[:LONGEST_NAME] if _schema_name(content) else name
+                    name = content[:LONGEST_NAME] if content[0] <= 1 and _schema_name(content) else name
             if not name:
-                name = _schema_name(bytes(data[start : start + min(length, 17)]))
+                name = _schema_name(bytes(data[start : start + min(length, 18)]))
                 skip = len(name)
         which.append(numbers.setdefault(name, len(numbers)) if name else -1)
         skips.append(skip)
@@ -104,7 +104,15 @@ def frame_names(
 
 
 def _schema_name(content: bytes) -> bytes:
-    """The bytes at the front that name a schema."""
-    if len(content) >= 5 and content[0] == 0:
-        return content[:5]
-    return content[:17] if len(content) >= 17 and content[0] == 1 else b""
+    """The bytes at the front that name a schema: Confluent's (0 and an id, 1 and a GUID), Apicurio's 0 and a long, AWS
+    Glue's 3, 0 or 5 and a UUID, Avro's C3 01 and a fingerprint."""
+    first = content[:1]
+    if first == b"\0":
+        if len(content) >= 9 and content[:5] == bytes(5) and content[5:9] != bytes(4):
+            return content[:9]
+        return content[:5] if len(content) >= 5 else b""
+    if first == b"\1":
+        return content[:17] if len(content) >= 17 else b""
+    if first == b"\3":
+        return content[:18] if len(content) >= 18 and content[1] in (0, 5) else b""
+    return content[:10] if len(content) >= 10 and content[:2] == b"\xc3\1" else b""

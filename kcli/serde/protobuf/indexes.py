@@ -35,3 +35,11 @@ def write_indexes(path: tuple[int, ...]) -> bytes:
     if path == (0,):
         return b"\0"
     return b"".join(map(encode_varint, (len(path), *path)))
+
+
+def read_name(data: bytes) -> str | None:
+    """The name of a message that Apicurio's serializer writes in place of indexes: its size, then field 1 with it."""
+    if len(data) < 4 or data[0] > 127 or data[1] != 0x0A or data[2] != data[0] - 2 or len(data) <= data[0]:
+        return None
+    name = data[3 : data[0] + 1]
+    return name.decode("ascii") if name.isascii() and name.replace(b".", b"_").decode().isidentifier() else None

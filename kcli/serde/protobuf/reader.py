@@ -5,7 +5,8 @@ from __future__ import annotations
 from base64 import b64decode
 from binascii import Error as Base64Error
 
-from kcli.serde.protobuf.indexes import read_indexes
+from kcli.schemas import SchemaRefused
+from kcli.serde.protobuf.indexes import read_indexes, read_name
 from kcli.serde.protobuf.known_json import KNOWN
 from kcli.serde.protobuf.schema.pool import Pool
 from kcli.serde.protobuf.schema.text import TextFile
@@ -97,7 +98,8 @@ class ProtobufReader(PayloadReader):
 
 
 class IndexedReader(PayloadReader):
-    """Reads payloads behind Confluent's message indexes."""
+    """Reads payloads behind Confluent's message indexes, or behind the message's name, as Apicurio's serializer writes
+    it: a delimited `Ref {string name = 1}`."""
 
     def __init__(self, schema: ProtobufSchema, *, camel: bool = False) -> None:
         """Raises SchemaRefused for a schema without a message."""
@@ -107,8 +109,21 @@ class IndexedReader(PayloadReader):
         self._readers: dict[tuple[int, ...], ProtobufReader] = {}
 
     def json(self, data: bytes) -> bytes:
-        path, size = read_indexes(data)
-        return self.reader(path).json(data[size:])
+        named = read_name(data)
+        try:
+            path, size = read_indexes(data)
+            return self.reader(path).json(data[size:])
+        except Unreadable:
+            if named is None:
+                raise
+        try:
+            return self.message(named).json(data[data[0] + 1 :])
+        except SchemaRefused as problem:
+            raise Unreadable(str(problem)) from None
+
+    def numbered(self) -> PayloadReader:
+        """The reader of AWS Glue's payloads, which begin with the number of a message."""
+        return NumberedReader(self._schema, camel=self._camel)
 
     def named(self, indexes: bytes) -> ProtobufReader:
         """The reader for bare payloads of the message that these bytes of a header name. Raises Unreadable."""
@@ -131,6 +146,26 @@ class IndexedReader(PayloadReader):
     @property
     def unknown(self) -> int:
         return sum(reader.unknown for reader in self._readers.values())
+
+
+class NumberedReader(PayloadReader):
+    """Reads payloads behind AWS Glue's number: an index into all messages, those within others too, by their names."""
+
+    def __init__(self, schema: ProtobufSchema, *, camel: bool) -> None:
+        messages: list[Message] = []
+        to_do = list(schema.messages)
+        while to_do:
+            messages.append(to_do.pop())
+            to_do += messages[-1].nested
+        ordered = sorted(messages, key=lambda message: message.name)
+        self._readers = [ProtobufReader(schema, message, camel=camel) for message in ordered]
+
+    def json(self, data: bytes) -> bytes:
+        payload = Payload(data)
+        number = payload.varint(len(data))
+        if number >= len(self._readers):
+            raise Unreadable(f"its schema has no message with the number {number}")
+        return self._readers[number].json(data[payload.at :])
 
 
 def _shape(message: Message) -> object:

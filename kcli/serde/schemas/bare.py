@@ -57,13 +57,18 @@ class BareDecoder:
     def _read(self, columns: Columns, behind: Reader, bare: Reader) -> Read:
         """Where all rows begin as frames do, read behind the frames or from the beginning, whichever fails less."""
         starts, lengths = column_of(columns, self.kind)
+        none = array("i", [0]) * len(starts)
         which = array("i", [AS_IT_IS if length < 0 else 0 for length in lengths])
         ids = core.frame_ids(columns.data, starts, lengths)
-        framed = [id >= 0 for id in ids].count(True) == len(which) - list(which).count(AS_IT_IS)
+        rows = len(which) - list(which).count(AS_IT_IS)
+        framed = [id >= 0 for id in ids].count(True) == rows
+        skips = array("i", [FRAME if framed else 0]) * len(which)
+        if not framed:  # all may begin with a GUID, as AWS Glue's do, or as Avro's single objects
+            _, _, skips = core.frame_names(columns, starts, lengths, b"")
+            framed = len(skips) - skips.count(0) == rows
         read: Read | None = None
-        for skip, reader in ((FRAME, behind), (0, bare)) if framed else ((0, bare),):
-            skips = array("i", [skip]) * len(which)
-            found = read_rows(columns.data, starts, lengths, skips, which, [reader])
+        for skip, reader in ((skips, behind), (none, bare)) if framed else ((none, bare),):
+            found = read_rows(columns.data, starts, lengths, skip, which, [reader])
             if read is None or len(found[1]) < len(read[1]):
                 read = found
             if not read[1]:

@@ -8,14 +8,15 @@ stored, with the reason counted, and never ends a run: a topic may hold keys tha
 from __future__ import annotations
 
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 
 from kcli.errors import DecodeError, KcliError
-from kcli.proto import core
 from kcli.schemas import SchemaNotFound, SchemaRefused
+from kcli.serde.schemas import frames
 from kcli.serde.schemas.decoded_batch import replaced
+from kcli.serde.schemas.frames import frame_names
 from kcli.serde.schemas.payloads import AS_IT_IS, Unreadable
-from kcli.serde.schemas.readers import indexed, read_rows
+from kcli.serde.schemas.readers import read_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
         async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None: ...
 
 
-FRAME, GUID = 5, 17  # bytes of Confluent's: 0, and the id of the schema; 1, and its GUID
+FRAME = 5  # bytes of Confluent's: 0, and the id of the schema
+TOO_MANY = "more ids of schemas than the registry has"
 HEADER = b"__%s_schema_id"
 """Confluent's header that names the schema of a bare key or value."""
 GUESSES = 32
@@ -80,19 +82,19 @@ class FieldDecoder:
         self._readers: list[Reader] = []
         self._known: dict[bytes, int] = {}  # the number of a reader by its schema's name: 0 and an id, 1 and a GUID
         self._reasons: dict[bytes, str] = {}  # why a name has none
-        self._missing: tuple[set[bytes], set[bytes]] = (set(), set())  # ids and GUIDs
+        self._missing: defaultdict[int, set[bytes]] = defaultdict(set)  # by the first byte of a name
 
     async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:
         """The field as a new column; None where nothing of it was decoded."""
         starts, lengths = column_of(columns, self.kind)
-        names, numbers, skips = core.frame_names(columns, starts, lengths, self._header)
+        names, numbers, skips = frame_names(columns, starts, lengths, self.kind, self._header)
         readers = [self._known[name] if name in self._known else await self._look_up(name) for name in names]
         which = array("i", map([*readers, AS_IT_IS].__getitem__, numbers))
         for number, name in enumerate(names):
-            if name in self._reasons:
-                row = numbers.index(number)
-                place = topic, partition, columns.offsets[row]
-                self.undecoded.add(self._reasons[name], place, numbers.count(number))
+            reason = self._reasons.get(name, "" if name in self._known else TOO_MANY)
+            count = numbers.count(number) if reason else 0
+            if count:
+                self.undecoded.add(reason, (topic, partition, columns.offsets[numbers.index(number)]), count)
         if max(which, default=AS_IT_IS) == AS_IT_IS:
             return None
         spans, faults = read_rows(columns.data, starts, lengths, skips, which, self._readers)
@@ -105,7 +107,6 @@ class FieldDecoder:
         later is asked again with the next batch: `Schemas` keeps answers, bad ones too, for as long as they hold."""
         missing = self._missing[name[0]]
         if len(missing) >= max(GUESSES, 4 * len(self._readers)) and name not in missing:
-            self._reasons[name] = "more ids of schemas than the registry has"
             return AS_IT_IS
         try:
             reader = self._known[name] = await self._reader(await self._schema(name), name)
@@ -120,24 +121,25 @@ class FieldDecoder:
         return reader
 
     async def _schema(self, name: bytes) -> Schema:
-        if name[0] == 0:
-            return await self.schemas.by_id(int.from_bytes(name[1:FRAME], "big"))
-        digits = name[1:GUID].hex()
-        return await self.schemas.by_guid(
-            "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
-        )
+        form, id = name[0], name[1 : frames.front(name)]
+        if form in (frames.GUID, frames.AZURE):
+            return await self.schemas.by_guid(frames.uuid_of(id))
+        if form == frames.GLUE:
+            return await self.schemas.by_guid(frames.uuid_of(id[1:]))
+        if form == frames.SINGLE:
+            return await self.schemas.by_fingerprint(id[:0:-1].hex())
+        number = int.from_bytes(id, "big")
+        if form in b"gG" or (len(id) == 8 and form == frames.ID):
+            return await self.schemas.by_global_id(number)
+        return await self.schemas.by_id(number)
 
     async def _reader(self, schema: Schema, framing: bytes) -> int:
         needed = await self.schemas.references(schema) if schema.references else []
         reader = self._reader_of(schema, [(name, referred.text) for name, referred in needed])
-        indexes = framing[GUID if framing[0] else FRAME :]
-        of_messages = indexed(schema, reader)
-        if of_messages is not None and indexes:  # a header has them; the payload is bare
-            try:
-                reader = of_messages.named(indexes)
-            except Unreadable as problem:
-                raise DecodeError(f"{schema.name}: {problem}") from None
-        self._readers.append(reader)
+        try:
+            self._readers.append(frames.reader_behind(framing, schema, reader))
+        except Unreadable as problem:
+            raise DecodeError(f"{schema.name}: {problem}") from None
         return len(self._readers) - 1
 
 

@@ -1,0 +1,1 @@
+"""What registries answer beside Confluent's API."""

@@ -1,0 +1,48 @@
+"""Payloads that AWS Glue's serializer compressed with zlib: unpacked within bounds, then read."""
+
+from __future__ import annotations
+
+import zlib
+
+from kcli.proto import core
+from kcli.proto.avro_code import FAULTS
+from kcli.serde.schemas.payloads import PayloadReader, Unreadable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.serde.schemas.readers import Reader
+
+LARGEST = 64 << 20  # bytes of a payload that was unpacked
+RATIO = 1000
+"""How many times the packed payload it may be."""
+
+
+class CompressedReader(PayloadReader):
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def json(self, data: bytes) -> bytes:
+        most = min(LARGEST, RATIO * len(data))
+        unpacking = zlib.decompressobj()
+        try:
+            payload = unpacking.decompress(data, most + 1)
+        except zlib.error:
+            raise Unreadable("the payload is not compressed with zlib") from None
+        if len(payload) > most:
+            raise Unreadable(f"it would be larger than {LARGEST >> 20} MiB or {RATIO:,} times what is stored")
+        if not unpacking.eof or unpacking.unused_data:
+            raise Unreadable("the compressed payload is cut, or bytes are left after it")
+        return read_one(self._reader, payload)
+
+
+def read_one(reader: Reader, payload: bytes) -> bytes:
+    """The JSON of one payload by any reader. Raises Unreadable."""
+    if not isinstance(reader, core.AvroReader):
+        return reader.json(payload)
+    from array import array
+
+    zero = array("i", [0])
+    spans, faults = core.avro_json(payload, zero, array("i", [len(payload)]), zero, zero, [reader])
+    if faults:
+        raise Unreadable(FAULTS[faults[0][1]])
+    return bytes(spans.data)

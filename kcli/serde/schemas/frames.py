@@ -1,0 +1,112 @@
+"""The names that frames give to schemas: what kind of name each is, and how many bytes of it are before a message's
+own indexes.
+
+| name begins with | its form |
+|---|---|
+| 0, four bytes | Confluent's id, and Apicurio 3's content id |
+| 0, eight bytes, the upper four 0 | Apicurio 2's global id |
+| 1, 16 bytes | Confluent's GUID |
+| 3, 0 or 5, 16 bytes | AWS Glue's version of a schema; 5: the payload is compressed |
+| C3 01, eight bytes | the fingerprint of Avro's single objects |
+| g or c, eight bytes | Apicurio's headers: the global id or the content id, then the message's name; G or C: JSON |
+| z, 16 bytes | Azure's header: the id of the schema |
+
+The last two are made here, of headers; the others are what `core.frame_names` found.
+"""
+
+from __future__ import annotations
+
+import re
+
+from kcli.proto import core
+from kcli.serde.schemas.readers import indexed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from array import array
+
+    from kcli.proto.columns import Columns, Headers
+    from kcli.schemas import Schema
+    from kcli.serde.schemas.readers import Reader
+
+ID, GUID, GLUE, SINGLE = 0, 1, 3, 0xC3
+GLOBAL, CONTENT, AZURE = ord("g"), ord("c"), ord("z")
+JSON_FORMS = (ord("G"), ord("C"))
+ZLIB = 5
+_AZURE = re.compile(rb"avro/binary\+([0-9a-fA-F]{32})")
+_APICURIO = b"apicurio."
+_SIZES = {GUID: 17, GLUE: 18, SINGLE: 10, GLOBAL: 9, CONTENT: 9, AZURE: 17, ord("G"): 9, ord("C"): 9}
+
+
+def front(name: bytes) -> int:
+    """How many bytes of a name are the schema's."""
+    if name[0] == ID:
+        return 9 if len(name) == 9 else 5
+    return _SIZES[name[0]]
+
+
+def uuid_of(data: bytes) -> str:
+    digits = data.hex()
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+def reader_behind(name: bytes, schema: Schema, reader: Reader) -> Reader:
+    """The reader of what is behind a frame, or of the bare payload that a header names. Raises Unreadable for a message
+    that the schema does not have, SchemaRefused."""
+    form, rest = name[0], name[front(name) :]
+    if form in JSON_FORMS:
+        from kcli.serde.json_schema.reader import JsonReader
+
+        return JsonReader()
+    of_messages = indexed(schema, reader)
+    if of_messages is not None:
+        if form == GLUE:
+            reader = of_messages.numbered()
+        elif form in (GLOBAL, CONTENT) and rest:
+            reader = of_messages.message(rest.decode(errors="replace"))
+        elif rest:  # a header has them; the payload is bare
+            reader = of_messages.named(rest)
+    if form == GLUE and name[1] == ZLIB:
+        from kcli.serde.schemas.compressed import CompressedReader
+
+        return CompressedReader(reader)
+    return reader
+
+
+def frame_names(
+    columns: Columns, starts: array[int], lengths: array[int], kind: str, header: bytes
+) -> tuple[list[bytes], array[int], array[int]]:
+    """As `core.frame_names`, with the headers of Apicurio and Azure too. They are looked for only in batches whose
+    bytes have such a word."""
+    names, numbers, skips = core.frame_names(columns, starts, lengths, header)
+    data = columns.data
+    if not any(columns.header_counts):
+        return names, numbers, skips
+    whole = bytes(data)
+    if _APICURIO not in whole and (kind == "key" or b"avro/binary+" not in whole):
+        return names, numbers, skips
+    known = {name: number for number, name in enumerate(names)}
+    for row, count in enumerate(columns.header_counts):
+        if not count or lengths[row] < 0:
+            continue
+        name = _of_headers(core.read_headers(data, columns.header_starts[row], count), kind)
+        if name:
+            numbers[row], skips[row] = known.setdefault(name, len(known)), 0
+    return list(known), numbers, skips
+
+
+def _of_headers(headers: Headers, kind: str) -> bytes:
+    """The name that headers give, b"" for none."""
+    held = dict(headers)
+    for word, tag in (("globalId", b"g"), ("contentId", b"c")):
+        id = held.get(f"apicurio.{kind}.{word}")
+        if id is not None and len(id) == 8:
+            if (held.get(f"apicurio.{kind}.encoding") or b"").upper() == b"JSON":
+                return tag.upper() + id
+            message = held.get("apicurio.protobuf.type" + (".key" if kind == "key" else ""))
+            return tag + id + (message or b"")[:256]
+    if kind == "value":
+        found = _AZURE.fullmatch(held.get("content-type") or b"")
+        if found is not None:
+            return b"z" + bytes.fromhex(found[1].decode())
+    return b""

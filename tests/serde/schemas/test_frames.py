@@ -1,0 +1,151 @@
+"""Frames of other serializers than Confluent's: recorded bytes of Java's, and frames made to hurt."""
+
+from __future__ import annotations
+
+import json
+import time
+import zlib
+from base64 import b64decode
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kcli.proto.batch import read_batches
+from kcli.registry.folder import FolderSchemas
+from kcli.schemas import Schema
+from kcli.serde.schemas.decoder import FieldDecoder, SchemaDecoder
+from kcli.serde.schemas.frames import frame_names
+from kcli.serde.schemas.readers import reader_of
+from tests.each import each
+from tests.proto.record_cores import CORES, built
+
+RECORDED = json.loads((Path(__file__).parent.with_name("frames") / "recorded.json").read_text())
+NOTE = '{"type":"record","name":"Note","fields":[{"name":"id","type":"int"},{"name":"text","type":"string"}]}'
+PROTO = 'syntax = "proto3"; package shop; message Other {} message Note { int32 id = 1; string text = 2; }'
+GUID = "00010203-0405-0607-0809-0a0b0c0d0e0f"
+PAYLOAD = b"\x0e\4hi"
+SHOWN = b'{"id":7,"text":"hi"}'
+SECONDS = 5.0  # of CPU, for what must take milliseconds
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> FolderSchemas:
+    (tmp_path / "ids").mkdir()
+    (tmp_path / "ids" / "1.avsc").write_text(NOTE)
+    (tmp_path / "ids" / "1.meta.json").write_text(json.dumps({"guid": GUID}))
+    (tmp_path / "ids" / "2.proto").write_text(PROTO)
+    (tmp_path / "ids" / "3.proto").write_text(PROTO)
+    (tmp_path / "ids" / "3.meta.json").write_text(json.dumps({"guid": "3" + GUID[1:]}))
+    (tmp_path / "ids" / "4.avsc").write_text("broken")
+    return FolderSchemas(str(tmp_path))
+
+
+async def decoded(
+    schemas: Any, rows: list[tuple[bytes | None, list[tuple[str, bytes | None]]]], kind: str = "value"
+) -> tuple[list[bytes | None], dict[str, int]]:
+    decoding = SchemaDecoder([FieldDecoder(kind, schemas, reader_of())])
+    made = [(0, value if kind == "key" else None, value, tuple(headers)) for value, headers in rows]
+    batch = await decoding.batch(read_batches(built(CORES[-1], made))[0], "t", 0)
+    return [getattr(record, kind) for record in batch], dict(decoding.fields[0].undecoded.reasons)
+
+
+@each("row", RECORDED)
+def test_frames_that_java_wrote(row: dict[str, Any], folder: FolderSchemas) -> None:
+    import asyncio
+
+    rows: list[Any] = [(b64decode(row["value"]), [(name, b64decode(held)) for name, held in row["headers"]])]
+    values, reasons = asyncio.run(decoded(folder, rows))
+    assert reasons == {}
+    text = "hi" if "protobuf" in row["form"] else "hi" + " hi" * 18
+    assert values[0] is not None
+    assert json.loads(values[0]) == {"id": 7, "text": text}, row["form"]
+
+
+async def test_azure_and_apicurio_name_the_schema_in_headers(folder: FolderSchemas) -> None:
+    azure = ("content-type", b"avro/binary+" + GUID.replace("-", "").encode())
+    one = (1).to_bytes(8, "big")
+    in_json = [("apicurio.value.globalId", one), ("apicurio.value.encoding", b"JSON")]
+    of_key = [("apicurio.key.globalId", one)]
+    typed = [("apicurio.value.contentId", (2).to_bytes(8, "big")), ("apicurio.protobuf.type", b"Note")]
+    rows: list[Any] = [
+        (PAYLOAD, [azure]), (SHOWN, in_json), (PAYLOAD, of_key), (b"\x08\7\x12\2hi", typed), (PAYLOAD, []),
+        (None, [azure]),
+        (PAYLOAD, [("content-type", b"text/plain")]),
+    ]  # fmt: skip
+    values, reasons = await decoded(folder, rows)
+    assert values == [SHOWN, SHOWN, PAYLOAD, SHOWN, PAYLOAD, None, PAYLOAD]
+    assert reasons == {}
+    values, _ = await decoded(folder, rows[2:3], "key")
+    assert values == [SHOWN]
+
+
+async def test_a_message_of_glue_is_a_number_among_all_by_their_names(folder: FolderSchemas) -> None:
+    front = b"\3\0" + bytes.fromhex("30" + GUID.replace("-", "")[2:])
+    values, reasons = await decoded(folder, [(front + b"\0\x08\7\x12\2hi", []), (front + b"\2", []), (front, [])])
+    assert values[0] == SHOWN
+    assert len(reasons) == 2
+
+
+GLUE = b"\3\5" + bytes(range(16))
+
+
+@each(
+    ("packed", "says"),
+    [
+        (b"nix", "not compressed with zlib"),
+        (zlib.compress(PAYLOAD)[:-1], "cut, or bytes are left"),
+        (zlib.compress(PAYLOAD) + b"x", "cut, or bytes are left"),
+        (zlib.compress(PAYLOAD + b"x"), "bytes are left after the value"),
+        (zlib.compress(bytes(100 << 20), 9), "larger than 64 MiB or 1,000 times"),
+    ],
+    ids=lambda row: row[:8],
+)
+def test_compressed_payloads_that_are_refused_at_once(packed: bytes, says: str, folder: FolderSchemas) -> None:
+    import asyncio
+
+    began = time.process_time()
+    values, reasons = asyncio.run(decoded(folder, [(GLUE + packed, []), (GLUE + zlib.compress(PAYLOAD), [])]))
+    assert time.process_time() - began < SECONDS
+    assert values == [GLUE + packed, SHOWN]
+    assert list(reasons.values()) == [1]
+    assert says in next(iter(reasons))
+
+
+class Confluent:
+    """A registry that knows each id of 1 to 300 and no other name; it counts what it is asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def by_id(self, id: int, *, context: str = "", subject: str | None = None) -> Schema:
+        from kcli.schemas import SchemaNotFound
+
+        self.asked += 1
+        if not 1 <= id <= 300:
+            raise SchemaNotFound(f"there is no schema {id}")
+        return Schema(text=NOTE, id=id)
+
+    async def by_global_id(self, id: int) -> Schema:
+        from kcli.schemas import SchemaNotFound
+
+        raise SchemaNotFound("no Apicurio")
+
+
+@each("size", [8, 16])
+def test_whole_numbers_are_never_taken_for_frames(size: int) -> None:
+    """int64 keys, also two of them together, of all sizes: their first five bytes are an id that exists, or none."""
+    import asyncio
+
+    numbers = [number for shift in range(0, 62, 3) for number in (1 << shift, (1 << shift) + 7)]
+    rows: list[Any] = [(number.to_bytes(8, "big") * (size // 8), []) for number in numbers]
+    registry = Confluent()
+    values, _ = asyncio.run(decoded(registry, rows, "key"))
+    assert values == [row[0] for row in rows]
+    assert registry.asked < 100
+
+
+def test_headers_are_read_only_where_a_word_of_them_is() -> None:
+    plain = read_batches(built(CORES[-1], [(0, None, b"v", (("h", b"x"),))] * 3))[0].columns()
+    names, numbers, _ = frame_names(plain, plain.value_starts, plain.value_lengths, "value", b"h")
+    assert (names, list(numbers)) == ([], [-1] * 3)
