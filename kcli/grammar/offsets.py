@@ -3,7 +3,7 @@
     beginning|earliest|start  end|latest  stored  N  -N  +N  N:M  :end  @t1  @t1:  @t1:t2  s@ms  e@ms  P=start,P=start
 
 Times are epoch seconds or milliseconds, ISO 8601, durations (-1h30m), now, today, yesterday (their midnight), 07:30
-(today) and `yesterday 22:00`; without a zone they are local.
+(today) and `yesterday 22:00`; without a zone they are local, with --utc those of UTC.
 A stop is exclusive.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from kcli.errors import UsageError
 from kcli.grammar.bound import Bound
+from kcli.grammar.zone import zone
 
 _WORDS = {
     "beginning": "earliest",
@@ -127,6 +128,8 @@ def _times(text: str, now: int) -> Range:
     whole = read_time(body, now)
     if whole is not None:
         return Range(start=Bound("time", whole))
+    if all(part.isascii() and part.isdigit() and len(part) <= 2 for part in body.split(":")):
+        raise UsageError(f"-o {text}: no such time: hours are 0 to 23, minutes and seconds 00 to 59")
     for place in range(len(body) - 1, -1, -1):
         if body[place] != ":":
             continue
@@ -181,12 +184,14 @@ def _of_day(word: str, now: int) -> int | None:
     clock = _clock(time) if time else (0, 0, 0)
     if clock is None or not word:
         return None
-    from datetime import datetime, timedelta
+    from datetime import UTC, datetime, timedelta
     from datetime import time as time_of
 
+    typed_in = UTC if zone.typed_utc else None  # None is local
     try:
-        date = datetime.fromtimestamp(now / 1000).date() - timedelta(days=day == "yesterday")
-        return max(0, round(datetime.combine(date, time_of(clock[0], clock[1], clock[2])).timestamp() * 1000))
+        date = datetime.fromtimestamp(now / 1000, typed_in).date() - timedelta(days=day == "yesterday")
+        moment = datetime.combine(date, time_of(clock[0], clock[1], clock[2]), typed_in)
+        return max(0, round(moment.timestamp() * 1000))
     except (ValueError, OverflowError, OSError):
         return None
 
@@ -224,10 +229,12 @@ def duration(word: str) -> int | None:
 def _iso(word: str) -> int | None:
     if not word[:1].isdigit():
         return None
-    from datetime import datetime
+    from datetime import UTC, datetime
 
     try:
         when = datetime.fromisoformat(word)
+        if when.tzinfo is None and zone.typed_utc:
+            when = when.replace(tzinfo=UTC)
         return max(0, round(when.timestamp() * 1000))
     except (ValueError, OverflowError, OSError):
         return None

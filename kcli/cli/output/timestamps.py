@@ -1,6 +1,8 @@
-"""Moments as every command prints them: ISO 8601, UTC, with a Z."""
+"""Moments as every command prints them: ISO 8601, UTC with a Z, or with --local this machine's zone with its offset."""
 
 from __future__ import annotations
+
+from kcli.grammar.zone import zone
 
 LAST = 253_402_300_800_000
 """The year 10000, which no calendar of Python has."""
@@ -13,6 +15,8 @@ def utc(milliseconds: int, digits: str = "milliseconds") -> str:
 
     if milliseconds >= LAST:
         return f"{milliseconds} ms"
+    if zone.printed_local:
+        return datetime.fromtimestamp(milliseconds / 1000, UTC).astimezone().isoformat(timespec=digits)
     return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec=digits).removesuffix("+00:00") + "Z"
 
 

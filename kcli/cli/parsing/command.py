@@ -96,5 +96,17 @@ def run_command(command: Command, line: Line) -> int:
 
     module, _, name = command.run.partition(":")
     function = getattr(import_module(module), name)
-    code: int = function(options_of(function)(words=line.words, **line.values))
-    return code
+    options = options_of(function)(words=line.words, **line.values)
+    local, utc = bool(line.values.get("local")), bool(line.values.get("utc"))
+    if not local and not utc:
+        return function(options)  # type: ignore[no-any-return]
+    from kcli.errors import UsageError
+    from kcli.grammar.zone import zone
+
+    if local and utc:
+        raise UsageError("--local and --utc exclude each other")
+    zone.set(local=local, utc=utc)
+    try:
+        return function(options)  # type: ignore[no-any-return]
+    finally:
+        zone.set(local=False, utc=False)

@@ -99,7 +99,17 @@ class EveryGroup(Options):
     every_group = every_name("--all-groups", help="All groups, as the pattern '*'.")
 
 
-class TableOptions(Options):
+class ZoneOptions(Options):
+    """In which zone times are printed, and read that name none."""
+
+    panel = "Output"
+    folded = EVERY
+
+    local = flag("--local", help="Print times in this machine's zone, with its offset (default: UTC).")
+    utc = flag("--utc", help="Read times without a zone as UTC (default: as local).")
+
+
+class TableOptions(ZoneOptions):
     """How tables are drawn."""
 
     panel = "Output"

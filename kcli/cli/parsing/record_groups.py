@@ -6,7 +6,7 @@ what they do not have anyway.
 
 from __future__ import annotations
 
-from kcli.cli.parsing.groups import ConnectionOptions, value_format
+from kcli.cli.parsing.groups import ConnectionOptions, ZoneOptions, value_format
 from kcli.cli.parsing.option import EVERY, Options, choice, flag, integer, text, texts, these
 
 
@@ -138,7 +138,7 @@ class MorePrintOptions(Options):
     raw = flag("--raw", help="Do not escape control bytes on a terminal.")
 
 
-class PrintOptions(MorePrintOptions, DelimiterOptions):
+class PrintOptions(MorePrintOptions, DelimiterOptions, ZoneOptions):
     """How records are printed."""
 
     panel = "Output"

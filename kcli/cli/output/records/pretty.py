@@ -35,6 +35,7 @@ class Pretty:
         self._read = _reader(value_format)
         self._several = several
         self._place_width = self._key_width = 0
+        self._time_width = len(utc(0))
 
     def put(self, out: bytearray, batch: Batch, topic: str, partition: int, limit: int = -1) -> tuple[int, int]:
         """Append a batch's records, at most `limit` (-1: all). Returns how many, and the offset after the last."""
@@ -60,12 +61,12 @@ class Pretty:
         time = utc(record.timestamp) if record.timestamp >= 0 else "no timestamp"
         head = "  ".join(
             (
-                self._paint(time.ljust(24), TIME),
+                self._paint(time.ljust(self._time_width), TIME),
                 self._paint(place.ljust(self._place_width), PLACE),
                 self._paint(key.ljust(self._key_width), QUIET if dim else KEY),
             )
         )
-        used = 24 + 2 + self._place_width + 2 + max(self._key_width, len(key)) + 2
+        used = self._time_width + 2 + self._place_width + 2 + max(self._key_width, len(key)) + 2
         first, *rest = self._value(record.value, used, self._width())
         return [f"{head}  {first}".rstrip(), *rest, *self._headers(record)]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from kcli.cli.output.text import unescape
 from kcli.errors import UsageError
+from kcli.grammar.zone import zone
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def columns(
 ) -> Program:
     """What `consume` prints without -f: with `meta` time, topic, partition and offset; the key and its delimiter, the
     value, -D. Values of a format are printed as JSON."""
-    items = list(compile_template(r"%T{iso}\t%t\t%p\t%o\t", terminal=terminal)) if meta else []
+    time = "local" if zone.printed_local else "iso"
+    items = list(compile_template(rf"%T{{{time}}}\t%t\t%p\t%o\t", terminal=terminal)) if meta else []
     if meta and key_delimiter is None:
         key_delimiter = b"\t"
     if key_delimiter is not None:
