@@ -115,6 +115,7 @@ VERBS_FIRST = ("get", "list", "create", "describe", "alter", "delete", "reset", 
 EVERYWHERE = {"get": "describe", "show": "describe", "info": "describe", "remove": "delete", "describe": "get"}
 """Verbs of any command, where it has those and has not these."""
 
+SLOWER = "an option of produce, copy and redrive; `| pv -qlL 5` prints 5 lines a second"
 OPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
     "-o": (
         ("--at", "`--at TIME` for a time, `--format json` for the form of the output"),
@@ -150,7 +151,8 @@ OPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
     "--null-value": (("--null", "-Z"),),
     "--input-mode": (("--input", "--input json"),),
     "--time": (("--at", "--at TIME"),),
-    "--filter": (("--grep", "--grep RE` (anywhere) or `--where 'value.FIELD == X'"), ("--match", "--match PATTERN")),
+    "--rate": (("--no-follow", SLOWER), ("--max-messages", SLOWER)),
+    "--filter": (("--grep", "--grep RE` (anywhere) or `--where 'value.FIELD == X'"), ("--match", "kcli topics list PATTERN")),
     "--from": (("--offset", "-o OFFSET"), ("--to-earliest", "--to WHERE")),
     "--since": (("--start", "--start TIME"), ("--to-datetime", "--to-datetime TIME")),
     "--until": (("--end", "--end TIME"),),
@@ -200,6 +202,13 @@ def verb(name: str, said: str, verbs: Container[str]) -> str:
 def option(flag: str, flags: Container[str]) -> str:
     """What another tool's option is here, for a command with these options; "" when unknown."""
     return _here(next((here for needed, here in OPTIONS.get(flag, ()) if needed in flags), ""))
+
+
+def choice(flag: str, text: str) -> str:
+    """What a value that is none of an option's choices was meant for; "" when unknown."""
+    if flag == "--input" and ("." in text or "/" in text):
+        return "; a file is an argument: kcli produce TOPIC FILE --input json-values"
+    return ""
 
 
 def _here(told: str) -> str:

@@ -124,7 +124,9 @@ def _take(option: Option, flag: str, given: str | None, rest: Iterator[str], val
     if text is None:
         raise UsageError(f"{flag} takes a value: {flag} {option.metavar or '|'.join(option.choices) or 'TEXT'}")
     if option.choices and text not in option.choices:
-        raise UsageError(f"{flag} {text}: expected {', '.join(option.choices)}")
+        from kcli.cli.parsing.other_tools import choice
+
+        raise UsageError(f"{flag} {text}: expected {', '.join(option.choices)}{choice(flag, text)}")
     value: object = _number(option, flag, text) if option.kind == "int" else text
     several = values.get(option.name)
     if option.multiple and isinstance(several, list):

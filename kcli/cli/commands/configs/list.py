@@ -35,10 +35,12 @@ def list_all(options: ReadOptions) -> int:
 
     A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
     """
-    if len(options.words) != 1:
+    if not options.words:
         raise UsageError(f"missing KIND: {', '.join(KINDS)}")
-    (kind,) = options.words
+    kind, *names = options.words
     resource(kind, "0" if kind in ("broker", "logger") else "")
+    if names:
+        raise UsageError(f"unexpected argument {names[0]!r}: kcli configs get {kind} {names[0]} shows its configs")
 
     async def work(cluster: Cluster, document: Document) -> None:
         resources = [Resource(kind, name) for name in await _names(cluster, kind)]

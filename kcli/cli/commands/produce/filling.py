@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from itertools import cycle, islice
 
+from kcli.errors import UsageError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from kcli.cli.output.records.envelope import Row
 
 PLACE = re.compile(rb"\{\{\s*(seq|uuid|now)\s*\}\}")
+ANY_PLACE = re.compile(rb"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 STEP = 1000  # records that are made at once
 
 
@@ -27,6 +30,17 @@ def filled(rows: Sequence[Row], repeat: int, step: int = STEP) -> Iterator[list[
             number += 1
             made.append(_fill(row, number) if has_places else row)
         yield made
+
+
+def check_places(*texts: bytes | None) -> None:
+    """Raises UsageError for a name that nothing is known to fill in for."""
+    for match in (match for text in texts if text is not None for match in ANY_PLACE.finditer(text)):
+        if PLACE.fullmatch(match[0]) is None:
+            from kcli.text.suggest import did_you_mean
+
+            name = match[1].decode()
+            near = did_you_mean(name, ("seq", "uuid", "now")) or "; known: {{seq}}, {{uuid}}, {{now}}"
+            raise UsageError(f"--repeat: {{{{{name}}}}} is unknown{near}")
 
 
 def has_places(data: bytes) -> bool:

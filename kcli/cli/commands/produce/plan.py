@@ -155,6 +155,10 @@ class Plan:
             raise UsageError(f"{'--value' if self.values else '--tombstone'} takes no files, --whole, --input or -f")
         if self.fill and not self.given:
             raise UsageError("--repeat repeats --value and --tombstone; give one")
+        if self.fill:
+            from kcli.cli.commands.produce.filling import check_places
+
+            check_places(*self.values, *self.tombstones, self.key, *(value for _, value in self.headers))
         if self.template is not None and (options.key_delimiter or options.whole or self.input != "lines"):
             raise UsageError("-f describes the whole line; it excludes -K, --whole and --input")
         if self.input != "lines":

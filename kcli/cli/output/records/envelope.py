@@ -47,7 +47,8 @@ def read_line(line: bytes, number: int, kcat: bool | None = None) -> Row:
     except (ValueError, RecursionError):
         raise BadLine(number, "is not JSON") from None
     if not isinstance(found, dict):
-        raise BadLine(number, "is not a JSON object")
+        what = "its items" if isinstance(found, list) else "it"
+        raise BadLine(number, f"is not a JSON object; --input json-values sends {what} as values")
     if len(found) == 1 and isinstance(error := found.get("error"), dict) and "message" in error:
         raise BadLine(number, f"what wrote it failed: {error['message']}")
     try:
@@ -61,7 +62,7 @@ def read_line(line: bytes, number: int, kcat: bool | None = None) -> Row:
 def _row(found: dict[str, object], known: frozenset[str], value: str, timestamp: str) -> Row:
     if not known.issuperset(found):
         stranger = next(name for name in found if name not in known)
-        raise ValueError(f'"{stranger}" is no field of a record')
+        raise ValueError(f'"{stranger}" is no field of a record; --input json-values sends the object as a value')
     if value not in found:
         raise ValueError(f'has no "{value}" (null is written as null)')
     return (

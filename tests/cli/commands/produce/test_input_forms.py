@@ -277,7 +277,7 @@ def test_tombstones_are_keys_without_values(kcli: Shell) -> None:
 
 
 def test_repeat_fills_in_numbers_ids_and_times(kcli: Shell) -> None:
-    topic, value = kcli.topic(), '{"n":{{seq}},"id":"{{ uuid }}","at":"{{now}}","other":"{{x}}"}'
+    topic, value = kcli.topic(), '{"n":{{seq}},"id":"{{ uuid }}","at":"{{now}}"}'
     kcli.ok("produce", topic, "--value", value, "-k", "{{uuid}}", "-H", "n={{seq}}", "--repeat", "2500")
     found = records(kcli, topic)
     values = [json.loads(one["value"]) for one in found]
@@ -286,7 +286,6 @@ def test_repeat_fills_in_numbers_ids_and_times(kcli: Shell) -> None:
     assert [one["id"] for one in values] == [one["key"] for one in found]
     assert len({one["id"] for one in values}) == 2500
     assert all(a["at"] <= b["at"] and a["at"].endswith("Z") for a, b in pairwise(values))
-    assert {one["other"] for one in values} == {"{{x}}"}
 
 
 def test_rows_without_places_are_not_made_anew() -> None:
@@ -322,3 +321,32 @@ def test_what_does_not_go_together_is_a_usage_error(kcli: Shell, words: str, sai
     done = kcli("produce", "t", *words.split())
     assert done.returncode == 2
     assert said in done.stderr.decode()
+
+
+@pytest.mark.parametrize(
+    "words", [["--value", "{{nope}}"], ["--value", "x", "-k", "{{ nope }}"], ["--value", "x", "-H", "a={{nope}}"]]
+)
+def test_a_name_that_nothing_is_known_for_is_refused(kcli: Shell, words: list[str]) -> None:
+    topic = kcli.topic()
+    done = kcli("produce", topic, *words, "--repeat", "2")
+    assert (done.returncode, done.stderr) == (
+        2,
+        b"kcli: --repeat: {{nope}} is unknown; known: {{seq}}, {{uuid}}, {{now}}\n",
+    )
+    assert kcli.ok("count", topic) == b"0\n"
+    assert b"did you mean seq?" in kcli("produce", topic, "--value", "{{sequ}}", "--repeat", "2").stderr
+    kcli.ok("produce", topic, "--value", '{"a": {"b": {{seq}}}}', "--repeat", "1")
+
+
+@pytest.mark.parametrize("line", [b"[1, 2]", b"5", b'{"a": 1}'])
+def test_values_where_envelopes_are_wanted_are_answered_with_json_values(kcli: Shell, line: bytes) -> None:
+    done = kcli("produce", kcli.topic(), "--input", "json", stdin=line + b"\n")
+    assert done.returncode == 1
+    assert b"--input json-values sends" in done.stderr
+
+
+@pytest.mark.parametrize("words", ["--input values.json", "--input ./values", "--input=a.ndjson.gz"])
+def test_a_file_is_no_form_of_the_input(kcli: Shell, words: str) -> None:
+    done = kcli("produce", "t", *words.split())
+    assert done.returncode == 2
+    assert b"a file is an argument: kcli produce TOPIC FILE --input json-values" in done.stderr
