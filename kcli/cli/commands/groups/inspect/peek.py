@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from kcli.model import Cluster
 
 AROUND = 3  # records on each side
+PLACES = ("deleted", "past", "open", "end")
+"""Where a committed offset may be beside its log; what is worst is said first."""
 CELL = 60  # characters of a key or a value in a table
 
 
@@ -78,9 +80,8 @@ def peek(options: PeekOptions) -> int:
         for group in snapshot.groups:
             if not any(sample.group == group.described.group for sample in samples):
                 say(options, f"{group.described.group}: the group has committed nothing{' there' * scope.named}")
-        for sample in samples:
-            _say_beside(options, sample)
         for name in dict.fromkeys(sample.group for sample in samples):
+            _say_beside(options, name, [sample for sample in samples if sample.group == name and _readable(sample)])
             spans = {_at(sample): _span(sample) for sample in samples if sample.group == name and _readable(sample)}
             records = await read_around(cluster, spans, before, after)
             document.of(PeekRow).extend(_row(name, at, spans[at], one) for at in sorted(records) for one in records[at])
@@ -109,18 +110,52 @@ def _span(sample: Sample) -> Span:
     return Span(start=sample.start, committed=sample.committed, end=end)
 
 
-def _say_beside(options: PeekOptions, sample: Sample) -> None:
-    """Say where a committed offset is beside the log, or at its end."""
-    if not _readable(sample):
-        return
-    span, place = _span(sample), f"{sample.group}: {sample.topic} [{sample.partition}]"
+def _say_beside(options: PeekOptions, group: str, samples: list[Sample]) -> None:
+    """Say in one line which committed offsets are beside their logs, or at the end."""
+    places: dict[str, list[Sample]] = {}
+    for sample in samples:
+        places.setdefault(_place(sample), []).append(sample)
+    notes = [_note(place, places[place], len(samples)) for place in PLACES if place in places]
+    if notes:
+        say(options, f"{group}: {'; '.join(notes)}")
+
+
+def _note(place: str, samples: list[Sample], of: int) -> str:
+    """What is said of the partitions at one place, exactly if it is only one."""
+    span, count = _span(samples[0]), len(samples)
+    at = f"{samples[0].topic} [{samples[0].partition}]"
+    lost = sum(_span(sample).start - _span(sample).committed for sample in samples)
+    one, many = {
+        "deleted": (
+            f"{lost} offsets from {span.committed} on were deleted unread",
+            f"{lost} offsets of {count} partitions were deleted unread",
+        ),
+        "past": (
+            f"{span.committed} is committed, and records end at {span.end}",
+            f"in {count} of {of} partitions the commit is past the end",
+        ),
+        "open": (
+            f"no record is next at {span.end}: a transaction is open there",
+            f"in {count} of {of} partitions an open transaction is next",
+        ),
+        "end": (
+            f"no record is next at {span.end}: the end of the log",
+            f"in {count} of {of} partitions no record is next: the end of the log",
+        ),
+    }[place]
+    return f"{at}: {one}" if count == 1 else many
+
+
+def _place(sample: Sample) -> str:
+    """Where a committed offset is: one of PLACES, or "" inside of its log."""
+    span = _span(sample)
     if span.committed < span.start:
-        say(options, f"{place}: {span.start - span.committed} offsets from {span.committed} on were deleted unread")
-    elif span.committed > span.end:
-        say(options, f"{place}: {span.committed} is committed, and records end at {span.end}")
-    elif span.committed == span.end:
-        why = "a transaction is open there" if span.end != sample.end else "the end of the log"
-        say(options, f"{place}: no record is next at {span.end}: {why}")
+        return "deleted"
+    if span.committed > span.end:
+        return "past"
+    if span.committed == span.end:
+        return "open" if span.end != sample.end else "end"
+    return ""
 
 
 def _row(group: str, at: TopicPartition, span: Span, one: Around) -> PeekRow:

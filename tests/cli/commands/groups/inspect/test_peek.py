@@ -66,7 +66,10 @@ def test_gaps_are_read_over(kcli: Shell) -> None:
 def test_offsets_beside_the_log_are_said(kcli: Shell, topic: str) -> None:
     kcli.ok("topics", "trim", topic, "--before", "7", "--execute", "-q")
     done = kcli("groups", "peek", topic, "-n", "1", "-J")
-    assert f"{topic} [0]: 3 offsets from 4 on were deleted unread" in done.stderr.decode()
+    assert done.stderr.decode() == (
+        f"kcli: {topic}: {topic} [0]: 3 offsets from 4 on were deleted unread; "
+        f"{topic} [1]: no record is next at 10: the end of the log\n"
+    )
     first = json.loads(done.stdout)["records"][0]
     assert (first["offset"], first["place"]) == (7, "next")
 
@@ -85,3 +88,18 @@ def test_groups_without_commits_and_without_names(kcli: Shell, topic: str) -> No
     assert done.stderr.decode() == f"kcli: {topic}: the group has committed nothing there\n"
     assert kcli("groups", "peek", "no-such-group").returncode == 1
     assert kcli("groups", "peek").returncode == 2
+
+
+def test_what_is_beside_the_log_is_one_line_whatever_the_number_of_partitions(kcli: Shell) -> None:
+    topic = kcli.topic(6)
+    for partition in range(4):
+        kcli.ok("produce", topic, "-p", str(partition), stdin=b"a\nb\nc\n")
+    kcli.ok("groups", "reset", topic, "-t", f"{topic}:0,1,4,5", "--to", "end", "--execute", "-q", "--no-undo")
+    kcli.ok("groups", "reset", topic, "-t", f"{topic}:2,3", "--to", "beginning", "--execute", "-q", "--no-undo")
+    kcli.ok("topics", "trim", f"{topic}:2,3", "--before", "2", "--execute", "-q")
+    done = kcli("groups", "peek", topic, "-J")
+    assert done.stderr.decode() == (
+        f"kcli: {topic}: 4 offsets of 2 partitions were deleted unread; "
+        "in 4 of 6 partitions no record is next: the end of the log\n"
+    )
+    assert kcli("groups", "peek", topic, "-q").stderr == b""
