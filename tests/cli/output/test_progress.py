@@ -61,6 +61,10 @@ def on_terminal(kcli: Shell, line: str, folder: Path) -> tuple[int, str]:
     return code, re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", shown.decode())
 
 
+FILL = "kcli produce T --value $(printf '%01000d' 0) --repeat 20 -X batch.size=1 -q"
+"""Twenty batches of a kilobyte."""
+
+
 @pytest.mark.process
 @pytest.mark.parametrize(
     ("line", "says"),
@@ -69,6 +73,8 @@ def on_terminal(kcli: Shell, line: str, folder: Path) -> tuple[int, str]:
         ("seq 30 | kcli produce T --rate 20", r"produce T +\d+ records, \d+/s"),
         ("seq 100 > input; kcli produce T --rate 60 input", r"produce T .*\d+ B of 292 B, \d+ B/s, \ds left"),
         ("kcli produce T --value x --repeat 30 --rate 20 -q", None),
+        (f"{FILL}; kcli copy T T-copy --create --rate 10kB", r"copy .*\d+ of 20 records, [\d.]+/s, \ds left"),
+        (f"{FILL}; kcli copy T T-copy --create --rate 10kB -q", None),
         ("kcli consume T --timeout-ms 1500 > out", r"consume +1 records, \d"),
         ("kcli consume T --timeout-ms 1500 | cat", None),
     ],

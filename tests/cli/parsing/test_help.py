@@ -43,12 +43,32 @@ def test_the_most_used_come_first_and_kpaxs_commands_are_not_listed(capsys: pyte
 def test_a_page_is_at_most_80_columns_wide(path: str) -> None:
     command = PAGES[path]
     about, _, examples = command.description.partition(EXAMPLES)
-    alone = [re.sub(r" +# .*", "", line) for line in examples.split("\n")]
     for everything in (False, True):
-        lines = page(path, command, WIDTH, everything).splitlines()
-        wide = [line for line in lines if len(line) > WIDTH and line not in alone]
-        assert not [line for line in wide if not line.startswith("  -")], "only a long row of spellings may be wider"
+        text = page(path, command, WIDTH, everything)
+        assert [line for line in text.splitlines() if len(line) > WIDTH] == []
+        for line in examples.split("\n"):
+            assert re.sub(r" +# .*", "", line) in text.replace(" \\\n   ", ""), "a command is the same in a shell"
     assert about.strip()
+
+
+@each("subject", [name for name in SUBJECTS if isinstance(declared(name), dict)])
+def test_so_is_the_page_of_a_group(subject: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, subject, "--help")
+    assert [line for line in text.splitlines() if len(line) > WIDTH] == []
+
+
+@each(
+    ("width", "shown"),
+    [
+        (40, ["  kcli a --long 'x y z' --other v | jq ."]),
+        (38, ["  kcli a --long 'x y z' --other v \\", "    | jq ."]),
+        (30, ["  kcli a --long 'x y z' \\", "    --other v | jq ."]),
+        (20, ["  kcli a --long \\", "    'x y z' \\", "    --other v | jq ."]),
+        (12, ["  kcli a \\", "    --long \\", "    'x y z' \\", "    --other \\", "    v | jq ."]),
+    ],
+)
+def test_a_long_command_is_continued_as_in_a_shell(width: int, shown: list[str]) -> None:
+    assert list(fitted(["  kcli a --long 'x y z' --other v | jq ."], width)) == shown
 
 
 @each(

@@ -53,7 +53,7 @@ def group_page(name: str, about: str, verbs: Verbs, width: int) -> str:
     examples = [line for command in verbs.values() for line in _first_example(command)][:5]
     lines = [f"Usage: kcli {name} COMMAND [ARGUMENTS]", "", *_paragraphs(about, width)]
     if examples:
-        lines += ["", "Examples:", *(f"  {line}" for line in examples)]
+        lines += ["", "Examples:", *fitted([f"  {line}" for line in examples], width)]
     lines += ["", "Commands:", *rows, "", f"`kcli {name} COMMAND --help` shows a command's options."]
     return "\n".join(lines) + "\n"
 
@@ -93,7 +93,7 @@ def _panel(title: str, options: list[Option], width: int, everything: bool) -> l
     for spelling, option in zip(left, options):
         text = explained(option)
         if len(spelling) > column:
-            lines.append(f"  {spelling}")
+            lines += _row("  ", spelling, width)
             lines += _row(" " * (column + 4), text, width)
         else:
             lines += _row(f"  {spelling:<{column}}  ", text, width)
