@@ -152,7 +152,10 @@ OPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
     "--input-mode": (("--input", "--input json"),),
     "--time": (("--at", "--at TIME"),),
     "--rate": (("--no-follow", SLOWER), ("--max-messages", SLOWER)),
-    "--filter": (("--grep", "--grep RE` (anywhere) or `--where 'value.FIELD == X'"), ("--match", "kcli topics list PATTERN")),
+    "--filter": (
+        ("--grep", "--grep RE` (anywhere) or `--where 'value.FIELD == X'"),
+        ("--match", "kcli topics list PATTERN"),
+    ),
     "--from": (("--offset", "-o OFFSET"), ("--to-earliest", "--to WHERE")),
     "--since": (("--start", "--start TIME"), ("--to-datetime", "--to-datetime TIME")),
     "--until": (("--end", "--end TIME"),),

@@ -176,9 +176,7 @@ class Reset(Dialog):
         bad = next((change.error for change in self._changes if change.error is not None), None)
         told = ", ".join(f"{count} {result}" for result, count in counts.items())
         back = f"kcli groups reset --from-file {quoted(path)} --execute"
-        self.say(
-            f"{told}. {bad if bad is not None else ''} To take it back: {back}", "bad" if bad is not None else "good"
-        )
+        self.say(f"{told}. {bad if bad is not None else ''} To undo this: {back}", "bad" if bad is not None else "good")
         self.session.look_now()
 
 
