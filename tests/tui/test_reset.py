@@ -76,7 +76,7 @@ async def test_the_plan_stands_there_before_anything_is_typed_and_the_typed_name
         assert "--all-topics --to-earliest" in text
         await confirm(pilot, "billing")
         text = await shows(pilot, "2 reset")
-        assert "To take it back: kcli groups reset --from-file" in text.replace("\n", " ")
+        assert "To undo this: kcli groups reset --from-file" in text.replace("\n", " ")
         assert await world.committed() == {0: 0, 1: 0}
     kept = undo_file()
     assert kept.count('"offset": 40') == 2

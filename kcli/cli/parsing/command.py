@@ -97,15 +97,16 @@ def run_command(command: Command, line: Line) -> int:
     module, _, name = command.run.partition(":")
     function = getattr(import_module(module), name)
     options = options_of(function)(words=line.words, **line.values)
-    local, utc = bool(line.values.get("local")), bool(line.values.get("utc"))
-    if not local and not utc:
+    from kcli.cli.parsing.groups import ZoneOptions
+
+    if not isinstance(options, ZoneOptions) or not (options.local or options.utc):
         return function(options)  # type: ignore[no-any-return]
     from kcli.errors import UsageError
     from kcli.grammar.zone import zone
 
-    if local and utc:
+    if options.local and options.utc:
         raise UsageError("--local and --utc exclude each other")
-    zone.set(local=local, utc=utc)
+    zone.set(local=options.local, utc=options.utc)
     try:
         return function(options)  # type: ignore[no-any-return]
     finally:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 AROUND = 3  # records on each side
 PLACES = ("deleted", "past", "open", "end")
-"""Where a committed offset may be beside its log; what is worst is said first."""
+"""Where a committed offset may be beside its log, the worst first."""
 CELL = 60  # characters of a key or a value in a table
 
 
@@ -121,7 +121,7 @@ def _say_beside(options: PeekOptions, group: str, samples: list[Sample]) -> None
 
 
 def _note(place: str, samples: list[Sample], of: int) -> str:
-    """What is said of the partitions at one place, exactly if it is only one."""
+    """The sentence about the partitions at one place, exact if it is only one."""
     span, count = _span(samples[0]), len(samples)
     at = f"{samples[0].topic} [{samples[0].partition}]"
     lost = sum(_span(sample).start - _span(sample).committed for sample in samples)
