@@ -113,15 +113,20 @@ async def _acquire(
 def _taken(
     context: RequestContext, request: ShareFetchRequest, session: ShareSession, rows: dict[Place, PartitionData]
 ) -> bool:
-    """Take what is free; False when there is nothing to tell."""
-    left, count = request.max_bytes, request.max_records
+    """Take what is free of one partition, the one that waited longest, as Kafka does; False when there is nothing to
+    tell."""
+    if request.max_bytes <= 0:
+        return False
     news = False
     for place in list(session.partitions):
         row = rows.get(place) or PartitionData(partition_index=place[1], records=b"")
         try:
             share = share_partition(context, request.group_id or "", place, SHARE_FETCH)
             records, taken = share.acquire(
-                request.member_id or "", left, count, exact=request.share_acquire_mode == RECORD_LIMIT
+                request.member_id or "",
+                request.max_bytes,
+                request.max_records,
+                exact=request.share_acquire_mode == RECORD_LIMIT,
             )
         except BrokerError as wrong:
             _refused(context, place, row, wrong)
@@ -140,11 +145,7 @@ def _taken(
         ]
         rows[place] = row
         session.served(place)
-        left -= len(records)
-        count -= sum(last - first + 1 for first, last, _ in taken)
-        news = True
-        if left <= 0 or count <= 0:
-            break
+        return True
     return news
 
 

@@ -25,6 +25,7 @@ Place = tuple[bytes, int]
 
 __all__ = ["HEARTBEAT", "ShareGroup", "ShareMember"]
 ASSIGNOR = "simple"
+COMMITTED = "read_committed"
 JOIN, LEAVE = 0, -1
 
 
@@ -170,6 +171,7 @@ class ShareGroup:
             start,
             lambda: int(self.config("share.record.lock.duration.ms")) / 1000,
             lambda: int(self.config("share.delivery.count.limit")),
+            lambda: self.config("share.isolation.level") == COMMITTED,
             self._note,
         )
         return share_partition

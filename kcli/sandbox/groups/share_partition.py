@@ -14,7 +14,8 @@ from typing import Any
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.sandbox.cluster.topics import Partition
-from kcli.sandbox.log.batches import Header
+from kcli.sandbox.log.aborted_index import Aborted
+from kcli.sandbox.log.batches import CONTROL, TRANSACTIONAL, Header
 
 Acquired = tuple[int, int, int]  # first and last offset, delivery count
 
@@ -40,9 +41,17 @@ class Flight:
         return Flight(first, last, self.state, self.count, self.member, self.until)
 
 
+def _is_aborted(header: Header, aborted: Iterable[Aborted]) -> bool:
+    """Whether it is data of a transaction that was aborted."""
+    return header.attributes & (TRANSACTIONAL | CONTROL) == TRANSACTIONAL and any(
+        one.producer_id == header.producer_id and one.first <= header.base_offset <= one.marker for one in aborted
+    )
+
+
 class SharePartition:
-    """`lock` is the seconds for which records are acquired, `limit` the largest number of deliveries; both are read
-    each time, since a group's configuration may change. `note` journals a change."""
+    """`lock` is the seconds for which records are acquired, `limit` the largest number of deliveries, `committed`
+    whether aborted records are passed; they are read each time, since a group's configuration may change. `note`
+    journals a change."""
 
     def __init__(
         self,
@@ -50,12 +59,13 @@ class SharePartition:
         start: int,
         lock: Callable[[], float],
         limit: Callable[[], int],
+        committed: Callable[[], bool],
         note: Callable[[SharePartition], None],
     ) -> None:
         self.partition = partition
         self.start = self.end = start
         self.flights: list[Flight] = []
-        self._lock, self._limit, self._note = lock, limit, note
+        self._lock, self._limit, self._committed, self._note = lock, limit, committed, note
         self._timer: asyncio.TimerHandle | None = None
         self._epoch = partition.leader_epoch
 
@@ -71,14 +81,23 @@ class SharePartition:
     def acquire(self, member: str, max_bytes: int, max_records: int, *, exact: bool) -> tuple[Any, list[Acquired]]:
         """Whole batches and what of them is this member's now; at most `max_records`, or with the batch in which that
         is reached. Nothing when there is nothing."""
-        log = self.partition.log
         self._follow_log()
-        offset = next((flight.first for flight in self.flights if flight.state == AVAILABLE), self.end)
-        if max_records <= 0 or offset >= log.end or self._full(offset):
+        while True:
+            offset = next((flight.first for flight in self.flights if flight.state == AVAILABLE), self.end)
+            if max_records <= 0 or offset >= self.partition.log.end or self._full(offset):
+                return None, []
+            records, taken = self._acquired(member, offset, (max_bytes, max_records), exact=exact)
+            if taken or not records:
+                return records, taken
+            self._settled()  # all of it was aborted: look behind it
+
+    def _acquired(self, member: str, offset: int, most: tuple[int, int], *, exact: bool) -> tuple[Any, list[Acquired]]:
+        """What can be acquired from an offset on. `most` are the largest bytes and the largest number of records."""
+        log, (max_bytes, max_records), committed = self.partition.log, most, self._committed()
+        records = log.read(offset, max_bytes, oversize=True, stop=log.stable if committed else None)
+        if not records:
             return None, []
-        records = log.read(offset, max_bytes, oversize=True)
-        if records is None:
-            return None, []
+        aborted = log.aborted_index.aborted(offset, log.next_after(offset, len(records))) if committed else []
         taken: list[Acquired] = []
         at = count = 0
         while at < len(records) and count < max_records:
@@ -86,10 +105,20 @@ class SharePartition:
             first = max(header.base_offset, offset)
             last = header.base_offset + header.last_offset_delta
             at += header.size
+            if _is_aborted(header, aborted):
+                self._pass(first, last)
+                continue
             for low, high, times in self._take(member, first, last, max_records - count if exact else None):
                 taken.append((low, high, times))
                 count += high - low + 1
         return records[:at], taken
+
+    def _pass(self, first: int, last: int) -> None:
+        """Aborted records: what is free of them is done."""
+        self._see(first, last)
+        for flight in self._pieces(first, last):
+            if flight.state == AVAILABLE:
+                flight.state = DONE
 
     def _full(self, offset: int) -> bool:
         return offset >= self.end and self.end - self.start >= MOST_IN_FLIGHT
@@ -97,11 +126,7 @@ class SharePartition:
     def _take(self, member: str, first: int, last: int, most: int | None) -> list[Acquired]:
         """What is free of [first, last]."""
         until = asyncio.get_running_loop().time() + self._lock()
-        if last >= self.end:
-            if self.end < first:  # a gap that compaction left: nothing will ever come of it
-                self.flights.append(Flight(self.end, first - 1, DONE))
-            self.flights.append(Flight(max(first, self.end), last, AVAILABLE))
-            self.end = last + 1
+        self._see(first, last)
         taken: list[Acquired] = []
         for flight in self._pieces(first, last):
             if flight.state != AVAILABLE or (most is not None and most <= 0):
@@ -113,6 +138,14 @@ class SharePartition:
             most = None if most is None else most - flight.size
         self._watch()
         return taken
+
+    def _see(self, first: int, last: int) -> None:
+        """What was unseen of [first, last] is available."""
+        if last >= self.end:
+            if self.end < first:  # a gap that compaction left: nothing will ever come of it
+                self.flights.append(Flight(self.end, first - 1, DONE))
+            self.flights.append(Flight(max(first, self.end), last, AVAILABLE))
+            self.end = last + 1
 
     def _pieces(self, first: int, last: int) -> list[Flight]:
         """The flights of [first, last], cut so that none reaches over either end."""

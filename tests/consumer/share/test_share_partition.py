@@ -35,7 +35,7 @@ class World:
         self.partition = sandbox.topics.partition("t", 0)
         self.lock, self.limit = 30.0, 5
         self.notes = 0
-        self.share = SharePartition(self.partition, 0, lambda: self.lock, lambda: self.limit, self._note)
+        self.share = SharePartition(self.partition, 0, lambda: self.lock, lambda: self.limit, lambda: False, self._note)
         for _ in range(batches):
             self.write(10)
 
@@ -156,7 +156,7 @@ async def test_nonsense_is_refused(world: World, said: list[tuple[int, int, int]
 async def test_what_was_done_survives_and_what_was_with_a_member_is_free(world: World) -> None:
     world.take()
     world.say(10, 19, ACCEPT)
-    again = SharePartition(world.partition, 0, lambda: 30.0, lambda: 5, lambda _: None)
+    again = SharePartition(world.partition, 0, lambda: 30.0, lambda: 5, lambda: False, lambda _: None)
     again.restore(world.share.start, world.share.done())
     assert joined(again.acquire("b", 1 << 20, 500, exact=False)[1]) == [(0, 9, 2), (20, 29, 1)]
     again.close()

@@ -81,7 +81,8 @@ def sandbox(options: SandboxOptions) -> int:
 
     In memory, or on disk with --data: there, acknowledged records survive a killed process (they are written to the
     operating system before they are acknowledged; they are not fsynced, so a power cut may take the last ones).
-    It is for trying things out and for tests; it is not a production broker.
+    It is for trying things out and for tests; it is not a production broker. Nothing is compacted: a topic with
+    cleanup.policy=compact refuses records without a key and keeps all others.
     """
     host, port = _address(options)
     if options.registry_port is not None and not options.registry:

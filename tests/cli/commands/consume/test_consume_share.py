@@ -167,7 +167,7 @@ def test_E66_a_lock_is_renewed_while_the_reader_of_the_output_stands_still() -> 
 
 @pytest.mark.process
 def test_E66_without_renewal_what_is_late_is_told_or_not_written_and_nothing_is_lost() -> None:
-    with SandboxThread(topics={"t": 3}) as sandbox:
+    with SandboxThread(topics={"t": 3}, brokers=3) as sandbox:
         for api in ("ShareFetch", "ShareAcknowledge"):
             sandbox.faults.wire.speak_only(api, 1, 1)
         shell = Shell(sandbox.bootstrap)
