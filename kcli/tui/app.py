@@ -7,6 +7,7 @@ from bisect import bisect_right
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import work
 from textual.app import App
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from textual.command import Provider
     from textual.dom import DOMNode
 
+    from kcli.tui.dialogs.command import Command
     from kcli.tui.routes import Route
     from kcli.tui.session import Session
 
@@ -172,6 +174,8 @@ class Dashboard(App[int]):
     def on_connected(self, message: Connected) -> None:
         self.state.down = message.down
         self.state.cluster_id, self.state.brokers = message.cluster_id, message.brokers
+        if self.state.topics is None:
+            self._learn_topics()
         self._tell(Changed)
 
     # -- keys that work everywhere ---
@@ -270,7 +274,25 @@ class Dashboard(App[int]):
     def action_command(self) -> None:
         from kcli.tui.dialogs.command import Command
 
-        self.push_screen(Command(places(self.state.look)), lambda route: None if route is None else self.go(route))
+        line = Command(places(self.state.look, self.state.topics or ()))
+        self.push_screen(line, lambda route: None if route is None else self.go(route))
+        self._learn_topics(line)
+
+    def action_command_palette(self) -> None:
+        super().action_command_palette()
+        self._learn_topics()
+
+    @work(exclusive=True, group="topics")
+    async def _learn_topics(self, line: Command | None = None) -> None:
+        """Ask for the names of all topics, for `:` and ctrl+p. An error keeps those that are known."""
+        if not self.session.live:
+            return
+        try:
+            self.state.topics = sorted(await self.session.ask(lambda client: client.cluster.topics()))
+        except KcliError:
+            return  # the page tells what is wrong with the cluster
+        if line is not None and line.is_mounted:
+            line.offer(places(self.state.look, self.state.topics))
 
     def on_go(self, message: Go) -> None:
         self.go(message.route)

@@ -3,10 +3,14 @@ there again comes back to its page."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from heapq import nsmallest
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kcli.lag.watch import Look
     from kcli.model import TopicPartition
     from kcli.tui.tail import Seen
@@ -89,19 +93,43 @@ class Faults(Route):
     """What a sandbox does wrong."""
 
 
-def places(look: Look | None) -> list[str]:
-    """What can be typed, for completion."""
+def places(look: Look | None, every: Sequence[str] = ()) -> list[str]:
+    """What can be typed, for completion; `every` topic, also those that no group reads."""
     groups = [group.described.group for group in look.groups] if look is not None else []
-    topics = sorted({part.lag.sample.topic for group in look.groups for part in group.partitions}) if look else []
+    topics = {part.lag.sample.topic for group in look.groups for part in group.partitions} if look else set()
+    topics.update(every)
     return [
         "groups",
         "topics",
         "brokers",
         "faults",
         *(f"group {name}" for name in groups),
-        *(f"topic {name}" for name in topics),
-        *(f"records {name}" for name in topics),
+        *(f"topic {name}" for name in sorted(topics)),
+        *(f"records {name}" for name in sorted(topics)),
     ]
+
+
+def offered(text: str, known: Sequence[str], most: int) -> list[str]:
+    """The places that fit what was typed, the closest first: those that hold the text, then those that hold its
+    letters in their order."""
+    typed = text.strip().lower()
+    if not typed:
+        return list(known[:most])
+    holding = ((name.lower().find(typed), len(name), name) for name in known)
+    found = [name for at, _, name in nsmallest(most, (row for row in holding if row[0] >= 0))]
+    if len(found) < most:
+        letters = re.compile(".*?".join(map(re.escape, typed.replace(" ", ""))), re.IGNORECASE)
+        scattered = ((len(match[0]), len(name), name) for name in known if (match := letters.search(name)))
+        rest = nsmallest(most, (row for row in scattered if row[2] not in found))
+        found += [name for _, _, name in rest]
+    return found[:most]
+
+
+def missing(route: Route, known: Sequence[str]) -> str:
+    """What the route is of and is not among the places that are known: "topic NAME"; "" where it is there."""
+    names = [f"topic {name}" for name in route.topics] if isinstance(route, Records) else []
+    names += [f"topic {route.name}"] if isinstance(route, Topic) else []
+    return next((name for name in names if name not in known), "")
 
 
 def find(text: str) -> Route | None:

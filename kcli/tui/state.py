@@ -26,7 +26,8 @@ class Trouble(NamedTuple):
 class State:
     """One cluster, or a recording: `session` is where its data come from, `look` the newest snapshot, `trails` the lag
     up to it, `trouble` why no newer one came, `began` when the cluster was first asked (seconds since the epoch).
-    `brokers` counts those that were ever seen, `down` those that do not answer now."""
+    `topics` are the names of all topics, None until
+    they were asked for. `brokers` counts those that were ever seen, `down` those that do not answer now."""
 
     def __init__(self, session: Session, profiles: Collection[str] = (), frames: Frames | None = None) -> None:
         self.profiles = profiles  # the names of other clusters
@@ -43,6 +44,7 @@ class State:
         self.trouble: Trouble | None = None
         self.cluster_id: str | None = None
         self.brokers = self.down = 0
+        self.topics: list[str] | None = None
 
     @property
     def problem(self) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from textual.widgets import Input, TextArea
 
+from kcli.admin.topics.topics import NewTopic, create_topics
+from kcli.client import Client
 from kcli.model import TopicPartition
 from kcli.tui import routes
 from kcli.tui.app import Dashboard
@@ -166,3 +169,48 @@ async def test_ctrl_z_suspends_everywhere(world: World, keys: tuple[str, ...], m
         monkeypatch.setattr(os, "kill", lambda pid, number: sent.append(number))
         await pilot.press("ctrl+z")
         await until(pilot, lambda: sent == [signal.SIGTSTP])
+
+
+async def test_the_line_lists_every_topic_and_refuses_one_that_is_not_there(world: World) -> None:
+    async with Client(world.settings()) as client:
+        await create_topics(client.cluster, [NewTopic(topic="nobody.reads.this", partitions=1)])
+    async with world.open(size=(120, 40)) as pilot:
+        await pilot.press("colon", *"readsthis")
+        await shows(pilot, "topic nobody.reads.this")
+        await pilot.press("tab", "enter")
+        await shows(pilot, "written a second")
+        await pilot.press("colon", *"topic nonsense")
+        await until(pilot, lambda: pilot.app.screen._whole)  # type: ignore[attr-defined]
+        await pilot.press("enter")
+        await shows(pilot, "There is no topic called nonsense.")
+        await pilot.press(*["backspace"] * 8, *"orders", "down", "enter")
+        await shows(pilot, "orders")
+        await until(pilot, lambda: type(pilot.app.screen).__name__ == "Topic")
+
+
+async def test_the_palette_has_every_topic_and_themes_only_by_name(world: World) -> None:
+    async with Client(world.settings()) as client:
+        await create_topics(client.cluster, [NewTopic(topic="nobody.reads.this", partitions=1)])
+    async with world.open(size=(120, 40)) as pilot:
+        await until(pilot, lambda: pilot.app.state.topics is not None)  # type: ignore[attr-defined]
+        await pilot.press("ctrl+p")
+        text = await shows(pilot, "key ")
+        assert "Theme " not in text
+        await pilot.press(*"nobody reads")
+        await shows(pilot, "Go to topic nobody.reads.this")
+        await pilot.press("escape", "ctrl+p", *"theme kcli-light")
+        await shows(pilot, "Theme kcli-light")
+
+
+def test_the_closest_places_come_first() -> None:
+    known = ["groups", "topics", "group pay-out", "group payments", "topic payments", "topic p.a.y", "records payments"]
+    assert routes.offered("", known, 3) == ["groups", "topics", "group pay-out"]
+    assert routes.offered("pay", known, 9) == [
+        "group pay-out", "group payments", "topic payments", "records payments", "topic p.a.y",
+    ]  # fmt: skip
+    assert routes.offered("TPAYM", known, 9) == ["topic payments"]
+    assert routes.offered("xyz", known, 9) == []
+    many = [f"topic orders-{n}" for n in range(30_000)]
+    begun = time.perf_counter()
+    assert routes.offered("ord77", many, 10)[0] == "topic orders-77"
+    assert time.perf_counter() - begun < 0.5

@@ -32,7 +32,9 @@ class Entry(NamedTuple):
 
 
 class Entries(Provider):
-    """A kind says its `entries`."""
+    """A kind says its `entries`; those that are `at_first` are listed before anything is typed."""
+
+    at_first = True
 
     def entries(self) -> Iterator[Entry]:
         """All there are now."""
@@ -44,7 +46,7 @@ class Entries(Provider):
         return next(page.state for page in reversed(self.app.screen_stack) if isinstance(page, Page))
 
     async def discover(self) -> Hits:
-        for number, entry in enumerate(self.entries()):
+        for number, entry in enumerate(self.entries() if self.at_first else ()):
             if number >= SHOWN:
                 break
             yield DiscoveryHit(Content(entry.text), entry.do, text=entry.text, help=entry.help)
@@ -82,14 +84,16 @@ class Places(Entries):
     """Where one can go."""
 
     def entries(self) -> Iterator[Entry]:
-        for name in places(self.state.look):
+        for name in places(self.state.look, self.state.topics or ()):
             route = find(name)
             if route is not None:
                 yield Entry(f"Go to {printable(name)}", "", partial(self.app.post_message, Go(route)))
 
 
 class Themes(Entries):
-    """Its style."""
+    """Its style: found by its name, and not in the list before anything is typed."""
+
+    at_first = False
 
     def entries(self) -> Iterator[Entry]:
         for name in sorted(self.app.available_themes):

@@ -1,39 +1,98 @@
-"""`:`: go anywhere by name, with completion."""
+"""`:`: go anywhere by name; the places that fit what is typed are listed."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.suggester import SuggestFromList
-from textual.widgets import Input, Static
+from textual.widgets import Input, OptionList, Static
 
-from kcli.tui.routes import NAMES, Route, find
+from kcli.tui.routes import NAMES, Route, find, missing, offered
+from kcli.tui.text.printable import printable
+
+MOST = 10
+"""Places that are listed."""
 
 
 class Command(ModalScreen[Route | None]):
-    """One line; the answer is the route to go, or None. `known` is offered for completion."""
+    """One line and the places that fit it; the answer is the route to go, or None."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", id="command.close")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", "Close", id="command.close"),
+        Binding("down", "move(1)", "Next", show=False, id="command.next"),
+        Binding("up", "move(-1)", "Previous", show=False, id="command.previous"),
+        Binding("tab", "complete", "Complete", id="command.complete"),
+    ]
 
-    def __init__(self, known: list[str]) -> None:
+    def __init__(self, known: Sequence[str]) -> None:
         super().__init__()
         self._known = known
+        self._whole = False  # until every topic that there is now is known
+        self._listed: list[str] = []
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
-            yield Input(placeholder=NAMES, suggester=SuggestFromList(self._known))
+            yield Input(placeholder=NAMES)
+            listed = OptionList(id="places", markup=False)
+            listed.can_focus = False
+            yield listed
             yield Static("", id="wrong", markup=False)
 
+    def on_mount(self) -> None:
+        self._list("")
+
+    def offer(self, known: Sequence[str]) -> None:
+        """Every place is known now."""
+        self._known, self._whole = known, True
+        self._list(self.query_one(Input).value)
+
+    def _list(self, typed: str) -> None:
+        self._listed = offered(typed, self._known, MOST)
+        places = self.query_one(OptionList)
+        places.clear_options()
+        places.add_options([Text(printable(name)) for name in self._listed])
+        self.query_one("#wrong", Static).update("")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self._list(event.value)
+
+    def action_move(self, by: int) -> None:
+        """To the next place of the list, from the line into it."""
+        places = self.query_one(OptionList)
+        if self._listed:
+            at = places.highlighted
+            if at is None:
+                at = -1 if by > 0 else 0
+            places.highlighted = (at + by) % len(self._listed)
+
+    def action_complete(self) -> None:
+        """The place of the list, else the first, in the line."""
+        if self._listed:
+            line = self.query_one(Input)
+            line.value = self._listed[self.query_one(OptionList).highlighted or 0]
+            line.cursor_position = len(line.value)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self._go(self._listed[event.option_index])
+
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        if event.value.strip() in ("q", "quit"):
+        at = self.query_one(OptionList).highlighted
+        self._go(event.value if at is None else self._listed[at])
+
+    def _go(self, typed: str) -> None:
+        if typed.strip() in ("q", "quit"):
             self.app.exit(0)
             return
-        where = find(event.value) if event.value.strip() else None
-        if where is None:
-            self.query_one("#wrong", Static).update(f"There is no place called {event.value.strip()}.")
+        where = find(typed) if typed.strip() else None
+        lacking = missing(where, self._known) if where is not None and self._whole else ""
+        if where is None or lacking:
+            kind, _, name = lacking.partition(" ") if lacking else ("place", "", typed.strip())
+            self.query_one("#wrong", Static).update(f"There is no {kind} called {printable(name)}.")
         else:
             self.dismiss(where)
