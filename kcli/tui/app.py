@@ -291,7 +291,7 @@ class Dashboard(App[int]):
             self.state.topics = sorted(await self.session.ask(lambda client: client.cluster.topics()))
         except KcliError:
             return  # the page tells what is wrong with the cluster
-        if line is not None and line.is_mounted:
+        if line is not None:
             line.offer(places(self.state.look, self.state.topics))
 
     def on_go(self, message: Go) -> None:

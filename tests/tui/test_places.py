@@ -196,7 +196,7 @@ async def test_the_palette_has_every_topic_and_themes_only_by_name(world: World)
         await pilot.press("ctrl+p")
         text = await shows(pilot, "key ")
         assert "Theme " not in text
-        await pilot.press(*"nobody reads")
+        await pilot.press(*"nobody.reads")
         await shows(pilot, "Go to topic nobody.reads.this")
         await pilot.press("escape", "ctrl+p", *"theme kcli-light")
         await shows(pilot, "Theme kcli-light")

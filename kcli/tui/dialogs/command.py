@@ -49,7 +49,8 @@ class Command(ModalScreen[Route | None]):
     def offer(self, known: Sequence[str]) -> None:
         """Every place is known now."""
         self._known, self._whole = known, True
-        self._list(self.query_one(Input).value)
+        if self.is_mounted and self.is_attached:
+            self._list(self.query_one(Input).value)
 
     def _list(self, typed: str) -> None:
         self._listed = offered(typed, self._known, MOST)
