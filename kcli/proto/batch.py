@@ -192,6 +192,10 @@ class Batch(core.Header):
             return self.data.find(text, self.body_start, self.body_end) >= 0
         return text in bytes(memoryview(self.data)[self.body_start : self.body_end])
 
+    def check(self) -> None:
+        """Raises CorruptBatch where its records cannot be read; none is made."""
+        self._decoded(core.count_visible)
+
     def picked(self, offsets: array[int]) -> Batch:
         """A batch of the records at these offsets alone; they ascend and are in the window. What is between them is
         missing, as after a compaction; the window stays."""

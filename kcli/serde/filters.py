@@ -1,7 +1,7 @@
 """Which records of a batch are wanted: columns in, rows out, and a batch that has only those.
 
-The cheap tests go first and on bytes: where a text that must be there is nowhere in a batch, its records are not
-even looked at. What is left is an encoded batch again, so whatever prints, counts or forwards batches needs to know
+The cheap tests go first and on bytes: where a text that must be there is nowhere in a batch, its records are
+only checked. What is left is an encoded batch again, so whatever prints, counts or forwards batches needs to know
 nothing of filters.
 """
 
@@ -83,9 +83,9 @@ class Filter:
     def batch(self, batch: Batch, topic: str, partition: int) -> Batch | None:
         """A batch of the records that are kept, with the same window; None where there are none, the batch itself
         where all are. Raises CorruptBatch, as reading it would."""
-        for text in self._musts:
-            if not batch.may_contain(text):
-                return None
+        if not all(map(batch.may_contain, self._musts)):
+            batch.check()  # whatever is looked for, a damaged batch is an error
+            return None
         columns = batch.columns()
         rows = self.rows(columns, topic, partition)
         if not rows:
@@ -96,8 +96,9 @@ class Filter:
         return batch.picked(array("q", [offsets[row] for row in rows]))
 
     def count(self, batch: Batch, topic: str, partition: int) -> int:
-        """How many records of a batch are kept."""
+        """How many records of a batch are kept. Raises CorruptBatch, as reading it would."""
         if not all(map(batch.may_contain, self._musts)):
+            batch.check()
             return 0
         return len(self.rows(batch.columns(), topic, partition))
 

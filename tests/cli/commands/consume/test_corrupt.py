@@ -72,6 +72,18 @@ def test_E5_a_batch_that_is_damaged_inside_is_named_and_ends_it(kcli: Shell, dam
         assert len(lines) == (3 if "-J" in words else 2)
 
 
+@pytest.mark.parametrize("filter", [["--grep", "zzz"], ["--grep", "[a-e]"], ["--key", "k"], ["--header", "h"]])
+@pytest.mark.parametrize("words", [["consume", "-e"], ["count"], ["tail", "--no-follow"]])
+def test_a_filter_hides_no_damage(kcli: Shell, damaged: str, words: list[str], filter: list[str]) -> None:
+    """Also one whose text is nowhere in the batch, so that no record of it is looked at."""
+    done = kcli(words[0], damaged, *words[1:], *filter)
+    assert done.returncode == 1
+    assert f"{damaged}[0]: the batch at offset 2 is corrupt: " in done.stderr.decode()
+    done = kcli(words[0], damaged, *words[1:], *filter, "--skip-corrupt")
+    assert done.returncode == 0
+    assert done.stderr.decode().endswith("kcli: skipped 1 corrupt batch\n")
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [(["consume", "-e"], "written up to"), (["count"], "counted up to"), (["tail", "--no-follow"], "read up to")],
