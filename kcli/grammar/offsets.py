@@ -128,7 +128,8 @@ def _times(text: str, now: int) -> Range:
     whole = read_time(body, now)
     if whole is not None:
         return Range(start=Bound("time", whole))
-    if all(part.isascii() and part.isdigit() and len(part) <= 2 for part in body.split(":")):
+    parts = body.split(":")
+    if len(parts) in (2, 3) and all(part.isascii() and part.isdigit() and len(part) <= 2 for part in parts):
         raise UsageError(f"-o {text}: no such time: hours are 0 to 23, minutes and seconds 00 to 59")
     for place in range(len(body) - 1, -1, -1):
         if body[place] != ":":
