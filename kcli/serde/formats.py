@@ -117,7 +117,13 @@ def _possible(data: bytes) -> Iterator[str]:
 
 
 def reader(name: str) -> Read:
-    """The reader of a format. Raises ValueError for a name that is none."""
-    if name not in _READERS:
-        raise ValueError(f"unknown format {name}; known: {', '.join(FORMATS)}")
-    return _READERS[name]
+    """The reader of a format, also of those of `binary/`. Raises ValueError for a name that is none."""
+    if name in _READERS:
+        return _READERS[name]
+    from kcli.serde.binary.readers import reader_of_format
+
+    try:
+        binary = reader_of_format(name)
+    except ValueError:
+        raise ValueError(f"unknown format {name}; known: {', '.join(FORMATS)}") from None
+    return lambda data: read_json(binary.json(data))

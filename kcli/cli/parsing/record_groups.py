@@ -6,7 +6,7 @@ what they do not have anyway.
 
 from __future__ import annotations
 
-from kcli.cli.parsing.groups import ConnectionOptions, ZoneOptions, value_format
+from kcli.cli.parsing.groups import DECODED_FORMATS, ConnectionOptions, ZoneOptions, value_format
 from kcli.cli.parsing.option import EVERY, Options, choice, flag, integer, text, texts, these
 
 
@@ -96,6 +96,12 @@ class SchemaOptions(Options):
         help="The schema of values: file:PATH, id:N, SUBJECT[@VERSION], topic[@VERSION]; of Protobuf with #MESSAGE.",
     )
     key_schema = text("--key-schema", metavar="SPEC", help="The schema of keys, in the same forms.")
+    key_format = choice(
+        "--key-format",
+        of=DECODED_FORMATS,
+        help="Decode keys of this format, as --value-format does values.",
+        hidden=True,
+    )
     no_schema_cache = flag("--no-schema-cache", help="Neither use nor keep schemas in the cache folder.", hidden=True)
     raw_value = flag("--raw-value", help="Do not decode, even if the profile names a registry.")
     logical = choice("--logical", of=("text", "raw"), help="Dates, times and decimals as text (default), or as stored.")

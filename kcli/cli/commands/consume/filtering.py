@@ -6,6 +6,7 @@ Imported only when a command line names one of them; a bad expression is refused
 from __future__ import annotations
 
 from kcli.cli.output import text
+from kcli.cli.parsing.groups import DECODED_FORMATS, SINGLE_FORMATS
 from kcli.cli.parsing.record_groups import PRINTED, FilterOptions, PrintOptions
 from kcli.errors import UsageError
 from kcli.serde.decoded import values_as
@@ -16,12 +17,16 @@ if TYPE_CHECKING:
     from kcli.serde.within import Within
 
 
-def filter_of(options: FilterOptions, has_time_field: bool, within: Within | None = None) -> Filter:
-    """The Filter of a command line; `within` is its range of payload times, if its command has --time-field. Raises
-    UsageError with the column of what is wrong."""
-    if options.value_format and not options.where and within is None and not _printed(options):
+def filter_of(
+    options: FilterOptions, has_time_field: bool, within: Within | None = None, *, decoded: bool = False
+) -> Filter:
+    """The Filter of a command line; `within` is its range of payload times, if its command has --time-field. `decoded`:
+    records are decoded before they are filtered. Raises UsageError with the column of what is wrong."""
+    if options.value_format and not decoded and not options.where and within is None and not _printed(options):
         times = " and --time-field" if has_time_field else ""
         raise UsageError(f"--value-format says how --where{times} read{'' if times else 's'} values; give one")
+    if not decoded and options.value_format in DECODED_FORMATS and options.value_format not in SINGLE_FORMATS:
+        raise UsageError(f"--value-format {options.value_format} is for consume, tail and count")
     where = []
     if options.where:
         from kcli.serde.where import Where
@@ -33,7 +38,7 @@ def filter_of(options: FilterOptions, has_time_field: bool, within: Within | Non
         key_grep=options.key_grep,
         headers=[_header(given) for given in options.only_headers],
         where=where,
-        value=values_as(options.value_format),
+        value=values_as(None if decoded else options.value_format),
         within=within,
     )
 

@@ -6,6 +6,7 @@ from asyncio import gather
 
 from kcli import codes
 from kcli.cli.output import text
+from kcli.cli.parsing.groups import DECODED_FORMATS
 from kcli.cli.parsing.record_groups import PRINTED, PrintOptions
 from kcli.cli.runtime.connection import Connection
 from kcli.errors import BrokerError, DecodeError, KcliError, UsageError
@@ -80,10 +81,11 @@ class Selection:
             from kcli.cli.commands.consume.payload_time.filter import window
 
             self.payload = window(times, field, self.range)
-        self.keep = self._filter(filters, by_field=field is not None)
         self.decoding: Decoding | None = None
+        self._formats: dict[str, str] = {}
         if schemas is not None and not schemas.raw_value:
-            self._decode(schemas)
+            self._decode(schemas, filters)
+        self.keep = self._filter(filters, by_field=field is not None)
 
     def _filter(self, filters: FilterOptions | None, *, by_field: bool) -> Filter | None:
         """The filter of records; None where all are wanted."""
@@ -91,17 +93,21 @@ class Selection:
             return None
         from kcli.cli.commands.consume.filtering import filter_of
 
-        return filter_of(filters, by_field, None if self.payload is None else self.payload.within)
+        within = None if self.payload is None else self.payload.within
+        return filter_of(filters, by_field, within, decoded=self._formats.get("value") is not None)
 
-    def _decode(self, schemas: SchemaOptions) -> None:
-        """Decode what is read where a schema is named, or a registry: by --schema-registry, or by a property."""
+    def _decode(self, schemas: SchemaOptions, filters: FilterOptions | None) -> None:
+        """Decode what is read where a schema is named, a format, or a registry: by --schema-registry, or by a
+        property."""
+        named = {"key": schemas.key_format, "value": None if filters is None else filters.value_format}
+        self._formats = {kind: name for kind, name in named.items() if name in DECODED_FORMATS}
         registry = self.connection.registry(schemas.schema_registry)
         if registry is not None and schemas.no_schema_cache:
             registry = registry.replace(disk=False)
-        if registry is not None or schemas.value_schema is not None or schemas.key_schema is not None:
+        if registry is not None or schemas.value_schema or schemas.key_schema or self._formats:
             from kcli.cli.runtime.schemas.decoding import Decoding
 
-            self.decoding = Decoding(schemas, registry)
+            self.decoding = Decoding(schemas, registry, self._formats)
 
     def _choose_by_starts(self) -> None:
         """Partitions that have a start of their own are those that are read, unless the line says more."""
@@ -292,7 +298,8 @@ def given_filters(options: FilterOptions) -> dict[str, list[str] | str | None]:
 
 def _filters(options: FilterOptions) -> bool:
     """Whether a line filters. --value-format alone is no filter where it can be about printing."""
-    printed = isinstance(options, PrintOptions) and (options.pretty or options.value_format in PRINTED)
+    shown = isinstance(options, PrintOptions) and (options.pretty or options.value_format in PRINTED)
+    printed = shown or options.value_format in DECODED_FORMATS
     return any(value for name, value in given_filters(options).items() if name != "value_format" or not printed)
 
 

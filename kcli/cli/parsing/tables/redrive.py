@@ -24,7 +24,7 @@ _17 = Option(name='only_keys', flags=('--key',), multiple=True, metavar='KEY', h
 _18 = Option(name='key_grep', flags=('--key-grep',), multiple=True, metavar='RE', help='Only keys that match this expression.', panel='Filters', folded=True)
 _19 = Option(name='only_headers', flags=('--header',), multiple=True, metavar='NAME[=VALUE]', help='Only records with this header. Repeatable.', panel='Filters', folded=True)
 _20 = Option(name='where', flags=('--where',), multiple=True, metavar='CONDITION', help="Only records that fulfil this condition, such as 'value.user.id == 42'.", panel='Filters', folded=True)
-_21 = Option(name='value_format', flags=('--value-format',), help='How --where and --time-field read values; consume and tail print msgpack as JSON. url: a=1&b=2.', choices=('auto', 'json', 'msgpack', 'url'), panel='Filters', folded=True)
+_21 = Option(name='value_format', flags=('--value-format',), help='How --where and --time-field read values; consume and tail print msgpack as JSON. url: a=1&b=2. Numbers, cbor and those behind it are printed as JSON.', choices=('auto', 'json', 'msgpack', 'url', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64', 'float', 'double', 'uuid', 'cbor', 'protobuf-raw', 'consumer-offsets', 'transaction-state', 'mm2'), panel='Filters', folded=True)
 _22 = Option(name='skip_corrupt', flags=('--skip-corrupt',), kind='flag', help='Skip corrupt batches and report them (default: exit 1 at the first).', panel='Filters', folded=True)
 _23 = Option(name='rate', flags=('--rate',), metavar='RATE', help='At most this many records a second (500), or bytes (10MB).')
 _24 = Option(name='restart', flags=('--restart',), kind='flag', help='Ignore saved progress and start over.')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli.cli.runtime.schemas.spec import SchemaSpec
+from kcli.errors import UsageError
 from kcli.serde.schemas.bare import BareDecoder
 from kcli.serde.schemas.decoder import FieldDecoder, SchemaDecoder
 from kcli.serde.schemas.readers import reader_of
@@ -23,7 +24,10 @@ REASONS = 5
 class Decoding:
     """The decoding of one command line. `registry` is where the schemas are. Raises UsageError."""
 
-    def __init__(self, options: SchemaOptions, registry: RegistrySettings | None) -> None:
+    def __init__(
+        self, options: SchemaOptions, registry: RegistrySettings | None, formats: dict[str, str] | None = None
+    ) -> None:
+        """`formats` are those of "key" and "value" that need no schema."""
         self.registry = registry
         self.strict: bool = options.fail_on_undecoded
         self._reader_of = reader_of(
@@ -37,6 +41,10 @@ class Decoding:
             for kind, spec in (("key", options.key_schema), ("value", options.value_schema))
             if spec is not None
         }
+        self._formats = formats or {}
+        for kind in self._formats:
+            if kind in self._specs:
+                raise UsageError(f"--{kind}-format and --{kind}-schema are two forms of a {kind}; take one")
         self._fields: list[Field] = []
 
     def attach(self, consumer: Consumer, client: Client) -> None:
@@ -47,6 +55,10 @@ class Decoding:
 
     def field(self, kind: str, client: Client) -> Field | None:
         """The decoder of keys, or of values; None without a schema and a registry."""
+        if kind in self._formats:
+            from kcli.serde.binary.formats import FormatDecoder
+
+            return FormatDecoder(kind, self._formats[kind])
         spec = self._specs.get(kind)
         if spec is not None:
             return BareDecoder(kind, lambda topic: spec.schema(topic, client), self._reader_of, spec.message)

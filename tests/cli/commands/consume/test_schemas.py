@@ -203,3 +203,51 @@ def test_bare_protobuf_by_the_name_of_its_message(kcli: Shell, tmp_path: Path) -
     wrong = kcli("consume", name, "-e", "--value-schema", f"file:{file}#Nil")
     assert (wrong.returncode, wrong.stdout) == (1, b"")
     assert b"it has no message Nil" in wrong.stderr
+
+
+def test_formats_without_a_schema_are_shown_and_filtered_as_json(kcli: Shell) -> None:
+    name = kcli.topic(1)
+    for number in (7, -1):
+        kcli.ok("produce", name, "-k", "k", "--whole", stdin=number.to_bytes(8, "big", signed=True))
+    kcli.ok("produce", name, "-k", "k", "--whole", stdin=b"other")
+    done = kcli("consume", name, "-e", "--value-format", "int64")
+    assert (done.returncode, done.stdout) == (0, b"7\n-1\nother\n")
+    assert b"1 value could not be decoded and is shown as stored: 1 \xc3\x97 it has 5 bytes; int64 has 8" in done.stderr
+    where = ["--value-format", "int64", "--where", "value > 0"]
+    assert kcli.ok("consume", name, "-e", "-q", "-c", "1", *where) == b"7\n"
+    assert kcli.ok("tail", name, "-e", "-q", "--value-format", "int64", "-f", "%s;") == b"7;-1;other;"
+    assert kcli.ok("count", name, "-q", *where) == b"1\n"
+    kcli.ok("produce", name, "--whole", stdin=b"\x08\7\x12\2hi")
+    raw = kcli.ok("tail", name, "-e", "-q", "-n", "1", "--value-format", "protobuf-raw")
+    assert raw == b'{"1":7,"2":"hi"}\n'
+
+
+def test_keys_of_a_format(kcli: Shell) -> None:
+    name = kcli.topic(1)
+    envelope = {"key": {"base64": "AAAABw=="}, "value": "v"}
+    kcli.ok("produce", name, "--input", "json", stdin=json.dumps(envelope).encode())
+    assert kcli.ok("consume", name, "-e", "--key-format", "int32", "-f", "%k %s") == b"7 v"
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("consume T -e --value-format int8 --value-schema file:x.avsc", b"two forms of a value; take one"),
+        ("consume T -e --value-format int8 --time-field ts --start -1h", b"--time-field reads values of json"),
+        ("copy T U --value-format mm2 --where value==1", b"--value-format mm2 is for consume, tail and count"),
+    ],
+)
+def test_formats_that_do_not_go_together(kcli: Shell, tmp_path: Path, line: str, says: bytes) -> None:
+    (tmp_path / "x.avsc").write_text('"int"')
+    words = line.replace("T", kcli.topic(1), 1).replace("file:x", f"file:{tmp_path}/x").split()
+    done = kcli(*words)
+    assert done.returncode == 2
+    assert says in done.stderr
+
+
+def test_a_copy_filters_by_a_format_and_keeps_the_bytes(kcli: Shell) -> None:
+    source, target = kcli.topic(1), kcli.topic(1)
+    for number in (5, 9):
+        kcli.ok("produce", source, "--whole", stdin=number.to_bytes(4, "big"))
+    kcli.ok("copy", source, target, "--value-format", "int32", "--where", "value > 5")
+    assert kcli.ok("consume", target, "-e") == (9).to_bytes(4, "big") + b"\n"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from time import time as now_in_seconds
 
 from kcli.cli.commands.consume.payload_time.search import recognise, refuse_timeless, too_much
+from kcli.cli.parsing.groups import DECODED_FORMATS
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.bound import Bound
 from kcli.grammar.durations import milliseconds
@@ -84,6 +85,8 @@ def field_of(options: TimeFieldOptions) -> TimeField:
     """The field of --time-field, read as --value-format says. Raises UsageError."""
     if not options.time_field or not all(options.time_field.split(".")):
         raise UsageError("--time-field takes the name of a field, such as ts or event.ts")
+    if options.value_format in DECODED_FORMATS:
+        raise UsageError(f"--time-field reads values of json, msgpack and url, not of {options.value_format}")
     return TimeField(options.time_field, options.value_format or "auto")
 
 

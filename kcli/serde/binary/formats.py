@@ -1,0 +1,55 @@
+"""A column of keys or values read in a format without a schema."""
+
+from __future__ import annotations
+
+from kcli.serde.binary.readers import reader_of_format
+from kcli.serde.schemas.decoder import Undecoded, column_of
+from kcli.serde.schemas.payloads import Unreadable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.proto.columns import Columns
+    from kcli.proto.spans import Spans
+    from kcli.serde.binary.readers import Read
+
+
+class FormatDecoder:
+    """The keys, or the values, of records in one format."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        self.kind = kind
+        self.undecoded = Undecoded()
+        self._read = _read_of(kind, name)
+
+    async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:
+        """The field as a new column; what is not of the format stays as it is stored."""
+        from kcli.proto.plain.gather import spans
+
+        data = columns.data
+        cells: list[bytes | None] = []
+        starts, lengths = column_of(columns, self.kind)
+        for row, (start, length) in enumerate(zip(starts, lengths, strict=True)):
+            if length < 0:
+                cells.append(None)
+                continue
+            cell = bytes(data[start : start + length])
+            at, size = columns.key_starts[row], columns.key_lengths[row]
+            try:
+                cell = self._read(cell, None if size < 0 else bytes(data[at : at + size]), topic)
+            except Unreadable as problem:
+                self.undecoded.add(str(problem), (topic, partition, columns.offsets[row]))
+            cells.append(cell)
+        return spans(cells)
+
+
+def _read_of(kind: str, name: str) -> Read:
+    if name in ("consumer-offsets", "transaction-state"):
+        from kcli.serde.binary.internal_topics import read_offsets, read_transactions
+
+        return (read_offsets if name == "consumer-offsets" else read_transactions)(kind)
+    if name == "mm2":
+        from kcli.serde.binary.mirror_maker import read_mirror
+
+        return read_mirror(kind)
+    reader = reader_of_format(name)
+    return lambda data, key, topic: reader.json(data)

@@ -1,0 +1,159 @@
+"""The records of Kafka's own topics: committed offsets and groups (`__consumer_offsets`), transactions
+(`__transaction_state`). Both have a version in front; in `__consumer_offsets` that of the key says what the record is.
+
+Sources: the messages of group-coordinator and transaction-coordinator in Kafka 4.1.
+"""
+
+from __future__ import annotations
+
+from kcli.errors import DecodeError, EncodeError
+from kcli.proto.schema import Int8, Int16, Int32, Int64, Message, Struct, at
+from kcli.serde.binary.structs import json_of
+from kcli.serde.schemas.payloads import Unreadable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    from kcli.serde.binary.readers import Read
+
+    M = TypeVar("M", bound=Message)
+
+OFFSET, GROUP = "offset", "group"
+KEYS = {
+    **dict.fromkeys((0, 1), OFFSET),
+    2: GROUP,
+    3: "consumer-group",
+    4: "consumer-group-partitions",
+    5: "consumer-group-member",
+    6: "consumer-group-target-assignment",
+    7: "consumer-group-target-assignment-member",
+    8: "consumer-group-current-assignment",
+}
+"""What a record is by the version of its key (KIP-848 has those from 3 on)."""
+OF_MEMBER = (5, 7, 8)
+
+
+class OffsetKey(Message, versions="0-1"):
+    group: str = ""
+    topic: str = ""
+    partition: Int32 = 0
+
+
+class GroupKey(Message, versions="2-8"):
+    group: str = ""
+
+
+class MemberKey(Message, versions="5-8"):
+    group: str = ""
+    member_id: str = ""
+
+
+class OffsetValue(Message, versions="0-4", flexible="4+"):
+    offset: Int64 = -1
+    leader_epoch: Int32 = at("3+", ignorable=True, default=-1)
+    metadata: str = ""
+    commit_timestamp: Int64 = -1
+    expire_timestamp: Int64 = at("1", ignorable=True, default=-1)
+
+
+class GroupMember(Struct):
+    member_id: str = ""
+    group_instance_id: str | None = at("3+", null="3+", ignorable=True, default=None)
+    client_id: str = ""
+    client_host: str = ""
+    rebalance_timeout: Int32 = at("1+", ignorable=True, default=-1)
+    session_timeout: Int32 = -1
+    subscription: bytes = b""
+    assignment: bytes = b""
+
+
+class GroupValue(Message, versions="0-4", flexible="4+"):
+    protocol_type: str = ""
+    generation: Int32 = -1
+    protocol: str | None = at(null="0+", default=None)
+    leader: str | None = at(null="0+", default=None)
+    current_state_timestamp: Int64 = at("2+", ignorable=True, default=-1)
+    members: list[GroupMember] = at(factory=list)
+
+
+class TransactionKey(Message, versions="0"):
+    transactional_id: str = ""
+
+
+class TransactionPartitions(Struct):
+    topic: str = ""
+    partition_ids: list[Int32] = at(factory=list)
+
+
+class TransactionValue(Message, versions="0-1", flexible="1+"):
+    producer_id: Int64 = -1
+    previous_producer_id: Int64 = at("1+", tag=0, default=-1)
+    next_producer_id: Int64 = at("1+", tag=1, default=-1)
+    producer_epoch: Int16 = -1
+    transaction_timeout_ms: Int32 = -1
+    transaction_status: Int8 = -1
+    transaction_partitions: list[TransactionPartitions] | None = at(null="0+", default=None)
+    transaction_last_update_timestamp_ms: Int64 = -1
+    transaction_start_timestamp_ms: Int64 = -1
+    client_transaction_version: Int16 = at("1+", tag=2, default=0)
+
+
+STATES = (
+    "Empty",
+    "Ongoing",
+    "PrepareCommit",
+    "PrepareAbort",
+    "CompleteCommit",
+    "CompleteAbort",
+    "Dead",
+    "PrepareEpochFence",
+)
+"""Of a transaction, by its number."""
+
+
+def read_offsets(kind: str) -> Read:
+    """Reads the keys, or the values, of `__consumer_offsets`."""
+
+    def read(data: bytes, key: bytes | None, topic: str) -> bytes:
+        version = version_of(data if kind == "key" else key)
+        what = KEYS.get(version)
+        if what is None:
+            raise Unreadable(f"a key of the version {version} is of no record that kcli knows")
+        if kind == "key":
+            type = OffsetKey if what == OFFSET else MemberKey if version in OF_MEMBER else GroupKey
+            return json_of(body(type, data), type=what)
+        if what not in (OFFSET, GROUP):
+            raise Unreadable(f"the value of a {what} record is shown as stored")
+        return json_of(body(OffsetValue if what == OFFSET else GroupValue, data))
+
+    return read
+
+
+def read_transactions(kind: str) -> Read:
+    """Reads the keys, or the values, of `__transaction_state`."""
+
+    def read(data: bytes, key: bytes | None, topic: str) -> bytes:
+        if kind == "key":
+            return json_of(body(TransactionKey, data))
+        value = body(TransactionValue, data)
+        status = value.transaction_status
+        return json_of(value, transaction_status=STATES[status] if 0 <= status < len(STATES) else status)
+
+    return read
+
+
+def version_of(data: bytes | None) -> int:
+    """The version in front. Raises Unreadable."""
+    if data is None or len(data) < 2:
+        raise Unreadable("it has no version in front")
+    return int.from_bytes(data[:2], "big", signed=True)
+
+
+def body(type: type[M], data: bytes) -> M:
+    """A message behind its version. Raises Unreadable."""
+    version = version_of(data)
+    try:
+        return type.decode(version, data[2:])
+    except (DecodeError, EncodeError, IndexError) as problem:
+        raise Unreadable(f"it is no {type.__name__} of version {version}: {problem}") from None

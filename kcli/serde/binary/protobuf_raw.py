@@ -1,0 +1,101 @@
+"""Protobuf without its schema: the fields of a message by their numbers, as `protoc --decode_raw` has them.
+
+Bytes are a text if all of it can be printed, else a message if they are one, else `{"base64": …}`. A field that comes
+again is a list.
+"""
+
+from __future__ import annotations
+
+from _json import encode_basestring
+from binascii import b2a_base64
+from struct import unpack_from
+
+from kcli.proto import protobuf_code as code
+from kcli.proto.avro_code import RATIO, ROOM
+from kcli.serde.protobuf.wire import CUT, TOO_DEEP, Payload
+from kcli.serde.schemas.payloads import PayloadReader, Unreadable
+
+WORK = 64
+"""How many times the bytes of a payload are looked at: what is a message at each level is read once a level."""
+
+
+class RawReader(PayloadReader):
+    def json(self, data: bytes) -> bytes:
+        text = _Raw(len(data)).message(data, 0)
+        if len(text) > ROOM + RATIO * len(data):
+            raise Unreadable("its JSON would be larger than 16 MiB and 256 times the payload")
+        return text.encode()
+
+
+class _Raw:
+    def __init__(self, size: int) -> None:
+        self._left = 4096 + WORK * size
+
+    def message(self, data: bytes, depth: int) -> str:
+        """Raises Unreadable."""
+        if depth > code.DEEPEST:
+            raise Unreadable(TOO_DEEP)
+        self._left -= len(data)
+        if self._left < 0:
+            raise Unreadable("it has too many messages within one another")
+        payload = Payload(data)
+        return self._fields(payload, 0, depth)
+
+    def _fields(self, payload: Payload, group: int, depth: int) -> str:
+        if depth > code.DEEPEST:
+            raise Unreadable(TOO_DEEP)
+        found: dict[int, list[str]] = {}
+        end = len(payload.data)
+        while payload.at < end:
+            tag = payload.varint(end)
+            number, wire = tag >> 3, tag & 7
+            if not 1 <= number <= code.LARGEST_NUMBER:
+                raise Unreadable("a field has a number that Protobuf does not have")
+            if wire == code.END:
+                if number != group:
+                    raise Unreadable("a group ends that did not begin")
+                return _shown(found)
+            found.setdefault(number, []).append(self._value(payload, wire, number, depth))
+        if group:
+            raise Unreadable(CUT)
+        return _shown(found)
+
+    def _value(self, payload: Payload, wire: int, number: int, depth: int) -> str:
+        end = len(payload.data)
+        if wire == code.VARINT:
+            return str(payload.varint(end))
+        if wire in (code.EIGHT, code.FOUR):
+            size = 8 if wire == code.EIGHT else 4
+            if end - payload.at < size:
+                raise Unreadable(CUT)
+            payload.at += size
+            return str(unpack_from("<Q" if size == 8 else "<I", payload.data, payload.at - size)[0])
+        if wire == code.START:
+            return self._fields(payload, number, depth + 1)
+        if wire != code.LENGTH:
+            raise Unreadable("a field has a wire type that Protobuf does not have")
+        length = payload.varint(end)
+        if length > end - payload.at:
+            raise Unreadable(CUT)
+        start, payload.at = payload.at, payload.at + length
+        return self._bytes(payload.data[start : payload.at], depth)
+
+    def _bytes(self, data: bytes, depth: int) -> str:
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            text = "\0"
+        if text.isprintable():
+            return encode_basestring(text)
+        try:
+            return self.message(data, depth + 1)
+        except Unreadable:
+            return f'{{"base64":"{b2a_base64(data, newline=False).decode()}"}}'
+
+
+def _shown(found: dict[int, list[str]]) -> str:
+    fields = []
+    for number, values in found.items():
+        value = values[0] if len(values) == 1 else "[" + ",".join(values) + "]"
+        fields.append(f'"{number}":{value}')
+    return "{" + ",".join(fields) + "}"

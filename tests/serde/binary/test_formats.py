@@ -1,0 +1,233 @@
+"""Keys and values of known forms without a schema: numbers, CBOR, Protobuf by its numbers, Kafka's own topics."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import struct
+import sys
+import time
+import uuid
+from typing import Any
+
+import cbor2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kcli.errors import UsageError
+from kcli.proto.batch import read_batches
+from kcli.serde.binary.formats import FormatDecoder
+from kcli.serde.binary.internal_topics import (
+    GroupMember,
+    GroupValue,
+    OffsetKey,
+    OffsetValue,
+    TransactionKey,
+    TransactionPartitions,
+    TransactionValue,
+)
+from kcli.serde.binary.readers import reader_of_format
+from kcli.serde.schemas.decoder import SchemaDecoder
+from kcli.serde.schemas.payloads import Unreadable
+from tests.each import each
+from tests.proto.record_cores import CORES, built
+from tests.serde.protobuf.samples import OLD, ORDER, RANDOM, messages
+
+SECONDS = 5.0  # of CPU, for what must take milliseconds
+ID = uuid.UUID("123e4567-e89b-12d3-a456-426614174000")
+
+
+def read(name: str, data: bytes) -> Any:
+    return json.loads(reader_of_format(name).json(data))
+
+
+@each(
+    ("name", "data", "shown"),
+    [
+        ("int8", b"\xff", -1),
+        ("uint8", b"\xff", 255),
+        ("int16", b"\x80\0", -(2**15)),
+        ("uint16", b"\x80\0", 2**15),
+        ("int32", b"\0\0\1\0", 256),
+        ("uint32", b"\xff" * 4, 2**32 - 1),
+        ("int64", (-7).to_bytes(8, "big", signed=True), -7),
+        ("uint64", b"\xff" * 8, 2**64 - 1),
+        ("float", struct.pack(">f", 0.1), 0.1),
+        ("double", struct.pack(">d", 0.1), 0.1),
+        ("double", struct.pack(">d", float("inf")), "Infinity"),
+        ("uuid", ID.bytes, str(ID)),
+    ],
+)
+def test_numbers(name: str, data: bytes, shown: Any) -> None:
+    assert read(name, data) == shown
+    for wrong in (b"", data[:-1], data + b"\0"):
+        with pytest.raises(Unreadable, match=f"{name} has {len(data)}"):
+            read(name, wrong)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(st.characters(exclude_categories=["Cs"]), max_size=5),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("abc", max_size=3), inner, max_size=3),
+    )
+)  # fmt: skip
+def test_cbor_is_the_json_that_it_was_made_of(value: Any) -> None:
+    data = cbor2.dumps(value)
+    if not any(tag in data for tag in (b"\xd8\x1c", b"\xd8\x1d", b"\xd9\x01\x00", b"\xd8\x19")):
+        assert read("cbor", data) == value
+
+
+@each(
+    ("data", "shown"),
+    [
+        (bytes.fromhex("a201020304"), {"1": 2, "3": 4}),
+        (bytes.fromhex("42000f"), {"base64": "AA8="}),
+        (bytes.fromhex("c11a514b67b0"), "2013-03-21T20:04:00+00:00"),
+        (bytes.fromhex("f97e00"), "NaN"),
+        (bytes.fromhex("f7"), None),
+        (bytes.fromhex("d9d9f7820102"), [1, 2]),
+    ],
+)
+def test_what_json_does_not_have(data: bytes, shown: Any) -> None:
+    assert read("cbor", data) == shown
+
+
+@each(
+    "data",
+    [
+        b"", b"\x81", b"\xff", b"\x01\x01", b"\x9b" + b"\xff" * 8, b"\x5b" + b"\x7f" * 8, b"\x81" * 100_000,
+        b"\x81" * 300 + b"\1", b"\xd8\x1c\x81\xd8\x1d\0", b"\x62\xc3\x28", b"\xa1\x80",
+    ],
+    ids=lambda data: data[:4].hex(),
+)  # fmt: skip
+def test_cbor_that_is_refused_at_once(data: bytes) -> None:
+    began = time.process_time()
+    with pytest.raises(Unreadable):
+        read("cbor", data)
+    assert time.process_time() - began < SECONDS
+
+
+def test_cbor_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cbor2", None)
+    with pytest.raises(UsageError, match=r"pip install 'kcli-kafka\[cbor\]'"):
+        reader_of_format("cbor")
+
+
+def test_protobuf_by_its_numbers() -> None:
+    data = b"\x08\7\x12\2hi\x1a\4\x0a\2ab\x08\x09\x25\1\0\0\0\x2a\2\xff\xfe\x33\x08\1\x34"
+    assert read("protobuf-raw", data) == {
+        "1": [7, 9], "2": "hi", "3": {"1": "ab"}, "4": 1, "5": {"base64": "//4="}, "6": {"1": 1},
+    }  # fmt: skip
+    assert read("protobuf-raw", b"") == {}
+
+
+@each("name", ["shop.Order", "old.shop.Item"])
+@given(st.data())
+@RANDOM
+def test_any_message_is_read_without_its_schema(name: str, data: st.DataObject) -> None:
+    message = data.draw(messages(name, ORDER if name == "shop.Order" else OLD))
+    numbers = {str(field.number) for field, _ in message.ListFields()}
+    assert set(read("protobuf-raw", message.SerializeToString())) == numbers
+
+
+@each(
+    "data",
+    [b"\x08", b"\0", b"\x0f", b"\x33\x08\1", b"\x34", b"\x12\x05a", b"\x08" + b"\xff" * 11, b"\x33" * 200_000],
+    ids=lambda data: data[:4].hex(),
+)
+def test_what_is_no_protobuf(data: bytes) -> None:
+    began = time.process_time()
+    with pytest.raises(Unreadable):
+        read("protobuf-raw", data)
+    assert time.process_time() - began < SECONDS
+
+
+def test_messages_within_messages_take_no_more_than_linear_time() -> None:
+    data = b""
+    for _ in range(20_000):
+        size, length = len(data), bytearray()
+        while size > 127:
+            length.append(size & 127 | 128)
+            size >>= 7
+        data = b"\x0a" + bytes([*length, size]) + data
+    began = time.process_time()
+    with pytest.raises(Unreadable):
+        read("protobuf-raw", data + b"\0")
+    read("protobuf-raw", data)
+    assert time.process_time() - began < SECONDS
+
+
+def versioned(version: int, message: Any, of: int | None = None) -> bytes:
+    return version.to_bytes(2, "big") + b"".join(message.encode(version if of is None else of))
+
+
+def decoded(format: str, rows: list[tuple[bytes | None, bytes | None]], topic: str = "t") -> list[list[Any]]:
+    fields = [FormatDecoder(kind, format) for kind in ("key", "value")]
+    batch = read_batches(built(CORES[-1], [(0, key, value, ()) for key, value in rows]))[0]
+    made = asyncio.run(SchemaDecoder(fields).batch(batch, topic, 0))
+    return [[None if one is None else json.loads(one) for one in (record.key, record.value)] for record in made]
+
+
+def test_committed_offsets_and_groups() -> None:
+    key = versioned(1, OffsetKey(group="g", topic="t", partition=3))
+    values = [
+        versioned(n, OffsetValue(offset=7, metadata="m", commit_timestamp=5, leader_epoch=2 if n > 2 else -1))
+        for n in range(5)
+    ]
+    group = (2).to_bytes(2, "big") + b"\0\1g"
+    member = GroupMember(member_id="m", client_id="c", client_host="/h", subscription=b"s", assignment=b"a")
+    for version in range(5):
+        state = versioned(version, GroupValue(protocol_type="consumer", generation=4, members=[member]))
+        ((shown_key, shown),) = decoded("consumer-offsets", [(group, state)])
+        assert shown_key == {"group": "g", "type": "group"}
+        assert (shown["generation"], shown["members"][0]["memberId"]) == (4, "m")
+        assert shown["members"][0]["assignment"] == {"base64": "YQ=="}
+    for version, (shown_key, shown) in enumerate(decoded("consumer-offsets", [(key, value) for value in values])):
+        assert shown_key == {"group": "g", "topic": "t", "partition": 3, "type": "offset"}
+        assert (shown["offset"], shown["metadata"], shown["leaderEpoch"]) == (7, "m", 2 if version > 2 else -1)
+    assert decoded("consumer-offsets", [(key, None)])[0][1] is None
+
+
+def test_members_of_the_new_protocol_have_keys() -> None:
+    field = FormatDecoder("key", "consumer-offsets")
+    assert field._read((5).to_bytes(2, "big") + b"\0\1g\0\2id", None, "t") == (
+        b'{"group":"g","memberId":"id","type":"consumer-group-member"}'
+    )
+    for wrong in (b"", b"\0", b"\0\x63", b"\0\1\0\5g", (5).to_bytes(2, "big")):
+        with pytest.raises(Unreadable):
+            field._read(wrong, None, "t")
+
+
+def test_transactions() -> None:
+    parts = [TransactionPartitions(topic="t", partition_ids=[0, 2])]
+    for version in (0, 1):
+        value = TransactionValue(producer_id=9, producer_epoch=1, transaction_status=4, transaction_partitions=parts)
+        key = versioned(0, TransactionKey(transactional_id="tx"))
+        ((shown_key, shown),) = decoded("transaction-state", [(key, versioned(version, value))])
+        assert shown_key == {"transactionalId": "tx"}
+        assert (shown["producerId"], shown["transactionStatus"]) == (9, "CompleteCommit")
+        assert shown["transactionPartitions"] == [{"topic": "t", "partitionIds": [0, 2]}]
+
+
+@each(
+    ("topic", "key", "value", "shown"),
+    [
+        ("heartbeats", b"\0\1a\0\1b", b"\0\0" + (5).to_bytes(8, "big"), {"timestamp": 5}),
+        (
+            "a.checkpoints.internal", b"\0\1g\0\1t\0\0\0\1", b"\0\0" + bytes(7) + b"\1" + bytes(7) + b"\2\0\1m",
+            {"upstreamOffset": 1, "offset": 2, "metadata": "m"},
+        ),
+        (
+            "mm2-offset-syncs.a.internal", b"\0\1t\0\0\0\1", bytes(7) + b"\1" + bytes(7) + b"\2",
+            {"upstreamOffset": 1, "offset": 2},
+        ),
+    ],
+)  # fmt: skip
+def test_topics_of_mirror_maker(topic: str, key: bytes, value: bytes, shown: Any) -> None:
+    ((shown_key, found),) = decoded("mm2", [(key, value)], topic)
+    assert found == shown
+    assert len(shown_key) >= 2
+    with pytest.raises(Unreadable, match="no topic of MirrorMaker"):
+        FormatDecoder("value", "mm2")._read(value, key, "orders")
