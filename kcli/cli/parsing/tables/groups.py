@@ -57,7 +57,7 @@ _50 = Option(name='from_file', flags=('--from-file',), metavar='FILE', help='An 
 _51 = Option(name='from_group', flags=('--from-group',), metavar='GROUP', help='The committed offsets of another group.')
 _52 = Option(name='time_field', flags=('--time-field',), metavar='NAME', help="Use the time in this field of the value, such as ts or event.ts, not the record's timestamp.", panel='Times in values', folded=True)
 _53 = Option(name='jitter', flags=('--jitter',), metavar='DURATION', help='How much the times may decrease from record to record (default 1m).', panel='Times in values', folded=True)
-_54 = Option(name='value_format', flags=('--value-format',), help='How --where and --time-field read values; consume and tail print msgpack as JSON. url: a=1&b=2.', choices=('auto', 'json', 'msgpack', 'url'), panel='Times in values', folded=True)
+_54 = Option(name='value_format', flags=('--value-format',), help='How --where and --time-field read values; consume and tail print msgpack as JSON. url: a=1&b=2. Numbers, cbor and those behind it are printed as JSON.', choices=('auto', 'json', 'msgpack', 'url', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64', 'float', 'double', 'uuid', 'cbor', 'protobuf-raw', 'consumer-offsets', 'transaction-state', 'mm2'), panel='Times in values', folded=True)
 _55 = Option(name='all_topics', flags=('--all-topics',), kind='flag', help='All topics the group has committed offsets of.')
 _56 = Option(name='format', flags=('--format',), help="Default csv, Kafka's own.", choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'))
 
