@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.cli.commands.apply.changes import PruneOptions, change_rows, fail_all, remark
 from kcli.cli.commands.apply.files import read
 from kcli.cli.commands.apply.opened import SchemasOptions, both
@@ -21,7 +23,6 @@ from kcli.declared.schema import ID
 from kcli.errors import KcliError
 from kcli.model import Cluster
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.commands.apply.opened import Both
 

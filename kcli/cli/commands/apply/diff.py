@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.cli.commands.apply.changes import PruneOptions, change_rows, fail_all, remark
 from kcli.cli.commands.apply.files import read
 from kcli.cli.commands.apply.opened import SchemasOptions, both
@@ -13,7 +15,6 @@ from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.runtime.answer import answer
 from kcli.declared.plan import Plan
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.commands.apply.opened import Both
 
