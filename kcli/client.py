@@ -170,7 +170,8 @@ class Client:
 
         self._refuse("joining a group")
         self._make_room(settings)
-        return ShareConsumer(self.cluster, settings, share if share.rack else share.replace(rack=self.settings.rack))
+        share = share if share.rack else share.replace(rack=self.settings.rack)
+        return ShareConsumer(self.cluster, settings, share, self._observer)
 
     def _make_room(self, settings: ConsumerSettings) -> None:
         """A frame that was asked for is not an attack (B1)."""

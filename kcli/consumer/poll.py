@@ -3,6 +3,7 @@ decompressed, cut to the position and the end."""
 
 from __future__ import annotations
 
+from kcli.consumer.fetch.chunk import in_window
 from kcli.consumer.fetch.unpacking import AHEAD, Unpacking
 from kcli.values import Value
 
@@ -46,11 +47,6 @@ class Fetched(Value):
     log_start_offset: int = -1
     error: KcliError | None = None
     skipped: Sequence[KcliError] = ()
-
-
-def _in_window(batch: Batch) -> int:
-    """The records of a batch that a poll hands out, by its header."""
-    return min(batch.count, min(batch.stop, batch.last_offset + 1) - max(batch.first, batch.base_offset))
 
 
 class Delivery:
@@ -167,9 +163,7 @@ class Delivery:
     ) -> Fetched:
         at, data = cursor.at, chunk.data
         self._link.hand_out(at, cursor.position, cursor.epoch)
-        metrics = self._reader.observer.metrics
-        metrics.batches += len(batches)
-        metrics.records += sum(map(_in_window, batches))
+        self._reader.observer.handed_out(len(batches), sum(map(in_window, batches)))
         return Fetched(
             topic=at.topic,
             partition=at.partition,

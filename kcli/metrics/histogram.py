@@ -25,11 +25,16 @@ class Histogram:
 
     def add(self, value: float) -> None:
         """Count a value; below zero is zero."""
-        value = max(value, 0.0)
-        bucket = int(value / self.unit).bit_length()
-        self._buckets[bucket] = self._buckets.get(bucket, 0) + 1
-        self.least = min(self.least, value) if self.count else value
-        self.largest = max(self.largest, value)
+        if value < 0:
+            value = 0.0
+        bucket, buckets = int(value / self.unit).bit_length(), self._buckets
+        buckets[bucket] = buckets.get(bucket, 0) + 1
+        if not self.count:
+            self.least = self.largest = value
+        elif value > self.largest:
+            self.largest = value
+        elif value < self.least:
+            self.least = value
         self.count += 1
         self.total += value
 

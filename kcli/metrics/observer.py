@@ -162,6 +162,11 @@ class ConsumerObserver:
         metrics.fetch_bytes.add(size)
         self._observer.call("on_fetch", *at, node_id, size)
 
+    def handed_out(self, batches: int, records: int) -> None:
+        """A poll returns them."""
+        self.metrics.batches += batches
+        self.metrics.records += records
+
     def retried(self, at: TopicPartition, attempt: int, error: str) -> None:
         self.metrics.retries += 1
         self._observer.call("on_retry", "fetch", *at, attempt, error)

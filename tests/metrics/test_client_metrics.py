@@ -212,6 +212,28 @@ async def test_what_is_fetched_and_not_polled_is_buffered(sandbox: SandboxThread
             assert consumer.metrics.records == 0
 
 
+async def test_a_share_consumer_counts_what_it_acquired(sandbox: SandboxThread) -> None:
+    seen = Seen()
+    async with kcli.Client(sandbox.bootstrap, hooks=seen.hooks) as client:
+        await topic(client)
+        reset = kcli.Operation(name="share.auto.offset.reset", value="earliest")
+        await client.admin.alter_configs({kcli.Resource("group", "g"): [reset]})
+        async with client.producer(kcli.ProducerSettings(linger=30.0)) as producer:
+            for _ in range(10):
+                await producer.send("t", b"v" * 50)
+        sandbox.faults.error("ShareFetch", codes.KAFKA_STORAGE_ERROR, topic="t")
+        share = kcli.ShareSettings(group="g")
+        async with client.share_consumer(kcli.ConsumerSettings(), share) as consumer:
+            await consumer.subscribe(["t"])
+            while not await consumer.poll(1.0):
+                pass
+            metrics = consumer.metrics
+    assert (metrics.records, metrics.batches, metrics.fetches, metrics.buffered_bytes) == (10, 1, 1, 0)
+    assert metrics.fetched_bytes == seen["on_fetch"][0].size > 500
+    assert metrics.retries == len(seen["on_retry"]) == 1
+    assert "KAFKA_STORAGE_ERROR" in seen["on_retry"][0].error
+
+
 async def test_part_of_a_batch_counts_as_its_records(sandbox: SandboxThread) -> None:
     async with kcli.Client(sandbox.bootstrap) as client:
         await topic(client)

@@ -40,3 +40,7 @@ def test_both_ends_say_it_with_v_and_not_without(sandbox: SandboxThread) -> None
     member = run("consume", "t", "-g", "g", "-e", "-v", "-b", sandbox.bootstrap)
     assert "partitions assigned 1, revoked 0, lost 0" in member.err
     assert member.out == quiet.out
+    shared = run("consume", "t", "--share-group", "s", "--from-beginning", "-e", "-v", "-b", sandbox.bootstrap)
+    assert shared.out == quiet.out
+    assert "2 batches read, 0 B not used" in shared.err
+    assert "kcli: ShareFetch: " in shared.err

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 
+from kcli.consumer.fetch.chunk import in_window
 from kcli.consumer.fetch.frames import PATIENCE
 from kcli.consumer.fetch.unpacking import SMALL, unpacked
 from kcli.consumer.share.member import ShareMember
 from kcli.consumer.share.ranges import ACCEPT, GAP, KINDS, REJECT, RELEASE, RENEW, Outcome, Range
 from kcli.consumer.share.reader import ShareReader
 from kcli.errors import Closed, UsageError
+from kcli.metrics.observer import ConsumerObserver
 from kcli.tasks import shielded
 
 TYPE_CHECKING = False
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from kcli.consumer.share.chunk import Acquired, Arrived
     from kcli.consumer.share.settings import ShareSettings
     from kcli.errors import KcliError
+    from kcli.metrics.observer import Observer
+    from kcli.metrics.values import ConsumerMetrics
     from kcli.model import Cluster, TopicPartition
     from kcli.proto.batch import Batch
     from kcli.settings import ConsumerSettings
@@ -36,12 +40,14 @@ class ShareConsumer:
     """`on_outcome`, if set, is called with what became of acknowledgements, as the brokers answer; `on_notice` with
     sentences about an event loop that was held."""
 
-    def __init__(self, cluster: Cluster, settings: ConsumerSettings, share: ShareSettings) -> None:
+    def __init__(
+        self, cluster: Cluster, settings: ConsumerSettings, share: ShareSettings, observer: Observer | None = None
+    ) -> None:
         if not share.group:
             raise UsageError("a share consumer needs the name of its group")
         self._cluster = cluster
         self._share = share
-        self._reader = ShareReader(cluster, settings, share)
+        self._reader = ShareReader(cluster, settings, share, ConsumerObserver(observer, share.group))
         self._reader.outcomes = self._note_outcomes
         self._member = ShareMember(cluster, settings, share, self._assigned)
         self._reader.member_id = self._member.member_id
@@ -112,6 +118,14 @@ class ShareConsumer:
         members hold may come back."""
         return self._member.settled and self._reader.drained
 
+    @property
+    def metrics(self) -> ConsumerMetrics:
+        """What was fetched and handed out up to now, and what is buffered: a copy, which stays as it is. A share group
+        assigns no partitions for good, so rebalances are not counted."""
+        metrics, waiting = self._reader.observer.metrics.copy(), self._reader.waiting
+        metrics.buffered_bytes, metrics.buffered_partitions = sum(one.size for one in waiting), len(waiting)
+        return metrics
+
     # -- records ----------------------------------------------------------------------------------------------------
 
     async def poll(self, timeout: float | None = None, max_records: int | None = None) -> list[Acquired]:
@@ -179,6 +193,8 @@ class ShareConsumer:
                 if acquired.batches or acquired.error is not None:
                     got.append(acquired)
         self._out = [acquired for acquired in got if acquired.undecided]
+        batches = [batch for acquired in got for batch in acquired.batches]
+        self._reader.observer.handed_out(len(batches), sum(map(in_window, batches)))
         return got
 
     def _cut(self, arrived: Arrived) -> KcliError | None:
@@ -187,7 +203,7 @@ class ShareConsumer:
         if error is None:
             self._cut_off.pop(arrived.at, None)
             return None
-        self._reader.later(arrived.at)
+        self._reader.later(arrived.at, error)
         self._cut_off[arrived.at] = times = self._cut_off.get(arrived.at, 0) + 1
         return error if times >= PATIENCE else None
 

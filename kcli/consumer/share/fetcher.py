@@ -176,6 +176,7 @@ class ShareFetcher:
                 self.acks.given_again(
                     place, [(record.first_offset, record.last_offset) for record in row.acquired_records]
                 )
+                self.reader.observer.fetched(at, self.node, len(row.records or b""))
                 self.buffer.append(Arrived(at, place, self.node, row, deadline))
             else:
                 self.reader.well(at)
@@ -186,8 +187,9 @@ class ShareFetcher:
         """One partition's error never hides another's records (E13)."""
         reader = self.reader
         code = codes.of(row.error_code)
+        error = BrokerError(code, f"{at.topic} partition {at.partition}", row.error_message or None)
         if not code.retriable and code is not codes.UNKNOWN_SERVER_ERROR:
-            reader.fail(BrokerError(code, f"{at.topic} partition {at.partition}", row.error_message or None))
+            reader.fail(error)
             return
         hint = row.current_leader
         known = hint.leader_id >= 0 and hint.leader_epoch > reader.cluster.leader_epoch(at)
@@ -196,7 +198,7 @@ class ShareFetcher:
             reader.cluster.leader_moved(at, hint.leader_id, hint.leader_epoch, ends.get(hint.leader_id))
         elif code.forget == "leader":
             reader.cluster.leader_moved(at)
-        reader.later(at, at_once=known)
+        reader.later(at, error, at_once=known)
 
     def _broke(self, acked: Ranges, wanted: dict[Place, TopicPartition], error: KcliError) -> None:
         """No answer: the outcome at the broker is unknown. What it acquired for us is free when it notices that
@@ -206,7 +208,7 @@ class ShareFetcher:
         self.acks.lost(acked, error, sent=getattr(error, "sent", False) or isinstance(error, DecodeError))
         for at in wanted.values():
             self.reader.cluster.leader_moved(at)
-            self.reader.later(at)
+            self.reader.later(at, error)
 
     # -- acknowledging by itself ------------------------------------------------------------------------------------
 

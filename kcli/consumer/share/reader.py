@@ -10,6 +10,7 @@ import asyncio
 from kcli.backoff import Backoff, after
 from kcli.consumer.share.fetcher import ShareFetcher
 from kcli.errors import KcliError
+from kcli.metrics.observer import ConsumerObserver
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,10 +29,17 @@ class ShareReader:
     """`demand` is True while a poll waits for records, `most` how many it wants. `arrived` is set when a poll may have
     records, `acknowledged` when a fetcher has no acknowledgements left."""
 
-    def __init__(self, cluster: Cluster, settings: ConsumerSettings, share: ShareSettings) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        settings: ConsumerSettings,
+        share: ShareSettings,
+        observer: ConsumerObserver | None = None,
+    ) -> None:
         self.cluster = cluster
         self.settings = settings
         self.share = share
+        self.observer = observer or ConsumerObserver()
         self.member_id = ""
         self.demand = False
         self.closing = False
@@ -87,9 +95,10 @@ class ShareReader:
             if self.cluster.leader_id(at) == node and self._retry_at.get(at, (0.0, 0))[0] <= now
         }
 
-    def later(self, at: TopicPartition, *, at_once: bool = False) -> None:
+    def later(self, at: TopicPartition, error: KcliError, *, at_once: bool = False) -> None:
         """Something is wrong with a partition: try again after a pause, that grows."""
         _, troubles = self._retry_at.get(at, (0.0, 0))
+        self.observer.retried(at, troubles + 1, str(error))
         settings = self.settings
         pause = after(troubles, settings.retry_backoff, settings.retry_backoff_max) if troubles or not at_once else 0.0
         loop = asyncio.get_running_loop()

@@ -53,6 +53,10 @@ async def _consume(plan: SharePlan, stop: Stop) -> int:
                 reading = ShareReading(plan, consumer, sink)
                 await stop.unless(consumer.subscribe(plan.topics))
                 await reading.everything(stop)
+                if plan.connection.verbose:
+                    from kcli.cli.output.metrics import say_consumer
+
+                    say_consumer(client.metrics, consumer.metrics)
                 if stop.asked:
                     await consumer.close(LEAVE)
     finally:
