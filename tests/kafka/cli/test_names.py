@@ -51,9 +51,9 @@ def test_C20_a_change_by_pattern_is_of_what_matches_and_of_nothing_internal(
     planned = rows(kafka, "topics", "topics", "delete", "*", "--dry-run", "--internal")
     assert not [row["topic"] for row in planned if row["topic"].startswith("_")]
     assert [row["topic"] for row in rows(kafka, "topics", "topics", "list", matched)] == [f"{prefix}-1", f"{prefix}-2"]
-    groups = rows(kafka, "groups", "groups", "delete", matched, "--execute", "--no-undo")
+    groups = rows(kafka, "groups", "groups", "delete", matched, "--execute", "--expect", "3", "--no-undo")
     assert [(row["group"], row["result"]) for row in groups] == [(f"{prefix}-g{n}", "deleted") for n in (1, 2, 3)]
-    deleted = rows(kafka, "topics", "topics", "delete", matched, "--execute")
+    deleted = rows(kafka, "topics", "topics", "delete", matched, "--execute", "--yes")
     assert [(row["topic"], row["result"]) for row in deleted] == [(f"{prefix}-{n}", "deleted") for n in (1, 2)]
     left = [row["topic"] for row in rows(kafka, "topics", "topics", "list", "--internal")]
     assert set(left) == set(everything) - {f"{prefix}-1", f"{prefix}-2"}
