@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Keep = Callable[[Batch, TopicPartition], Batch | None]
+Rewrite = Callable[[Batch, str, int], Coroutine[Any, Any, Batch]]
 LeaveOut = Callable[[KcliError, TopicPartition], None]
 
 STORE_EVERY = 5.0  # seconds
@@ -55,7 +56,7 @@ class CopySettings(Frozen):
     it is chosen again; `encode` compresses batches as the producer's settings say. `limit` is the number of records to
     copy at most. Without `positions` nothing is stored, with `transactional` they go with the producer's transactions,
     every `store_every` seconds. `leave_out` is called with damaged batches, and raises where they may not be skipped;
-    without it they are raised."""
+    without it they are raised. `rewrite` changes ids of schemas in a batch."""
 
     keep: Keep | None = None
     place: bool = True
@@ -66,6 +67,7 @@ class CopySettings(Frozen):
     transactional: bool = False
     store_every: float = STORE_EVERY
     leave_out: LeaveOut | None = None
+    rewrite: Rewrite | None = None
 
 
 class Copier:
@@ -156,6 +158,8 @@ class Copier:
         kept = batch if self._settings.keep is None else self._settings.keep(batch, at)
         if kept is not None and self._left is not None and kept.visible > self._left:
             kept.stop = batch.stop = kept.columns().offsets[self._left]
+        if kept is not None and self._settings.rewrite is not None:
+            kept = await self._settings.rewrite(kept, at.topic, at.partition)
         records, wanted = batch.visible, 0 if kept is None else kept.visible
         self.tally.read += records
         self.tally.filtered += records - wanted

@@ -45,15 +45,21 @@ async def take(source: RegistryClient, subjects: Iterable[str], *, levels: bool 
     named = list(subjects)
     numbers = await each(source.versions, named)
     places = [(subject, number) for subject, found in zip(named, numbers, strict=True) for number in found]
+    schemas = await with_needed(source, places)
+    kept = await each(lambda subject: own_level(source, subject), named) if levels else []
+    own = {subject: level for subject, level in zip(named, kept, strict=False) if level}
+    return Snapshot(schemas=tuple(schemas), levels=own)
+
+
+async def with_needed(source: RegistryClient, places: list[Place]) -> list[Schema]:
+    """These versions and all that they refer to, in order. Raises KcliError."""
     found: dict[Place, Schema] = {}
     while places:
         asked = await each(lambda place: _version(source, place), places)
         found |= {(schema.subject, schema.version): schema for schema in asked}
         needed = {place: None for schema in asked for place in needed_by(schema) if place not in found}
         places = list(needed)
-    kept = await each(lambda subject: own_level(source, subject), named) if levels else []
-    own = {subject: level for subject, level in zip(named, kept, strict=False) if level}
-    return Snapshot(schemas=tuple(in_order(found.values())), levels=own)
+    return in_order(found.values())
 
 
 async def _version(source: RegistryClient, place: Place) -> Schema:

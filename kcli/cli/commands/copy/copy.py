@@ -7,6 +7,7 @@ from time import monotonic
 from kcli.cli.commands.consume.selection import EARLIEST, LATEST, held_back
 from kcli.cli.commands.copy.outcome import FLUSH_AFTER_INTERRUPT, SHAPE, answered, summary, verdict
 from kcli.cli.commands.copy.plan import CopyOptions, Plan, Span
+from kcli.cli.commands.copy.registries import REGISTER, moving
 from kcli.cli.commands.copy.several import by_pattern, copy_several
 from kcli.cli.commands.copy.survey import PLAN_SHAPE, survey
 from kcli.cli.commands.copy.target import check_partitions, cluster_id, find_target
@@ -22,6 +23,10 @@ from kcli.errors import DeadlineExceeded, KcliError, UsageError
 from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from kcli.producer.producer import Producer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.copying.schemas import SchemaMoves
 
 
 @command(
@@ -98,23 +103,19 @@ async def _between(plan: Plan, source: Client, target: Client, stop: Stop) -> in
     await stop.unless(find_target(plan, source, target))
     if stop.asked:
         return INTERRUPTED
-    async with plan.consumer(source) as consumer, target.producer(plan.producer) as producer:
+    topics = plan.source, plan.destination
+    async with (
+        moving(
+            plan.registries, plan.connection, plan.target, topics, register=plan.options.schemas == REGISTER
+        ) as moves,
+        plan.consumer(source) as consumer,
+        target.producer(plan.producer) as producer,
+    ):
         span = await stop.unless(_begin(plan, source, target, producer))
         if span is None:
             return INTERRUPTED
         positions = Positions(source.cluster, plan.group) if plan.resume else None
-        repartition, codec = plan.options.repartition, plan.options.compression
-        settings = CopySettings(
-            keep=plan.kept if plan.keep is not None else None,
-            place=not repartition,
-            encode=codec is not None,
-            rate=plan.rate,
-            limit=plan.limit,
-            positions=positions,
-            transactional=plan.exactly_once,
-            store_every=plan.every,
-            leave_out=plan.leave_out,
-        )
+        settings = _settings(plan, positions, moves)
         copier = Copier(consumer, producer, plan.destination, settings)
         consumer.assign({at: Bound("offset", start) for at, (start, _) in span.items()})
         total = None
@@ -127,6 +128,21 @@ async def _between(plan: Plan, source: Client, target: Client, stop: Stop) -> in
             problem = await _finish(positions, {at: end for at, (_, end) in span.items()}, stop)
         await producer.close(0)
         return verdict(plan, copier.tally, problem, stop, monotonic() - begun)
+
+
+def _settings(plan: Plan, positions: Positions | None, moves: SchemaMoves | None) -> CopySettings:
+    return CopySettings(
+        keep=plan.kept if plan.keep is not None else None,
+        place=not plan.options.repartition,
+        encode=plan.options.compression is not None,
+        rate=plan.rate,
+        limit=plan.limit,
+        positions=positions,
+        transactional=plan.exactly_once,
+        store_every=plan.every,
+        leave_out=plan.leave_out,
+        rewrite=moves.rewriter.batch if moves is not None else None,
+    )
 
 
 async def _begin(plan: Plan, source: Client, target: Client, producer: Producer) -> Span:

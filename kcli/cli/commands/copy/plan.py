@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from kcli.cli.commands.consume.selection import Selection, given_filters
+from kcli.cli.commands.copy.registries import SchemasOptions, registries
 from kcli.cli.commands.copy.resume import ResumeOptions, rate_of
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.text import codec
@@ -33,6 +34,7 @@ class CopyOptions(
     CommittedSelectionOptions,
     FilterOptions,
     TargetOptions,
+    SchemasOptions,
     ResumeOptions,
     AppliedOptions,
     OutputOptions,
@@ -85,6 +87,7 @@ class Plan(Selection):
             else self.connection
         )
         self.producer = self._producer()
+        self.registries = registries(options, self.connection, self.target)
 
     def _check_range(self) -> None:
         if not self.elsewhere and self.source == self.destination:

@@ -1,0 +1,94 @@
+"""The registries of the two clusters of a copy, and what is done with the ids of schemas."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from kcli.cli.output.messages import complain
+from kcli.cli.parsing.option import Options, choice, text
+from kcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from kcli.cli.runtime.connection import Connection
+    from kcli.copying.schemas import SchemaMoves
+    from kcli.registry.settings import RegistrySettings
+
+    Registries = tuple[RegistrySettings, RegistrySettings]
+
+KEEP, REGISTER, FAIL = "keep", "register", "fail"
+
+
+class SchemasOptions(Options):
+    """What is done with schemas between two registries."""
+
+    panel = "Schemas"
+
+    schemas = choice(
+        "--schemas",
+        of=(KEEP, REGISTER, FAIL),
+        help="Between two registries: keep ids as they are; write the target's, and register what it lacks, or fail.",
+    )
+    schema_registry = text(
+        "--schema-registry", metavar="URL", help="The registry of SRC. DST's: --to-X schema.registry.url=URL."
+    )
+
+
+def registries(options: SchemasOptions, source: Connection, target: Connection) -> Registries | None:
+    """The two registries, None where ids stay as they are. Raises UsageError where that would be silent corruption: the
+    ids of one registry mean other schemas in another."""
+    here = source.registry(options.schema_registry)
+    there = here if target is source else target.registry()
+    if options.schemas == KEEP or (options.schemas is None and (here is None or there is None)):
+        return None
+    if here is None or there is None:
+        side = "SRC: add --schema-registry URL" if here is None else "DST: add --to-X schema.registry.url=URL"
+        raise UsageError(f"--schemas {options.schemas}: no registry is named for {side}")
+    if here.name == there.name:
+        return None
+    if options.schemas is None:
+        raise UsageError(
+            f"the two clusters have registries of their own, {here.name} and {there.name}: say what becomes of the "
+            "ids in the records, --schemas register, fail or keep"
+        )
+    if here.folder or there.folder:
+        raise UsageError(f"--schemas {options.schemas}: a folder is no registry for it; name one by its URL")
+    return here, there
+
+
+@asynccontextmanager
+async def moving(
+    both: Registries | None, source: Connection, target: Connection, topics: tuple[str, str], *, register: bool
+) -> AsyncIterator[SchemaMoves | None]:
+    """What rewrites the ids, None where they stay; at the end it says what it did."""
+    if both is None:
+        yield None
+        return
+    from kcli.copying.schemas import SchemaMoves
+    from kcli.registry.client import RegistryClient
+    from kcli.registry.lookup import RegistrySchemas
+
+    here, there = source.client(), target.client()
+    schemas = RegistrySchemas(both[0], guard=here.guard, profile=here.profile)
+    client = RegistryClient(both[1], guard=there.guard, profile=there.profile)
+    moves = SchemaMoves(schemas, client, topics, register=register)
+    try:
+        yield moves
+    finally:
+        await schemas.close()
+        await client.close()
+        if not source.quiet:
+            _report(moves)
+
+
+def _report(moves: SchemaMoves) -> None:
+    if moves.rewriter.rewritten:
+        more = f", {moves.registered:,} schemas registered" if moves.registered else ""
+        complain(f"{moves.rewriter.rewritten:,} ids of schemas rewritten{more}")
+    for field in moves.rewriter.fields:
+        left = field.undecoded
+        if left.total:
+            reason, _ = left.reasons.most_common(1)[0]
+            complain(f"{left.total:,} {field.kind}s were copied as they are: {reason}")

@@ -1,0 +1,120 @@
+"""Ids in Confluent's frames, written anew for another registry: batches in, batches of the same size out.
+
+A frame is believed as the decoder believes it: its schema is found, and the payload is consumed to its last byte. What
+only looks like a frame, such as a whole number of eight bytes, stays as it is and is counted.
+"""
+
+from __future__ import annotations
+
+from array import array
+from struct import Struct
+
+from kcli.errors import KcliError
+from kcli.proto.batch import Batch
+from kcli.serde.schemas.decoder import FRAME, TOO_MANY, FieldDecoder, column_of
+from kcli.serde.schemas.frames import ID as ID_FORM
+from kcli.serde.schemas.frames import frame_names
+from kcli.serde.schemas.payloads import AS_IT_IS
+from kcli.serde.schemas.readers import read_rows, reader_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from kcli.proto.columns import Columns
+    from kcli.schemas import Schema, Schemas
+
+    NewId = Callable[[str, Schema], Awaitable[int]]
+    """The id in the other registry of a schema of keys or values ("key", "value")."""
+
+ID = Struct(">I")
+UNCHANGED = -1
+
+
+class FieldFrames(FieldDecoder):
+    """The frames of keys, or of values. `new_id` is asked once for each id."""
+
+    def __init__(self, kind: str, schemas: Schemas, new_id: NewId) -> None:
+        super().__init__(kind, schemas, reader_of())
+        self._new_id = new_id
+        self._ids: dict[bytes, int] = {}
+        self._found: dict[bytes, Schema] = {}
+
+    async def patch(self, columns: Columns, section: bytearray, at: int, topic: str, partition: int) -> int:
+        """Write the new ids into the section, which begins at `at` of what the columns index; how many. Raises
+        KcliError where a schema cannot be looked up, and for a header that names one."""
+        starts, lengths = column_of(columns, self.kind)
+        names, numbers, skips = frame_names(columns, starts, lengths, self.kind, self._header)
+        ids = [await self._id(name, columns, numbers, number, skips) for number, name in enumerate(names)]
+        for number, name in enumerate(names):
+            count = numbers.count(number) if ids[number] == UNCHANGED else 0
+            if count:
+                place = topic, partition, columns.offsets[numbers.index(number)]
+                self.undecoded.add(self._reasons.get(name, TOO_MANY), place, count)
+        readers = [self._known.get(name, AS_IT_IS) for name in names]
+        which = array("i", map([*readers, AS_IT_IS].__getitem__, numbers))
+        if max(which, default=AS_IT_IS) == AS_IT_IS:
+            return 0
+        _, faults = read_rows(columns.data, starts, lengths, skips, which, self._readers)
+        for row, reason in faults:
+            numbers[row] = UNCHANGED
+            self.undecoded.add(reason, (topic, partition, columns.offsets[row]))
+        return self._write(section, at, starts, numbers, ids)
+
+    @staticmethod
+    def _write(section: bytearray, at: int, starts: array[int], numbers: array[int], ids: list[int]) -> int:
+        """Patch each row whose schema has another id."""
+        put, done, before = ID.pack_into, 0, at - 1
+        for start, number in zip(starts, numbers, strict=True):
+            if number >= 0 and ids[number] >= 0:
+                put(section, start - before, ids[number])
+                done += 1
+        return done
+
+    async def _id(self, name: bytes, columns: Columns, numbers: array[int], number: int, skips: array[int]) -> int:
+        """The new id of a name, UNCHANGED for one that is no schema's, or that no row has. Raises KcliError."""
+        if number not in numbers:  # a header of the same record names another one
+            return UNCHANGED
+        row, plain = numbers.index(number), name[0] == ID_FORM and len(name) == FRAME
+        if name not in self._known:
+            await self._look_up(name)
+        if self._known.get(name, AS_IT_IS) == AS_IT_IS:
+            if name in self._missing[name[0]] or name not in self._reasons or not plain:
+                return UNCHANGED
+            raise KcliError(f"a {self.kind}'s schema cannot be looked up: {self._reasons[name]}")
+        if name not in self._ids:
+            if not plain or not skips[row]:
+                where = "a header" if not skips[row] else "a frame without an id of four bytes"
+                raise KcliError(
+                    f"offset {columns.offsets[row]}: its {self.kind} names its schema by {where}, which is not "
+                    "rewritten; --schemas keep copies it as it is"
+                )
+            self._ids[name] = await self._new_id(self.kind, self._found[name])
+        return self._ids[name]
+
+    async def _schema(self, name: bytes) -> Schema:
+        found = self._found[name] = await super()._schema(name)
+        return found
+
+
+class FrameRewriter:
+    """Rewrites batches. `fields` are those of keys, of values, or both."""
+
+    def __init__(self, fields: Sequence[FieldFrames]) -> None:
+        self.fields = fields
+        self.rewritten = 0
+
+    async def batch(self, batch: Batch, topic: str, partition: int) -> Batch:
+        """The batch with the ids of the other registry; the same one where none is in it. Raises KcliError."""
+        columns = batch.columns()
+        size = batch.body_end - batch.body_start
+        at = 0 if len(columns.data) == size else batch.body_start  # the compiled core indexes the whole buffer
+        with memoryview(columns.data) as view:
+            section = bytearray(view[at : at + size])
+        done = sum([await field.patch(columns, section, at, topic, partition) for field in self.fields])
+        if not done:
+            return batch
+        self.rewritten += done
+        made = batch.window(batch.first, batch.stop)
+        made.data, made.body_start, made.body_end, made.packed = section, 0, len(section), False
+        return made
