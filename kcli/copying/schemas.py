@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.errors import KcliError
 from kcli.registry.moving.snapshot import Snapshot, with_needed
 from kcli.registry.moving.transfer import FAILED, KNOWN, Transfer
 from kcli.serde.schemas.frame_ids import FieldFrames, FrameRewriter
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.registry.client import RegistryClient
     from kcli.registry.lookup import RegistrySchemas

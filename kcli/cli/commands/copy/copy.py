@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from kcli.cli.commands.consume.selection import EARLIEST, LATEST, held_back
 from kcli.cli.commands.copy.outcome import FLUSH_AFTER_INTERRUPT, SHAPE, answered, summary, verdict
@@ -24,7 +25,6 @@ from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from kcli.producer.producer import Producer
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.copying.schemas import SchemaMoves
 
