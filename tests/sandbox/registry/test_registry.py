@@ -249,3 +249,17 @@ def test_all_of_it_outlives_the_process(tmp_path: Path) -> None:
     finally:
         process.kill()
         process.communicate(timeout=20)
+
+
+def test_the_highest_id_is_not_given_again_after_a_restart(tmp_path: Path) -> None:
+    """Records may have it still."""
+    with SandboxThread(registry=True, data=tmp_path / "data") as sandbox:
+        url = sandbox.registry_url
+        register(url, "s", INT)
+        register(url, "t", '"long"')
+        ask(url, "DELETE", "/subjects/t")
+        assert ask(url, "DELETE", "/subjects/t?permanent=true") == (200, [1])
+    with SandboxThread(registry=True, data=tmp_path / "data") as sandbox:
+        url = sandbox.registry_url
+        assert code(ask(url, "GET", "/schemas/ids/2")) == (404, 40403)
+        assert register(url, "u", '"string"')[1]["id"] == 3
