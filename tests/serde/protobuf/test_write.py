@@ -27,13 +27,14 @@ def written(name: str, text: str) -> bytes:
 @given(st.data())
 @RANDOM
 def test_googles_json_is_written_as_google_writes_it(name: str, data: st.DataObject) -> None:
-    """But for unknown symbols of open enums, all that is shown comes back."""
+    """All that is shown comes back, unknown numbers of open enums too."""
     message = data.draw(messages(name, FILES[name]))
     for camel in (False, True):
         payload = written(name, json.dumps(their_json(message, FILES[name], camel=camel), allow_nan=False))
         again = type_of(name, FILES[name]).FromString(payload)
         assert repr(again) == repr(message)
-        assert sorted(payload) == sorted(message.SerializeToString())  # maps may be in another order
+        if "nan" not in str(message):  # of many bytes, of which JSON keeps one form
+            assert sorted(payload) == sorted(message.SerializeToString())  # maps may be in another order
 
 
 def order(text: str) -> Any:
