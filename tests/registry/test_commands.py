@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from kcli.cli.commands.registry.compared import rows_of
+from kcli.registry.errors import reasons_of
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import inside
 from tests.registry.commands import Commands
 from tests.registry.oracles import Apicurio, Oracle, Srfake
 from tests.registry.scripted import Scripted, answer, refusal
+from tests.registry.test_errors import APICURIO, CONFLUENT
 
 Names = Callable[[str], str]
 
@@ -114,6 +118,38 @@ def test_a_check_exits_with_3(commands: Commands, subject: Names) -> None:
         "backward", "forward",
     }  # fmt: skip
     assert commands.rows("check", subject("new"), bad) == []
+
+
+def test_a_registrys_reasons_are_read(tmp_path: Path) -> None:
+    """The sandbox has Confluent's words: the rows are those of kcli's own check, except the sentence."""
+    with SandboxThread(registry=True) as sandbox:
+        commands = Commands(sandbox.registry_url, tmp_path)
+        commands.registered("s", commands.avro("v1.avsc", "id:int", "gone:int"))
+        commands.run("compat", "s", "--set", "full", "--execute")
+        bad = commands.avro("bad.avsc", "id:string", "other:int")
+        asked, local = (commands.rows("check", "s", bad, *more, code=3) for more in ([], ["--level", "full"]))
+
+        def told(rows: list[dict[str, Any]]) -> set[tuple[Any, ...]]:
+            return {tuple(row[key] for key in ("version", "direction", "type", "location")) for row in rows}
+
+        assert told(asked) == told(local)
+        assert (1, "backward", "READER_FIELD_MISSING_DEFAULT_VALUE", "/fields/1") in told(asked)
+        assert {direction for _, direction, *_ in told(asked)} == {"backward", "forward"}
+        assert not any("errorType" in row["why"] or "oldSchema" in row["why"] for row in asked)
+        row = next(row for row in asked if row["type"] == "TYPE_MISMATCH")
+        assert row["why"].endswith("(reader type: STRING not compatible with writer type: INT)")
+
+
+def test_the_reasons_of_others_are_rows() -> None:
+    """Confluent's text as it is recorded, and Apicurio's, which has no types."""
+    (row,) = rows_of("o", reasons_of(CONFLUENT))
+    assert (row.version, row.direction, row.type, row.location) == (
+        1, "backward", "READER_FIELD_MISSING_DEFAULT_VALUE", "/fields/0",
+    )  # fmt: skip
+    assert row.why == (
+        "The field 'b' at path '/fields/0' in the new schema has no default value and is missing in the old schema"
+    )
+    assert next((row.type, row.why) for row in rows_of("o", reasons_of(APICURIO))) == (None, "b at /fields/0")
 
 
 def test_a_transitive_level_looks_at_every_version(commands: Commands, subject: Names) -> None:

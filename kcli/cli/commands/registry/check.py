@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.commands.registry.compared import (
     ReasonRow,
-    plain,
     reference_option,
     references_of,
+    rows_of,
     type_option,
     verdict_of,
 )
@@ -85,7 +85,7 @@ def check_schema(options: CheckOptions) -> int:
             rows += await _by_versions(registry, others[0], schema, level)
         else:
             reasons = await verdict_of(registry, others[0], schema, every=options.all_versions)
-            rows += [plain(others[0], reason) for reason in reasons]
+            rows += rows_of(others[0], reasons)
         return _verdict(options, document, others[0], level or await _level(registry, others[0]))
 
     return answer(options, SHAPE, work, opened=opened(options))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.registry.opened import Registry, subject_of
@@ -10,8 +11,11 @@ from kcli.cli.parsing.option import text, texts
 from kcli.errors import UsageError
 from kcli.registry.errors import NotFound
 from kcli.schemas import Reference
+from kcli.serde.avro.compatibility import BACKWARD, FORWARD
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kcli.schemas import Schema
 
 
@@ -34,8 +38,38 @@ def reference_option() -> list[str]:
     return texts("--reference", metavar="NAME=SUBJECT@VERSION", help="What the schema imports. Repeatable.")
 
 
-def plain(subject: str, reason: str) -> ReasonRow:
-    return ReasonRow(subject=subject, version=None, direction=None, type=None, location=None, why=reason)
+REASON = re.compile(r"errorType:\s*'([A-Z0-9_]+)',\s*description:\s*'(.*)',\s*additionalInfo:\s*'(.*)'", re.DOTALL)
+OLD_VERSION = re.compile(r"\{?oldSchemaVersion: (\d+)\}?")
+AROUND = re.compile(r"\{?(validateFields|compatibility): ")
+PLACE = re.compile(r"\bpath '([^']*)'")
+READER = re.compile(r"\b(new|old) schema\b")
+
+
+def rows_of(subject: str, reasons: Sequence[str]) -> list[ReasonRow]:
+    """A registry's reasons as rows. Confluent's have a type, a place and a direction in their text, and after them the
+    version that they are about; the reasons of others are a row each as they are."""
+    rows, version = [], None
+    for reason in reasons:
+        if found := OLD_VERSION.fullmatch(reason):
+            version = int(found[1])
+        elif not AROUND.match(reason):
+            rows.append(_row(subject, reason))
+    for row in rows:
+        row.version = version
+    return rows
+
+
+def _row(subject: str, reason: str) -> ReasonRow:
+    type = direction = location = None
+    why = reason
+    if found := REASON.fullmatch(reason):
+        type, why, more = found.groups()
+        place, reader = PLACE.search(why), READER.search(why)  # the reader's schema is named first
+        location = place[1] if place else None
+        direction = {"new": BACKWARD, "old": FORWARD}[reader[1]] if reader else None
+        if more and more not in why:
+            why = f"{why} ({more})"
+    return ReasonRow(subject=subject, version=None, direction=direction, type=type, location=location, why=why)
 
 
 async def verdict_of(

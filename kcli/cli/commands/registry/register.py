@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.commands.registry.compared import (
     ReasonRow,
-    plain,
     reference_option,
     references_of,
+    rows_of,
     type_option,
     verdict_of,
 )
@@ -73,7 +73,7 @@ def register(options: RegisterOptions) -> int:
     async def make_plan(registry: Registry, document: Document) -> PlannedChange | None:
         row, reasons = await _row(registry, subject, schema, options)
         document.of(RegisterRow).append(row)
-        document.of(ReasonRow).extend(plain(subject, reason) for reason in reasons)
+        document.of(ReasonRow).extend(rows_of(subject, reasons))
         if reasons:
             refused = Incompatible(subject, tuple(reasons), 0, 0)
             row.result, row.error = "failed", str(refused)
