@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, named_topics
+from kcli.cli.output.messages import complain
 from kcli.cli.parsing.groups import ConnectionOptions, PatternOptions, TimeFieldOptions
 from kcli.cli.parsing.option import choice, flag, integer, span, text, these
 from kcli.cli.parsing.record_groups import (
@@ -118,6 +119,8 @@ class Plan(Selection):
             raise UsageError("--group starts at its committed offsets; only -o beginning or -o end (without any) fit")
         if start is not None and start.kind != "stored":
             self.settings = self.settings.replace(reset=start.kind)
+        if not changes.get("auto_commit", True) and not self.connection.quiet:
+            complain("enable.auto.commit=false has no effect: -g commits what it printed; without -g nothing is")
         return GroupSettings(**{**changes, "auto_commit": False}).replace(group=name or str(changes["group"]))
 
     @property

@@ -12,6 +12,8 @@ from kcli.cli.commands.consume.reading import Reading
 from kcli.cli.runtime.signals import Stop
 from kcli.errors import BrokerError
 from kcli.model import OffsetAndMetadata, TopicPartition
+from kcli.sandbox.thread import SandboxThread
+from tests.cli.conftest import Shell
 
 A = TopicPartition("t", 0)
 
@@ -77,3 +79,12 @@ async def test_D45_a_commit_on_the_way_is_given_up_at_ctrl_c_and_made_at_the_end
     asyncio.get_running_loop().call_later(0.01, stop.interrupt)
     await asyncio.wait_for(reading._now_and_then(stop), 10)
     assert one._open == {A: OffsetAndMetadata(7)}
+
+
+def test_a_property_against_commits_is_said_to_have_no_effect() -> None:
+    with SandboxThread(topics={"t": 1}, rebalance_delay=0) as sandbox:
+        kcli = Shell(sandbox.bootstrap)
+        kcli("produce", "t", stdin=b"x\n")
+        done = kcli("consume", "t", "-g", "g", "-e", "--from-beginning", "-X", "enable.auto.commit=false")
+    assert (done.returncode, done.stdout) == (0, b"x\n")
+    assert b"enable.auto.commit=false has no effect: -g commits what it printed" in done.stderr
