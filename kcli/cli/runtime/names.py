@@ -5,7 +5,6 @@ Imported by administration commands only. Without a pattern nothing is asked.
 
 from __future__ import annotations
 
-from kcli.admin.groups.groups import match_groups
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.fan_out import good
 from kcli.errors import KcliError, UsageError
@@ -54,6 +53,8 @@ async def group_names_of(cluster: Cluster, names: Names, *, changes: bool = Fals
     """The groups meant. For what `changes` groups a pattern matches those of kcli's own progress only where it begins
     as they do. Raises NoMatch for a pattern that matches nothing, unless `empty`; KcliError where brokers do not list
     their groups and a change would leave some out."""
+    from kcli.admin.groups.groups import match_groups  # topics need none of it
+
     match, failed = await match_groups(cluster, names, own=not changes)
     if failed and (changes or match.unmatched):
         node, error = next(iter(failed.items()))
