@@ -10,10 +10,9 @@ from tests.kafka.cluster import Kafka
 from tests.sandbox.groups.sharing import GIVEN, answers, delivered
 
 
-async def test_an_answer_has_one_partition_and_nothing_without_bytes(
-    kafka: Kafka, topic_name: Callable[[], str]
-) -> None:
-    assert sorted(await answers(kafka.bootstrap, topic_name())) == [0, 1, 2]
+async def test_an_answer_has_nothing_without_bytes(kafka: Kafka, topic_name: Callable[[], str]) -> None:
+    """Kafka mostly gives one partition an answer, as the sandbox does, and under load sometimes several."""
+    assert sorted(await answers(kafka.bootstrap, topic_name(), most=3)) == [0, 1, 2]
 
 
 @pytest.mark.parametrize("isolation", GIVEN)

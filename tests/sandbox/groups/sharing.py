@@ -65,9 +65,9 @@ async def configure(client: kcli.Client, group: str, **configs: str) -> None:
     await client.admin.alter_configs({kcli.Resource("group", group): operations})
 
 
-async def answers(bootstrap: str, topic: str) -> list[int]:
-    """Records in every partition, read by one member: nothing comes with max_bytes=0, one partition with an answer.
-    The partitions in the order in which they came."""
+async def answers(bootstrap: str, topic: str, *, most: int = 1) -> list[int]:
+    """Records in every partition, read by one member: nothing comes with max_bytes=0, at `most` so many partitions with
+    an answer. The partitions in the order in which they came."""
     async with kcli.Client(bootstrap) as client:
         await client.admin.create_topics([kcli.NewTopic(topic=topic, partitions=PARTITIONS)])
         await configure(client, topic)
@@ -82,7 +82,7 @@ async def answers(bootstrap: str, topic: str) -> list[int]:
         async with asyncio.timeout(30):
             while len(came) < PARTITIONS:
                 rows = await member.fetch(1_000_000)
-                assert len(rows) <= 1
+                assert len(rows) <= most
                 came += [row.partition_index for row in rows]
         return came
 
