@@ -516,5 +516,5 @@ def play(names: list[str], numbers: list[int], first: int) -> tuple[int, Counter
 if __name__ == "__main__":
     wanted = sys.argv[1:] or list(COMMANDS)
     total = int(os.environ.get("MUTATIONS", 1000 * len(wanted)))
-    at_once = int(os.environ.get("MUTATION_WORKERS", 2 * (os.cpu_count() or 1)))
+    at_once = int(os.environ.get("MUTATION_WORKERS", os.cpu_count() or 1))
     sys.exit(1 if loop(wanted, total, int(os.environ.get("MUTATION_SEED", "0")), at_once) else 0)
