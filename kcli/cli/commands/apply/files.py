@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from typing import Any
 
+from kcli.cli.documents.input_file import read_file
 from kcli.declared.model import Declared
 from kcli.errors import UsageError
 
@@ -41,16 +41,7 @@ def _files(word: str) -> Iterator[str]:
 
 
 def _document(path: str) -> Any:
-    try:
-        if path == "-":
-            data = sys.stdin.buffer.read(LARGEST + 1)
-        else:
-            with open(path, "rb") as file:
-                data = file.read(LARGEST + 1)
-    except OSError as problem:
-        raise UsageError(f"{path}: {problem.strerror}") from None
-    if len(data) > LARGEST:
-        raise UsageError(f"{path}: more than {LARGEST >> 20} MiB is no declared cluster")
+    data = read_file(path, LARGEST)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-import sys
 
+from kcli.cli.documents.input_file import read_file
 from kcli.errors import UsageError
 
 RAW, HEX, BASE64 = "raw", "hex", "base64"
@@ -17,18 +17,7 @@ def content_of(words: list[str]) -> bytes:
     """The bytes of the one FILE that a line names; `-` and no FILE are stdin. Raises UsageError."""
     if len(words) > 1:
         raise UsageError(f"unexpected argument {words[1]!r}: one FILE, or stdin")
-    path = words[0] if words else "-"
-    try:
-        if path == "-":
-            data = sys.stdin.buffer.read(LARGEST + 1)
-        else:
-            with open(path, "rb") as file:
-                data = file.read(LARGEST + 1)
-    except OSError as problem:
-        raise UsageError(f"{path}: {problem.strerror}") from None
-    if len(data) > LARGEST:
-        raise UsageError(f"{path}: it is larger than {LARGEST // 1024**2} MiB")
-    return data
+    return read_file(words[0] if words else "-", LARGEST)
 
 
 def payloads_of(data: bytes, form: str) -> list[bytes]:

@@ -6,6 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from kcli.cli.documents.input_file import read_file
 from kcli.errors import KcliError, UsageError
 from kcli.registry.folder import save, save_level
 from kcli.registry.moving.document import ID, document_of, snapshot_of
@@ -69,17 +70,9 @@ def _document(path: str) -> JsonObject:
     from kcli.cli.documents.yaml_reader import load
 
     try:
-        if path == "-":
-            data = sys.stdin.buffer.read(LARGEST + 1)
-        else:
-            with open(path, "rb") as file:
-                data = file.read(LARGEST + 1)
-        text = data.decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8"
-        raise UsageError(f"{path}: {reason}") from None
-    if len(data) > LARGEST:
-        raise UsageError(f"{path}: it is larger than {LARGEST // 1024**2} MiB")
+        text = read_file(path, LARGEST).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError(f"{path}: it is not UTF-8") from None
     try:
         return json_object(load(text, path), "")
     except ValueError as problem:
