@@ -1,5 +1,5 @@
 """What is compiled: the record core, and the thread that ends a process. Optional: else Python does the same. And the
-man pages, which are made here of the declarations of the commands (`share/man` of a wheel).
+man pages, which are made here of the declarations of the commands (`share/man` of a wheel), with completions of shells.
 
 `KCLI_BUILD=pure` makes a wheel for every Python and system (`py3-none-any`); `KCLI_BUILD=compiled` fails where nothing
 can be compiled, so that no wheel of a release is pure by accident.
@@ -44,7 +44,23 @@ def man_pages() -> list[tuple[str, list[str]]]:
     return sorted(sections.items())
 
 
+def completions() -> list[tuple[str, list[str]]]:
+    """Where shells look for completions beside a command, below `share`."""
+    root = Path(__file__).resolve().parent
+    rows = []
+    for source, folder, name in (
+        ("kcli.bash", "share/bash-completion/completions", "kcli"),
+        ("_kcli", "share/zsh/site-functions", "_kcli"),
+        ("kcli.fish", "share/fish/vendor_completions.d", "kcli.fish"),
+    ):
+        made = root / "build/completions" / folder / name
+        made.parent.mkdir(parents=True, exist_ok=True)
+        made.write_bytes((root / "completions" / source).read_bytes())
+        rows.append((folder, [str(made.relative_to(root))]))
+    return rows
+
+
 setup(
     ext_modules=[] if BUILD == "pure" else [RECORDS] if WINDOWS else [RECORDS, WATCHDOG],
-    data_files=man_pages(),
+    data_files=man_pages() + completions(),
 )

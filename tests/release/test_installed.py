@@ -113,6 +113,16 @@ def test_the_man_pages_are_where_man_looks(installed: Installed) -> None:
     assert (manual / "man7/kcli-offsets.7").exists()
 
 
+def test_the_completions_are_where_shells_look(installed: Installed) -> None:
+    share, ours = installed.bin.parent / "share", Path(__file__).parents[2] / "completions"
+    for place, source in (
+        ("bash-completion/completions/kcli", "kcli.bash"),
+        ("zsh/site-functions/_kcli", "_kcli"),
+        ("fish/vendor_completions.d/kcli.fish", "kcli.fish"),
+    ):
+        assert (share / place).read_bytes() == (ours / source).read_bytes()
+
+
 @pytest.mark.skipif(not [*DIST.glob("*.deb")], reason="no Debian package: make deb")
 def test_man_finds_the_pages_of_the_debian_package(tmp_path: Path) -> None:
     (package,) = DIST.glob("*.deb")
