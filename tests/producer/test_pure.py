@@ -337,8 +337,9 @@ def test_D29_an_open_batch_expires_too_and_all_in_order() -> None:
 # -- the sticky choice ------------------------------------------------------------------------------------------------
 
 
-def sticky(has_leader: object = None, depth: object = None, size: int = 100) -> Sticky:
-    found = Sticky(lambda: size, has_leader or (lambda p: True), depth or (lambda p: 0))  # type: ignore[arg-type]
+def sticky(has_leader: object = None, depth: object = None, size: int = 100, deepest: int = 0) -> Sticky:
+    leads, waits = has_leader or (lambda p: True), depth or (lambda p: 0)
+    found = Sticky(lambda: size, leads, waits, lambda: deepest)  # type: ignore[arg-type]
     found.rng = random.Random(1)
     return found
 
@@ -368,6 +369,35 @@ def test_D12_leaderless_partitions_are_left_out_unless_all_are() -> None:
     assert one.choose(range(5)) == 2
     nobody = sticky(has_leader=lambda p: False)
     assert nobody.choose(range(5)) in range(5)
+
+
+def test_D12_of_a_thousand_partitions_only_a_few_are_looked_at_for_a_choice() -> None:
+    looked = [0]
+
+    def leads(partition: int) -> bool:
+        looked[0] += 1
+        return True
+
+    one, went = sticky(has_leader=leads), [0] * 1000
+    for _ in range(10_000):
+        went[one.choose(range(1000))] += 1
+        one.went(100)
+    assert looked[0] < 30_000
+    assert max(went) < 30  # 10 are its share
+
+
+def test_D12_of_many_partitions_the_spread_is_that_of_few() -> None:
+    """Both ways to choose give a partition the weight that its queue leaves it."""
+    one, went = sticky(depth=lambda p: 4 if p < 50 else 0, deepest=4), [0, 0]
+    for _ in range(20_000):
+        went[one.choose(range(100)) < 50] += 1
+        one.went(100)
+    assert 4.5 < went[0] / went[1] < 5.5  # 5 + 0 against 5 - 4
+
+
+def test_D12_where_almost_all_are_leaderless_the_one_that_is_not_is_found() -> None:
+    one = sticky(has_leader=lambda p: p == 777)
+    assert one.choose(range(1000)) == 777
 
 
 def test_D12_a_slow_partition_gets_less_than_its_share() -> None:

@@ -58,6 +58,10 @@ class Accumulator:
         queue = self.active.get(TopicPartition(topic, partition))
         return queue.depth if queue is not None else 0
 
+    def deepest(self, topic: str) -> int:
+        """The largest depth of a partition of the topic."""
+        return max((queue.depth for queue in self.active.values() if queue.at.topic == topic), default=0)
+
     def overdue(self, at: TopicPartition, patience: float) -> bool:
         """Whether a batch of the partition has waited for its leader for longer than that many seconds (KIP-794)."""
         queue = self.active.get(at)

@@ -147,6 +147,7 @@ class Placement:
                 lambda: accumulator.sizing.limit(topic),
                 self._available(topic),
                 lambda p: accumulator.depth(topic, p),
+                lambda: accumulator.deepest(topic),
             )
         return sticky
 
