@@ -54,6 +54,9 @@ def _utf8(word: str) -> str:
 def console() -> NoReturn:
     """The console script. The process ends without the interpreter's clean-up, which costs 8 ms and frees what
     the system frees anyway; unless there are threads, or things registered for the end, as logging's are."""
+    from kcli.cli.runtime.startup.module_cache import install
+
+    modules = install()
     import threading
 
     from kcli.system.terminal import prepare
@@ -69,6 +72,8 @@ def console() -> NoReturn:
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):
         sys.exit(code)  # closed, or its reader left: Python knows what to do about that
+    if code == 0 and modules is not None:
+        modules.extend()
     os._exit(code)
 
 
@@ -125,7 +130,7 @@ def run_words(words: list[str]) -> int:
         _print(shown(path, command, rest))
         return 0
     from kcli.cli.parsing.command import run_command
-    from kcli.cli.runtime.fast_start import start_lean
+    from kcli.cli.runtime.startup.fast_start import start_lean
 
     start_lean()
     return run_command(command, line)

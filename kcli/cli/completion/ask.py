@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def ask(question: Question, seconds: float) -> list[str]:
     """The names, within about that many seconds. Raises KcliError and whatever else a configuration can be wrong by."""
     from kcli.cli.completion.quoting import safe
-    from kcli.cli.runtime.fast_start import start_lean
+    from kcli.cli.runtime.startup.fast_start import start_lean
 
     start_lean()
     import asyncio

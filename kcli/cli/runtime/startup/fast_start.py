@@ -15,8 +15,11 @@ from types import ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
+PARTS = ("taskgroups", "threads", "queues", "streams", "subprocess")
+"""Parts of asyncio that only some commands use, the cheap ones first: imported when a name is looked up in asyncio."""
 YOUNG = 100_000  # objects created before the collector runs: imports create tens of thousands, none of them garbage
 
 
@@ -89,7 +92,11 @@ def _stand_ins() -> dict[str, Later]:
         "traceback": {"extract_stack": extract_stack},
         "typing": {"Optional": Annotation(), "Type": Annotation(), "final": _same},
     }
-    return {name: Later(name, **values) for name, values in known.items() if name not in sys.modules}
+    absent = {name: Later(name, **values) for name, values in known.items() if name not in sys.modules}
+    for part in PARTS:  # `from .queues import *` then binds the part itself, which asyncio looks up next
+        absent[f"asyncio.{part}"] = later = Later(f"asyncio.{part}", __all__=(part,))
+        vars(later)[part] = later
+    return absent
 
 
 def start_lean() -> None:
@@ -104,8 +111,34 @@ def start_lean() -> None:
     if "concurrent.futures" in absent:
         concurrent.futures = absent["concurrent.futures"]
     try:
-        import asyncio  # noqa: F401
+        import asyncio
+
+        for part in PARTS:
+            if isinstance(vars(asyncio).get(part), Later):
+                delattr(asyncio, part)
+        vars(asyncio)["__getattr__"] = _look_up(vars(asyncio).get("__getattr__"))  # PEP 562
     finally:
         for name, module in absent.items():
             if sys.modules.get(name) is module:
                 del sys.modules[name]
+
+
+def _look_up(otherwise: Callable[[str], Any] | None) -> Callable[[str], Any]:
+    """A function that finds what asyncio has by a name in the parts that were not imported with it; `otherwise` is the
+    one that asyncio has itself."""
+
+    def find(name: str) -> Any:
+        import asyncio
+        from importlib import import_module
+
+        for part in () if name.startswith("__") else PARTS:
+            module = import_module(f"asyncio.{part}")
+            for each in module.__all__:
+                vars(asyncio).setdefault(each, getattr(module, each))
+            if name in vars(asyncio):
+                return vars(asyncio)[name]
+        if otherwise is not None:
+            return otherwise(name)
+        raise AttributeError(f"module 'asyncio' has no attribute {name!r}")
+
+    return find

@@ -9,7 +9,7 @@ import pytest
 
 LEAN = """
 import sys
-from kcli.cli.runtime.fast_start import Later, start_lean
+from kcli.cli.runtime.startup.fast_start import Later, start_lean
 start_lean()
 import asyncio
 assert not [name for name, module in list(sys.modules.items()) if isinstance(module, Later)]
@@ -26,6 +26,38 @@ def python(code: str, *words: str, stdin: str = "") -> subprocess.CompletedProce
 @pytest.mark.parametrize("absent", ["logging", "inspect", "ssl", "subprocess", "typing", "re", "concurrent.futures"])
 def test_a_lean_start_and_an_event_loop_import_none_of_it(absent: str) -> None:
     done = python(LEAN + f"asyncio.run(asyncio.sleep(0))\nprint({absent!r} in sys.modules)")
+    assert (done.stdout, done.stderr) == ("False\n", "")
+
+
+@pytest.mark.process
+def test_each_public_name_of_asyncio_is_there_after_a_lean_start() -> None:
+    names = python(
+        "import asyncio\nprint(*asyncio.__all__, 'queues', 'streams', 'subprocess', 'taskgroups', 'threads')"
+    )
+    words = names.stdout.split()
+    assert len(words) > 80
+    done = python(
+        LEAN
+        + """
+for name in sys.argv[1:]:
+    value = getattr(asyncio, name)
+    assert type(value) is not Later, name
+import asyncio.streams, asyncio.queues
+assert asyncio.StreamReader is asyncio.streams.StreamReader
+try:
+    asyncio.Nonsense
+except AttributeError as problem:
+    print(problem)
+""",
+        *words,
+    )
+    assert (done.stdout, done.stderr) == ("module 'asyncio' has no attribute 'Nonsense'\n", "")
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("absent", ["queues", "streams", "subprocess", "taskgroups", "threads"])
+def test_a_part_of_asyncio_is_imported_when_it_is_used(absent: str) -> None:
+    done = python(LEAN + f"asyncio.run(asyncio.sleep(0))\nprint('asyncio.{absent}' in sys.modules)")
     assert (done.stdout, done.stderr) == ("False\n", "")
 
 
