@@ -20,7 +20,7 @@ from kcli.tui.actions.toast import toast
 from kcli.tui.messages import Changed, ChangeProfile, Connected, Go, Looked, LookFailed, NewLook
 from kcli.tui.pages import page_of
 from kcli.tui.replay import ReplaySession
-from kcli.tui.routes import Groups, find, places
+from kcli.tui.routes import Groups, find
 from kcli.tui.screens.page import Page
 from kcli.tui.state import State, Trouble
 from kcli.tui.text.printable import LONG, printable
@@ -274,7 +274,7 @@ class Dashboard(App[int]):
     def action_command(self) -> None:
         from kcli.tui.dialogs.command import Command
 
-        line = Command(places(self.state.look, self.state.topics or ()))
+        line = Command(self.state.places)
         self.push_screen(line, lambda route: None if route is None else self.go(route))
         self._learn_topics(line)
 
@@ -292,7 +292,7 @@ class Dashboard(App[int]):
         except KcliError:
             return  # the page tells what is wrong with the cluster
         if line is not None:
-            line.offer(places(self.state.look, self.state.topics))
+            line.offer(self.state.places)
 
     def on_go(self, message: Go) -> None:
         self.go(message.route)

@@ -59,4 +59,41 @@ def _page_of_a_machine(route: routes.Route, state: State) -> Page:
             from kcli.tui.screens.faults import Faults
 
             return Faults(state, route)
+    return _page_of_an_admin(route, state)
+
+
+def _page_of_an_admin(route: routes.Route, state: State) -> Page:
+    match route:
+        case routes.Transactions():
+            from kcli.tui.screens.admin.transactions import Transactions
+
+            return Transactions(state, route)
+        case routes.Transaction():
+            from kcli.tui.screens.admin.transaction import Transaction
+
+            return Transaction(state, route)
+        case routes.Acls():
+            from kcli.tui.screens.admin.acls import Acls
+
+            return Acls(state, route)
+        case routes.Access():
+            from kcli.tui.screens.admin.access import Access
+
+            return Access(state, route)
+        case routes.Quotas():
+            from kcli.tui.screens.admin.quotas import Quotas
+
+            return Quotas(state, route)
+        case routes.Reassignments():
+            from kcli.tui.screens.admin.reassignments import Reassignments
+
+            return Reassignments(state, route)
+        case routes.Subjects():
+            from kcli.tui.screens.admin.subjects import Subjects
+
+            return Subjects(state, route)
+        case routes.Subject():
+            from kcli.tui.screens.admin.subject import Subject
+
+            return Subject(state, route)
     raise AssertionError(route)

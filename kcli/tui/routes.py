@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from heapq import nsmallest
 from typing import TYPE_CHECKING
 
+from kcli.acls import KINDS
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -15,7 +17,12 @@ if TYPE_CHECKING:
     from kcli.model import TopicPartition
     from kcli.tui.tail import Seen
 
-NAMES = "groups, group NAME, topics, topic NAME, records TOPIC…, brokers, broker ID, faults"
+NAMES = (
+    "groups, group NAME, topics, topic NAME, records TOPIC…, brokers, broker ID, transactions, transaction ID, acls, "
+    "acls KIND NAME, quotas, reassignments, schemas, schema SUBJECT, faults"
+)
+PLAIN = ("groups", "topics", "brokers", "transactions", "acls", "quotas", "reassignments")
+"""Pages that every cluster has."""
 
 
 @dataclass(frozen=True)
@@ -89,19 +96,79 @@ class Broker(Route):
 
 
 @dataclass(frozen=True)
+class Transactions(Route):
+    """All transactional ids, and transactions that hang."""
+
+
+@dataclass(frozen=True)
+class Transaction(Route):
+    """The partitions of a transaction."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Acls(Route):
+    """All ACLs."""
+
+
+@dataclass(frozen=True)
+class Access(Route):
+    """The principals that may use one resource, by operation."""
+
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Quotas(Route):
+    """All client quotas."""
+
+
+@dataclass(frozen=True)
+class Reassignments(Route):
+    """The moves of partitions in progress."""
+
+
+@dataclass(frozen=True)
+class Subjects(Route):
+    """The subjects of the schema registry."""
+
+
+@dataclass(frozen=True)
+class Subject(Route):
+    """A subject of the schema registry."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class Faults(Route):
     """What a sandbox does wrong."""
 
 
-def places(look: Look | None, every: Sequence[str] = ()) -> list[str]:
-    """What can be typed, for completion; `every` topic, also those that no group reads."""
+SINGLE: dict[str, type[Route]] = {
+    "groups": Groups,
+    "topics": Topics,
+    "brokers": Brokers,
+    "transactions": Transactions,
+    "acls": Acls,
+    "quotas": Quotas,
+    "reassignments": Reassignments,
+    "schemas": Subjects,
+    "faults": Faults,
+}
+"""Pages of one word."""
+
+
+def places(look: Look | None, every: Sequence[str] = (), *, registry: bool = False) -> list[str]:
+    """What can be typed, for completion; `every` topic, also those that no group reads; schemas with a `registry`."""
     groups = [group.described.group for group in look.groups] if look is not None else []
     topics = {part.lag.sample.topic for group in look.groups for part in group.partitions} if look else set()
     topics.update(every)
     return [
-        "groups",
-        "topics",
-        "brokers",
+        *PLAIN,
+        *(["schemas"] if registry else []),
         "faults",
         *(f"group {name}" for name in groups),
         *(f"topic {name}" for name in sorted(topics)),
@@ -136,21 +203,21 @@ def find(text: str) -> Route | None:
     """The route that a line names; None for an unknown one."""
     word, _, name = text.strip().partition(" ")
     name, rest = name.strip(), name.split()
+    if not rest and word in SINGLE:
+        return SINGLE[word]()
     match word, rest:
-        case "groups", []:
-            return Groups()
         case "group", [_, *_]:  # a group's name may have spaces in it
             return Group(name)
-        case "topics", []:
-            return Topics()
         case "topic", [name]:
             return Topic(name)
-        case "brokers", []:
-            return Brokers()
         case "broker", [number] if number.isascii() and number.isdigit():
             return Broker(int(number))
-        case "faults", []:
-            return Faults()
+        case "transaction", [_, *_]:
+            return Transaction(name)
+        case "acls", [kind, _, *_] if kind in KINDS:
+            return Access(kind, name.removeprefix(kind).strip())
+        case "schema", [_, *_]:
+            return Subject(name)
         case (("records" | "tail"), [_, *_]):
             return Records(tuple(rest))
     return None

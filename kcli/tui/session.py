@@ -10,7 +10,7 @@ import asyncio
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from textual.message import Message
 
@@ -28,24 +28,32 @@ from kcli.tui.messages import Connected, Looked, LookFailed
 from kcli.tui.text.printable import quoted
 from kcli.tui.trails import Trails
 
+if TYPE_CHECKING:
+    from kcli.registry.listing.opened import OpenRegistry
+    from kcli.registry.settings import RegistrySettings
+
 T = TypeVar("T")
 Post = Callable[[Message], object]
 
+NO_REGISTRY = "no schema registry is named: add schema.registry.url to the profile, or kcli tui --schema-registry URL"
 WINDOWS = (15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0)
 """What rates can be taken over, in seconds."""
 
 
 class Session(ABC):
-    """`name` is the profile or the servers; `aim` what a kcli command says to mean the same cluster; `guard` is "",
-    "protected" or "read_only"; `interval` and `window`, which rates are taken over, are in seconds."""
+    """`name` is the profile or the servers; `aim` what a kcli command says to mean the same cluster, and
+    `registry_option` besides it to mean the same schema registry; `guard` is "", "protected" or "read_only";
+    `interval` and `window`, which rates are taken over, are in seconds."""
 
     name: str = ""
     aim: str = ""
     guard: str = ""
     bootstrap: str = ""
+    registry_option: str = ""
     interval: float = 5.0
     window: float = 60.0
     live: bool = True
+    has_registry: bool = False
 
     def __init__(self) -> None:
         self.paused = False
@@ -80,6 +88,10 @@ class Session(ABC):
     @abstractmethod
     async def ask(self, work: Callable[[Client], Awaitable[T]]) -> T:
         """What `work` makes of the cluster. Raises KcliError; UsageError where there is no cluster (a replay)."""
+
+    async def ask_registry(self, work: Callable[[OpenRegistry], Awaitable[T]]) -> T:
+        """What `work` makes of the schema registry. Raises KcliError; UsageError where none is configured."""
+        raise UsageError(NO_REGISTRY)
 
     @abstractmethod
     async def change(self, work: Callable[[Client], Awaitable[T]], *, confirmed: str = "") -> T:
@@ -124,9 +136,15 @@ class LiveSession(Session):
         aim: str = "",
         interval: float = 5.0,
         window: float = 60.0,
+        registry: RegistrySettings | None = None,
+        registry_option: str = "",
     ) -> None:
         super().__init__()
         self.settings = settings
+        self.has_registry = registry is not None
+        self.registry_option = registry_option
+        self._registry_settings = registry
+        self._registry: OpenRegistry | None = None
         self.bootstrap = ",".join(f"{host}:{port}" for host, port in settings.bootstrap)
         self.name = name or settings.profile or self.bootstrap
         self.aim = aim or f"-b {quoted(self.bootstrap)}"
@@ -215,6 +233,21 @@ class LiveSession(Session):
         await self._opened.wait()  # a screen may ask before there is anybody to ask
         return await self._thread.run(over_there())
 
+    async def ask_registry(self, work: Callable[[OpenRegistry], Awaitable[T]]) -> T:
+        named = self._registry_settings
+        if named is None:
+            raise UsageError(NO_REGISTRY)
+
+        async def over_there() -> T:
+            if self._registry is None:
+                from kcli.registry.listing.opened import OpenRegistry
+
+                self._registry = OpenRegistry(named, guard=self.guard, profile=self.settings.profile)
+            return await work(self._registry)
+
+        await self._opened.wait()
+        return await self._thread.run(over_there())
+
     async def change(self, work: Callable[[Client], Awaitable[T]], *, confirmed: str = "") -> T:
         from kcli.client import Client
 
@@ -251,6 +284,8 @@ class LiveSession(Session):
         if self._sampling is not None:
             self._sampling.cancel()
             await asyncio.wait({self._sampling})
+        if self._registry is not None:
+            await self._registry.close()
         client, self._client = self._client, None
         if client is not None:
             await client.__aexit__(None, None, None)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from kcli.tui.routes import places
+
 if TYPE_CHECKING:
     from collections.abc import Collection
 
@@ -45,6 +47,11 @@ class State:
         self.cluster_id: str | None = None
         self.brokers = self.down = 0
         self.topics: list[str] | None = None
+
+    @property
+    def places(self) -> list[str]:
+        """The pages that `:` and ctrl+p offer."""
+        return places(self.look, self.topics or (), registry=self.session.has_registry)
 
     @property
     def problem(self) -> str:

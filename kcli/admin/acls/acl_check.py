@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from kcli.acls import ANYWHERE, EVERYBODY, Acl, AclFilter, concerns, decide
+from kcli.acls import ANYWHERE, EVERYBODY, Acl, AclFilter, concerns, decide, sentence
 from kcli.admin.acls.acls import describe_acls
 from kcli.admin.configs.resources import Resource, describe_configs
 from kcli.errors import KcliError
@@ -81,3 +81,22 @@ def verdict(acls: Iterable[Acl], principal: str, host: str, operation: str) -> V
     """Of one principal from one host."""
     rule = decide(acls, principal, host, operation)
     return Verdict(principal=principal, host=host, allowed=rule is not None and rule.permission == "allow", rule=rule)
+
+
+def reason(verdict: Verdict, acls: Sequence[Acl], beside: Authorizer) -> tuple[bool, str]:
+    """Whether a principal is allowed, also by what is beside the ACLs of the resource, and a sentence why."""
+    if beside.super(verdict.principal):
+        return True, "super user"
+    if verdict.rule is not None:
+        return verdict.allowed, sentence(verdict.rule)
+    if not acls and beside.everyone is not False:
+        allowed = bool(beside.everyone)
+        return allowed, f"no ACL covers it, and {WITHOUT} is {'true' if allowed else 'not reported'}"
+    return verdict.allowed, "no ACL allows it"
+
+
+def unnamed(verdicts: Sequence[Verdict], beside: Authorizer) -> list[Verdict]:
+    """The principals that no ACL of the resource names: super users, and all other users."""
+    named = {one.principal for one in verdicts}
+    others = [Verdict(principal=name) for name in beside.super_users or () if name not in named]
+    return others + ([] if EVERYBODY in named else [Verdict(principal=EVERYBODY)])

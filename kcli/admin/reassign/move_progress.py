@@ -17,6 +17,14 @@ class Share(Value):
     size: int = 0
     left: int = 0
 
+    def rate_since(self, before: Share, seconds: float) -> float | None:
+        """Bytes copied a second since an earlier share; None where no time has passed."""
+        return max(before.left - self.left, 0) / seconds if seconds > 0 else None
+
+    def eta(self, rate: float | None) -> float | None:
+        """Seconds until nothing is left, at that rate."""
+        return self.left / rate if rate else None
+
 
 async def replica_sizes(
     cluster: Cluster, partitions: Iterable[TopicPartition] | None, *, brokers: Iterable[int] | None = None

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable
 
 from kcli import codes
+from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.admin.transactions.producers import ProducerState, describe_producers
 from kcli.admin.transactions.transactions import Described, Filter, describe_transactions, list_transactions
 from kcli.asking.fan_out import PATIENCE, gather
@@ -25,6 +26,8 @@ from kcli.proto.messages.write_txn_markers import (
 )
 from kcli.values import Value, field
 
+OLD = 15 * 60.0
+"""Seconds: transaction.max.timeout.ms as brokers have it by default, so that every coordinator had its chance."""
 MOST = 1_000
 """Partitions of which one request asks: a broker that leads many must not be held up by one question."""
 
@@ -72,6 +75,17 @@ async def find_open(
         await _judge(cluster, search, patience)
     search.found.sort(key=lambda transaction: (-transaction.age, transaction.at))
     return search
+
+
+async def every_partition(cluster: Cluster) -> list[TopicPartition]:
+    """The partitions of all topics that the cluster describes."""
+    topics = await describe_topics(cluster, None)
+    return [
+        TopicPartition(name, partition.partition)
+        for name, topic in topics.items()
+        if isinstance(topic, Topic)
+        for partition in topic.partitions
+    ]
 
 
 async def _judge(cluster: Cluster, search: Search, patience: float) -> None:

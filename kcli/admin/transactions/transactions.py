@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 
 from kcli import codes
 from kcli.asking.coordinators import TRANSACTION, Coordinators
-from kcli.asking.fan_out import PATIENCE, ask_every
+from kcli.asking.fan_out import PATIENCE, ask_every, good
 from kcli.errors import BrokerError, KcliError
 from kcli.model import Broker, Cluster, TopicPartition
 from kcli.proto.messages.describe_transactions import DescribeTransactionsRequest, TransactionState
@@ -62,6 +63,13 @@ class Described(Value):
     timeout_ms: int = 0
     started: int = -1
     partitions: list[TopicPartition] = field(factory=list)
+
+    @property
+    def age(self) -> float | None:
+        """Seconds since its open transaction began; None where none is open."""
+        if self.started < 0 or self.state not in OPEN:
+            return None
+        return round(max(time.time() - self.started / 1000, 0.0), 3)
 
 
 async def list_transactions(
@@ -139,6 +147,16 @@ def _described(broker: Broker, row: TransactionState) -> Described | KcliError:
         started=row.transaction_start_time_ms if row.transaction_start_time_ms > 0 else -1,
         partitions=[TopicPartition(topic.topic, n) for topic in row.topics for n in sorted(topic.partitions)],
     )
+
+
+async def survey(
+    cluster: Cluster, wanted: Filter | None = None, *, brokers: Iterable[int] | None = None
+) -> tuple[list[tuple[Listed, Described | None]], dict[int, KcliError]]:
+    """The transactions as `list_transactions`, the open ones with their description where their coordinator gave it;
+    and the brokers that could not tell."""
+    listed, failed = await list_transactions(cluster, wanted, brokers=brokers)
+    known = good(await describe_transactions(cluster, [one.name for one in listed if one.state in OPEN]))
+    return [(one, known.get(one.name)) for one in listed], failed
 
 
 async def fence(cluster: Cluster, name: str, *, patience: float = PATIENCE) -> tuple[int, int]:

@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from textual.worker import Worker
 
     from kcli.client import Client
+    from kcli.registry.listing.opened import OpenRegistry
     from kcli.tui.state import State
 
     Question = Callable[[Client], Awaitable[Any]]
+    RegistryQuestion = Callable[[OpenRegistry], Awaitable[Any]]
+    Ask = Callable[[], Awaitable[Any]]
     Then = Callable[[Any], object]
     Work = Callable[[], Coroutine[None, None, None]]  # no coroutine yet: a page may be gone before its worker begins
 
@@ -42,13 +45,20 @@ class Asking:
 
     def beat(self, question: Question, then: Then) -> None:
         """Ask instead of what is under way. An error is a toast, and what was there stays."""
-        work: Work = partial(self._beat, question, then)
+        self._begin(partial(self._state.session.ask, question), then)
+
+    def beat_registry(self, question: RegistryQuestion, then: Then) -> None:
+        """As `beat`, of the schema registry."""
+        self._begin(partial(self._state.session.ask_registry, question), then)
+
+    def _begin(self, ask: Ask, then: Then) -> None:
+        work: Work = partial(self._beat, ask, then)
         _: Worker[None] = self._page.run_worker(work, exclusive=True, group="fetch")
 
-    async def _beat(self, question: Question, then: Then) -> None:
+    async def _beat(self, ask: Ask, then: Then) -> None:
         self._under_way += 1
         try:
-            answer = await self._state.session.ask(question)
+            answer = await ask()
         except KcliError as problem:
             self._trouble(problem)
             return
@@ -68,12 +78,17 @@ class Asking:
 
     def once(self, question: Question, then: Then) -> None:
         """Ask one thing more; `then` gets the answer."""
-        work: Work = partial(self._once, question, then)
+        work: Work = partial(self._once, partial(self._state.session.ask, question), then)
         _: Worker[None] = self._page.run_worker(work, group="ask")
 
-    async def _once(self, question: Question, then: Then) -> None:
+    def once_registry(self, question: RegistryQuestion, then: Then) -> None:
+        """As `once`, of the schema registry."""
+        work: Work = partial(self._once, partial(self._state.session.ask_registry, question), then)
+        _: Worker[None] = self._page.run_worker(work, group="ask")
+
+    async def _once(self, ask: Ask, then: Then) -> None:
         try:
-            answer = await self._state.session.ask(question)
+            answer = await ask()
         except KcliError as problem:
             toast(self._page.app, problem)
             return

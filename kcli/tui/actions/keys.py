@@ -64,8 +64,8 @@ def every() -> dict[str, Known]:
 
     keys = {known.id: known for known in _of(EVERYWHERE)}
     for package in (screens, dialogs, widgets):
-        for module in pkgutil.iter_modules(package.__path__):
-            loaded = importlib.import_module(f"{package.__name__}.{module.name}")
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            loaded = importlib.import_module(module.name)
             for kind in vars(loaded).values():
                 if isinstance(kind, type) and issubclass(kind, DOMNode) and kind.__module__ == loaded.__name__:
                     keys |= {known.id: known for known in _of(vars(kind).get("BINDINGS", ()))}

@@ -9,7 +9,7 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from kcli.tui.messages import ChangeProfile, Go
-from kcli.tui.routes import find, places
+from kcli.tui.routes import find
 from kcli.tui.screens.page import Page
 from kcli.tui.text.printable import printable
 
@@ -84,7 +84,7 @@ class Places(Entries):
     """Where one can go."""
 
     def entries(self) -> Iterator[Entry]:
-        for name in places(self.state.look, self.state.topics or ()):
+        for name in self.state.places:
             route = find(name)
             if route is not None:
                 yield Entry(f"Go to {printable(name)}", "", partial(self.app.post_message, Go(route)))

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.acls import ANYWHERE, CLUSTER, EVERYBODY, KINDS, OPERATIONS, POSSIBLE, Acl, principal, sentence
-from kcli.admin.acls.acl_check import WITHOUT, Authorizer, Verdict, acls_of, authorizer, verdict, verdicts
+from kcli.acls import ANYWHERE, CLUSTER, KINDS, OPERATIONS, POSSIBLE, Acl, principal
+from kcli.admin.acls.acl_check import (
+    WITHOUT,
+    Authorizer,
+    Verdict,
+    acls_of,
+    authorizer,
+    reason,
+    unnamed,
+    verdict,
+    verdicts,
+)
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
@@ -64,7 +74,7 @@ def run(options: WhoCanOptions) -> int:
         rows = document.of(VerdictRow)
         rows += [_row(answered, acls, beside) for answered in answers]
         if who is None:
-            rows += _unnamed(answers, acls, beside)
+            rows += [_row(answered, acls, beside) for answered in unnamed(answers, beside)]
         for remark in _remarks(acls, beside, who):
             say(options, remark)
         return MAY_NOT if who is not None and not rows[0].allowed else None
@@ -73,24 +83,8 @@ def run(options: WhoCanOptions) -> int:
 
 
 def _row(answered: Verdict, acls: list[Acl], beside: Authorizer) -> VerdictRow:
-    allowed, why = answered.allowed, "no ACL allows it"
-    if beside.super(answered.principal):
-        allowed, why = True, "super user"
-    elif answered.rule is not None:
-        why = sentence(answered.rule)
-    elif not acls and beside.everyone is not False:
-        allowed = bool(beside.everyone)
-        why = f"no ACL covers it, and {WITHOUT} is {'true' if allowed else 'not reported'}"
+    allowed, why = reason(answered, acls, beside)
     return VerdictRow(principal=answered.principal, host=answered.host, allowed=allowed, because=why)
-
-
-def _unnamed(answers: list[Verdict], acls: list[Acl], beside: Authorizer) -> list[VerdictRow]:
-    """The principals that need no ACL: super users, and all of them where the cluster is open."""
-    named = {answered.principal for answered in answers}
-    rows = [_row(Verdict(principal=name), acls, beside) for name in beside.super_users or () if name not in named]
-    if EVERYBODY not in named:
-        rows.append(_row(Verdict(principal=EVERYBODY), acls, beside))
-    return rows
 
 
 def _remarks(acls: list[Acl], beside: Authorizer, who: str | None) -> list[str]:

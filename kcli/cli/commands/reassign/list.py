@@ -71,7 +71,7 @@ async def _looked(
 
 
 def _row(at: TopicPartition, move: Ongoing, before: Share, now: Share, seconds: float) -> MoveRow:
-    rate = max(before.left - now.left, 0) / seconds if seconds else None
+    rate = now.rate_since(before, seconds)
     return MoveRow(
         topic=at.topic,
         partition=at.partition,
@@ -81,5 +81,5 @@ def _row(at: TopicPartition, move: Ongoing, before: Share, now: Share, seconds: 
         size=now.size,
         left=now.left,
         rate=rate,
-        eta=now.left / rate if rate else None,
+        eta=now.eta(rate),
     )

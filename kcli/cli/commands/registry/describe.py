@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened
@@ -14,7 +13,8 @@ from kcli.cli.parsing.option import flag, text
 from kcli.cli.runtime.answer import answer, say, words_of
 from kcli.errors import KcliError, UsageError
 from kcli.registry.errors import NotFound, RegistryError
-from kcli.schemas import AVRO, PROTOBUF
+from kcli.registry.listing.history import pretty
+from kcli.schemas import AVRO
 from kcli.text.escape import visible
 
 if TYPE_CHECKING:
@@ -124,13 +124,3 @@ def _printed(document: Document, format: str, terminal: Terminal | None) -> str:
         return render(document, format, terminal)
     shown = "".join(f"{pretty(row.schema, row.type)}\n" for row in document.of(SchemaRow))
     return shown if terminal is None else visible(shown, keep="\n\t")
-
-
-def pretty(text: str, kind: str) -> str:
-    """A schema's text for reading."""
-    if kind == PROTOBUF:
-        return text.rstrip("\n")
-    try:
-        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
-    except (ValueError, RecursionError):
-        return text

@@ -12,13 +12,12 @@ from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import answer, say, words_of
 from kcli.errors import KcliError, UsageError
-from kcli.schemas import AVRO
-from kcli.serde.avro.parse import parse
-from kcli.serde.schemas.difference import Difference, differences, level_kept
+from kcli.registry.listing.history import Version, changed, history
 
 if TYPE_CHECKING:
     from kcli.cli.output.tables.document import Document
     from kcli.schemas import Schema
+    from kcli.serde.schemas.difference import Difference
 
 DIFFERS = 3  # the exit code
 
@@ -103,72 +102,25 @@ def versions(options: VersionsOptions) -> int:
         rows = document.of(VersionRow)
         for subject in subjects:
             try:
-                rows += await _history(registry, subject, deleted=options.deleted)
+                found = await history(registry, subject, deleted=options.deleted)
+                rows += [_version(subject, version) for version in found]
             except KcliError as problem:
                 document.fail(await hinted(registry, problem, subject), subject)
 
     return answer(options, VERSIONS, work, opened=opened(options))
 
 
-async def _history(registry: Registry, subject: str, *, deleted: bool) -> list[VersionRow]:
-    rows = []
-    before: Schema | None = None
-    for number in await registry.client.versions(subject, deleted=deleted):
-        schema = await registry.client.version(subject, number, deleted=deleted)
-        note, level = "first version", ""
-        if before is not None:
-            changes, level = await changed(registry, before, schema)
-            note = "; ".join(_sentence(change) for change in changes) or "documentation or order only"
-        rows.append(
-            VersionRow(
-                subject=subject,
-                version=number,
-                id=schema.id if schema.id >= 0 else None,
-                type=schema.kind,
-                level=level or None,
-                note=note,
-            )
-        )
-        before = schema
-    return rows
-
-
-async def changed(registry: Registry, old: Schema, new: Schema) -> tuple[list[Difference], str]:
-    """The changes, and the level that they keep: "" for schemas that are not Avro."""
-    if old.kind != AVRO or new.kind != AVRO:
-        return _lines(old, new), ""
-    before = parse(old.text, [one.text for one in await registry.needed(old)])
-    after = parse(new.text, [one.text for one in await registry.needed(new)])
-    return differences(before, after), level_kept(before, after)
-
-
-def _lines(old: Schema, new: Schema) -> list[Difference]:
-    """Lines that are gone, and new ones."""
-    from difflib import SequenceMatcher
-
-    from kcli.cli.commands.registry.describe import pretty
-
-    before, after = pretty(old.text, old.kind).splitlines(), pretty(new.text, new.kind).splitlines()
-    found = [] if old.kind == new.kind else [Difference("", "type", old.kind, new.kind)]
-    for tag, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        if tag != "equal":
-            found += [Difference(str(number + 1), "line", before[number].strip(), None) for number in range(a, b)]
-            found += [Difference(str(number + 1), "line", None, after[number].strip()) for number in range(c, d)]
-    return found
+def _version(subject: str, version: Version) -> VersionRow:
+    schema = version.schema
+    return VersionRow(
+        subject=subject,
+        version=schema.version,
+        id=schema.id if schema.id >= 0 else None,
+        type=schema.kind,
+        level=version.level or None,
+        note=version.note,
+    )
 
 
 def _row(change: Difference) -> DifferenceRow:
     return DifferenceRow(field=change.path, action=change.change, old=change.old, new=change.new)
-
-
-def _sentence(change: Difference) -> str:
-    """`+ note: string = ""`, `- price`, `total: int → long`."""
-    where = change.path or "schema"
-    if change.change == "added":
-        return f"+ {where}: {change.new}"
-    if change.change == "removed":
-        return f"- {where}"
-    if change.change == "renamed":
-        return f"{where} was {change.old}"
-    what = "" if change.change == "type" else f" {change.change}"
-    return f"{where}{what}: {change.old or 'none'} → {change.new or 'none'}"

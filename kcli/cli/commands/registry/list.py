@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened
@@ -12,18 +11,13 @@ from kcli.cli.parsing.groups import PatternOptions, ReadOptions
 from kcli.cli.parsing.option import flag, text
 from kcli.cli.runtime.answer import answer
 from kcli.errors import KcliError, UsageError
-from kcli.registry.errors import NotFound, Unsupported
+from kcli.registry.listing.latest import latest_of, levels_of
 from kcli.registry.subjects import ALL_CONTEXTS, prefix, split
 from kcli.text.names import Names
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
     from kcli.cli.output.tables.document import Document
     from kcli.schemas import Schema
-
-AT_A_TIME = 200
-"""Subjects that are asked about together; the client has its own bound of connections."""
 
 
 class SubjectRow(Row, section="subjects"):
@@ -67,7 +61,9 @@ def list_all(options: ListOptions) -> int:
             topics = await _topics(registry)
             rows[:] = [row for row in rows if unused(row.subject, topics)]
         if options.levels:
-            await _fill_levels(registry, rows)
+            levels = await levels_of(registry.client, [row.subject for row in rows])
+            for row in rows:
+                row.level, row.mode = levels[row.subject]
 
     return answer(options, SHAPE, work, opened=opened(options))
 
@@ -84,7 +80,7 @@ async def _subjects(registry: Registry, names: Names, options: ListOptions, docu
 
         missing(document, name, KcliError(f"{name}: the registry has no such subject"), known)
     wanted = [name for name in match.names if name not in absent] if names.words else sorted(known)
-    latest = await _latest(registry, context, wanted, deleted=options.deleted)
+    latest = await latest_of(registry.client, wanted, context=context, deleted=options.deleted)
     return [_row(name, latest.get(name)) for name in wanted]
 
 
@@ -93,42 +89,6 @@ def _row(subject: str, schema: Schema | None) -> SubjectRow:
         return SubjectRow(subject=subject, version=None, type=None, id=None, level=None, mode=None)
     number = schema.id if schema.id >= 0 else None
     return SubjectRow(subject=subject, version=schema.version, type=schema.kind, id=number, level=None, mode=None)
-
-
-async def _latest(registry: Registry, context: str, wanted: list[str], *, deleted: bool) -> dict[str, Schema]:
-    """The latest version of each subject: in one request where the registry has it, else by a request each."""
-    found: dict[str, Schema] = {}
-    if len(wanted) > 1:
-        try:
-            schemas = await registry.client.schemas(context, latest_only=True, deleted=deleted)
-            found = {schema.subject: schema for schema in schemas}
-        except Unsupported:
-            pass  # Apicurio's has no list of schemas
-
-    async def ask(subject: str) -> None:
-        try:
-            found[subject] = await registry.client.version(subject, deleted=deleted)
-        except NotFound:
-            return  # deleted since it was listed
-
-    await _each([ask(subject) for subject in wanted if subject not in found])
-    return found
-
-
-async def _fill_levels(registry: Registry, rows: list[SubjectRow]) -> None:
-    async def ask(row: SubjectRow) -> None:
-        row.level = await registry.client.level(row.subject)
-        try:
-            row.mode = await registry.client.mode(row.subject)
-        except Unsupported:
-            return  # it has no modes
-
-    await _each([ask(row) for row in rows])
-
-
-async def _each(asking: list[Coroutine[object, object, None]]) -> None:
-    for start in range(0, len(asking), AT_A_TIME):
-        await asyncio.gather(*asking[start : start + AT_A_TIME])
 
 
 async def _topics(registry: Registry) -> set[str]:

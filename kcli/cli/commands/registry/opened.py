@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.parsing.option import Options, text
 from kcli.errors import UsageError
-from kcli.registry.client import RegistryClient
-from kcli.registry.lookup import RegistrySchemas, open_schemas
-from kcli.registry.moving.folder_client import FolderClient
+from kcli.registry.listing.opened import OpenRegistry
 from kcli.schemas import AVRO, JSON, KINDS, PROTOBUF, Schema
 
 if TYPE_CHECKING:
@@ -36,21 +34,12 @@ class RegistryOptions(Options):
     )
 
 
-class Registry:
-    """The registry of a command line: its requests, and its schemas with what they refer to."""
+class Registry(OpenRegistry):
+    """The registry of a command line, with the settings of its cluster."""
 
     def __init__(self, named: RegistrySettings, settings: ClientSettings) -> None:
-        self.schemas = open_schemas(named, guard=settings.guard, profile=settings.profile)
-        self.client: RegistryClient
-        if isinstance(self.schemas, RegistrySchemas):
-            self.client = self.schemas.client
-        else:
-            self.client = FolderClient(named, self.schemas)
-        self.cluster, self.name, self.folder = settings, named.name, named.folder
-
-    async def needed(self, schema: Schema) -> list[Schema]:
-        """All that a schema refers to, each after what it needs itself."""
-        return [found for _, found in await self.schemas.references(schema)] if schema.references else []
+        super().__init__(named, guard=settings.guard, profile=settings.profile)
+        self.cluster = settings
 
     async def named(self, word: str, *, deleted: bool = False, format: str = "") -> Schema:
         """The schema that a word names. Raises KcliError."""
@@ -77,7 +66,7 @@ def opened(options: RegistryOptions) -> Opened[Registry]:
         try:
             yield registry
         finally:
-            await registry.schemas.close()
+            await registry.close()
 
     return open_registry
 

@@ -15,7 +15,7 @@ from kcli.cli.runtime.connection import Connection, connection_of
 from kcli.config.profiles.files import profile_names
 from kcli.errors import UsageError
 from kcli.grammar.durations import seconds
-from kcli.secret import HIDDEN, secretive
+from kcli.secret import HIDDEN, secretive, without_login
 from kcli.text.suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ class TuiOptions(ConnectionOptions):
     window = span("--window", help="Time window of the rates (default 60s).")
     replay = text("--replay", metavar="FILE", help="Show a recording of `kcli lag record`.")
     theme = text("--theme", metavar="NAME", help="kcli-dark (default), kcli-light, or Textual's.")
+    schema_registry = text(
+        "--schema-registry", metavar="URL", help="The registry. Else schema.registry.url of the profile."
+    )
     keys = flag("--keys", help="Print the id of every key; keys.toml changes them.")
     debug = flag("--debug", help="Show a line with memory, frames and queues.")
 
@@ -44,6 +47,7 @@ class TuiOptions(ConnectionOptions):
     examples="""
 kcli tui
 kcli tui group payments                  # open with one group
+kcli tui schemas --schema-registry http://localhost:8081
 kcli tui --replay incident.ndjson        # , and . step, space plays, + and - change the speed
 kcli dash --profile prod --interval 2s""",
 )
@@ -64,27 +68,41 @@ def run(options: TuiOptions) -> int:
     from kcli.tui.actions.keys import load
     from kcli.tui.app import Dashboard
     from kcli.tui.routes import NAMES, find
-    from kcli.tui.session import LiveSession
 
     words = " ".join(options.words)
     place = find(words) if words else None
     if words and place is None:
         raise UsageError(f"unknown screen {words!r}; screens: {NAMES}")
 
-    def other(name: str) -> Callable[[], Session]:
-        words = f"--profile {shlex.quote(name)}"
-        return lambda: LiveSession(connection_of(name).client(), name=name, aim=words, interval=interval, window=window)
-
     board = Dashboard(
         start(),
         place=place,
         theme=_theme(options.theme),
         keymap=load(),
-        profiles={name: other(name) for name in profile_names()},
+        profiles={name: _of_profile(name, interval, window) for name in profile_names()},
         debug=options.debug,
     )
     code = board.run()
     return (board.return_code or 0) if code is None else code
+
+
+def _of_profile(name: str, interval: float, window: float) -> Callable[[], Session]:
+    """What opens the cluster of a profile; its secrets are looked up then."""
+
+    def start() -> Session:
+        from kcli.tui.session import LiveSession
+
+        connection = connection_of(name)
+        return LiveSession(
+            connection.client(),
+            name=name,
+            aim=f"--profile {shlex.quote(name)}",
+            interval=interval,
+            window=window,
+            registry=connection.registry(),
+        )
+
+    return start
 
 
 def _replay(path: Path, window: float) -> Callable[[], Session]:
@@ -98,16 +116,25 @@ def _replay(path: Path, window: float) -> Callable[[], Session]:
     return start
 
 
-def _live(options: ConnectionOptions, interval: float, window: float) -> Callable[[], Session]:
+def _live(options: TuiOptions, interval: float, window: float) -> Callable[[], Session]:
     """What opens the cluster of a command line, whose configuration is read at once. Raises UsageError."""
     connection = Connection(options)
-    settings = connection.client()
+    settings, registry = connection.client(), connection.registry(options.schema_registry)
     name = connection.profile.name if connection.profile is not None else ""
 
     def start() -> Session:
         from kcli.tui.session import LiveSession
 
-        return LiveSession(settings, name=name, aim=aim(options, connection), interval=interval, window=window)
+        option = shlex.quote(without_login(options.schema_registry or ""))
+        return LiveSession(
+            settings,
+            name=name,
+            aim=aim(options, connection),
+            interval=interval,
+            window=window,
+            registry=registry,
+            registry_option=f" --schema-registry {option}" if options.schema_registry else "",
+        )
 
     return start
 

@@ -8,7 +8,7 @@ from kcli.admin.transactions.producers import ProducerState, describe_producers
 from kcli.admin.transactions.transactions import Described, describe_transactions
 from kcli.asking.fan_out import good
 from kcli.cli.commands.txn.options import NamedTransactions
-from kcli.cli.commands.txn.times import age, moment, since
+from kcli.cli.commands.txn.times import moment, since
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
@@ -95,7 +95,7 @@ def _described(transaction: Described) -> TransactionRow:
         state=transaction.state,
         timeout=transaction.timeout_ms / 1000,
         started=moment(transaction.started),
-        age=age(transaction),
+        age=transaction.age,
         error=None,
     )
 

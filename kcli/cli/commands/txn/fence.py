@@ -7,7 +7,6 @@ import asyncio
 from kcli.admin.transactions.transactions import Described, describe_transactions
 from kcli.admin.transactions.transactions import fence as fence_producers
 from kcli.cli.commands.txn.options import NamedTransactions
-from kcli.cli.commands.txn.times import age
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
@@ -108,7 +107,7 @@ def _fenced(name: str, transaction: Described | KcliError) -> FencedRow:
     return FencedRow(
         transactional_id=name,
         state=transaction.state,
-        age=age(transaction),
+        age=transaction.age,
         producer_id=transaction.producer_id,
         old=transaction.epoch,
         new=None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.admin.topics.topics import Topic, describe_topics
-from kcli.admin.transactions.hanging_transactions import OpenTransaction, find_open
+from kcli.admin.transactions.hanging_transactions import OLD, OpenTransaction, every_partition, find_open
 from kcli.cli.commands.brokers.ids import broker_ids
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.commands.txn.rows import ProducerRow
@@ -19,8 +19,6 @@ from kcli.grammar.durations import seconds
 from kcli.model import Cluster, TopicPartition
 
 FOUND = 3
-OLD = 15 * 60_000
-"""ms: transaction.max.timeout.ms as brokers have it by default, so that every coordinator had its chance."""
 
 
 class HangingRow(ProducerRow, section="transactions"):
@@ -61,7 +59,7 @@ def find_hanging(options: FindHangingOptions) -> int:
     words = list(dict.fromkeys(options.words))
     scope = Scope(words, literal=options.literal, reads=True) if words else None
     brokers = broker_ids(options.brokers)
-    older = seconds(options.older_than, "--older-than", OLD / 1000)
+    older = seconds(options.older_than, "--older-than", OLD)
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         parts = await _scanned(cluster, scope, brokers)
@@ -129,13 +127,7 @@ async def _scanned(cluster: Cluster, scope: Scope | None, brokers: set[int]) -> 
     if scope is not None:
         parts = await scope.partitions(cluster, ())
     else:
-        topics = await describe_topics(cluster, None)
-        parts = [
-            TopicPartition(name, partition.partition)
-            for name, topic in topics.items()
-            if isinstance(topic, Topic)
-            for partition in topic.partitions
-        ]
+        parts = await every_partition(cluster)
     if not brokers:
         return parts
     known = await describe_topics(cluster, {at.topic for at in parts})

@@ -8,13 +8,10 @@ from kcli.admin.transactions.transactions import (
     Described,
     Filter,
     Listed,
-    describe_transactions,
-    list_transactions,
+    survey,
 )
-from kcli.asking.fan_out import good
 from kcli.cli.commands.brokers.ids import broker_ids
 from kcli.cli.commands.txn.options import OpenOptions
-from kcli.cli.commands.txn.times import age
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
@@ -77,13 +74,10 @@ def list_all(options: ListOptions) -> int:
 
     async def work(cluster: Cluster, document: Document) -> None:
         document.empty = "" if wanted == Filter() and not brokers else "no transaction matches"
-        transactions, failed = await list_transactions(cluster, wanted, brokers=brokers)
+        transactions, failed = await survey(cluster, wanted, brokers=brokers)
         for node, problem in failed.items():
             document.fail(problem, f"broker {node}")
-        known = good(
-            await describe_transactions(cluster, [listed.name for listed in transactions if listed.state in OPEN])
-        )
-        document.of(TransactionRow).extend(_row(listed, known.get(listed.name)) for listed in transactions)
+        document.of(TransactionRow).extend(_row(listed, described) for listed, described in transactions)
 
     return answer(options, SHAPE, work)
 
@@ -99,7 +93,7 @@ def _row(listed: Listed, described: Described | None) -> TransactionRow:
         timeout=None,
         partitions=None,
     )
-    if described is not None and (seconds := age(described)) is not None:
+    if described is not None and (seconds := described.age) is not None:
         row.age, row.timeout, row.partitions = seconds, described.timeout_ms / 1000, len(described.partitions)
     return row
 

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import time
 
-from kcli.admin.transactions.transactions import OPEN, Described
 from kcli.cli.commands.lag.rows import stamp
-
-
-def age(transaction: Described) -> float | None:
-    """Seconds since its open transaction began; None where none is open."""
-    return since(transaction.started) if transaction.started >= 0 and transaction.state in OPEN else None
 
 
 def since(ms: int) -> float:

@@ -1,0 +1,34 @@
+"""A registry, or a folder in its place, opened: its requests, and its schemas with what they refer to."""
+
+from __future__ import annotations
+
+from kcli.registry.client import RegistryClient
+from kcli.registry.lookup import RegistrySchemas, open_schemas
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.registry.settings import RegistrySettings
+    from kcli.schemas import Schema
+
+
+class OpenRegistry:
+    """`client` makes the requests, `schemas` looks up what does not change; `close` when it is no longer needed.
+    `guard` is "", read_only or protected, of the profile of that name."""
+
+    def __init__(self, named: RegistrySettings, *, guard: str = "", profile: str = "") -> None:
+        self.schemas = open_schemas(named, guard=guard, profile=profile)
+        self.client: RegistryClient
+        if isinstance(self.schemas, RegistrySchemas):
+            self.client = self.schemas.client
+        else:
+            from kcli.registry.moving.folder_client import FolderClient
+
+            self.client = FolderClient(named, self.schemas)
+        self.name, self.folder = named.name, named.folder
+
+    async def close(self) -> None:
+        await self.schemas.close()
+
+    async def needed(self, schema: Schema) -> list[Schema]:
+        """All that a schema refers to, each after what it needs itself. Raises KcliError."""
+        return [found for _, found in await self.schemas.references(schema)] if schema.references else []

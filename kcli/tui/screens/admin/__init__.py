@@ -1,0 +1,1 @@
+"""What an administrator looks after: transactions, ACLs, quotas, reassignments, schemas."""
