@@ -20,7 +20,7 @@ from kcli.serde.avro.types import Array, Enum, Fixed, Map, Record, Type, Union
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 PLAIN = {
     "null": op.NULL,
@@ -60,17 +60,13 @@ def avro_program(
     writer: Type, reader: Type | None = None, *, logical: bool = True, wrapped: bool = False
 ) -> tuple[array[int], list[bytes]]:
     """The instructions and texts of `avro_reader`."""
-    program = _Program(logical=logical and not wrapped, wrapped=wrapped)
-    if writer.kind == "bytes" and (reader is None or reader.kind == "bytes"):
-        program.code.append(op.REST)  # Java writes a schema that is only "bytes" without a length
-    else:
-        program.place(writer, reader or writer)
-    program.finish()
-    return program.code, program.texts
+    return Program(logical=logical and not wrapped, wrapped=wrapped).made(writer, reader)
 
 
-class _Program:
+class Program:
     """The instructions up to now. A pair of writer's and reader's types has one place."""
+
+    plain: Mapping[str, int] = PLAIN
 
     def __init__(self, *, logical: bool, wrapped: bool) -> None:
         self.logical, self.wrapped = logical, wrapped
@@ -82,9 +78,15 @@ class _Program:
         self._to_do: deque[Callable[[], None]] = deque()
         self._fewest: dict[int, int] = {}
 
-    def finish(self) -> None:
+    def made(self, writer: Type, reader: Type | None) -> tuple[array[int], list[bytes]]:
+        """The instructions and texts."""
+        if writer.kind == "bytes" and (reader is None or reader.kind == "bytes"):
+            self.code.append(op.REST)  # Java writes a schema that is only "bytes" without a length
+        else:
+            self.place(writer, reader or writer)
         while self._to_do:
             self._to_do.popleft()()
+        return self.code, self.texts
 
     def text(self, text: str) -> int:
         number = self._numbers.get(text)
@@ -166,7 +168,7 @@ class _Program:
         return place
 
     def _wrap(self, writer: Type, branch: Type) -> None:
-        place = self.put(op.WRAP, self.text(f"{{{_json(branch.name)}:"), 0)
+        place = self.put(op.WRAP, self.text(f"{{{_json(self.label(branch))}:"), 0)
 
         def fill() -> None:
             self.code[place + 2] = self.place(writer, branch)
@@ -227,7 +229,11 @@ class _Program:
         elif writer.kind == "bytes" and self.wrapped:
             self.put(op.LATIN, -1)
         else:
-            self.put(PLAIN[writer.kind])
+            self.put(self.plain[writer.kind])
+
+    def label(self, branch: Type) -> str:
+        """How the specification's JSON names a branch of a union."""
+        return branch.name
 
     def _fixed(self, size: int, logical: str, scale: int) -> None:
         if logical == "decimal":

@@ -27,12 +27,12 @@ async def consume(line: CommandLine, stop: Stop) -> int:
     settings = line.settings.consumer()
     sink = Sink(stop=stop)
     try:
-        async with Client(line.settings.client()) as client:
+        async with Client(line.settings.client(), registry=line.registry) as client:
             places = await stop.unless(_places(line, client))
             if places is None:
                 return 0
             async with client.consumer(settings) as consumer:
-                reading = CatReading(line, client.cluster, consumer, sink)
+                reading = CatReading(line, client, consumer, sink)
                 spans = await stop.unless(_spans(line, client, settings, places))
                 if spans is None:
                     return 0

@@ -28,13 +28,13 @@ async def join(line: CommandLine, stop: Stop) -> int:
         raise Fatal("Failed to subscribe to 0 topics: name some behind -G GROUP")
     sink = Sink(stop=stop)
     try:
-        async with Client(line.settings.client()) as client:
+        async with Client(line.settings.client(), registry=line.registry) as client:
             await stop.unless(_all_there(line, client))
             if stop.asked:
                 return 0
             async with client.consumer(line.settings.consumer(), line.settings.group()) as consumer:
                 commits = Commits(consumer)
-                reading = CatReading(line, client.cluster, consumer, sink, commits)
+                reading = CatReading(line, client, consumer, sink, commits)
                 member = Member(line, client, reading)
                 say(line.verbosity, 1, "Waiting for group rebalance")
                 try:

@@ -13,12 +13,13 @@ from kcli.model import TopicPartition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kcli.cli.commands.cat.output.avro import AvroFields
     from kcli.cli.commands.cat.parsing.line import CommandLine
     from kcli.cli.commands.consume.commits import Commits
     from kcli.cli.commands.consume.sink import Sink
+    from kcli.client import Client
     from kcli.consumer.consumer import Consumer
     from kcli.consumer.poll import Fetched
-    from kcli.model import Cluster
     from kcli.proto.batch import Batch
 
 
@@ -26,14 +27,19 @@ class CatReading:
     """One run. `open` are the partitions that are still read; `ends` where each is to stop (-e), if it is known."""
 
     def __init__(
-        self, line: CommandLine, cluster: Cluster, consumer: Consumer, sink: Sink, commits: Commits | None = None
+        self, line: CommandLine, client: Client, consumer: Consumer, sink: Sink, commits: Commits | None = None
     ) -> None:
         self.line = line
-        self.cluster = cluster
+        self.cluster = client.cluster
         self.consumer = consumer
         self.sink = sink
         self.commits = commits
-        self.printer = CatPrinter(line, terminal=sink.terminal)
+        self.avro: AvroFields | None = None
+        if line.avro:
+            from kcli.cli.commands.cat.output.avro import AvroFields
+
+            self.avro = AvroFields(line.avro, client.schemas)
+        self.printer = CatPrinter(line, self.avro, terminal=sink.terminal)
         self.left = line.count if line.count > 0 else -1
         self.open: set[TopicPartition] = set()
         self.ends: dict[TopicPartition, int] = {}
@@ -65,6 +71,8 @@ class CatReading:
         batches = fetched.batches
         if self.line.stop_time:
             batches, stopped = _before(batches, self.line.stop_time)
+        if self.avro is not None:
+            await self.avro.look_up(batches)
         try:
             following = self._print(at, batches)
             self.sink.holds = at, (following if following >= 0 else position) - 1

@@ -11,11 +11,13 @@ from kcli.errors import DecodeError
 
 
 class Unpacked(DecodeError):
-    """What could not be unpacked. `before` is what was printed of it already, as kcat prints it."""
+    """What could not be unpacked. `before` is what was printed of it already, as kcat prints it; `what` begins the
+    sentence."""
 
-    def __init__(self, reason: str, before: bytes) -> None:
-        super().__init__(reason)
+    def __init__(self, reason: str, before: bytes, what: str = "") -> None:
+        super().__init__(what + reason)
         self.before = before
+        self.reason = reason
 
 
 def unpack(what: str, pack: str, data: bytes) -> bytes:

@@ -8,17 +8,19 @@ from kcli.proto import core
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kcli.cli.commands.cat.output.avro import AvroFields
     from kcli.cli.commands.cat.parsing.line import CommandLine
-    from kcli.cli.output.records.template import Program
     from kcli.proto.batch import Batch
+    from kcli.proto.columns import Record
 
 
 class CatPrinter:
     """How one command line prints. On a terminal, hostile bytes of records are shown, not sent. Raises
     Fatal for a format that is none."""
 
-    def __init__(self, line: CommandLine, *, terminal: bool = False) -> None:
+    def __init__(self, line: CommandLine, avro: AvroFields | None = None, *, terminal: bool = False) -> None:
         self._line = line
+        self._avro = avro
         self._terminal = terminal
         self._json = line.json
         self._pack = {} if line.json else line.pack
@@ -65,9 +67,16 @@ class CatPrinter:
         self, out: bytearray, batch: Batch, topic: str, partition: int, broker: int, limit: int
     ) -> tuple[int, int]:
         if self._json:
-            from kcli.cli.commands.cat.output.json import write
+            from kcli.cli.commands.cat.output.json import members, write
 
-            return write(out, batch, topic, partition, broker, self._delimiter, limit)
+            shown = members
+            if self._avro is not None:
+                from functools import partial
+
+                from kcli.cli.commands.cat.output.avro import avro_members
+
+                shown = partial(avro_members, self._avro, f"{topic} [{partition}]", go_on=self._line.go_on)
+            return write(out, batch, topic, partition, broker, self._delimiter, limit, shown)
         if self._values:
             return batch.write_values(out, self._delimiter, limit, b"")
         if self._pack:
@@ -84,7 +93,7 @@ class CatPrinter:
             if written == limit:
                 return written, after
             try:
-                _row(out, self._program, self._pack, NULL if self._line.nulls else b"", record, topic, partition)
+                self._row(out, record, topic, partition)
             except Unpacked as problem:
                 out += problem.before
                 sentence = f"Failed to format message in {topic} [{partition}] at offset {record.offset}: {problem}"
@@ -94,21 +103,25 @@ class CatPrinter:
             written, after = written + 1, record.offset + 1
         return written, min(batch.stop, batch.last_offset + 1)
 
+    def _row(self, out: bytearray, record: Record, topic: str, partition: int) -> None:
+        from kcli.proto.plain.format import SHOW_RECORD
 
-def _row(
-    out: bytearray, program: Program, pack: dict[str, str], null: bytes, record: object, topic: str, partition: int
-) -> None:
-    from kcli.cli.commands.cat.output.pack import unpack
-    from kcli.proto.plain.format import SHOW_RECORD
+        for item in self._program:
+            if isinstance(item, bytes):
+                out += item
+                continue
+            value, shown = SHOW_RECORD[item[0]](record, topic.encode(), partition)
+            if item[0] in "sk" and not value:
+                out += NULL if self._line.nulls else b""
+            elif item[0] in self._pack:
+                out += self._field(item[0], bytes(value))
+            else:
+                out += shown(value)
 
-    for item in program:
-        if isinstance(item, bytes):
-            out += item
-            continue
-        value, shown = SHOW_RECORD[item[0]](record, topic.encode(), partition)  # type: ignore[arg-type]
-        if item[0] in "sk" and not value:
-            out += null
-        elif item[0] in pack:
-            out += unpack("key" if item[0] == "k" else "value", pack[item[0]], bytes(value))
-        else:
-            out += shown(value)
+    def _field(self, field: str, data: bytes) -> bytes:
+        """A key or a value, unpacked. Raises Unpacked."""
+        from kcli.cli.commands.cat.output.pack import unpack
+
+        if self._avro is not None and field in self._avro.fields:
+            return self._avro.read(field, data)[0]
+        return unpack("key" if field == "k" else "value", self._pack[field], data)

@@ -11,9 +11,10 @@ from kcli.cli.commands.cat.parsing.words import Done, Fatal, Misused, say
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.grammar.bound import Bound
+    from kcli.registry.settings import RegistrySettings
 
 PACK = " <>bBhHiIqQcs$"
-AVRO = "Avro and schema registries (-s avro, -r) are not supported here; a pack string such as -s i, or none, is"
+AVRO = "avro"
 
 
 class CommandLine:
@@ -39,6 +40,7 @@ class CommandLine:
         self.patience = 5
         self.verbosity = 1
         self.pack: dict[str, str] = {}  # k and s: what the keys and values are unpacked as
+        self.registry: RegistrySettings | None = None  # where the schemas of -s avro are
         self.trace = False
         self.settings = Settings(self)
         self._given_delimiter, self._given_key_delimiter = "\n", None
@@ -93,18 +95,23 @@ class CommandLine:
         for name, field in (("key=", "k"), ("value=", "s")):
             if value.startswith(name):
                 value, fields = value.removeprefix(name), field
-        if value == "avro":
-            raise Fatal(AVRO)
         what = "value" if fields == "s" else "key"
         if not value:
             raise Fatal(f"{what} pack-format must not be empty")
-        for token in value:
+        for token in value if value != AVRO else "":
             if token not in PACK:
                 raise Fatal(f"Invalid token '{token}' in {what} pack-format; known: {' '.join(PACK.strip())}")
         self.pack.update(dict.fromkeys(fields, value))
 
+    @property
+    def avro(self) -> str:
+        """The fields that are Avro: k, s."""
+        return "".join(field for field, pack in self.pack.items() if pack == AVRO)
+
     def _r(self, value: str) -> None:
-        raise Fatal(AVRO)
+        if not value:
+            raise Fatal("-r url must not be empty")
+        self.settings.put("schema.registry.url", value, "-r")
 
     def _H(self, value: str) -> None:
         name, equals, text = value.partition("=")
@@ -163,6 +170,10 @@ class CommandLine:
             raise Misused("-t <topic>:<partition>:<timestamp> missing")
         if self.pack and self.mode not in "GC":
             raise Fatal("-s serdes only available in the consumer")
+        if self.avro:
+            self.registry = self.settings.registry()
+            if "k" in self.avro and self._given_key_delimiter is None:
+                self.key_delimiter = b""  # so that the key is printed
         if self._given_key_delimiter is not None:
             self.key_delimiter = delimiter(self._given_key_delimiter)
         self.delimiter = delimiter(self._given_delimiter)

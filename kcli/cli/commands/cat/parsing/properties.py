@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, Protocol
 
+    from kcli.registry.settings import RegistrySettings
     from kcli.settings import GroupSettings
 
     class Line(Protocol):
@@ -135,6 +136,18 @@ class Settings:
         for warning in properties.warnings:
             say(line.verbosity, 1, warning)
         return made
+
+    def registry(self) -> RegistrySettings:
+        """Where the schemas of -s avro are. Raises Fatal."""
+        from kcli.registry.settings import registry_of
+
+        try:
+            found = registry_of(self.properties)
+        except UsageError as problem:
+            raise Fatal(str(problem)) from None
+        if found is None:
+            raise Fatal("-s avro requires -r URL, the address of the schema registry")
+        return found
 
     def consumer(self) -> ConsumerSettings:
         """librdkafka's defaults where they differ: committed records only, and no position means the end."""

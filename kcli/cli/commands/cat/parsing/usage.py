@@ -53,6 +53,8 @@ All
   -f FORMAT      %s %S %R value, its length, that as 4 bytes; %k %K key; %T %h %t %p %o %%; \\n \\t \\r \\xNN
   -J             a JSON object a line
   -s [key=|value=]PACK   unpack: < > b B h H i I q Q c s $
+                 avro: JSON by the schema that -r has
+  -r URL         the schema registry of -s avro
   -Z             null and empty as NULL
   -u             write each record at once
 
