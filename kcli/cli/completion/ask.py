@@ -28,6 +28,8 @@ def ask(question: Question, seconds: float) -> list[str]:
     options = question.options
     if asks_elsewhere(Connection(options, looking=False), options):
         raise KcliError("completion does not read this source of secrets")
+    if question.kind in ("subjects", "contexts"):
+        return sorted({name for name in asyncio.run(_of_registry(question, seconds)) if safe(name)})
     settings = Connection(options).client().replace(deadline=seconds, trace="")
     return sorted({name for name in asyncio.run(_names(question, settings)) if safe(name)})
 
@@ -74,6 +76,24 @@ async def _names(question: Question, settings: ClientSettings) -> list[str]:
         if kind == "configs":
             return await _configs(client.cluster, question.about, {"topic": topics}.get(question.about[0], ids))
         return ids if kind == "ids" else topics
+
+
+async def _of_registry(question: Question, seconds: float) -> list[str]:
+    """Subjects or contexts. Nothing where no registry is named."""
+    from kcli.cli.commands.registry.opened import Registry
+    from kcli.cli.runtime.connection import Connection
+    from kcli.settings import ClientSettings
+
+    named = Connection(question.options).registry(question.about[0] or None)
+    if named is None or (named.oauth is not None and named.oauth.token_command):
+        return []
+    if not named.folder:
+        named = named.replace(connect_timeout=seconds, read_timeout=seconds, retries=0, disk=False)
+    registry = Registry(named, ClientSettings())
+    try:
+        return await (registry.client.subjects() if question.kind == "subjects" else registry.client.contexts())
+    finally:
+        await registry.schemas.close()
 
 
 async def _people(cluster: Cluster, kind: str) -> list[str]:

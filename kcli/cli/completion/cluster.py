@@ -28,7 +28,8 @@ LARGEST = 4 * 1024 * 1024  # bytes of names
 
 def look(kind: str, options: ConnectionOptions, about: About = ("", "")) -> list[str]:
     """The names of a kind: topics, groups, brokers, ids (of brokers), transactions, users, tokens, principals, or
-    configs of the resource that `about` is (its kind and name). Empty where they are not known in time."""
+    configs of the resource that `about` is (its kind and name); subjects and contexts of the registry whose address is
+    the first of `about`. Empty where they are not known in time."""
     if not child.possible():
         return []
     path = _path(kind, options, about)
@@ -50,7 +51,13 @@ def _path(kind: str, options: ConnectionOptions, about: About = ("", "")) -> str
     from kcli.config.profiles.files import project_file, user_file
     from kcli.secret import secretive
 
-    said: list[object] = [about, options.bootstrap, options.profile, options.config_file, options.broker_map or None]
+    said: list[object] = [
+        [word.rpartition("@")[2] for word in about],
+        options.bootstrap,
+        options.profile,
+        options.config_file,
+        options.broker_map or None,
+    ]
     said += [text for text in options.properties if not secretive(text.partition("=")[0])]
     said += sorted((name, text) for name, text in os.environ.items() if name[:5] == "KCLI_" and not secretive(name))
     files = [project_file(), user_file(), options.config_file]

@@ -14,7 +14,8 @@ ARGUMENTS = {
     "API": "apis", "VOTER": "ids", "BROKER": "ids",
     "OPERATION": "operations", "RESOURCE": "acl kinds", "USER": "users", "TOKEN": "tokens", "PRINCIPAL": "principals",
     "MECHANISM": "mechanisms",
-    "FILE|TOPIC": "plans", "WHICH": "asked",
+    "FILE|TOPIC": "plans", "WHICH": "asked", "SUBJECT": "subjects", "SCHEMA": "subjects", "CONTEXT": "contexts",
+    "FOLDER|FILE": "files", "FOLDER": "files",
     "QUOTA": "quotas", "QUOTA=VALUE": "quota values", "user|client-id|ip": "entities",
 }  # fmt: skip
 OPTIONS = {
@@ -23,7 +24,8 @@ OPTIONS = {
     "configs": "configs", "states": "states", "types": "types", "compression": "codecs", "offset": "offsets",
     "group": "groups", "from_group": "groups", "trace_file": "files", "report": "files", "groups": "groups",
     "delete_configs": "topic keys", "only": "sections", "operations": "operations", "txn_states": "txn states",
-    "columns": "columns", "sort": "columns",
+    "columns": "columns", "sort": "columns", "subject": "subjects", "context": "contexts",
+    "value_schema": "specs", "key_schema": "specs",
 }  # fmt: skip
 
 

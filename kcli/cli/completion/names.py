@@ -71,6 +71,8 @@ def names(place: Place) -> Iterable[Offer]:
         done = text[: text.rfind(",") + 1]
         told = [servers for _, servers in profiles() if servers]
         return [(done + name, "") for name in [*_asked(place, "brokers"), *told, "localhost:9092"]]
+    if kind in ("subjects", "contexts", "specs"):
+        return _of_registry(place)
     if kind == "map":
         return [] if "=" in text else [(f"{name}=", "") for name in _asked(place, "brokers")]
     return [(name, "") for name in _asked(place, kind)] if kind in CLUSTER else []
@@ -80,6 +82,15 @@ def _asked(place: Place, kind: str, about: tuple[str, str] = ("", "")) -> list[s
     from kcli.cli.completion.cluster import look
 
     return look(kind, place.connection, about)
+
+
+def _of_registry(place: Place) -> list[Offer]:
+    """Subjects or contexts of the registry that the line or the profile names; `specs` are schemas of records, which
+    have other forms too."""
+    forms = ("topic", "file:", "id:") if place.kind == "specs" else ()
+    url = place.line.values.get("schema_registry")
+    kind = "contexts" if place.kind == "contexts" else "subjects"
+    return [(name, "") for name in [*forms, *_asked(place, kind, (url if isinstance(url, str) else "", ""))]]
 
 
 def _plans(text: str) -> list[str]:

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -23,6 +24,7 @@ from kcli.cli.parsing.registry import SUBJECTS
 from kcli.sandbox.thread import SandboxThread
 from kcli.security import MECHANISMS
 from tests.cli.conftest import Shell
+from tests.sandbox.registry.asking import register
 
 ROOT = Path(__file__).resolve().parents[3]
 HOSTILE = [
@@ -147,7 +149,12 @@ def test_every_command_completes_something(name: str, ask: Ask) -> None:
 
 
 def test_files_are_left_to_the_shell(ask: Ask) -> None:
-    for words in (["produce", "t", ""], ["consume", "t", "-F", ""], ["groups", "reset", "g", "--from-file", ""]):
+    for words in (
+        ["produce", "t", ""],
+        ["consume", "t", "-F", ""],
+        ["registry", "export", ""],
+        ["groups", "reset", "g", "--from-file", ""],
+    ):
         assert ask(*words) == []
         assert ask.directive == "files"  # type: ignore[attr-defined]
 
@@ -198,6 +205,93 @@ def test_servers_and_tunnels_complete_from_the_cluster(
     assert ask("topics", "list", "-b", "x:1,127") == [f"x:1,{sandbox.bootstrap}"]
     assert ask("consume", "t", "--broker-map", "127") == [f"{sandbox.bootstrap}="]
     assert ask.directive == "nospace"  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="module")
+def registry() -> Iterator[str]:
+    """The address of one that has subjects."""
+    with SandboxThread(registry=True) as running:
+        for subject in ("orders-value", "orders-key", "refunds-value", ":.staging:orders-value", "or(ders)"):
+            assert register(running.registry_url, quote(subject, safe=""), '"long"')[0] == 200
+        yield running.registry_url
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["registry", "describe", "ord"], ["orders-key", "orders-value"]),
+        (["registry", "get", "ref"], ["refunds-value"]),
+        (["sr", "versions", "ref"], ["refunds-value"]),
+        (["registry", "diff", "refunds-value", "ref"], ["refunds-value"]),
+        (["registry", "register", "orders-v"], ["orders-value"]),
+        (["registry", "check", "orders-v"], ["orders-value"]),
+        (["registry", "delete", "refunds-value", "orders-v"], ["orders-value"]),
+        (["registry", "compat", "ref"], ["refunds-value"]),
+        (["registry", "mode", "ref"], ["refunds-value"]),
+        (["registry", "config", "ref"], ["refunds-value"]),
+        (["registry", "copy", "ref"], ["refunds-value"]),
+        (["registry", "export", "folder", "ref"], ["refunds-value"]),
+        (["registry", "encode", "--value-schema", "ref"], ["refunds-value"]),
+        (["registry", "decode", "--value-schema", "ref"], ["refunds-value"]),
+        (["registry", "contexts", ".st"], [".staging"]),
+        (["produce", "orders", "--value-schema", "ref"], ["refunds-value"]),
+        (["consume", "orders", "--key-schema=orders-k"], ["--key-schema=orders-key"]),
+        (["consume", "orders", "--value-schema", "t"], ["topic"]),
+        (["consume", "orders", "--value-schema", "f"], ["file:"]),
+    ],
+)
+def test_subjects_complete_from_the_registry(
+    words: list[str], offered: list[str], ask: Ask, registry: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No broker is asked: there is none."""
+    monkeypatch.setenv("KCLI_BOOTSTRAP", "no-such-host.invalid:9092")
+    monkeypatch.setenv("KCLI_SCHEMA_REGISTRY_URL", registry)
+    assert ask(*words) == offered
+
+
+def test_the_registry_is_the_one_that_the_line_names(ask: Ask, registry: str, tmp_path: Path) -> None:
+    assert ask("registry", "describe", "ref") == [], "no registry is named"
+    assert ask("registry", "describe", "--schema-registry", registry, "ref") == ["refunds-value"]
+    assert ask("registry", "describe", "-X", f"schema.registry.url={registry}", "ref") == ["refunds-value"]
+    (tmp_path / "schemas" / "subjects" / "local-value").mkdir(parents=True)
+    (tmp_path / "schemas" / "subjects" / "local-value" / "1.avsc").write_text('"long"')
+    assert ask("registry", "describe", "--schema-registry", f"file:{tmp_path}/schemas", "lo") == ["local-value"]
+
+
+def test_a_dead_registry_costs_one_wait(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(complete_cluster, "DEADLINE", 2.0)
+    monkeypatch.setattr(complete_cluster, "CHILD", 15)
+    took = []
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        monkeypatch.setenv("KCLI_SCHEMA_REGISTRY_URL", f"http://127.0.0.1:{deaf.getsockname()[1]}")
+        for _ in range(3):
+            begin = time.monotonic()
+            assert ask("registry", "describe", "or", slow=True) == []
+            took.append(time.monotonic() - begin)
+    assert 2.0 <= took[0] < 10.0
+    assert max(took[1:]) < 2.0
+
+
+def test_the_registrys_secrets_are_neither_asked_nor_kept(
+    ask: Ask, registry: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ran = tmp_path / "ran"
+    words = [
+        "registry",
+        "describe",
+        "--schema-registry",
+        registry,
+        "-X",
+        f"bearer.auth.token.command=touch {ran}",
+        "ref",
+    ]
+    assert ask(*words) == []
+    assert not ran.exists()
+    paths = [
+        complete_cluster._path("subjects", ConnectionOptions(), (f"http://me:{password}@host:1", ""))
+        for password in ("one", "two")
+    ]
+    assert paths[0] == paths[1]
 
 
 def test_the_cluster_is_the_one_that_the_line_names(

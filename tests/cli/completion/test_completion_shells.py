@@ -14,6 +14,7 @@ from kcli.sandbox.thread import SandboxThread
 from tests.cli.completion.shells import NAMES, Terminal, needed
 from tests.cli.completion.test_complete import HOSTILE
 from tests.cli.conftest import Shell
+from tests.sandbox.registry.asking import register
 
 PROMPT = 1.0  # seconds; three times as long as it takes
 TOPICS = {"orders": 1, "payments.eu": 2, "payments.us": 2}
@@ -21,8 +22,9 @@ TOPICS = {"orders": 1, "payments.eu": 2, "payments.us": 2}
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[SandboxThread]:
-    with SandboxThread(topics=TOPICS) as running:
+    with SandboxThread(topics=TOPICS, registry=True) as running:
         shell = Shell(running.bootstrap)
+        assert register(running.registry_url, "refunds-value", '"long"')[0] == 200
         for group in ("billing", *HOSTILE):
             shell.ok("consume", "orders", "-g", group, "-e", "-q", "--from-beginning")
         yield running
@@ -34,7 +36,7 @@ def terminal(
 ) -> Iterator[Terminal]:
     needed(request.param)
     folder = tmp_path_factory.mktemp(request.param)
-    with Terminal(request.param, folder, sandbox.bootstrap) as made:
+    with Terminal(request.param, folder, sandbox.bootstrap, KCLI_SCHEMA_REGISTRY_URL=sandbox.registry_url) as made:
         config = made.home / ".config" / "kcli" / "config.toml"
         config.parent.mkdir(parents=True)
         config.write_text('[profiles.staging]\nbootstrap = "kafka-1:9092"\n')
@@ -66,6 +68,8 @@ def test_commands_options_choices_and_profiles_complete(line: str, whole: str, t
         ("kcli consume orders pay", "kcli consume orders payments."),
         ('kcli consume "or', "kcli consume orders"),
         ("kcli lag bil", "kcli lag billing"),
+        ("kcli registry describe ref", "kcli registry describe refunds-value"),
+        ("kcli consume orders --value-schema ref", "kcli consume orders --value-schema refunds-value"),
         ("kcli groups reset billing --topic=pay", "kcli groups reset billing --topic=payments."),
         ("kcli topics create x --config min.ins", "kcli topics create x --config min.insync.replicas="),
     ],
