@@ -80,20 +80,19 @@ async def _names(question: Question, settings: ClientSettings) -> list[str]:
 
 async def _of_registry(question: Question, seconds: float) -> list[str]:
     """Subjects or contexts. Nothing where no registry is named."""
-    from kcli.cli.commands.registry.opened import Registry
     from kcli.cli.runtime.connection import Connection
-    from kcli.settings import ClientSettings
+    from kcli.registry.listing.opened import OpenRegistry
 
     named = Connection(question.options).registry(question.about[0] or None)
     if named is None or (named.oauth is not None and named.oauth.token_command):
         return []
     if not named.folder:
         named = named.replace(connect_timeout=seconds, read_timeout=seconds, retries=0, disk=False)
-    registry = Registry(named, ClientSettings())
+    registry = OpenRegistry(named)
     try:
         return await (registry.client.subjects() if question.kind == "subjects" else registry.client.contexts())
     finally:
-        await registry.schemas.close()
+        await registry.close()
 
 
 async def _people(cluster: Cluster, kind: str) -> list[str]:

@@ -88,9 +88,8 @@ def _of_registry(place: Place) -> list[Offer]:
     """Subjects or contexts of the registry that the line or the profile names; `specs` are schemas of records, which
     have other forms too."""
     forms = ("topic", "file:", "id:") if place.kind == "specs" else ()
-    url = place.line.values.get("schema_registry")
     kind = "contexts" if place.kind == "contexts" else "subjects"
-    return [(name, "") for name in [*forms, *_asked(place, kind, (url if isinstance(url, str) else "", ""))]]
+    return [(name, "") for name in [*forms, *_asked(place, kind, (place.registry, ""))]]
 
 
 def _plans(text: str) -> list[str]:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     Offer = tuple[str, str]
 
+REGISTRY = "schema_registry"
+"""The option of that name, in each command that has it."""
+
 
 class Place(Value):
     """What the last word may be: `offers` that are known already, and names of a `kind` (see complete_names), each
@@ -30,3 +33,9 @@ class Place(Value):
         """Which cluster the words before name."""
         names = {option.name for option in ConnectionOptions.declared}
         return ConnectionOptions(**{name: value for name, value in self.line.values.items() if name in names})
+
+    @property
+    def registry(self) -> str:
+        """The address of the schema registry that the words before name, "" for none."""
+        given = self.line.values.get(REGISTRY)
+        return given if isinstance(given, str) else ""
