@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,6 +95,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(components.ProcessGuard())
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it, and the programs of tests would inherit that
     if not hasattr(config, "workerinput"):
         path = config.getoption("--failures")
         config.pluginmanager.register(Failures(Path(path) if path else None))
