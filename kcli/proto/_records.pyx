@@ -15,7 +15,7 @@ from cpython.unicode cimport PyUnicode_DecodeUTF8
 from cpython cimport array
 from libc.math cimport fabs, isfinite, isnan, rint, signbit
 from libc.stdint cimport INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free, malloc, qsort, realloc
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
 import array as arrays
@@ -60,6 +60,9 @@ include "compiled/format.pxi"
 include "compiled/json.pxi"
 include "compiled/builder.pxi"
 include "compiled/lines.pxi"
+include "compiled/payloads.pxi"
 include "compiled/avro_texts.pxi"
 include "compiled/avro.pxi"
+include "compiled/protobuf.pxi"
+include "compiled/protobuf_show.pxi"
 include "compiled/replace.pxi"

@@ -1,4 +1,4 @@
-"""The instructions that an Avro schema is compiled to, and what may be wrong with a value; shared by both record cores.
+"""The instructions that an Avro schema is compiled to, and the bounds of values; shared by both record cores.
 
 A program is an array of int32: an instruction and its arguments at each place. Composite types name the places of
 their parts, so a type that contains itself needs nothing more. `text` is an index into the program's texts.
@@ -38,50 +38,6 @@ from __future__ import annotations
     REST,  # all bytes that are left, as Java writes a schema that is only "bytes"
     LATIN,  # size, or -1 for bytes with a length: a string with a character per byte, as the specification's JSON
 ) = range(30)
-
-(
-    WHOLE,
-    CUT,
-    LEFT,
-    VARINT,
-    INDEX,
-    NEGATIVE,
-    BLOCK,
-    DEEP,
-    TEXT,
-    NO_BOOLEAN,
-    LARGE,
-    NOTHING,
-    REFUSED,
-    DIGITS,
-) = range(14)
-
-FAULTS = (
-    "",
-    "the payload ends in the middle of a value",
-    "bytes are left after the value",
-    "an integer is longer than its type",
-    "a union or an enum has no branch of that number",
-    "a length is negative",
-    "a block has more items than the payload has bytes for",
-    "values are nested more than 256 deep",
-    "a string is not UTF-8",
-    "a boolean is neither 0 nor 1",
-    "its JSON would be larger than 16 MiB and 256 times the payload",
-    "it has more than a million values without bytes",
-    "the reader's schema does not have this branch or symbol",
-    "a decimal has more than 1,024 bytes",
-)
-"""What is wrong with a value, by number."""
-
-
-class Fault(Exception):
-    """A value that cannot be read, by its number in FAULTS."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(FAULTS[number])
-        self.number = number
-
 
 DEEPEST = 256  # records, arrays and maps within one another
 MOST_NOTHING = 1_000_000  # values that take no bytes, in one payload

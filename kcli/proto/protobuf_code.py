@@ -1,5 +1,10 @@
-"""What a field of Protobuf may be, by the numbers that descriptors have for it (`FieldDescriptorProto.Type`), and the
-bounds of what is read."""
+"""What a field of Protobuf may be, by the numbers that descriptors have for it (`FieldDescriptorProto.Type`), the
+bounds of what is read, and the program that a schema is compiled to; shared by both record cores.
+
+A program is an array of int32. It begins with how many messages, fields and oneofs there are, and the place of each
+message: its `known` and how many fields it has, then FIELD numbers of each field, by their numbers. An enum is a count
+and pairs of a number and a text, by their numbers. A text is an index into the program's texts.
+"""
 
 from __future__ import annotations
 
@@ -55,3 +60,32 @@ WIRE = dict.fromkeys(range(DOUBLE, SINT64 + 1), VARINT) | _WIDE | _LONG | _SHORT
 DEEPEST = 100  # messages and groups within one another, as Google's readers
 LARGEST_NUMBER = (1 << 29) - 1  # of a field
 MASK = (1 << 64) - 1  # a negative number is written as the varint of its 64 bits
+
+MESSAGES = 3  # where the places of messages begin
+FIELD = 7
+"""A field: its number, kind, flags, the text of its name, its message or the place of its enum (-1 for neither), its
+oneof (-1 for none), and which field of the program it is."""
+
+REPEATED, PRESENCE, MAP, CLOSED, NULL = 1, 2, 4, 8, 16
+"""Flags of a field. PRESENCE: it is shown also where it is 0 or empty. CLOSED: its enum takes no other number. NULL:
+its enum is google.protobuf.NullValue."""
+
+TIMESTAMP, DURATION, FIELD_MASK, WRAPPER, STRUCT, LIST, VALUE, ANY = range(1, 9)
+"""The messages of google.protobuf that have a JSON of their own."""
+
+BARE, BY_INDEXES, BY_NAME, BY_NUMBER = range(4)
+"""What is before a payload: nothing, Confluent's message indexes, Apicurio's name of a message, AWS Glue's number."""
+MOST_INDEXES = 64
+NOT_NAMED, UNKNOWN = -2, -1
+"""In place of a message's number: its bytes are no name of a message; the schema has no such message."""
+
+FIRST, LAST = -62_135_596_800, 253_402_300_799
+"""Seconds of the years 1 to 9999, from 1970 on."""
+NANOS = 10**9
+LONGEST_DURATION = 315_576_000_000  # seconds
+
+
+def camel(name: str) -> str:
+    """The name that a field has in JSON by default: `user_id` is userId."""
+    first, *rest = name.split("_")
+    return first + "".join(part[:1].upper() + part[1:] for part in rest)

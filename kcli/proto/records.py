@@ -6,13 +6,15 @@ Every broken byte is a DecodeError, and then nothing was written.
 from __future__ import annotations
 
 from kcli.proto.murmur2 import murmur2, partition_of
-from kcli.proto.plain.avro import AvroReader, avro_json, frame_ids, frame_names
+from kcli.proto.plain.avro import AvroReader, frame_ids, frame_names
 from kcli.proto.plain.builder import Builder
 from kcli.proto.plain.format import write_format
 from kcli.proto.plain.gather import Gather
 from kcli.proto.plain.headers import encode_headers
 from kcli.proto.plain.json import write_json
 from kcli.proto.plain.lines import partition_keys, split_lines
+from kcli.proto.plain.payloads import payload_json
+from kcli.proto.plain.protobuf import ProtobufReader
 from kcli.proto.plain.records import count_visible, pick, read_columns, read_records
 from kcli.proto.plain.replace import replace_fields
 from kcli.proto.plain.scan import crc32c, ends, scan, show
@@ -25,7 +27,7 @@ __all__ = [
     "Builder",
     "Gather",
     "Header",
-    "avro_json",
+    "ProtobufReader",
     "count_visible",
     "crc32c",
     "encode_headers",
@@ -35,6 +37,7 @@ __all__ = [
     "murmur2",
     "partition_keys",
     "partition_of",
+    "payload_json",
     "pick",
     "read_columns",
     "read_headers",

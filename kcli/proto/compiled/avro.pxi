@@ -6,20 +6,13 @@ cdef enum:  # avro_code.py has the same, in the same order; a test compares them
     A_INT_AS_DOUBLE, A_LONG_AS_FLOAT, A_LONG_AS_DOUBLE, A_FLOAT_AS_DOUBLE, A_BYTES_AS_STRING, A_REST, A_LATIN
 
 cdef enum:
-    F_WHOLE, F_CUT, F_LEFT, F_VARINT, F_INDEX, F_NEGATIVE, F_BLOCK, F_DEEP, F_TEXT, F_NO_BOOLEAN, F_LARGE, F_NOTHING
-    F_REFUSED, F_DIGITS
-
-cdef enum:
     DEEPEST = 256
     MOST_NOTHING = 1000000
-    AVRO_RATIO = 256
     LONGEST_DECIMAL = 1024
     LONGEST_NAME = 384
 
-cdef Py_ssize_t AVRO_ROOM = 16 << 20
 
-
-cdef class AvroReader:
+cdef class AvroReader(ColumnReader):
     """As plain.avro.AvroReader."""
 
     cdef array.array held
@@ -43,6 +36,18 @@ cdef class AvroReader:
     def __dealloc__(self):
         free(self.texts)
         free(self.sizes)
+
+    cdef int row(self, Output o, const uint8_t* at, const uint8_t* end) except -1:
+        """As plain.avro.AvroReader.json."""
+        cdef Avro a
+        cdef int fault
+        a.at, a.end = at, end
+        a.code, a.texts, a.sizes = self.code, self.texts, self.sizes
+        a.begin = o.to - PyByteArray_AS_STRING(o.out)
+        a.most = ROOM + RATIO * (end - at)
+        a.nothing = 0
+        fault = avro_value(&a, o, 0, 0)
+        return F_LEFT if fault == F_WHOLE and a.at != end else fault
 
 
 cdef struct Avro:
@@ -425,54 +430,6 @@ cdef int avro_decimal(Avro* a, Output o, int64_t length, int32_t scale) except -
     o.to[0] = c'"'
     o.to += 1
     return large(a, o)
-
-
-def avro_json(data, starts, lengths, skips, which, readers):
-    """As plain.avro.avro_json."""
-    cdef const uint8_t[::1] view = data
-    cdef const int[::1] at = starts, sizes = lengths, skip = skips, reader_of = which
-    cdef Py_ssize_t row, rows = at.shape[0], nulls = 0, total = view.shape[0]
-    cdef bytearray out = bytearray(), ends = bytearray(4 * (rows + 1)), valid = bytearray((rows + 7) // 8)
-    cdef int32_t* end_at = <int32_t*> PyByteArray_AS_STRING(ends)
-    cdef uint8_t* valid_at = <uint8_t*> PyByteArray_AS_STRING(valid)
-    cdef Output o = Output(out, 0)
-    cdef Avro a
-    cdef AvroReader reader
-    cdef list faults = [], held = list(readers)
-    cdef int fault, kept
-    from kcli.proto.spans import Spans
-    for row in range(rows):
-        if sizes[row] >= 0:
-            if at[row] < 0 or at[row] > total - sizes[row] or skip[row] < 0:
-                raise DecodeError("a field outside its buffer")
-            valid_at[row >> 3] |= <uint8_t> (1 << (row & 7))
-            fault = F_WHOLE
-            if reader_of[row] >= 0:
-                reader = held[reader_of[row]]
-                a.at = &view[0] + at[row] + min(skip[row], sizes[row])
-                a.end = &view[0] + at[row] + sizes[row]
-                a.code, a.texts, a.sizes = reader.code, reader.texts, reader.sizes
-                a.begin = o.to - PyByteArray_AS_STRING(out)
-                a.most = AVRO_ROOM + AVRO_RATIO * (a.end - a.at)
-                a.nothing = 0
-                fault = avro_value(&a, o, 0, 0)
-                if fault == F_WHOLE and a.at != a.end:
-                    fault = F_LEFT
-                if fault:
-                    faults.append((row, fault))
-                    o.to = PyByteArray_AS_STRING(out) + a.begin
-            if fault or reader_of[row] < 0:
-                kept = min(skip[row], sizes[row]) if reader_of[row] < -1 else 0
-                if sizes[row] > kept:
-                    o.room(sizes[row] - kept)
-                    o.to = put(o.to, &view[0] + at[row] + kept, sizes[row] - kept)
-        else:
-            nulls += 1
-        if o.to - PyByteArray_AS_STRING(out) > 2147483647:
-            raise DecodeError("more than 2 GiB of records at once")
-        end_at[row + 1] = <int32_t> (o.to - PyByteArray_AS_STRING(out))
-    o.close(True)
-    return Spans(rows, nulls, valid if nulls else None, ends, out), faults
 
 
 def frame_ids(data, starts, lengths):

@@ -1,13 +1,15 @@
 # kcat's -f: a program of parts, run once per record.
 
 cdef inline char* put_digits(char* to, int64_t number) noexcept nogil:
-    cdef char digits[24]
-    cdef int at = 24
-    cdef uint64_t left = <uint64_t> number
     if number < 0:
         to[0] = c"-"
-        to += 1
-        left = -left
+        return put_unsigned(to + 1, -<uint64_t> number)
+    return put_unsigned(to, <uint64_t> number)
+
+
+cdef inline char* put_unsigned(char* to, uint64_t left) noexcept nogil:
+    cdef char digits[24]
+    cdef int at = 24
     while True:
         at -= 1
         digits[at] = <char> (48 + left % 10)

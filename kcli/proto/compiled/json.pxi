@@ -22,8 +22,12 @@ cdef inline int utf8_size(const uint8_t* at, const uint8_t* end) noexcept nogil:
 
 
 cdef char* put_base64(char* to, const uint8_t* at, Py_ssize_t size) noexcept nogil:
+    to = put_base64_digits(put(to, b'{"base64":"', 11), at, size)
+    return put(to, b'"}', 2)
+
+
+cdef char* put_base64_digits(char* to, const uint8_t* at, Py_ssize_t size) noexcept nogil:
     cdef uint32_t word
-    to = put(to, b'{"base64":"', 11)
     while size > 0:
         word = <uint32_t> at[0] << 16
         if size > 1:
@@ -36,7 +40,7 @@ cdef char* put_base64(char* to, const uint8_t* at, Py_ssize_t size) noexcept nog
         to += 4
         at += 3
         size -= 3
-    return put(to, b'"}', 2)
+    return to
 
 
 cdef char* put_text(char* to, const uint8_t* at, int64_t length) noexcept nogil:

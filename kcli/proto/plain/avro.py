@@ -1,13 +1,13 @@
 """Avro values as JSON, in plain Python: a program of `avro_code` run over a payload. The twin of `compiled/avro.pxi`.
 
-A payload that ends early, continues after its value or breaks a bound has a fault, and its row stays as it was.
+A payload that ends early, continues after its value or breaks a bound has a fault.
+Also here: the frames before payloads.
 """
 
 from __future__ import annotations
 
 from array import array
 
-from kcli.proto.avro_code import Fault
 from kcli.proto.plain.avro_payload import Payload
 from kcli.proto.plain.avro_values import read_payload
 from kcli.proto.plain.walk import read_headers
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from kcli.proto.buffer import Buffer
     from kcli.proto.columns import Columns
-    from kcli.proto.spans import Spans
 
 
 LONGEST_NAME = 384  # bytes of a header that names a schema: 1, a GUID, 64 indexes and their count
@@ -34,37 +33,6 @@ class AvroReader:
     def json(self, data: bytes) -> bytes:
         """A payload's JSON. Raises Fault."""
         return read_payload(Payload(self._code, self._texts, data))
-
-
-def avro_json(
-    data: Buffer,
-    starts: array[int],
-    lengths: array[int],
-    skips: array[int],
-    which: array[int],
-    readers: Sequence[AvroReader],
-) -> tuple[Spans, list[tuple[int, int]]]:
-    """The column with each row read by its reader, after `skips` bytes of framing. `which` is the number of the reader;
-    -1 leaves a row as it is, -2 takes the framing away.
-    Returns the new column, and (row, fault) of the rows that could not be read and stay as they were."""
-    from kcli.proto.plain.gather import spans
-
-    cells: list[bytes | None] = []
-    faults: list[tuple[int, int]] = []
-    for row, (start, length, skip, reader) in enumerate(zip(starts, lengths, skips, which, strict=True)):
-        if length < 0:
-            cells.append(None)
-            continue
-        cell = bytes(data[start : start + length])
-        if reader < -1:
-            cell = cell[skip:]
-        elif reader >= 0:
-            try:
-                cell = readers[reader].json(cell[skip:])
-            except Fault as fault:
-                faults.append((row, fault.number))
-        cells.append(cell)
-    return spans(cells), faults
 
 
 def frame_ids(data: Buffer, starts: array[int], lengths: array[int]) -> array[int]:

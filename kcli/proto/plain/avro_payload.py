@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kcli.proto import avro_code as op
-from kcli.proto.avro_code import Fault
+from kcli.proto import faults
+from kcli.proto.faults import Fault
 from kcli.proto.plain.avro_texts import text
 
 TYPE_CHECKING = False
@@ -26,13 +27,13 @@ class Payload:
     def put(self, written: bytes) -> None:
         self.size += len(written)
         if self.size > self.most:
-            raise Fault(op.LARGE)
+            raise Fault(faults.LARGE)
         self.out.append(written)
 
     def take(self, size: int) -> bytes:
         start, self.at = self.at, self.at + size
         if self.at > len(self.data):
-            raise Fault(op.CUT)
+            raise Fault(faults.CUT)
         return self.data[start : self.at]
 
     def number(self, bits: int = 64) -> int:
@@ -40,7 +41,7 @@ class Payload:
         value = 0
         for shift in range(0, bits, 7):
             if self.at >= len(self.data):
-                raise Fault(op.CUT)
+                raise Fault(faults.CUT)
             byte = self.data[self.at]
             self.at += 1
             value |= (byte & 127) << shift
@@ -48,20 +49,20 @@ class Payload:
                 if value >> bits:
                     break
                 return (value >> 1) ^ -(value & 1)
-        raise Fault(op.VARINT)
+        raise Fault(faults.VARINT)
 
     def length(self) -> int:
         length = self.number()
         if length < 0:
-            raise Fault(op.NEGATIVE)
+            raise Fault(faults.NEGATIVE)
         if length > len(self.data) - self.at:
-            raise Fault(op.CUT)
+            raise Fault(faults.CUT)
         return length
 
     def index(self, count: int) -> int:
         index = self.number()
         if not 0 <= index < count:
-            raise Fault(op.INDEX)
+            raise Fault(faults.INDEX)
         return index
 
     def string(self) -> None:
@@ -69,10 +70,10 @@ class Payload:
         try:
             self.put(text(data))
         except UnicodeDecodeError:
-            raise Fault(op.TEXT) from None
+            raise Fault(faults.TEXT) from None
 
     def empty(self) -> None:
         """A value that took no bytes: counted, because a block may claim any number of them."""
         self.nothing += 1
         if self.nothing > op.MOST_NOTHING:
-            raise Fault(op.NOTHING)
+            raise Fault(faults.NOTHING)

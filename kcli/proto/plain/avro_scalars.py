@@ -5,7 +5,8 @@ from __future__ import annotations
 from struct import unpack_from
 
 from kcli.proto import avro_code as op
-from kcli.proto.avro_code import Fault
+from kcli.proto import faults
+from kcli.proto.faults import Fault
 from kcli.proto.plain.avro_texts import (
     as_single,
     date,
@@ -35,7 +36,7 @@ def _null(r: Payload, _: int) -> None:
 def _boolean(r: Payload, _: int) -> None:
     (byte,) = r.take(1)
     if byte > 1:
-        raise Fault(op.NO_BOOLEAN)
+        raise Fault(faults.NO_BOOLEAN)
     r.put(b"true" if byte else b"false")
 
 
@@ -73,12 +74,12 @@ def _text(r: Payload, _: int) -> None:
 def _enum(r: Payload, place: int) -> None:
     symbol = r.code[place + 2 + r.index(r.code[place + 1])]
     if symbol < 0:
-        raise Fault(op.REFUSED)
+        raise Fault(faults.REFUSED)
     r.put(r.texts[symbol])
 
 
 def _refuse(r: Payload, _: int) -> None:
-    raise Fault(op.REFUSED)
+    raise Fault(faults.REFUSED)
 
 
 def _date(r: Payload, _: int) -> None:
@@ -100,7 +101,7 @@ def _decimal(r: Payload, place: int) -> None:
     if not size:
         r.empty()
     if len(data) > op.LONGEST_DECIMAL:
-        raise Fault(op.DIGITS)
+        raise Fault(faults.DIGITS)
     r.put(decimal(data, r.code[place + 2]))
 
 

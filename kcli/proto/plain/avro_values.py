@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kcli.proto import avro_code as op
-from kcli.proto.avro_code import Fault
+from kcli.proto import faults
+from kcli.proto.faults import Fault
 from kcli.proto.plain.avro_scalars import READ
 
 TYPE_CHECKING = False
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 def read_payload(r: Payload) -> bytes:
     read_value(r, 0, 0)
     if r.at != len(r.data):
-        raise Fault(op.LEFT)
+        raise Fault(faults.LEFT)
     return b"".join(r.out)
 
 
@@ -43,7 +44,7 @@ def read_value(r: Payload, place: int, depth: int) -> None:
 
 def _record(r: Payload, place: int, depth: int) -> None:
     if depth > op.DEEPEST:
-        raise Fault(op.DEEP)
+        raise Fault(faults.DEEP)
     code, before = r.code, r.at
     for field in range(place + 3, place + 3 + 2 * code[place + 1], 2):
         if code[field] < 0:
@@ -60,7 +61,7 @@ def _record(r: Payload, place: int, depth: int) -> None:
 
 def _blocks(r: Payload, place: int, depth: int) -> None:
     if depth > op.DEEPEST:
-        raise Fault(op.DEEP)
+        raise Fault(faults.DEEP)
     item, fewest = r.code[place + 1], r.code[place + 2]
     named = r.code[place] == op.MAP
     r.put(b"{" if named else b"[")
@@ -70,7 +71,7 @@ def _blocks(r: Payload, place: int, depth: int) -> None:
             count = -count
             r.length()  # of the block's bytes, for readers that skip it
         if count > (len(r.data) - r.at) // fewest if fewest else count > op.MOST_NOTHING:
-            raise Fault(op.BLOCK if fewest else op.NOTHING)
+            raise Fault(faults.BLOCK if fewest else faults.NOTHING)
         for _ in range(count):
             r.put(between)
             between = b","

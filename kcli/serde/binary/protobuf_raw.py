@@ -10,9 +10,11 @@ from _json import encode_basestring
 from binascii import b2a_base64
 from struct import unpack_from
 
+from kcli.proto import faults
 from kcli.proto import protobuf_code as code
 from kcli.proto.avro_code import RATIO, ROOM
-from kcli.serde.protobuf.wire import CUT, TOO_DEEP, Payload
+from kcli.proto.faults import Fault
+from kcli.proto.plain.protobuf_tree import Payload
 from kcli.serde.schemas.payloads import PayloadReader, Unreadable
 
 WORK = 64
@@ -21,9 +23,12 @@ WORK = 64
 
 class RawReader(PayloadReader):
     def json(self, data: bytes) -> bytes:
-        text = _Raw(len(data)).message(data, 0)
+        try:
+            text = _Raw(len(data)).message(data, 0)
+        except Fault as fault:
+            raise Unreadable(str(fault)) from None
         if len(text) > ROOM + RATIO * len(data):
-            raise Unreadable("its JSON would be larger than 16 MiB and 256 times the payload")
+            raise Unreadable(faults.FAULTS[faults.LARGE])
         return text.encode()
 
 
@@ -32,9 +37,9 @@ class _Raw:
         self._left = 4096 + WORK * size
 
     def message(self, data: bytes, depth: int) -> str:
-        """Raises Unreadable."""
+        """Raises Fault and Unreadable."""
         if depth > code.DEEPEST:
-            raise Unreadable(TOO_DEEP)
+            raise Fault(faults.NESTED)
         self._left -= len(data)
         if self._left < 0:
             raise Unreadable("it has too many messages within one another")
@@ -43,21 +48,21 @@ class _Raw:
 
     def _fields(self, payload: Payload, group: int, depth: int) -> str:
         if depth > code.DEEPEST:
-            raise Unreadable(TOO_DEEP)
+            raise Fault(faults.NESTED)
         found: dict[int, list[str]] = {}
         end = len(payload.data)
         while payload.at < end:
             tag = payload.varint(end)
             number, wire = tag >> 3, tag & 7
             if not 1 <= number <= code.LARGEST_NUMBER:
-                raise Unreadable("a field has a number that Protobuf does not have")
+                raise Fault(faults.NUMBER)
             if wire == code.END:
                 if number != group:
-                    raise Unreadable("a group ends that did not begin")
+                    raise Fault(faults.GROUP)
                 return _shown(found)
             found.setdefault(number, []).append(self._value(payload, wire, number, depth))
         if group:
-            raise Unreadable(CUT)
+            raise Fault(faults.CUT)
         return _shown(found)
 
     def _value(self, payload: Payload, wire: int, number: int, depth: int) -> str:
@@ -67,16 +72,16 @@ class _Raw:
         if wire in (code.EIGHT, code.FOUR):
             size = 8 if wire == code.EIGHT else 4
             if end - payload.at < size:
-                raise Unreadable(CUT)
+                raise Fault(faults.CUT)
             payload.at += size
             return str(unpack_from("<Q" if size == 8 else "<I", payload.data, payload.at - size)[0])
         if wire == code.START:
             return self._fields(payload, number, depth + 1)
         if wire != code.LENGTH:
-            raise Unreadable("a field has a wire type that Protobuf does not have")
+            raise Fault(faults.WIRE)
         length = payload.varint(end)
         if length > end - payload.at:
-            raise Unreadable(CUT)
+            raise Fault(faults.CUT)
         start, payload.at = payload.at, payload.at + length
         return self._bytes(payload.data[start : payload.at], depth)
 
@@ -89,7 +94,7 @@ class _Raw:
             return encode_basestring(text)
         try:
             return self.message(data, depth + 1)
-        except Unreadable:
+        except (Fault, Unreadable):
             return f'{{"base64":"{b2a_base64(data, newline=False).decode()}"}}'
 
 

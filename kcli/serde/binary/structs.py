@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 
+from kcli.proto.protobuf_code import camel
 from kcli.proto.schema import Struct
-from kcli.serde.protobuf.schema.types import camel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

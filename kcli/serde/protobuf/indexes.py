@@ -7,10 +7,11 @@ A single 0 means the first message of the file; `02 00` says the same and is nev
 from __future__ import annotations
 
 from kcli.errors import DecodeError
+from kcli.proto.faults import FAULTS, FEW_INDEXES, INDEXES
+from kcli.proto.plain.protobuf_tree import Payload
+from kcli.proto.protobuf_code import MOST_INDEXES
 from kcli.proto.varint import encode_varint, read_varint
 from kcli.serde.schemas.payloads import Unreadable
-
-MOST = 64
 
 
 def read_indexes(data: bytes) -> tuple[tuple[int, ...], int]:
@@ -18,16 +19,21 @@ def read_indexes(data: bytes) -> tuple[tuple[int, ...], int]:
     try:
         count, at = read_varint(data, 0)
         path = []
-        if not 0 <= count <= MOST:
-            raise Unreadable("its message indexes are not Confluent's")
+        if not 0 <= count <= MOST_INDEXES:
+            raise Unreadable(FAULTS[INDEXES])
         for _ in range(count):
             index, at = read_varint(data, at)
             if index < 0:
-                raise Unreadable("its message indexes are not Confluent's")
+                raise Unreadable(FAULTS[INDEXES])
             path.append(index)
     except (IndexError, DecodeError):
-        raise Unreadable("the payload ends before its message indexes do") from None
+        raise Unreadable(FAULTS[FEW_INDEXES]) from None
     return tuple(path) or (0,), at
+
+
+def read_number(data: bytes) -> int:
+    """AWS Glue's number of a message. Raises Fault."""
+    return Payload(data).varint(len(data))
 
 
 def write_indexes(path: tuple[int, ...]) -> bytes:

@@ -6,8 +6,9 @@ import re
 from datetime import date
 
 from kcli.proto import protobuf_code as code
+from kcli.proto.protobuf_code import FIRST, LAST, LONGEST_DURATION, NANOS
 from kcli.serde.avro.exact import BadValue, shown
-from kcli.serde.protobuf.known_json import FIRST, LAST, LONGEST_DURATION, NANOS, WRAPPERS
+from kcli.serde.protobuf.program import WRAPPERS
 from kcli.serde.protobuf.scalars import ENCODE, is_zero, varint
 from kcli.serde.protobuf.schema.types import Message
 

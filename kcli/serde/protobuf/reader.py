@@ -5,15 +5,16 @@ from __future__ import annotations
 from base64 import b64decode
 from binascii import Error as Base64Error
 
+from kcli.proto import core
+from kcli.proto import protobuf_code as code
+from kcli.proto.faults import FAULTS, NO_MESSAGE, Fault
 from kcli.schemas import SchemaRefused
-from kcli.serde.protobuf.indexes import read_indexes, read_name
-from kcli.serde.protobuf.known_json import KNOWN
+from kcli.serde.protobuf.indexes import read_indexes, read_name, read_number
+from kcli.serde.protobuf.program import Program
 from kcli.serde.protobuf.schema.pool import Pool
 from kcli.serde.protobuf.schema.text import TextFile
 from kcli.serde.protobuf.schema.tokens import refuse
 from kcli.serde.protobuf.schema.types import Message, message_at
-from kcli.serde.protobuf.show import Shown
-from kcli.serde.protobuf.wire import Payload
 from kcli.serde.schemas.payloads import PayloadReader, Unreadable
 
 TYPE_CHECKING = False
@@ -38,6 +39,13 @@ class ProtobufSchema:
             _file(referred, pool)
         self.messages = _file(text, pool)
         self.types: dict[str, Message | Enum] = pool.types
+        self._programs: dict[bool, Program] = {}
+
+    def program(self, *, camel: bool = False) -> Program:
+        """The schema as a program of the record core."""
+        if camel not in self._programs:
+            self._programs[camel] = Program(self.messages, self.types, camel=camel)
+        return self._programs[camel]
 
     def message(self, name: str) -> Message:
         """A message of any file by its full name, or one of its own file by its last name; "" is the first. Raises
@@ -81,45 +89,54 @@ class ProtobufSchema:
 
 
 class ProtobufReader(PayloadReader):
-    """Reads payloads of one message. `unknown` counts the fields that the schema does not have."""
+    """Reads payloads of a schema, behind what `front` says: nothing before those of `message`, Confluent's indexes, or
+    AWS Glue's number. The record core does it (`core`)."""
 
-    def __init__(self, schema: ProtobufSchema, message: Message, *, camel: bool = False) -> None:
-        self._types = schema.types
-        self._message = message
+    def __init__(
+        self, schema: ProtobufSchema, message: Message | None = None, *, camel: bool = False, front: int = code.BARE
+    ) -> None:
+        self._schema = schema
         self._camel = camel
-        self.unknown = 0
+        program = schema.program(camel=camel)
+        if front == code.BARE:
+            assert message is not None
+            number = program.numbers[id(message)]
+            self.core = core.ProtobufReader(program.code, program.texts, program.names, front, lambda *_: number)
+        else:
+            self.core = core.ProtobufReader(program.code, program.texts, program.names, front, self._find)
+
+    @property
+    def unknown(self) -> int:
+        """How many fields were read that the schema does not have."""
+        return int(self.core.unknown)
 
     def json(self, data: bytes) -> bytes:
-        payload = Payload(data)
-        shown = Shown(len(data), self._types, KNOWN, camel=self._camel)
-        shown.message(self._message, payload.tree(self._message), 0)
-        self.unknown += payload.unknown
-        return shown.text()
+        try:
+            return bytes(self.core.json(data))
+        except Fault as fault:
+            raise Unreadable(self.reason(fault.number, data)) from None
+
+    def reason(self, fault: int, data: bytes) -> str:
+        """Why a payload could not be read."""
+        return FAULTS[fault]
+
+    def _find(self, front: bytes, form: int) -> int:
+        """The number of the message that these bytes mean, for the record core."""
+        found = self._message(front, form)
+        return found if isinstance(found, int) else self._schema.program(camel=self._camel).numbers[id(found)]
+
+    def _message(self, front: bytes, form: int) -> Message | int:
+        return code.UNKNOWN
 
 
-class IndexedReader(PayloadReader):
+class IndexedReader(ProtobufReader):
     """Reads payloads behind Confluent's message indexes, or behind the message's name, as Apicurio's serializer writes
     it: a delimited `Ref {string name = 1}`."""
 
     def __init__(self, schema: ProtobufSchema, *, camel: bool = False) -> None:
         """Raises SchemaRefused for a schema without a message."""
         schema.message("")
-        self._schema = schema
-        self._camel = camel
-        self._readers: dict[tuple[int, ...], ProtobufReader] = {}
-
-    def json(self, data: bytes) -> bytes:
-        named = read_name(data)
-        try:
-            path, size = read_indexes(data)
-            return self.reader(path).json(data[size:])
-        except Unreadable:
-            if named is None:
-                raise
-        try:
-            return self.message(named).json(data[data[0] + 1 :])
-        except SchemaRefused as problem:
-            raise Unreadable(str(problem)) from None
+        super().__init__(schema, camel=camel, front=code.BY_INDEXES)
 
     def numbered(self) -> PayloadReader:
         """The reader of AWS Glue's payloads, which begin with the number of a message."""
@@ -127,28 +144,40 @@ class IndexedReader(PayloadReader):
 
     def named(self, indexes: bytes) -> ProtobufReader:
         """The reader for bare payloads of the message that these bytes of a header name. Raises Unreadable."""
-        return self.reader(read_indexes(indexes)[0])
+        path, _ = read_indexes(indexes)
+        message = message_at(self._schema.messages, path)
+        if message is None:
+            raise Unreadable(_no_message(path))
+        return ProtobufReader(self._schema, message, camel=self._camel)
 
     def message(self, name: str) -> ProtobufReader:
         """The reader for bare payloads of a message, by its name. Raises SchemaRefused."""
         return ProtobufReader(self._schema, self._schema.message(name), camel=self._camel)
 
-    def reader(self, path: tuple[int, ...]) -> ProtobufReader:
-        """The reader of the message that indexes name. Raises Unreadable."""
-        found = self._readers.get(path)
-        if found is None:
-            message = message_at(self._schema.messages, path)
-            if message is None:
-                raise Unreadable(f"its schema has no message with the indexes {', '.join(map(str, path))}")
-            found = self._readers[path] = ProtobufReader(self._schema, message, camel=self._camel)
-        return found
+    def reason(self, fault: int, data: bytes) -> str:
+        if fault != NO_MESSAGE:
+            return FAULTS[fault]
+        named = read_name(data)
+        if named is not None:
+            try:
+                self._schema.message(named)
+            except SchemaRefused as problem:
+                return str(problem)
+        return _no_message(read_indexes(data)[0])
 
-    @property
-    def unknown(self) -> int:
-        return sum(reader.unknown for reader in self._readers.values())
+    def _message(self, front: bytes, form: int) -> Message | int:
+        if form == code.BY_INDEXES:
+            return message_at(self._schema.messages, read_indexes(front)[0]) or code.UNKNOWN
+        named = read_name(front)
+        if named is None:
+            return code.NOT_NAMED
+        try:
+            return self._schema.message(named)
+        except SchemaRefused:
+            return code.UNKNOWN
 
 
-class NumberedReader(PayloadReader):
+class NumberedReader(ProtobufReader):
     """Reads payloads behind AWS Glue's number: an index into all messages, those within others too, by their names."""
 
     def __init__(self, schema: ProtobufSchema, *, camel: bool) -> None:
@@ -157,15 +186,21 @@ class NumberedReader(PayloadReader):
         while to_do:
             messages.append(to_do.pop())
             to_do += messages[-1].nested
-        ordered = sorted(messages, key=lambda message: message.name)
-        self._readers = [ProtobufReader(schema, message, camel=camel) for message in ordered]
+        self._ordered = sorted(messages, key=lambda message: message.name)
+        super().__init__(schema, camel=camel, front=code.BY_NUMBER)
 
-    def json(self, data: bytes) -> bytes:
-        payload = Payload(data)
-        number = payload.varint(len(data))
-        if number >= len(self._readers):
-            raise Unreadable(f"its schema has no message with the number {number}")
-        return self._readers[number].json(data[payload.at :])
+    def reason(self, fault: int, data: bytes) -> str:
+        if fault != NO_MESSAGE:
+            return FAULTS[fault]
+        return f"its schema has no message with the number {read_number(data)}"
+
+    def _message(self, front: bytes, form: int) -> Message | int:
+        number = read_number(front)
+        return self._ordered[number] if number < len(self._ordered) else code.UNKNOWN
+
+
+def _no_message(path: tuple[int, ...]) -> str:
+    return f"its schema has no message with the indexes {', '.join(map(str, path))}"
 
 
 def _shape(message: Message) -> object:

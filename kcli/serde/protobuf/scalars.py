@@ -9,8 +9,8 @@ from decimal import Decimal
 from struct import error as StructError
 
 from kcli.proto import protobuf_code as code
+from kcli.proto.plain.protobuf_tree import FIXED
 from kcli.serde.avro.exact import BadValue, Written, shown
-from kcli.serde.protobuf.wire import FIXED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

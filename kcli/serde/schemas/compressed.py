@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import zlib
 
-from kcli.proto import core
-from kcli.proto.avro_code import FAULTS
+from kcli.proto.faults import Fault
 from kcli.serde.schemas.payloads import PayloadReader, Unreadable
 
 TYPE_CHECKING = False
@@ -37,12 +36,7 @@ class CompressedReader(PayloadReader):
 
 def read_one(reader: Reader, payload: bytes) -> bytes:
     """The JSON of one payload by any reader. Raises Unreadable."""
-    if not isinstance(reader, core.AvroReader):
-        return reader.json(payload)
-    from array import array
-
-    zero = array("i", [0])
-    spans, faults = core.avro_json(payload, zero, array("i", [len(payload)]), zero, zero, [reader])
-    if faults:
-        raise Unreadable(FAULTS[faults[0][1]])
-    return bytes(spans.data)
+    try:
+        return bytes(reader.json(payload))
+    except Fault as fault:
+        raise Unreadable(str(fault)) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 
 from kcli.proto import core
-from kcli.proto.avro_code import FAULTS
+from kcli.proto.faults import FAULTS, NO_MESSAGE
 from kcli.schemas import JSON, PROTOBUF
 from kcli.serde.schemas.payloads import AS_IT_IS, read_payloads
 
@@ -68,17 +68,30 @@ def read_rows(
     which: array[int],
     readers: Sequence[Reader],
 ) -> tuple[Spans, list[tuple[int, str]]]:
-    """As `core.avro_json`, with readers of all kinds and the reasons as sentences."""
-    others = [None if isinstance(reader, core.AvroReader) else reader for reader in readers]
-    of_avro: Any = readers  # the rows of others name none of these
-    if others.count(None) == len(others):
-        spans, faults = core.avro_json(data, starts, lengths, skips, which, of_avro)
-        return spans, [(row, FAULTS[fault]) for row, fault in faults]
-    avro = array("i", [AS_IT_IS if number >= 0 and others[number] is not None else number for number in which])
-    done, said = None, []
-    if max(avro, default=AS_IT_IS) > AS_IT_IS:
-        done, found = core.avro_json(data, starts, lengths, skips, avro, of_avro)
-        said = [(row, FAULTS[fault]) for row, fault in found]
-    chosen = [others[number] if number >= 0 else None for number in which]
+    """As `core.payload_json`, with readers of all kinds and the reasons as sentences."""
+    cores: list[Any] = [
+        reader if isinstance(reader, core.AvroReader) else getattr(reader, "core", None) for reader in readers
+    ]
+    others = None in cores
+    in_core = (
+        array("i", [AS_IT_IS if number >= 0 and cores[number] is None else number for number in which])
+        if others
+        else which
+    )
+    done, said = None, list[tuple[int, str]]()
+    if not others or max(in_core, default=AS_IT_IS) > AS_IT_IS:
+        done, faults = core.payload_json(data, starts, lengths, skips, in_core, cores)
+        said = [
+            (row, _reason(readers[which[row]], fault, data, starts[row] + skips[row], starts[row] + lengths[row]))
+            for row, fault in faults
+        ]
+        if not others:
+            return done, said
+    chosen: list[Any] = [readers[number] if number >= 0 and cores[number] is None else None for number in which]
     spans, more = read_payloads(data, starts, lengths, skips, chosen, done)
     return spans, said + more
+
+
+def _reason(reader: Any, fault: int, data: Buffer, start: int, stop: int) -> str:
+    """The words of a fault; a message that a schema does not have is named."""
+    return str(reader.reason(fault, bytes(data[start:stop]))) if fault == NO_MESSAGE else FAULTS[fault]

@@ -121,7 +121,7 @@ def run(core: ModuleType, program: tuple[array[int], list[bytes]], payloads: tup
     # what lies behind the last byte is not ours (see test_records_bounds)
     column = memoryview(array("B", data)[:])
     reader = core.AvroReader(*program)
-    spans, faults = core.avro_json(column, starts, lengths, array("i", [0] * rows), array("i", [0] * rows), [reader])
+    spans, faults = core.payload_json(column, starts, lengths, array("i", [0] * rows), array("i", [0] * rows), [reader])
     ends = memoryview(bytes(spans.ends)).cast("i")
     cells: list[str | int] = []
     for row in range(rows):

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kcli.proto import avro_code
+from kcli.proto.faults import FAULTS
 from tests.each import each
 from tests.proto.record_cores import CORES
 from tests.serde.avro.samples import read, same, schemas, shown, values, written
@@ -25,7 +25,7 @@ def test_what_fastavro_writes_is_read_as_json(core: ModuleType, data: st.DataObj
         return
     value = data.draw(values(schema))
     (text,) = read(core, schema, written(schema, value))
-    assert isinstance(text, str), avro_code.FAULTS[int(text)]
+    assert isinstance(text, str), FAULTS[int(text)]
     assert same(schema, json.loads(text), shown(schema, value))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import fastavro
 import pytest
 
-from kcli.proto import avro_code as op
+from kcli.proto import faults
 from kcli.schemas import SchemaRefused
 from tests.each import each
 from tests.proto.record_cores import CORES
@@ -106,14 +106,14 @@ def test_defaults_are_written_as_values_are(core: ModuleType, type: Any, default
 
 @core
 def test_a_branch_and_a_symbol_that_the_reader_has_not_are_faults_of_the_value(core: ModuleType) -> None:
-    assert read(core, ["null", "string"], b"\0", b"\2\2x", reader="null") == ["null", op.REFUSED]
-    assert read(core, E2, b"\0", b"\2", reader={**E2, "symbols": ["A"]}) == ['"A"', op.REFUSED]
+    assert read(core, ["null", "string"], b"\0", b"\2\2x", reader="null") == ["null", faults.REFUSED]
+    assert read(core, E2, b"\0", b"\2", reader={**E2, "symbols": ["A"]}) == ['"A"', faults.REFUSED]
 
 
 @core
 def test_a_field_that_the_reader_leaves_out_is_checked_and_its_faults_count(core: ModuleType) -> None:
     writer, reader = record(field("gone", "string"), field("a", "int")), record(field("a", "int"))
-    assert read(core, writer, b"\2x\2", b"\2\xff\2", b"\4x", reader=reader) == ['{"a":1}', op.TEXT, op.CUT]
+    assert read(core, writer, b"\2x\2", b"\2\xff\2", b"\4x", reader=reader) == ['{"a":1}', faults.TEXT, faults.CUT]
 
 
 @each(

@@ -19,6 +19,12 @@ from grpc_tools import protoc
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
+from kcli.proto import protobuf_code
+from kcli.proto.faults import FAULTS, Fault
+from kcli.serde.protobuf.reader import ProtobufSchema
+from kcli.serde.schemas.payloads import Unreadable
+from tests.proto.record_cores import CORES
+
 ORDER = """
 syntax = "proto3";
 package shop;
@@ -119,6 +125,29 @@ def serialized(*files: str) -> str:
 
 def type_of(name: str, *files: str) -> Any:
     return GetMessageClass(pool(*files).FindMessageTypeByName(name))
+
+
+def readers(schema: ProtobufSchema, name: str = "", *, camel: bool = False) -> list[Any]:
+    """A reader of each record core for bare payloads of a message."""
+    program = schema.program(camel=camel)
+    number = program.numbers[id(schema.message(name))]
+    made = program.code, program.texts, program.names, protobuf_code.BARE
+    return [core.ProtobufReader(*made, lambda *_: number) for core in CORES]
+
+
+def our_json(schema: ProtobufSchema, data: bytes, name: str = "", *, camel: bool = False) -> Any:
+    """A payload as both record cores show it, to the byte. Raises Unreadable, for which they have the same reason."""
+    found: list[bytes | int] = []
+    for reader in readers(schema, name, camel=camel):
+        try:
+            found.append(reader.json(data))
+        except Fault as fault:
+            found.append(fault.number)
+        found.append(reader.unknown)
+    assert found == found[:2] * len(CORES), (found, data)
+    if isinstance(found[0], int):
+        raise Unreadable(FAULTS[found[0]])
+    return json.loads(found[0])
 
 
 def their_json(message: Message, *files: str, camel: bool = False) -> Any:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import time
+from array import array
+from base64 import b64encode
 from typing import Any
 
 import pytest
+from google.protobuf import descriptor_pb2
 
-from kcli.serde.protobuf.reader import ProtobufReader, ProtobufSchema
+from kcli.proto import protobuf_code as code
+from kcli.proto.faults import CUT, FAULTS, FEW_INDEXES, INDEXES, NO_MESSAGE, VARINT, Fault
+from kcli.serde.protobuf.reader import IndexedReader, NumberedReader, ProtobufSchema
 from kcli.serde.schemas.payloads import Unreadable
 from tests.each import each
+from tests.proto.record_cores import CORES
+from tests.serde.protobuf.samples import our_json, readers
 
 TEXT = """
 syntax = "proto3";
@@ -27,7 +33,7 @@ SECONDS = 5.0  # of CPU, for what must take milliseconds
 
 
 def read(data: bytes) -> Any:
-    return json.loads(ProtobufReader(SCHEMA, SCHEMA.messages[0]).json(data))
+    return our_json(SCHEMA, data)
 
 
 def nested(tag: int, depth: int) -> bytes:
@@ -150,7 +156,87 @@ def _entries(count: int) -> list[bytes]:
     return [b"\x0a\4%04d" % n + b"\x12\2\x50\1" for n in range(min(count, 9999))]
 
 
+@each(
+    ("data", "shown"),
+    [
+        (b"\0\x08\7", '{"i":7}'),
+        (b"\2\0\x08\7", '{"i":7}'),
+        (b"\2\2\x08\7", '{"n":7}'),
+        (b"\x80\0\x08\7", '{"i":7}'),
+        (b"\4\x0a\2p.\x08", FAULTS[NO_MESSAGE]),
+        (b"\5\x0a\3p.N\x08\7", '{"n":7}'),
+        (b"\5\x0a\3p.O\x08\7", FAULTS[NO_MESSAGE]),
+        (b"\5\x0a\3p-N\x08\7", FAULTS[INDEXES]),
+        (b"\2\4\x08\7", FAULTS[NO_MESSAGE]),
+        (b"\2", FAULTS[FEW_INDEXES]),
+        (b"", FAULTS[FEW_INDEXES]),
+        (b"\x82\1" + bytes(65), FAULTS[INDEXES]),
+        (b"\1", FAULTS[INDEXES]),
+        (b"\0\x08", FAULTS[CUT]),
+    ],
+)
+def test_what_is_before_a_payload(data: bytes, shown: str) -> None:
+    """Confluent's indexes, or a name as Apicurio's serializer writes it."""
+    schema = ProtobufSchema('syntax = "proto3"; package p; message M { int32 i = 1; } message N { int32 n = 1; }')
+    assert in_all_cores(schema, code.BY_INDEXES, IndexedReader(schema)._find, data) == shown
+
+
+@each(
+    ("data", "shown"),
+    [(b"\0\x08\7", '{"a":7}'), (b"\1\x08\7", '{"z":7}'), (b"\2", FAULTS[NO_MESSAGE]), (b"\x80", FAULTS[CUT]),
+     (b"\xff" * 12, FAULTS[VARINT]), (b"\x81\0", "{}")],
+)  # fmt: skip
+def test_glues_number_of_a_message(data: bytes, shown: str) -> None:
+    schema = ProtobufSchema('syntax = "proto3"; message Z { int32 z = 1; } message A { int32 a = 1; }')
+    assert in_all_cores(schema, code.BY_NUMBER, NumberedReader(schema, camel=False)._find, data) == shown
+
+
+def in_all_cores(schema: ProtobufSchema, front: int, find: Any, data: bytes) -> str:
+    """What the record cores make of a payload, alone and as a row of a column."""
+    program = schema.program()
+    found = set[str]()
+    for core in CORES:
+        reader = core.ProtobufReader(program.code, program.texts, program.names, front, find)
+        try:
+            found.add(reader.json(data).decode())
+        except Fault as fault:
+            found.add(str(fault))
+        column = memoryview(array("B", b"x" + data)[:])
+        one, zero = array("i", [1]), array("i", [0])
+        spans, faults = core.payload_json(column, one, array("i", [len(data)]), zero, zero, [reader])
+        found.add(FAULTS[faults[0][1]] if faults else bytes(spans.data).decode())
+        assert bytes(spans.data) == data or not faults
+    (shown,) = found
+    return shown
+
+
+def test_a_message_is_not_googles_by_its_name_alone() -> None:
+    """A schema may declare a google.protobuf.Timestamp of its own, with other fields."""
+    for name, field in (("Timestamp", "string seconds"), ("Struct", "int32 fields"), ("Value", "int32 null_value"),
+                        ("ListValue", "int32 values"), ("Any", "bytes type_url"), ("Int64Value", "string value"),
+                        ("FieldMask", "string paths")):  # fmt: skip
+        schema = ProtobufSchema(f'syntax = "proto3"; package google.protobuf; message {name} {{ {field} = 1; }}')
+        assert our_json(schema, b"\x0a\1x" if "int32" not in field else b"\x08\1", name)
+
+
+@each("entry", ["", "\x0a\3key\x18\1 \1(\x01"])
+def test_the_entry_of_a_map_without_a_key_or_a_value_is_a_message(entry: str) -> None:
+    """A descriptor may say anything."""
+    file = descriptor_pb2.FileDescriptorProto(name="x.proto", syntax="proto3")
+    message = file.message_type.add(name="M")
+    message.nested_type.add(name="E").options.map_entry = True
+    if entry:
+        message.nested_type[0].field.add(name="key", number=1, label=1, type=1)
+        message.nested_type[0].field.add(name="value", number=2, label=1, type=5)
+    message.field.add(name="m", number=1, label=3, type=11, type_name=".M.E")
+    message.field.add(name="g", number=2, label=1, type=10)
+    message.field.add(name="n", number=3, label=1, type=11)
+    message.field.add(name="e", number=4, label=1, type=14)
+    schema = ProtobufSchema(b64encode(file.SerializeToString()).decode())
+    assert our_json(schema, b"\x0a\0\x1a\1x\x20\5", "M") == {"m": [{}], "n": "eA==", "e": 5}
+
+
 def test_fields_that_the_schema_does_not_have_are_counted() -> None:
-    reader = ProtobufReader(SCHEMA, SCHEMA.messages[0])
-    reader.json(b"\xa0\x06\1\x0d\1\0\0\0\x08\1")
-    assert reader.unknown == 2
+    for reader in readers(SCHEMA):
+        reader.json(b"\xa0\x06\1\x0d\1\0\0\0\x08\1")
+        assert reader.unknown == 2

@@ -5,18 +5,21 @@ from __future__ import annotations
 from functools import cache
 
 from kcli.proto import protobuf_code as code
+from kcli.proto.faults import Fault
+from kcli.proto.plain.protobuf_program import Program as Tables
+from kcli.proto.plain.protobuf_tree import Payload
+from kcli.serde.protobuf.program import Program
 from kcli.serde.protobuf.schema.features import EDITION, PROTO2, PROTO3
 from kcli.serde.protobuf.schema.pool import Pool
 from kcli.serde.protobuf.schema.text import LABELS, TextFile
 from kcli.serde.protobuf.schema.tokens import refuse
 from kcli.serde.protobuf.schema.types import PACKABLE, Enum, Field, Message
-from kcli.serde.protobuf.wire import Payload
-from kcli.serde.schemas.payloads import Unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kcli.proto.plain.protobuf_program import Message as Table
+    from kcli.proto.plain.protobuf_tree import Tree
     from kcli.serde.protobuf.schema.features import Features
-    from kcli.serde.protobuf.wire import Tree
 
 _FEATURES = (
     (1, "presence", ("", "EXPLICIT", "IMPLICIT", "LEGACY_REQUIRED")),
@@ -30,10 +33,12 @@ FILE, MESSAGE, FIELD, ENUM = 50, 12, 21, 7
 
 
 @cache
-def _file_type() -> Message:
+def _file_type() -> Table:
     from kcli.serde.protobuf.schema.known_types import DESCRIPTOR
 
-    return TextFile(DESCRIPTOR, Pool()).messages[0]
+    file = TextFile(DESCRIPTOR, Pool()).messages[0]
+    program = Program([file], {}, camel=False)
+    return Tables(program.code, program.texts, program.names).messages[program.numbers[id(file)]]
 
 
 class DescriptorFile:
@@ -43,7 +48,7 @@ class DescriptorFile:
         """Raises SchemaRefused."""
         try:
             file = Payload(data).tree(_file_type())
-        except Unreadable as problem:
+        except Fault as problem:
             raise refuse(f"its descriptor cannot be read: {problem}") from None
         self._pool = pool
         self.messages: list[Message] = []

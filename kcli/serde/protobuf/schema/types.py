@@ -38,7 +38,7 @@ class Field:
         self.number = number
         self.kind = kind
         self.label = label
-        self.json_name = json_name or camel(name)
+        self.json_name = json_name or code.camel(name)
         self.presence = False
         self.packed = False
         self.oneof = ""
@@ -65,12 +65,6 @@ class Message:
         self.entry = entry
         self.fields: dict[int, Field] = {}
         self.nested: list[Message] = []
-
-
-def camel(name: str) -> str:
-    """The name that a field has in JSON by default: `user_id` is userId."""
-    first, *rest = name.split("_")
-    return first + "".join(part[:1].upper() + part[1:] for part in rest)
 
 
 def message_at(messages: Sequence[Message], path: Sequence[int]) -> Message | None:

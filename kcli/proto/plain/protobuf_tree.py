@@ -9,21 +9,19 @@ from __future__ import annotations
 
 from struct import Struct
 
+from kcli.proto import faults
 from kcli.proto import protobuf_code as code
-from kcli.serde.protobuf.schema.types import Enum, Message
-from kcli.serde.schemas.payloads import Unreadable
+from kcli.proto.faults import Fault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from kcli.serde.protobuf.schema.types import Field
+    from kcli.proto.plain.protobuf_program import Field, Message
 
     Tree = dict[int, Any]
 
-CUT = "the payload ends in the middle of a value"
-TOO_DEEP = f"messages are nested more than {code.DEEPEST} deep"
 _WIDE, _SHORT = 1 << 64, 1 << 32
 
 
@@ -72,7 +70,7 @@ class Payload:
         self.unknown = 0
 
     def tree(self, message: Message) -> Tree:
-        """All of it as a message. Raises Unreadable."""
+        """All of it as a message. Raises Fault."""
         tree: Tree = {}
         self._message(message, tree, len(self.data), 0, 0)
         return tree
@@ -81,47 +79,47 @@ class Payload:
         value = 0
         for shift in range(0, 70, 7):
             if self.at >= end:
-                raise Unreadable(CUT)
+                raise Fault(faults.CUT)
             byte = self.data[self.at]
             self.at += 1
             value |= (byte & 127) << shift
             if byte < 128:
                 return value & (_WIDE - 1)
-        raise Unreadable("an integer is longer than its type")
+        raise Fault(faults.VARINT)
 
     def _length(self, end: int) -> int:
         """Where a value with its length in front ends."""
         length = self.varint(end)
         if length > end - self.at:
-            raise Unreadable(CUT)
+            raise Fault(faults.CUT)
         return self.at + length
 
     def _fixed(self, size: int, end: int) -> int:
         start, self.at = self.at, self.at + size
         if self.at > end:
-            raise Unreadable(CUT)
+            raise Fault(faults.CUT)
         return start
 
     def _message(self, message: Message, tree: Tree, end: int, group: int, depth: int) -> None:
         """Fields into the tree, up to the end, or to the end of the group of this number."""
         if depth > code.DEEPEST:
-            raise Unreadable(TOO_DEEP)
+            raise Fault(faults.NESTED)
         fields = message.fields
         while self.at < end:
             tag = self.varint(end)
             number, wire = tag >> 3, tag & 7
             if not 1 <= number <= code.LARGEST_NUMBER:
-                raise Unreadable("a field has a number that Protobuf does not have")
+                raise Fault(faults.NUMBER)
             if wire == code.END:
                 if number != group:
-                    raise Unreadable("a group ends that did not begin")
+                    raise Fault(faults.GROUP)
                 return
             field = fields.get(number)
             if field is None or not self._take(field, message, tree, wire, end, depth):
                 self.unknown += 1
                 self._skip(wire, number, end, depth)
         if group:
-            raise Unreadable(CUT)
+            raise Fault(faults.CUT)
 
     def _take(self, field: Field, message: Message, tree: Tree, wire: int, end: int, depth: int) -> bool:
         """A field's value into the tree. False, and nothing read, for another wire type than the field has."""
@@ -131,27 +129,25 @@ class Payload:
                 return False
             self._packed(field, tree, end)
             return True
-        if field.oneof:
+        if field.message is None:
+            value = self._scalar(field, end)
+            if field.closed and value not in field.names:
+                self.unknown += 1
+                return True
+        elif field.entry:
+            self._entry(field.message, tree.setdefault(number, {}), self._length(end), depth + 1)
+            return True
+        else:
+            value = {} if field.repeated else tree.get(number, {})
+            stop, group = (end, number) if kind == code.GROUP else (self._length(end), 0)
+            self._message(field.message, value, stop, group, depth + 1)
+        if field.oneof >= 0:
             for other in [other for other in tree if other != number and message.fields[other].oneof == field.oneof]:
                 del tree[other]
-        if field.entry is not None:
-            self._entry(field.entry, tree.setdefault(number, {}), self._length(end), depth + 1)
-        elif isinstance(field.type, Message):
-            inner: Tree = {}
-            if field.repeated:
-                tree.setdefault(number, []).append(inner)
-            else:
-                inner = tree.setdefault(number, inner)
-            stop, group = (end, number) if kind == code.GROUP else (self._length(end), 0)
-            self._message(field.type, inner, stop, group, depth + 1)
+        if field.repeated:
+            tree.setdefault(number, []).append(value)
         else:
-            value = self._scalar(field, end)
-            if isinstance(field.type, Enum) and field.type.closed and value not in field.type.names:
-                self.unknown += 1
-            elif field.repeated:
-                tree.setdefault(number, []).append(value)
-            else:
-                tree[number] = value
+            tree[number] = value
         return True
 
     def _scalar(self, field: Field, end: int) -> Any:
@@ -168,12 +164,12 @@ class Payload:
         try:
             return self.data[start:stop].decode()
         except UnicodeDecodeError:
-            raise Unreadable("a string is not UTF-8") from None
+            raise Fault(faults.TEXT) from None
 
     def _packed(self, field: Field, tree: Tree, end: int) -> None:
         stop = self._length(end)
         values = tree.setdefault(field.number, [])
-        closed = field.type.names if isinstance(field.type, Enum) and field.type.closed else None
+        closed = field.names if field.closed else None
         while self.at < stop:
             value = self._scalar(field, stop)
             if closed is None or value in closed:
@@ -187,9 +183,9 @@ class Payload:
         before = self.unknown
         self._message(entry, pair, end, 0, depth)
         value = entry.fields[2]
-        if isinstance(value.type, Enum) and value.type.closed and 2 not in pair and self.unknown > before:
+        if value.closed and 2 not in pair and self.unknown > before:
             return  # a number that its enum does not have: the entry is unknown as a whole
-        empty: Any = {} if isinstance(value.type, Message) else ZERO.get(value.kind, 0)
+        empty: Any = {} if value.message is not None else ZERO.get(value.kind, 0)
         key = pair.get(1, ZERO.get(entry.fields[1].kind, 0))
         values.pop(key, None)
         values[key] = pair.get(2, empty)
@@ -209,12 +205,12 @@ class Payload:
             elif wire == code.START:
                 open_groups.append(number)
                 if depth + len(open_groups) > code.DEEPEST:
-                    raise Unreadable(TOO_DEEP)
+                    raise Fault(faults.NESTED)
             elif wire == code.END:
                 if not open_groups or open_groups.pop() != number:
-                    raise Unreadable("a group ends that did not begin")
+                    raise Fault(faults.GROUP)
             else:
-                raise Unreadable("a field has a wire type that Protobuf does not have")
+                raise Fault(faults.WIRE)
             if not open_groups:
                 return
             tag = self.varint(end)

@@ -7,37 +7,34 @@ from _json import encode_basestring
 from binascii import b2a_base64
 from math import copysign
 
+from kcli.proto import faults
 from kcli.proto import protobuf_code as code
 from kcli.proto.avro_code import RATIO, ROOM
+from kcli.proto.faults import Fault
 from kcli.proto.plain.avro_texts import double, single
-from kcli.serde.protobuf.schema.types import Enum, Message
-from kcli.serde.protobuf.wire import TOO_DEEP, ZERO
-from kcli.serde.schemas.payloads import Unreadable
+from kcli.proto.plain.protobuf_tree import ZERO
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from kcli.serde.protobuf.schema.types import Field
-    from kcli.serde.protobuf.wire import Tree
+    from kcli.proto.plain.protobuf_program import Field, Message, Program
+    from kcli.proto.plain.protobuf_tree import Tree
 
-    Show = Callable[["Shown", Tree, int], bool]
+    Show = Callable[["Shown", Message, Tree, int], bool]
     """Writes a well-known message; False, and nothing written, where it has no JSON of its own."""
 
 WIDE = frozenset((code.INT64, code.UINT64, code.FIXED64, code.SFIXED64, code.SINT64))
 
 
 class Shown:
-    """The JSON of one payload. `types` are those that an Any may hold, `known` the messages with
-    a JSON of their own; `camel` writes lowerCamelCase names."""
+    """The JSON of one payload. `program` has what an Any may hold, `known` writes the messages with a JSON of their
+    own."""
 
-    def __init__(
-        self, size: int, types: Mapping[str, Message | Enum], known: Mapping[str, Show], *, camel: bool
-    ) -> None:
-        self.types = types
+    def __init__(self, size: int, program: Program, known: Mapping[int, Show]) -> None:
+        self.program = program
         self.known = known
-        self.camel = camel
         self._out: list[str] = []
         self._left = ROOM + RATIO * size
 
@@ -45,17 +42,17 @@ class Shown:
         return "".join(self._out).encode()
 
     def put(self, text: str) -> None:
-        self._left -= len(text)
+        self._left -= len(text) if text.isascii() else len(text.encode())
         if self._left < 0:
-            raise Unreadable("its JSON would be larger than 16 MiB and 256 times the payload")
+            raise Fault(faults.LARGE)
         self._out.append(text)
 
     def message(self, message: Message, tree: Tree, depth: int) -> None:
-        """Raises Unreadable. The depth is bounded here too: an Any begins a payload of its own."""
+        """Raises Fault. The depth is bounded here too: an Any begins a payload of its own."""
         if depth > code.DEEPEST:
-            raise Unreadable(TOO_DEEP)
-        own = self.known.get(message.name)
-        if own is None or not own(self, tree, depth):
+            raise Fault(faults.NESTED)
+        own = self.known.get(message.known)
+        if own is None or not own(self, message, tree, depth):
             self.put("{")
             self.fields(message, tree, "", depth)
             self.put("}")
@@ -66,14 +63,18 @@ class Shown:
             field, value = message.fields[number], tree[number]
             if not (field.presence or value or _negative_zero(value)) or (field.repeated and not value):
                 continue
-            self.put(f"{before}{encode_basestring(field.json_name if self.camel else field.name)}:")
+            self.put(before + field.text)
             before = ","
-            if not field.repeated:
-                self.value(field, value, depth)
-            elif field.entry is not None:
-                self._map(field.entry, value, depth)
-            else:
-                self._list(field, value, depth)
+            self.held(field, value, depth)
+
+    def held(self, field: Field, value: Any, depth: int) -> None:
+        """All that a field holds."""
+        if not field.repeated:
+            self.value(field, value, depth)
+        elif field.entry and field.message is not None:
+            self._map(field.message, value, depth)
+        else:
+            self._list(field, value, depth)
 
     def _list(self, field: Field, values: list[Any], depth: int) -> None:
         before = "["
@@ -94,12 +95,10 @@ class Shown:
 
     def value(self, field: Field, value: Any, depth: int) -> None:
         """One value of a field."""
-        if isinstance(field.type, Message):
-            self.message(field.type, value, depth + 1)
-        elif isinstance(field.type, Enum):
-            name = field.type.names.get(value)
-            null = field.type.name == "google.protobuf.NullValue"
-            self.put("null" if null else str(value) if name is None else f'"{name}"')
+        if field.message is not None:
+            self.message(field.message, value, depth + 1)
+        elif field.kind == code.ENUM:
+            self.put("null" if field.null else field.names.get(value) or str(value))
         else:
             self.put(scalar(field.kind, value))
 

@@ -1,0 +1,46 @@
+"""A column of payloads as JSON, each by its reader. The twin of `compiled/payloads.pxi`."""
+
+from __future__ import annotations
+
+from kcli.proto.faults import Fault
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Sequence
+
+    from kcli.proto.buffer import Buffer
+    from kcli.proto.plain.avro import AvroReader
+    from kcli.proto.plain.protobuf import ProtobufReader
+    from kcli.proto.spans import Spans
+
+
+def payload_json(
+    data: Buffer,
+    starts: array[int],
+    lengths: array[int],
+    skips: array[int],
+    which: array[int],
+    readers: Sequence[AvroReader | ProtobufReader],
+) -> tuple[Spans, list[tuple[int, int]]]:
+    """The column with each row read by its reader, after `skips` bytes of framing. `which` is the number of the reader;
+    -1 leaves a row as it is, -2 takes the framing away.
+    Returns the new column, and (row, fault) of the rows that could not be read and stay as they were."""
+    from kcli.proto.plain.gather import spans
+
+    cells: list[bytes | None] = []
+    faults: list[tuple[int, int]] = []
+    for row, (start, length, skip, reader) in enumerate(zip(starts, lengths, skips, which, strict=True)):
+        if length < 0:
+            cells.append(None)
+            continue
+        cell = bytes(data[start : start + length])
+        if reader < -1:
+            cell = cell[skip:]
+        elif reader >= 0:
+            try:
+                cell = readers[reader].json(cell[skip:])
+            except Fault as fault:
+                faults.append((row, fault.number))
+        cells.append(cell)
+    return spans(cells), faults
