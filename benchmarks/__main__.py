@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks import broker, cases, dashboard, data, outage, report, scale
+from benchmarks import broker, cases, dashboard, data, outage, report, scale, schemas
 from benchmarks.process import Run, measure
 
 SLOW = {"kafka_python": 10}  # gets a tenth of the records, so that a run ends today; figures are per record
@@ -41,7 +41,7 @@ def main() -> int:
         held = {f"{LULL:g}": outage.outage(_long(files), LULL)} if _long(files) is not None else {}
     text = report.markdown(rows, starts, given.rounds, delays, held)
     if not given.only and not chosen:
-        text += scale.section() + dashboard.section()
+        text += scale.section() + dashboard.section() + schemas.section()
     print(text)
     if given.output and not given.only and not chosen:
         Path(given.output).write_text(text)

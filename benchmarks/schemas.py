@@ -1,0 +1,210 @@
+"""`python -m benchmarks.schemas`: records of a schema registry read as JSON, beside what Python has for it.
+
+Each record is a frame of about 72 bytes with eight fields. CPU is that of whole processes, start-up included. A million
+records are read by kcli, a tenth of them by the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from array import array
+from collections.abc import Iterator
+from typing import Any
+
+import fastavro
+from confluent_kafka import Producer
+
+from benchmarks.cases import KCLI, PEERS, PYTHON
+from benchmarks.process import Run, measure, median
+from kcli.proto import core
+from kcli.schemas import PROTOBUF, Schema
+from kcli.serde.avro.parse import parse
+from kcli.serde.avro.program import avro_reader
+from kcli.serde.schemas.writers import writer_of
+
+COUNT, SHARE, POOL = 1_000_000, 10, 5000
+FIELDS = (
+    ("id", "long", "int64"), ("customer", "string", "string"), ("quantity", "int", "int32"),
+    ("price", "double", "double"), ("paid", "boolean", "bool"), ("state", "string", "string"), ("at", "long", "int64"),
+    ("note", "string", "string"),
+)  # fmt: skip
+AVRO = json.dumps(
+    {"type": "record", "name": "Order", "fields": [{"name": name, "type": type} for name, type, _ in FIELDS]}
+)
+_LINES = (f"{type} {name} = {number};" for number, (name, _, type) in enumerate(FIELDS, 1))
+PROTO = f"syntax = 'proto3'; message Order {{ {' '.join(_LINES)} }}"
+
+
+def orders() -> list[dict[str, Any]]:
+    rng = random.Random(1)
+    return [
+        {
+            "id": 100_000_000 + n, "customer": f"customer-{rng.randrange(10_000):05}", "quantity": rng.randrange(1, 99),
+            "price": rng.randrange(1, 100_000) / 100, "paid": True, "state": rng.choice(["PAID", "SHIPPED"]),
+            "at": 1_790_000_000_000 + n, "note": rng.choice(["at the door", "ring twice!"]),
+        }
+        for n in range(POOL)
+    ]  # fmt: skip
+
+
+def avro(rows: list[dict[str, Any]]) -> list[bytes]:
+    schema, found = fastavro.parse_schema(json.loads(AVRO)), []
+    for row in rows:
+        out = io.BytesIO()
+        fastavro.schemaless_writer(out, schema, row)
+        found.append(out.getvalue())
+    return found
+
+
+def protobuf(rows: list[dict[str, Any]]) -> list[bytes]:
+    write = writer_of(Schema(text=PROTO, kind=PROTOBUF), [])  # with the indexes of the message in front
+    return [write(json.dumps(row)) for row in rows]
+
+
+@contextlib.contextmanager
+def sandbox() -> Iterator[tuple[str, str]]:
+    """The addresses of a broker and of its registry, in a process of their own."""
+    words = [KCLI, "sandbox", "--port", "0", "--registry", "--format", "json"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        said = json.loads(process.stdout.readline())
+        yield said["bootstrap"], said["registry"]
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def register(registry: str, topic: str, schema: str, suffix: str) -> int:
+    """The id of the schema of a topic's values."""
+    with tempfile.NamedTemporaryFile(suffix=suffix) as file:
+        file.write(schema.encode())
+        file.flush()
+        words = [KCLI, "registry", "register", f"{topic}-value", file.name, "--schema-registry", registry]
+        subprocess.run([*words, "--execute", "-q"], check=True, timeout=60, stdout=subprocess.DEVNULL)
+    shown = [KCLI, "registry", "list", "--schema-registry", registry, "--format", "json"]
+    rows = json.loads(subprocess.run(shown, check=True, timeout=60, capture_output=True).stdout)
+    (id,) = (row["id"] for row in rows["subjects"] if row["subject"] == f"{topic}-value")
+    return int(id)
+
+
+def fill(bootstrap: str, topic: str, payloads: list[bytes], count: int) -> None:
+    subprocess.run([KCLI, "topics", "create", topic, "-p", "1", "-b", bootstrap, "--wait"], check=True, timeout=60,
+                   stdout=subprocess.DEVNULL)  # fmt: skip
+    producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 50, "batch.size": 1 << 20})
+    for number in range(count):
+        while True:
+            try:
+                producer.produce(topic, payloads[number % len(payloads)])
+                break
+            except BufferError:
+                producer.poll(0.05)
+    producer.flush()
+
+
+def programs(bootstrap: str, registry: str) -> list[tuple[str, str, list[str], int]]:
+    """Rows: what is measured, the program, its words, and into how many parts its records are cut."""
+    ends = ["-b", bootstrap, "-o", "beginning", "-e", "-q"]
+    decoded = [*ends, "--schema-registry", registry]
+
+    def peer(name: str, topic: str) -> list[str]:
+        return [PYTHON, str(PEERS / "schemas.py"), name, bootstrap, topic, registry]
+
+    return [
+        ("Avro, as it is stored", "kcli", [KCLI, "consume", "avro", *ends], 1),
+        ("Avro as JSON", "kcli", [KCLI, "consume", "avro", *decoded], 1),
+        ("Avro as JSON", "fastavro", peer("fastavro", "avro-part"), SHARE),
+        ("Avro as JSON", "confluent-kafka's AvroDeserializer", peer("confluent", "avro-part"), SHARE),
+        ("Protobuf as JSON", "kcli", [KCLI, "consume", "protobuf", *decoded], 1),
+        ("Protobuf as JSON", "protobuf's MessageToDict", peer("google", "protobuf-part"), SHARE),
+    ]
+
+
+def starts(bootstrap: str, registry: str) -> dict[str, list[str]]:
+    """Ten records, with the schema in the disk cache after the first run."""
+    ends = ["-b", bootstrap, "-o", "beginning", "-e", "-q"]
+    return {
+        "consume, 10 records as they are": [KCLI, "consume", "avro-ten", *ends],
+        "consume, 10 records of Avro": [KCLI, "consume", "avro-ten", *ends, "--schema-registry", registry],
+        "consume, 10 records of Protobuf": [KCLI, "consume", "protobuf-ten", *ends, "--schema-registry", registry],
+    }
+
+
+def arrow(payloads: list[bytes]) -> float:
+    """µs a record of a column of Avro as the JSON column of an Arrow array; there are no typed columns yet."""
+    many = payloads * (200_000 // len(payloads))
+    reader, starts, size = avro_reader(parse(AVRO)), array("i"), 0
+    for payload in many:
+        starts.append(size)
+        size += len(payload)
+    zero, data = array("i", [0]) * len(many), b"".join(many)
+    lengths = array("i", map(len, many))
+    took = []
+    for _ in range(5):
+        began = time.thread_time()
+        core.payload_json(data, starts, lengths, zero, zero, [reader])
+        took.append(time.thread_time() - began)
+    return median(took) / len(many) * 1e6
+
+
+def section(count: int = COUNT, rounds: int = 3) -> str:
+    """Its part of the page."""
+    rows = orders()
+    kinds = (("avro", AVRO, ".avsc", avro(rows)), ("protobuf", PROTO, ".proto", protobuf(rows)))
+    found: dict[tuple[str, str], list[tuple[Run, int]]] = {}
+    begun: dict[str, list[Run]] = {}
+    with sandbox() as (bootstrap, registry):
+        for topic, schema, suffix, payloads in kinds:
+            id = register(registry, topic, schema, suffix)
+            front = b"\0" + id.to_bytes(4, "big")
+            framed = [front + payload for payload in payloads]
+            for name, size in ((topic, count), (f"{topic}-part", count // SHARE), (f"{topic}-ten", 10)):
+                fill(bootstrap, name, framed, size)
+        for turn in range(rounds + 1):  # the first is a warm-up
+            for row, program, words, share in programs(bootstrap, registry):
+                run = measure(words)
+                if turn:
+                    found.setdefault((row, program), []).append((run, count // share))
+            for name, words in starts(bootstrap, registry).items():
+                several = [measure(words) for _ in range(3)]
+                if turn:
+                    begun.setdefault(name, []).extend(several)
+    return _page(found, begun, arrow(kinds[0][3]), len(kinds[0][3][0]) + 5)
+
+
+def _page(
+    found: dict[tuple[str, str], list[tuple[Run, int]]], begun: dict[str, list[Run]], column: float, size: int
+) -> str:
+    out = [f"\n## Records of a schema registry, {size} bytes with eight fields\n", "| | program | CPU µs a record |",
+           "|---|---|---:|"]  # fmt: skip
+    for (row, program), runs in found.items():
+        out.append(f"| {row} | {program} | {median([run.cpu / count * 1e6 for run, count in runs]):.2f} |")
+    out.append(f"| Avro as an Arrow column of JSON, no process around it | kcli | {column:.2f} |")
+    out += ["", "kcli has no typed Arrow columns of Avro.", "", "| start-up | CPU ms | more than as they are |",
+            "|---|---:|---:|"]  # fmt: skip
+    plain = median([run.cpu for run in next(iter(begun.values()))])
+    for name, runs in begun.items():
+        cpu = median([run.cpu for run in runs])
+        out.append(f"| {name} | {cpu * 1000:.0f} | {(cpu - plain) * 1000:.0f} |")
+    return "\n".join(out) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--records", type=int, default=COUNT)
+    parser.add_argument("--rounds", type=int, default=3)
+    given = parser.parse_args()
+    print(section(given.records, given.rounds))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
