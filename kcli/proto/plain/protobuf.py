@@ -81,7 +81,7 @@ def _indexes(data: bytes) -> int:
 
 def _name(data: bytes) -> int:
     """How many bytes a message's name takes, as Apicurio's serializer writes it: its size, then field 1 with it. 0
-    where there is none."""
+    if the bytes are something else."""
     if len(data) < 4 or data[0] > 127 or data[1] != 0x0A or data[2] != data[0] - 2 or len(data) <= data[0]:
         return 0
     return data[0] + 1
