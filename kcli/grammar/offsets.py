@@ -74,6 +74,18 @@ def parse_range(texts: list[str], now: int) -> Range:
     return span
 
 
+def one_place(text: str, now: int, option: str = "") -> Bound:
+    """One place in a log: 4711, -1000 (before the end), +10 (after the start), @TIME, end. `option` begins the sentence
+    of the error. Raises UsageError."""
+    try:
+        range = parse_range([text], now)
+    except UsageError:  # which speaks of -o and of ranges
+        range = Range()
+    if range.start is None or range.stop is not None or range.start.kind == "stored":
+        raise UsageError(f"{option}{text}: one place, such as 4711, -1000, @-7d or end")
+    return range.start
+
+
 def _parse(text: str, now: int) -> Range:
     if text[:1].isdigit() and "=" in text:
         return Range(starts=_starts(text, now))

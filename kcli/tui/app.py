@@ -226,12 +226,7 @@ class Dashboard(App[int]):
         self.notify(command, title="Copied", markup=False)
 
     def action_produce(self) -> None:
-        page = self._front
-        if page.refused("producing"):
-            return
-        from kcli.tui.dialogs.produce import Produce
-
-        self.push_screen(Produce(self.session, page.topic_here))
+        self._front.produce(self._front.topic_here)
 
     def action_save(self) -> None:
         from kcli.tui.actions.saving import save

@@ -84,7 +84,7 @@ async def test_what_goes_wrong_is_one_sentence_and_nothing_is_sent(world: World)
     async with world.open() as pilot:
         screen = await form(pilot, "")
         await pilot.press("ctrl+s")
-        await shows(pilot, "to which topic?")
+        await shows(pilot, "topic: a record needs one")
         screen.query_one("#topic", Input).value = "orders"
         screen.query_one("#partition", Input).value = "99"
         await pilot.press("ctrl+s")

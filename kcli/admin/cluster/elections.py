@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from kcli import codes
 from kcli.admin.reassign.reassignments import MOST, about
+from kcli.admin.topics.topics import Partition
 from kcli.asking.controller import ask_controller
 from kcli.asking.fan_out import pieces
 from kcli.errors import BrokerError, KcliError
@@ -13,6 +14,19 @@ from kcli.model import Cluster, TopicPartition
 from kcli.proto.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 
 PREFERRED, UNCLEAN = 0, 1
+
+
+def is_preferred(partition: Partition) -> bool:
+    """Whether the first of the replicas, which is the preferred one, leads."""
+    return bool(partition.replicas) and partition.leader == partition.replicas[0]
+
+
+def why_not_preferred(partition: Partition) -> str:
+    """Why the preferred replica cannot lead now."""
+    if partition.replicas and partition.replicas[0] in partition.offline:
+        return f"broker {partition.replicas[0]} is offline"
+    in_sync = bool(partition.replicas) and partition.replicas[0] in partition.isr
+    return "" if in_sync else "the preferred replica is not in sync"
 
 
 async def elect_leaders(

@@ -13,6 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kcli.asking.offsets import LogOffset
+    from kcli.grammar.bound import Bound
     from kcli.model import Broker, Cluster
 
 
@@ -37,3 +39,18 @@ async def delete_records(
         return results
 
     return await gather(before, Leaders(cluster), ask, patience=patience)
+
+
+def new_start(where: Bound, ends: tuple[int, int], written: LogOffset | None) -> tuple[int, str]:
+    """Where a log of these ends (start, end) begins when the records before a place are deleted, and a note where the
+    place is past the end; `written` is what was found for a time."""
+    start, end = ends
+    wanted = {
+        "earliest": start,
+        "latest": end,
+        "offset": where.value,
+        "relative": end - where.value,
+        "from_start": start + where.value,
+        "time": written.offset if written is not None and written.offset >= 0 else end,
+    }[where.kind]
+    return min(max(wanted, start), end), f"clamped: {wanted} is past the log's end" if wanted > end else ""

@@ -11,7 +11,7 @@ import time
 from kcli.admin.storage.log_dirs import log_dirs
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.asking.fan_out import good
-from kcli.asking.offsets import EARLIEST, LATEST, MAX_TIMESTAMP, list_offsets
+from kcli.asking.offsets import EARLIEST, LATEST, MAX_TIMESTAMP, LogOffset, list_offsets
 from kcli.errors import KcliError
 from kcli.model import TopicPartition
 from kcli.values import Value, field
@@ -20,7 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.asking.offsets import LogOffset
     from kcli.model import Cluster
 
 
@@ -122,3 +121,21 @@ async def last_writes(cluster: Cluster, topics: list[Topic]) -> dict[str, float]
         if offset.timestamp >= 0:
             times[at.topic] = max(times.get(at.topic, 0.0), offset.timestamp / 1000)
     return times
+
+
+async def spans(cluster: Cluster, topics: dict[str, Topic]) -> dict[str, int | None]:
+    """How many offsets the logs of each topic have; None where one of them is not known: a part would be less than
+    what goes."""
+    partitions = [TopicPartition(p.topic, p.partition) for topic in topics.values() for p in topic.partitions]
+    starts, ends = await asyncio.gather(
+        list_offsets(cluster, dict.fromkeys(partitions, EARLIEST), patience=1.0),
+        list_offsets(cluster, dict.fromkeys(partitions, LATEST), patience=1.0),
+    )
+    found: dict[str, int | None] = {}
+    for at in partitions:
+        start, end, known = starts[at], ends[at], found.get(at.topic, 0)
+        if known is None or not isinstance(start, LogOffset) or not isinstance(end, LogOffset):
+            found[at.topic] = None
+        else:
+            found[at.topic] = known + end.offset - start.offset
+    return found

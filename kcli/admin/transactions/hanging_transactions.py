@@ -151,3 +151,13 @@ async def abort(
 
     (done,) = (await gather([at], Leaders(cluster), ask, patience=patience)).values()
     return done
+
+
+async def still_open(cluster: Cluster, at: TopicPartition, producer: ProducerState) -> KcliError | None:
+    """The error where the partition still has the transaction after an abort. None also where that is unknown: the
+    marker was accepted."""
+    states = (await describe_producers(cluster, [at]))[at]
+    if isinstance(states, KcliError):
+        return None
+    same = [state for state in states if state.producer_id == producer.producer_id and state.open_since is not None]
+    return KcliError("the broker accepted the marker, and the transaction is still open") if same else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from kcli.client import Client
 from kcli.errors import UsageError
 from kcli.settings import ProducerSettings
@@ -42,6 +44,21 @@ class Draft(Value):
             )
             stored = await promise
             return stored.partition, stored.offset
+
+
+def described(value: str | None) -> str:
+    """What a value is, for the form: a JSON object or list, JSON that is broken and where, a text, null."""
+    if value is None:
+        return "null"
+    if value.lstrip()[:1] not in ("{", "["):
+        return f"text, {len(value.encode('utf-8', 'surrogateescape')):,} bytes" if value else "empty"
+    try:
+        found = json.loads(value)
+    except json.JSONDecodeError as problem:
+        return f"✖ no JSON: {problem.msg} (line {problem.lineno}, column {problem.colno}); it is sent as text"
+    except RecursionError:
+        return "✖ no JSON: it is nested too deeply; it is sent as text"
+    return f"JSON, {len(found)} {'fields' if isinstance(found, dict) else 'items'}"
 
 
 def partition_of(text: str) -> int | None:

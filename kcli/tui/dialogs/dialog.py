@@ -14,6 +14,8 @@ from textual.widgets import Static
 from kcli.tui.text.printable import LONG, printable
 
 if TYPE_CHECKING:
+    from textual.widget import Widget
+
     from kcli.tui.session import Session
 
 
@@ -25,6 +27,7 @@ class Dialog(ModalScreen[None]):
         Binding("ctrl+o", "copy", "Copy command", id="dialog.copy"),
     ]
 
+    AUTO_FOCUS = ""  # a key that was typed before the dialog is seen is for none of its fields
     title_text = ""
 
     def __init__(self, session: Session) -> None:
@@ -35,6 +38,18 @@ class Dialog(ModalScreen[None]):
     def command(self) -> str:
         """The kcli command that does the same."""
         return ""
+
+    def first_field(self) -> Widget | None:
+        """The field that gets the keys, once the dialog is drawn."""
+        return None
+
+    def on_screen_resume(self) -> None:
+        self.call_after_refresh(self._give_keys)
+
+    def _give_keys(self) -> None:
+        field = self.first_field() if self.is_open and self.focused is None else None
+        if field is not None:
+            field.focus()
 
     def fields(self) -> ComposeResult:
         """The lines between the title and the last two."""

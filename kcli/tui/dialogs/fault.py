@@ -59,9 +59,8 @@ class Fault(Dialog):
                         suggester=apis,
                     )
 
-    def on_mount(self) -> None:
-        if self.fault["parameters"]:
-            self.query(Input).first().focus()
+    def first_field(self) -> Input | None:
+        return self.query(Input).first() if self.fault["parameters"] else None
 
     @property
     def given(self) -> dict[str, str]:

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Checkbox, Input, Static, TextArea
 
+from kcli.admin.topics.topics import Topic, describe_topics
+from kcli.asking.leaders import TopicMissing
 from kcli.errors import KcliError, UsageError
-from kcli.tui.actions.producing import Draft, headers_of, partition_of
+from kcli.tui.actions.producing import Draft, described, headers_of, partition_of
 from kcli.tui.dialogs.dialog import Dialog
 from kcli.tui.text.printable import printable
 
 if TYPE_CHECKING:
+    from kcli.client import Client
     from kcli.tui.session import Session
+
+
+MISSING = -1
+"""The partitions of a topic that the cluster does not have."""
 
 
 class Tick(Checkbox):
@@ -28,7 +36,7 @@ class Tick(Checkbox):
 
 
 class Produce(Dialog):
-    """The form."""
+    """The form. A key or a value that is written in is no longer null; what is wrong is said while one types."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "send", "Send", id="produce.send", priority=True)]
     title_text = "Produce a record (ctrl+s sends it)"
@@ -36,30 +44,36 @@ class Produce(Dialog):
     def __init__(self, session: Session, topic: str = "") -> None:
         super().__init__(session)
         self._topic = topic
+        self._partitions: dict[str, int] = {}  # of topics that were asked for
+        self._wrong = ""  # the sentence about a field that is shown
         self._sent = 0
         self._sending = False
 
     def fields(self) -> ComposeResult:
         with Horizontal(classes="line"):
-            yield Static("topic", classes="label")
-            yield Input(self._topic, placeholder="which topic", id="topic", compact=True)
+            yield Static("topic *", classes="label")
+            yield Input(self._topic, placeholder="name of the topic", id="topic", compact=True)
             yield Static("partition", classes="label")
             yield Input(placeholder="by key", id="partition", compact=True)
         with Horizontal(classes="line"):
             yield Static("key", classes="label")
-            yield Input(id="key", compact=True, disabled=True)
+            yield Input(placeholder="text", id="key", compact=True)
             yield Tick("null", value=True, id="null-key", compact=True)
         with Horizontal(classes="line"):
             yield Static("value", classes="label")
-            yield Tick("null (a tombstone)", id="null-value", compact=True)
+            yield Static("", id="kind", classes="hint", markup=False)
         yield TextArea(id="value", compact=True, show_line_numbers=False, tab_behavior="focus")
+        yield Tick("null (a tombstone)", id="null-value", compact=True)
         with Horizontal(classes="line"):
             yield Static("headers", classes="label")
             yield Static("NAME=VALUE, a line each; NAME= is empty, NAME alone is null", classes="hint", markup=False)
         yield TextArea(id="headers", compact=True, show_line_numbers=False, tab_behavior="focus")
 
+    def first_field(self) -> Input | TextArea:
+        return self.query_one("#value", TextArea) if self._topic else self.query_one("#topic", Input)
+
     def on_mount(self) -> None:
-        self.query_one("#value" if self._topic else "#topic").focus()
+        self._check()
 
     @property
     def command(self) -> str:
@@ -82,30 +96,92 @@ class Produce(Dialog):
             headers=headers_of(self.query_one("#headers", TextArea).text),
         )
 
-    def on_input_changed(self) -> None:
+    # -- what is wrong, while one types ---
+
+    def problems(self) -> dict[str, str]:
+        """By field, what is wrong with it; empty where the record can be sent."""
+        found: dict[str, str] = {}
+        topic = self.query_one("#topic", Input).value.strip()
+        many = self._partitions.get(topic)
+        if not topic:
+            found["topic"] = "topic: a record needs one"
+        elif many == MISSING:
+            found["topic"] = f"topic {topic}: the cluster has no such topic"
+        try:
+            partition = partition_of(self.query_one("#partition", Input).value)
+        except UsageError as problem:
+            found["partition"] = str(problem)
+        else:
+            if partition is not None and many is not None and 0 <= many <= partition:
+                found["partition"] = f"partition {partition}: {topic} has {many}, from 0 to {many - 1}"
+        try:
+            headers_of(self.query_one("#headers", TextArea).text)
+        except UsageError as problem:
+            found["headers"] = str(problem)
+        return found
+
+    def _check(self) -> None:
+        """Mark the fields that are wrong, and say what the value is."""
+        if not self.is_open or not self.query("#headers"):
+            return
+        topic = self.query_one("#topic", Input).value.strip()
+        if topic and topic not in self._partitions:
+            self._count(topic)
+        found = self.problems()
+        for name in ("topic", "partition", "headers"):
+            self.query_one(f"#{name}").set_class(name in found, "wrong")
+        wrong = next(iter(found.values()), "") if topic or self._sent else ""
+        if wrong != self._wrong:  # else the line keeps what became of the record before
+            self._wrong = wrong
+            self.say(wrong, "bad")
+        null = self.query_one("#null-value", Checkbox).value
+        self.query_one("#kind", Static).update(described(None if null else self.query_one("#value", TextArea).text))
         self.recommand()
 
-    def on_text_area_changed(self) -> None:
-        self.recommand()
+    @work(exclusive=True, group="count")
+    async def _count(self, topic: str) -> None:
+        """How many partitions a topic has, and whether it is there."""
+
+        async def asked(client: Client) -> Topic | KcliError | None:
+            return (await describe_topics(client.cluster, [topic])).get(topic)
+
+        try:
+            answer = await self.session.ask(asked)
+        except KcliError:
+            return  # not known: sending says what is wrong
+        if isinstance(answer, Topic):
+            self._partitions[topic] = len(answer.partitions)
+        elif isinstance(answer, TopicMissing):
+            self._partitions[topic] = MISSING
+        self._check()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        if event.input.id == "key" and event.value:
+            self.query_one("#null-key", Checkbox).value = False
+        self._check()
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        if event.text_area.id == "value" and event.text_area.text:
+            self.query_one("#null-value", Checkbox).value = False
+        self._check()
 
     def on_checkbox_changed(self, event: Checkbox.Changed) -> None:
-        """What is null cannot be written in."""
-        if event.checkbox.id == "null-key":
-            self.query_one("#key", Input).disabled = event.value
-        else:
-            self.query_one("#value", TextArea).disabled = event.value
-        self.recommand()
+        """What is null has no text."""
+        if event.value and event.checkbox.id == "null-key":
+            self.query_one("#key", Input).value = ""
+        elif event.value:
+            self.query_one("#value", TextArea).text = ""
+        self._check()
 
     def action_send(self) -> None:
         if self._sending:
             return  # one after the other: it says itself what became of it
-        try:
-            draft = self._draft()
-            if not draft.topic:
-                raise UsageError("to which topic?")
-        except UsageError as problem:
-            self.say(str(problem), "bad")
+        found = self.problems()
+        if found:
+            self.say(next(iter(found.values())), "bad")
+            self.query_one(f"#{next(iter(found))}").focus()
             return
+        draft = self._draft()
         self.say("sending …")
         self._sending = True
         self.app.run_worker(self._send(draft), group="send")  # to the end, whoever leaves meanwhile

@@ -70,9 +70,7 @@ class Reset(Dialog):
             yield Select(forms, value="earliest", allow_blank=False, id="form", compact=True)
             yield Input(id="amount", compact=True, disabled=True)
             yield Select(self._scopes(), allow_blank=False, id="scope", compact=True)
-        yield Rows(
-            _columns(), key=lambda change: change.at, order=lambda change: change.at, id="plan", empty="No plan yet."
-        )
+        yield Rows(_columns(), key=lambda change: change.at, order=_changed_first, id="plan", empty="No plan yet.")
         with Horizontal(classes="line"):
             yield Static(f"Type {printable(self._word)} to do it:", id="ask", markup=False)
             yield Input(id="confirm", compact=True)
@@ -85,8 +83,10 @@ class Reset(Dialog):
         topic = printable(at.topic)
         return [(Content(f"{topic}[{at.partition}]"), "partition"), (Content(f"all of {topic}"), "topic"), whole]
 
+    def first_field(self) -> Select[str]:
+        return self.query_one("#form", Select)
+
     def on_mount(self) -> None:
-        self.query_one("#form", Select).focus()
         self._aim()
 
     # -- the plan ---
@@ -193,8 +193,9 @@ def _columns() -> list[Column]:
             draw=lambda c: Cell(DASH if c.delta is None else f"{c.delta:+,}"),
             right=True,
             letter="D",
+            rank=2,
         ),
-        Column("lag", "LAG THEN", lambda c: c.end, draw=_lag, right=True, letter="L", rank=2),
+        Column("lag", "LAG THEN", lambda c: c.end, draw=_lag, right=True, letter="L", rank=0),
         Column(
             "result",
             "RESULT",
@@ -203,8 +204,13 @@ def _columns() -> list[Column]:
             letter="R",
             rank=0,
         ),
-        Column("note", "NOTE", _note, draw=lambda c: Cell(printable(_note(c))), wide=True, most=200),
+        Column("note", "NOTE", _note, draw=lambda c: Cell(printable(_note(c))), wide=True, rank=3, most=200),
     ]
+
+
+def _changed_first(change: Change) -> tuple[bool, TopicPartition]:
+    """What the reset changes, or fails to, comes before what stays."""
+    return change.result in ("unchanged", "skipped"), change.at
 
 
 def _lag(change: Change) -> Cell:

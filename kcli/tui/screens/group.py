@@ -16,6 +16,7 @@ from kcli.lag.status import CALM, SEVERITY
 from kcli.model import TopicPartition
 from kcli.text.numbers import DASH, count, duration, rate
 from kcli.tui import routes
+from kcli.tui.actions import menus
 from kcli.tui.screens.groups import draw, until
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import age, exact, spark, status, status_of
@@ -28,6 +29,7 @@ from kcli.tui.widgets.tabs import Tabs
 if TYPE_CHECKING:
     from kcli.lag.partition_lag import Standing
     from kcli.lag.watch import Look
+    from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
 SPARK = 12
@@ -141,6 +143,13 @@ class Group(Page):
             self.go(routes.Member(self.group, event.row.member_id))
         elif event.rows.id == "topics":
             self.go(routes.Topic(event.row.total.topic))
+
+    @property
+    def acts_about(self) -> str:
+        return f"group {self.group}"
+
+    def acts(self) -> list[Act]:
+        return menus.of_group(self, self.group, self.action_reset)
 
     def action_reset(self) -> None:
         """The scope of a reset: the partition under the cursor, its topic, or all."""

@@ -12,6 +12,7 @@ from kcli.lag.formats.sentences import explained
 from kcli.lag.status import CALM, GROWING, SEVERITY
 from kcli.text.numbers import count, duration, rate
 from kcli.tui import routes
+from kcli.tui.actions import menus
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import age, others, spark, squeezed, status_of
 from kcli.tui.text.printable import printable, quoted
@@ -22,6 +23,7 @@ from kcli.tui.widgets.rows import Rows
 if TYPE_CHECKING:
     from kcli.lag.history import GroupStanding
     from kcli.lag.watch import Look
+    from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
     from kcli.tui.trails import Trails
 
@@ -191,6 +193,15 @@ class Groups(Page):
         if self.state.look is not None:
             self.looked(self.state.look)
         self.retitle()
+
+    @property
+    def acts_about(self) -> str:
+        row = self.query_one(Rows).row
+        return f"group {row.described.group}" if row is not None else "groups"
+
+    def acts(self) -> list[Act]:
+        row = self.query_one(Rows).row
+        return menus.of_group(self, row.described.group, self.action_reset) if row is not None else []
 
     def action_reset(self) -> None:
         """The scope of a reset of the group under the cursor: all its topics."""

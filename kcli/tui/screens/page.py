@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
     from kcli.client import Client
     from kcli.lag.watch import Look
+    from kcli.tui.actions.acts import Act
+    from kcli.tui.actions.changes.change import Change
     from kcli.tui.routes import Route
     from kcli.tui.session import Session
     from kcli.tui.state import State
@@ -51,6 +53,7 @@ class Page(TimedScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", id="page.back"),
         Binding("slash", "filter", "Filter", id="page.filter", key_display="/"),
+        Binding("a", "acts", "Actions", id="page.acts"),
         Binding("y", "app.copy", "Copy command", show=False, id="page.copy"),
         Binding("ctrl+r", "app.now", "Refresh", show=False, id="page.now"),
         Binding("n", "app.produce", "Produce", show=False, id="page.produce"),
@@ -258,6 +261,43 @@ class Page(TimedScreen):
         """The command names the tab and the order."""
         if self.is_there:
             self.retitle()
+
+    # -- what can be done with a row ---
+
+    def acts(self) -> list[Act]:
+        """What can be done with the row under the cursor."""
+        return []
+
+    @property
+    def acts_about(self) -> str:
+        """What the acts are about, for the menu's title."""
+        return self.heading.partition("  ")[0]
+
+    def action_acts(self) -> None:
+        """Open the menu of acts; what is chosen is begun."""
+        acts = self.acts()
+        if not acts:
+            self.notify("Nothing can be done with this row; ? lists the keys.", timeout=3, markup=False)
+            return
+        from kcli.tui.dialogs.menu import Menu
+
+        self.app.push_screen(Menu(self.session, self.acts_about, acts), lambda act: act.do() if act else None)
+
+    def produce(self, topic: str) -> None:
+        """Open the form of a new record."""
+        if self.refused("producing"):
+            return
+        from kcli.tui.dialogs.produce import Produce
+
+        self.app.push_screen(Produce(self.session, topic))
+
+    def begin(self, change: Change) -> None:
+        """Open the dialog of a change."""
+        if self.refused("this"):
+            return
+        from kcli.tui.dialogs.change import Changing
+
+        self.app.push_screen(Changing(self.session, change))
 
     # -- where one goes, and what keys do ---
 

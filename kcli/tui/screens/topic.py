@@ -22,6 +22,7 @@ from kcli.lag.status import SEVERITY
 from kcli.model import TopicPartition
 from kcli.text.numbers import rate
 from kcli.tui import routes
+from kcli.tui.actions import menus
 from kcli.tui.screens.page import Page
 from kcli.tui.screens.topic_tables import PartitionRow, group_columns, number_of, partition_columns, partition_rows
 from kcli.tui.text.printable import printable, quoted
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from kcli.admin.configs.resources import Config
     from kcli.client import Client
     from kcli.lag.watch import Look
+    from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
 LAST = 20  # records of a partition that are shown
@@ -183,6 +185,25 @@ class Topic(Page):
         self._plot(answer.rows, answer.at)
         self.query_one("#partitions", Rows).put(answer.rows)
         put_configs(self.query_one("#configs", Rows), answer.configs)
+
+    @property
+    def acts_about(self) -> str:
+        return f"topic {self.topic}"
+
+    def acts(self) -> list[Act]:
+        from kcli.tui.actions.acts import of_change
+        from kcli.tui.actions.changes.topics import AlterTopic, TrimTopic
+
+        acts, table = menus.of_topic(self, self.topic), self.query(f"#{self.tab}").first(Rows)
+        if self.tab == "configs" and table.row is not None and not table.row.secret:
+            config = table.row
+            change = AlterTopic(self.topic, config.name, config.value or "")
+            acts.insert(0, of_change("v", f"Change {config.name} …", change, self.begin))
+        elif self.tab == "partitions" and table.row is not None:
+            number = table.row.partition.partition
+            trim = TrimTopic(self.topic, number)
+            acts.insert(0, of_change("p", f"Trim partition {number} …", trim, self.begin))
+        return acts
 
     def action_records(self) -> None:
         if self.refused("reading records"):

@@ -12,6 +12,7 @@ from textual.binding import Binding, BindingType
 from kcli.admin.topics.stats import TopicLooks, TopicRow, last_writes
 from kcli.text.numbers import DASH, count, duration, rate, size
 from kcli.tui import routes
+from kcli.tui.actions import menus
 from kcli.tui.screens.page import Page
 from kcli.tui.text.printable import printable
 from kcli.tui.text.retention import Kept, how_kept
@@ -20,6 +21,7 @@ from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
     from kcli.client import Client
+    from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
 EMPTY = "No topics yet. Make one: kcli topics create NAME"
@@ -112,6 +114,15 @@ class Topics(Page):
         rows.empty = "Every topic is healthy." if self._unhealthy else EMPTY
         rows.put(self._wanted)
         self.retitle()
+
+    @property
+    def acts_about(self) -> str:
+        row = self.query_one(Rows).row
+        return f"topic {row.topic.topic}" if row is not None else "topics"
+
+    def acts(self) -> list[Act]:
+        row = self.query_one(Rows).row
+        return menus.of_topic(self, row.topic.topic) if row is not None else menus.create_topic(self)
 
     def action_records(self) -> None:
         row = self.query_one(Rows).row

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.admin.cluster.elections import elect_leaders
+from kcli.admin.cluster.elections import elect_leaders, is_preferred, why_not_preferred
 from kcli.admin.reassign.reassignments import about
 from kcli.admin.topics.topics import Partition, Topic, describe_topics
 from kcli.backoff import Backoff, repeat
-from kcli.cli.commands.leaders.preferred import is_preferred, why_not_preferred
 from kcli.cli.commands.reassign.partitions_chosen import AllTopicsOptions, Chosen
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape

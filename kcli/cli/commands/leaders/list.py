@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.cli.commands.leaders.preferred import is_preferred, why_not_preferred
+from kcli.admin.cluster.elections import is_preferred, why_not_preferred
 from kcli.cli.commands.reassign.partitions_chosen import Chosen
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-
+from kcli.admin.topics.stats import spans
 from kcli.admin.topics.topics import Topic, delete_topics, describe_topics, wait_for_topics
 from kcli.asking.fan_out import good
 from kcli.asking.leaders import TopicMissing
-from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, list_offsets
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, NamedTopics, PatternOptions, WaitOptions, if_exists
@@ -16,7 +14,6 @@ from kcli.cli.runtime.answer import missing, words_of
 from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.cli.runtime.names import names_of, topic_names
 from kcli.errors import KcliError
-from kcli.model import TopicPartition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +84,7 @@ def delete(options: DeleteOptions) -> int:
 async def _plan(cluster: Cluster, names: list[str], options: DeleteOptions, document: Document) -> list[DeletedRow]:
     """A row per topic: whether it can go, and about how many records go with it."""
     topics = await describe_topics(cluster, names)
-    spans = await _spans(cluster, good(topics))
+    offsets = await spans(cluster, good(topics))
     rows: list[DeletedRow] = []
     for name in dict.fromkeys(names):
         topic = topics.get(name) or TopicMissing(name)
@@ -106,23 +103,5 @@ async def _plan(cluster: Cluster, names: list[str], options: DeleteOptions, docu
             row.result, row.error = "failed", str(topic)
             document.fail(topic, name)
         else:
-            row.partitions, row.offsets = len(topic.partitions), spans.get(name)
+            row.partitions, row.offsets = len(topic.partitions), offsets.get(name)
     return rows
-
-
-async def _spans(cluster: Cluster, topics: dict[str, Topic]) -> dict[str, int | None]:
-    """How many offsets the logs of each topic have; None where one of them is not known: a part would be less than
-    what goes."""
-    partitions = [TopicPartition(p.topic, p.partition) for topic in topics.values() for p in topic.partitions]
-    starts, ends = await asyncio.gather(
-        list_offsets(cluster, dict.fromkeys(partitions, EARLIEST), patience=1.0),
-        list_offsets(cluster, dict.fromkeys(partitions, LATEST), patience=1.0),
-    )
-    spans: dict[str, int | None] = {}
-    for at in partitions:
-        start, end, known = starts[at], ends[at], spans.get(at.topic, 0)
-        if known is None or not isinstance(start, LogOffset) or not isinstance(end, LogOffset):
-            spans[at.topic] = None
-        else:
-            spans[at.topic] = known + end.offset - start.offset
-    return spans

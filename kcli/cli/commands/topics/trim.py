@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from kcli.admin.groups.reset_plan import standings
-from kcli.admin.topics.delete_records import delete_records
+from kcli.admin.topics.delete_records import delete_records, new_start
 from kcli.asking.offsets import LogOffset, list_offsets
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.output.tables.rows import Row, column, shape
@@ -15,7 +15,7 @@ from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import plural, say, words_of
 from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError, UsageError
-from kcli.grammar.offsets import Range, parse_range
+from kcli.grammar.offsets import one_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,13 +98,7 @@ def _where(text: str | None) -> Bound:
     """What --before says. Raises UsageError."""
     if text is None:
         raise UsageError("missing offset: --before N, -N, @TIME or end; deleted records cannot be restored")
-    try:
-        range = parse_range([text], time.time_ns() // 1_000_000)
-    except UsageError:  # which speaks of -o and of ranges
-        range = Range()
-    if range.start is None or range.stop is not None or range.start.kind == "stored":
-        raise UsageError(f"--before {text}: one place, such as 4711, -1000, @-7d or end")
-    return range.start
+    return one_place(text, time.time_ns() // 1_000_000, "--before ")
 
 
 def _row(
@@ -119,17 +113,8 @@ def _row(
         return _unknown(at, ends, document)
     if isinstance(written, KcliError):
         return _unknown(at, written, document)
-    start, end = ends
-    wanted = {
-        "earliest": start,
-        "latest": end,
-        "offset": where.value,
-        "relative": end - where.value,
-        "from_start": start + where.value,
-        "time": written.offset if written is not None and written.offset >= 0 else end,
-    }[where.kind]
-    new = min(max(wanted, start), end)
-    beyond = f"clamped: {wanted} is past the log's end" if wanted > end else None
+    start, _ = ends
+    new, beyond = new_start(where, ends, written)
     result = "would trim" if new > start else "unchanged"
     return TrimRow(
         topic=at.topic,
@@ -138,7 +123,7 @@ def _row(
         new=new,
         offsets=new - start,
         result=result,
-        note=beyond,
+        note=beyond or None,
         error=None,
     )
 

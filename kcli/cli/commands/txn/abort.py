@@ -6,8 +6,8 @@ knows, which aborts the whole transaction; `abort` for a hanging one, which no c
 
 from __future__ import annotations
 
-from kcli.admin.transactions.hanging_transactions import OpenTransaction, abort, find_one
-from kcli.admin.transactions.producers import ProducerState, describe_producers
+from kcli.admin.transactions.hanging_transactions import OpenTransaction, abort, find_one, still_open
+from kcli.admin.transactions.producers import ProducerState
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.commands.txn.fence import fence_all
 from kcli.cli.commands.txn.rows import ProducerRow
@@ -87,7 +87,7 @@ def abort_command(options: AbortOptions) -> int:
             return None
 
         async def carry_out() -> int | None:
-            problem = await abort(cluster, at, transaction.producer) or await _still_open(
+            problem = await abort(cluster, at, transaction.producer) or await still_open(
                 cluster, at, transaction.producer
             )
             row.result, row.error = ("aborted", None) if problem is None else ("failed", str(problem))
@@ -167,12 +167,3 @@ async def _open_transaction(
     about = f"{at.topic} [{at.partition}]"
     there = f"those open begin at {others}" if others else "none is open"
     raise KcliError(f"{about}: no open transaction begins at {start}; {there}")
-
-
-async def _still_open(cluster: Cluster, at: TopicPartition, producer: ProducerState) -> KcliError | None:
-    """The truth after: whether the partition still has it. None also where that is unknown: the marker was accepted."""
-    states = (await describe_producers(cluster, [at]))[at]
-    if isinstance(states, KcliError):
-        return None
-    same = [state for state in states if state.producer_id == producer.producer_id and state.open_since is not None]
-    return KcliError("the broker accepted the marker, and the transaction is still open") if same else None

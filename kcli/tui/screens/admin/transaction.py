@@ -12,6 +12,7 @@ from kcli.asking.fan_out import good
 from kcli.errors import BrokerError, KcliError
 from kcli.text.numbers import DASH, duration
 from kcli.tui import routes
+from kcli.tui.actions import menus
 from kcli.tui.screens.admin.transactions import blocked
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import exact, moment
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from kcli.admin.transactions.producers import ProducerState
     from kcli.client import Client
     from kcli.model import TopicPartition
+    from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
 
@@ -86,6 +88,13 @@ class Transaction(Page):
         self._described, rows = answer if answer is not None else (None, [])
         self.query_one(Rows).put(rows)
         self.retitle()
+
+    @property
+    def acts_about(self) -> str:
+        return f"transactional id {self.name_of}"
+
+    def acts(self) -> list[Act]:
+        return menus.of_transaction(self, self.name_of)
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
         producer = event.row.producer

@@ -14,6 +14,7 @@ from kcli.admin.transactions.transactions import OPEN, Described, Listed, survey
 from kcli.model import TopicPartition
 from kcli.text.numbers import count, duration
 from kcli.tui import routes
+from kcli.tui.actions import menus
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import exact
 from kcli.tui.text.printable import printable
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from kcli.admin.transactions.hanging_transactions import OpenTransaction
     from kcli.client import Client
     from kcli.errors import KcliError
+    from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
 SEARCHED = 30.0
@@ -130,6 +132,22 @@ class Transactions(Page):
         self._untold.update(search.untold)
         self.query_one("#hanging", Rows).put([row for row in search.found if row.hangs])
         self.retitle()
+
+    @property
+    def _row(self) -> Any:
+        return self.query(f"#{self.tab}").first(Rows).row if self.tab else None
+
+    @property
+    def acts_about(self) -> str:
+        if self.tab == "ids" and self._row is not None:
+            return f"transactional id {self._row.listed.name}"
+        return super().acts_about
+
+    def acts(self) -> list[Act]:
+        row = self._row
+        if row is None:
+            return []
+        return menus.of_transaction(self, row.listed.name) if self.tab == "ids" else menus.of_hanging(self, row)
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
         if event.rows.id == "ids":

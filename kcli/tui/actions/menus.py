@@ -1,0 +1,66 @@
+"""The menus of rows: what can be done with a topic, a group, a transaction. A page says how a change is begun."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.tui.actions.acts import Act, of_change
+from kcli.tui.text.printable import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kcli.admin.transactions.hanging_transactions import OpenTransaction
+    from kcli.tui.screens.page import Page
+
+
+def of_topic(page: Page, topic: str) -> list[Act]:
+    """With a topic."""
+    from kcli.tui import routes
+    from kcli.tui.actions.changes.topics import AlterTopic, DeleteTopic, ElectLeaders, TrimTopic
+
+    name = quoted(topic)
+    return [
+        Act("t", "Follow its records", f"kcli tail {name}", lambda: page.go(routes.Records((topic,)))),
+        Act("n", "Produce a record …", f"kcli produce {name} --value …", lambda: page.produce(topic), changes=True),
+        *create_topic(page),
+        of_change("c", "Change its configs …", AlterTopic(topic), page.begin),
+        of_change("e", "Elect its preferred leaders …", ElectLeaders(topic), page.begin),
+        of_change("T", "Trim: delete old records …", TrimTopic(topic), page.begin),
+        of_change("D", "Delete the topic …", DeleteTopic(topic), page.begin),
+        Act("l", "Its ACLs", f"kcli acls who-can read topic {name}", lambda: page.go(routes.Access("topic", topic))),
+    ]
+
+
+def create_topic(page: Page) -> list[Act]:
+    """A new topic, whatever row is under the cursor."""
+    from kcli.tui.actions.changes.topics import CreateTopic
+
+    return [of_change("+", "Create a topic …", CreateTopic(), page.begin)]
+
+
+def of_group(page: Page, group: str, reset: Callable[[], object]) -> list[Act]:
+    """With a group."""
+    from kcli.tui import routes
+    from kcli.tui.actions.changes.groups import DeleteGroup
+
+    name = quoted(group)
+    return [
+        Act("r", "Reset its offsets …", f"kcli groups reset {name} --all-topics --to-latest", reset, changes=True),
+        of_change("D", "Delete the group …", DeleteGroup(group), page.begin),
+        Act("l", "Its ACLs", f"kcli acls who-can read group {name}", lambda: page.go(routes.Access("group", group))),
+    ]
+
+
+def of_transaction(page: Page, name: str) -> list[Act]:
+    """With a transactional id."""
+    from kcli.tui.actions.changes.transactions import Fence
+
+    return [of_change("F", "Fence its producer …", Fence(name), page.begin)]
+
+
+def of_hanging(page: Page, row: OpenTransaction) -> list[Act]:
+    """With a transaction that hangs in a partition."""
+    from kcli.tui.actions.changes.transactions import Abort
+
+    return [of_change("A", "Abort it in this partition …", Abort(row.at, row.producer.open_since or 0), page.begin)]

@@ -1,0 +1,158 @@
+"""A change of the cluster: its fields, the plan row by row, a word to type, the outcome, and how to take it back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import work
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.widgets import Input, Static
+
+from kcli.errors import KcliError, UsageError
+from kcli.tui.dialogs.dialog import Dialog
+from kcli.tui.text.printable import printable, quoted
+from kcli.tui.widgets.columns import Cell, Column
+from kcli.tui.widgets.rows import Rows
+
+if TYPE_CHECKING:
+    from kcli.client import Client
+    from kcli.tui.actions.changes.change import Change, Plan, Step
+    from kcli.tui.session import Session
+
+TONES = {"failed": "bad", "unchanged": "dim", "not needed": "dim"}
+PLANNED = "would "
+
+
+class Changing(Dialog):
+    """The dialog of a change. The plan is made again when a field changes; the shown plan is carried out."""
+
+    def __init__(self, session: Session, change: Change) -> None:
+        super().__init__(session)
+        self.change = change
+        self.title_text = change.title
+        self._plan: Plan | None = None
+        self._done = False
+
+    @property
+    def _word(self) -> str:
+        """What has to be typed: the name of the thing, and on a protected profile the profile's."""
+        return self.session.name if self.session.guard == "protected" else self.change.word
+
+    @property
+    def _given(self) -> dict[str, str]:
+        given = {ask.name: ask.value for ask in self.change.asks}
+        return given | {name: self.query_one(f"#f-{name}", Input).value for name in given if self.query(f"#f-{name}")}
+
+    @property
+    def command(self) -> str:
+        confirm = f" --confirm {quoted(self._word)}" if self.session.guard == "protected" else ""
+        return self.change.command(self._given) + confirm
+
+    def fields(self) -> ComposeResult:
+        for ask in self.change.asks:
+            with Horizontal(classes="line"):
+                yield Static(ask.label, classes="label", markup=False)
+                yield Input(ask.value, placeholder=ask.hint, id=f"f-{ask.name}", compact=True)
+        yield Rows(_columns(), key=lambda step: step.what, id="plan", opens=False, empty="No plan yet.")
+        with Horizontal(classes="line"):
+            yield Static("", id="ask", markup=False)
+            yield Input(id="confirm", compact=True)
+
+    def first_field(self) -> Input:
+        return self.query(Input).first()
+
+    def on_mount(self) -> None:
+        self._aim()
+
+    # -- the plan ---
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        if event.input.id != "confirm":
+            self._aim()
+
+    def _aim(self) -> None:
+        if not self._done:
+            self._plan = None
+            self.say("planning …")
+            self._make_plan(self._given)
+        self.recommand()
+
+    @work(exclusive=True, group="plan")
+    async def _make_plan(self, given: dict[str, str]) -> None:
+        async def planned(client: Client) -> Plan:
+            return await self.change.plan(client, given)
+
+        rows = self.query_one("#plan", Rows)
+        try:
+            self._plan = await self.session.ask(planned)
+        except KcliError as problem:
+            rows.put([])
+            self.say(str(problem), "" if isinstance(problem, UsageError) else "bad")
+            return
+        rows.put(self._plan.steps)
+        self.query_one("#ask", Static).update(f"Type {printable(self._word)} to do it:")
+        if self._plan.carry_out is None:
+            self.say("nothing to change", "bad" if self._plan.bad else "")
+            return
+        many = sum(step.result.startswith(PLANNED) for step in self._plan.steps)
+        self.say(f"{many} of {len(self._plan.steps)} would change")
+
+    # -- the change ---
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        if event.input.id != "confirm":
+            self.query_one("#confirm", Input).focus()
+        elif self._done:
+            self.dismiss()
+        elif self._plan is None or self._plan.carry_out is None:
+            self.say("there is no plan yet" if self._plan is None else "nothing to change", "bad")
+        elif event.value != self._word:
+            self.say(f"nothing was changed: {event.value!r} is not {self._word}", "bad")
+        else:
+            self._done = True
+            for field in self.query(Input):
+                field.disabled = True
+            self.say("changing …")
+            self.app.run_worker(self._carry_out(self._plan, event.value), group="execute")  # to the end, also when left
+
+    async def _carry_out(self, plan: Plan, typed: str) -> None:
+        assert plan.carry_out is not None
+        try:
+            back = await self.session.change(plan.carry_out, confirmed=typed)
+        except KcliError as problem:
+            if self.is_open:
+                self._done = False
+                for field in self.query(Input):
+                    field.disabled = False
+            self.say(str(problem), "bad")
+            return
+        if self.is_open:
+            self.query_one("#plan", Rows).put(plan.steps)
+        bad = next((step.note for step in plan.steps if step.result == "failed"), "")
+        undo = f" To undo this: {self.session.aimed(back)}" if back else ""
+        self.say(f"{_counted(plan.steps)}. {bad}{undo}", "bad" if bad else "good")
+        self.session.look_now()
+
+
+def _counted(steps: list[Step]) -> str:
+    """`3 trimmed, 1 unchanged`."""
+    counts: dict[str, int] = {}
+    for step in steps:
+        counts[step.result] = counts.get(step.result, 0) + 1
+    return ", ".join(f"{many} {result}" for result, many in counts.items())
+
+
+def _columns() -> list[Column]:
+    return [
+        Column("what", "WHAT", lambda s: s.what, printable, letter="N", rank=0, wide=True),
+        Column("old", "NOW", lambda s: s.old, printable, letter="O", rank=0),
+        Column("new", "THEN", lambda s: s.new, printable, letter="W", rank=0),
+        Column("result", "RESULT", lambda s: s.result, draw=_result, letter="R", rank=0),
+        Column("note", "NOTE", lambda s: s.note, printable, wide=True, rank=2, most=200),
+    ]
+
+
+def _result(step: Step) -> Cell:
+    planned = "accent" if step.result.startswith(PLANNED) else "good"
+    return Cell(step.result, TONES.get(step.result, planned))
