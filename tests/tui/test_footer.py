@@ -60,7 +60,7 @@ async def test_a_line_that_is_too_long_is_scrolled_by_the_wheel(dashboard: Open)
         footer = pilot.app.screen.query_one(Footer)
         await until(pilot, lambda: footer.offers)
         assert "Quit" not in line(pilot)
-        for _ in range(7):  # 4 cells each
+        for _ in range(10):  # 4 cells each
             assert await pilot._post_mouse_events([MouseScrollDown], Footer)
         await until(pilot, lambda: "Quit" in line(pilot))
         await pilot.click(Footer, offset=cell(pilot, "Quit"))

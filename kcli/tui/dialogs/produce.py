@@ -36,7 +36,7 @@ class Tick(Checkbox):
 
 
 class Produce(Dialog):
-    """The form. A key or a value that is written in is no longer null; what is wrong is said while one types."""
+    """The form. A key or a value with text is no longer null. Fields are checked while one types."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "send", "Send", id="produce.send", priority=True)]
     title_text = "Produce a record (ctrl+s sends it)"

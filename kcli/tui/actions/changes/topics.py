@@ -113,7 +113,7 @@ def _or_default(count: int) -> str:
 
 
 class AlterTopic(Change):
-    """Configs of a topic: set, or taken back to what is inherited by a KEY without a value."""
+    """Configs of a topic: set, or removed by a KEY without a value: the topic inherits then."""
 
     asks = (Ask("configs", "configs", "KEY=VALUE …; KEY= alone takes the override away"),)
 
