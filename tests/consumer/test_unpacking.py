@@ -94,6 +94,18 @@ async def test_E6_plain_bytes_of_a_poll_are_bounded_and_it_may_be_cut_in_any_pla
         assert [record.offset for record in got[0].batches[0]] == [4, 5]
 
 
+async def test_E6_many_small_batches_are_no_more_in_a_poll_than_large_ones(threads: list[tuple[str, int]]) -> None:
+    log = Log()
+    for base in range(40):
+        log.add(packed(base, [b"x" * 200_000]))
+    async with reading(log) as consumer:
+        consumer.assign({A: 0})
+        for number in range(1, 4):
+            (fetched,) = await consumer.poll(10)
+            assert len(fetched.batches) == 2 * MB // 200_000
+            assert sum(size for _, size in threads) <= (number * 2 + 4.3) * MB  # those, and what is ahead
+
+
 async def test_E5_a_large_batch_that_cannot_be_decompressed_is_heard_of_by_who_reads_it() -> None:
     log = Log().add(packed(0, [b"x" * MB])).add(packed(1, [b"y" * MB] * 2, broken=True)).add(packed(3, [b"z" * MB]))
     async with reading(log) as consumer:
