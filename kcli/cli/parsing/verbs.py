@@ -25,7 +25,7 @@ def command_first(words: list[str]) -> list[str]:
         return words
     count = options_first(before_command(), words)
     if count == len(words):
-        raise UsageError(f"missing command: kcli {' '.join(words)} COMMAND; see `kcli --help`")
+        raise UsageError("missing command: kcli [OPTIONS] COMMAND; see `kcli --help`")  # an option may have a secret
     return words[count:] if words[count] in (*HELP, "help") else [words[count], *words[:count], *words[count + 1 :]]
 
 

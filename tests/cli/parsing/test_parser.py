@@ -131,7 +131,7 @@ def test_every_option_of_the_table_is_in_the_help(name: str, capsys: pytest.Capt
         ("nosuch", "kcli: unknown command 'nosuch'; see `kcli --help`\n"),
         ("consum", "kcli: unknown command 'consum'; did you mean consume or configs?\n"),
         ("-t x consume", "kcli: -t comes after the command: kcli COMMAND -t …; see `kcli --help`\n"),
-        ("-b h:1", "kcli: missing command: kcli -b h:1 COMMAND; see `kcli --help`\n"),
+        ("-b h:1", "kcli: missing command: kcli [OPTIONS] COMMAND; see `kcli --help`\n"),
         ("-b", "kcli: -b takes a value: -b HOST:PORT,…"),
         ("-b h:1 -L", "kcli: -L is kcat's; here it is `kcli topics describe TOPIC`, or `kcli cat -L …`\n"),
         ("-b h:1 nosuch", "kcli: unknown command 'nosuch'; see `kcli --help`\n"),

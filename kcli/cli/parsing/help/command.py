@@ -45,5 +45,7 @@ def _known(words: list[str]) -> None:
         from kcli.cli.parsing import other_tools
         from kcli.text.suggest import did_you_mean
 
+        if words[0][:1] == "-":  # an option may have a secret
+            raise UsageError("help takes a command or a topic and no options: kcli help COMMAND; see `kcli --help`")
         near = other_tools.command(words) or did_you_mean(words[0], [*SUBJECTS, *TOPICS])
         raise UsageError(f"no help for {words[0]!r}{near or '; `kcli help` lists topics, `kcli --help` commands'}")
