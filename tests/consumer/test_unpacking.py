@@ -54,7 +54,9 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("codec", PACKED)
-async def test_B31_large_batches_leave_the_thread_of_the_loop_and_small_ones_stay(codec: str, threads: list) -> None:
+async def test_B31_large_batches_leave_the_thread_of_the_loop_and_small_ones_stay(
+    codec: str, threads: list[tuple[str, int]]
+) -> None:
     log = Log()
     for base in range(0, 12, 2):
         log.add(packed(base, [b"x" * (MB if base % 4 else 1000)] * 2, codec))
@@ -73,7 +75,9 @@ async def test_B31_large_batches_leave_the_thread_of_the_loop_and_small_ones_sta
     assert "MainThread" in {name for name, size in threads if size < 256 * 1024}
 
 
-async def test_E6_plain_bytes_of_a_poll_are_bounded_and_it_may_be_cut_in_any_place(threads: list) -> None:
+async def test_E6_plain_bytes_of_a_poll_are_bounded_and_it_may_be_cut_in_any_place(
+    threads: list[tuple[str, int]],
+) -> None:
     log = Log()
     for base in range(0, 40, 2):
         log.add(packed(base, [b"x" * MB] * 2))
