@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.highlighter import JSONHighlighter
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
-from textual.widgets import Static, TabPane
+from textual.widgets import TabPane
 
 from kcli.serde.decoded import value_of
 from kcli.serde.shape import connect_schema, encoding, fields, framing, named_in
@@ -19,6 +20,8 @@ from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import moment
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Column, matcher
+from kcli.tui.widgets.pager.indented import LINE, HexLines, indented
+from kcli.tui.widgets.pager.pager import Pager
 from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.tabs import Tabs
 
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 
 MOST = 256 * 1024  # bytes that are shown of a value
 COLOURED = 64 * 1024  # characters of JSON that are coloured: 40 ms
-LINE = 16  # bytes of a hex line
+LARGE = 128 * 1024  # bytes of a larger value whose JSON is indented: 50 ms
 
 
 class RecordView(Page):
@@ -70,7 +73,7 @@ class RecordView(Page):
         with Tabs():
             yield self._pane("Decoded", decoded(value))
             yield self._pane("Text", text(value))
-            yield self._pane("Hex", hexadecimal(value))
+            yield TabPane("Hex", Pager(partial(hexadecimal, value), id="text-hex"), id="tab-hex")
             with TabPane(f"Headers ({len(self.record.headers)})", id="tab-headers"):
                 yield Rows(
                     [
@@ -87,7 +90,8 @@ class RecordView(Page):
     def _pane(self, name: str, words: str) -> TabPane:
         """A tab of text that scrolls."""
         self._texts[name.lower()] = words
-        shown = VerticalScroll(Static(coloured(name.lower(), words), markup=False, id=f"text-{name.lower()}"))
+        json = name == "Decoded" and words[:1] in ("{", "[")
+        shown = Pager(partial(words.split, "\n"), json=json, id=f"text-{name.lower()}")
         return TabPane(name, shown, id=f"tab-{name.lower()}")
 
     def filtered(self, words: str) -> None:
@@ -95,8 +99,10 @@ class RecordView(Page):
         super().filtered(words)
         wanted = matcher(words)
         for name, whole in self._texts.items():
-            lines = whole if wanted is None else "\n".join(line for line in whole.split("\n") if wanted(line))
-            self.query_one(f"#text-{name}", Static).update(coloured(name, lines))
+            lines = whole.split("\n")
+            self.query_one(f"#text-{name}", Pager).put(lines if wanted is None else list(filter(wanted, lines)))
+        hex = hexadecimal(self.record.value)
+        self.query_one("#text-hex", Pager).put(hex if wanted is None else list(filter(wanted, hex[: MOST // LINE])))
 
     def on_mount(self) -> None:
         self.query_one(Rows).put(self.record.headers)
@@ -121,10 +127,22 @@ def decoded(value: bytes | None) -> str:
     """What the value says, indented; its text when it says nothing more."""
     if value is None:
         return "null (a tombstone on a compacted topic)"
-    seen = value_of(value[framing(value).begins :]) if len(value) <= MOST else ""
+    if len(value) > MOST:
+        return beginning(value)
+    seen = value_of(value[framing(value).begins :])
     if isinstance(seen, str):
         return text(value)
     return printable_lines(json.dumps(seen, indent=2, ensure_ascii=False, default=str))
+
+
+def beginning(value: bytes) -> str:
+    """A large value: the beginning of JSON, indented, else of its text; the rest is in the other tabs."""
+    begins = framing(value[:LARGE]).begins
+    begun = value[begins : begins + LARGE].decode("utf-8", "ignore")
+    if begun.lstrip()[:1] not in ("{", "["):
+        return text(value)
+    rest = f"… and {len(value) - LARGE:,} bytes more: the tab Hex has all of them"
+    return "\n".join([*map(printable, indented(begun)), "", rest])
 
 
 def schema(record: Seen) -> str:
@@ -165,18 +183,9 @@ def text(value: bytes | None) -> str:
     return printable_lines(value[:MOST].decode("utf-8", "backslashreplace")) + more
 
 
-def hexadecimal(value: bytes | None) -> str:
-    """Sixteen bytes a line: their offset, their numbers, their letters."""
-    if value is None:
-        return "null"
-    lines = []
-    for at in range(0, min(len(value), MOST), LINE):
-        part = value[at : at + LINE]
-        letters = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
-        lines.append(f"{at:08x}  {part.hex(' ', 1):<{LINE * 3 - 1}}  {letters}")
-    if len(value) > MOST:
-        lines.append(f"… and {len(value) - MOST:,} bytes more")
-    return "\n".join(lines)
+def hexadecimal(value: bytes | None) -> Sequence[str]:
+    """All of the value, sixteen bytes a line."""
+    return ["null"] if value is None else HexLines(value)
 
 
 def printable_lines(words: str) -> str:

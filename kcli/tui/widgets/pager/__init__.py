@@ -1,0 +1,1 @@
+"""Long texts, of which only the lines in view are drawn."""

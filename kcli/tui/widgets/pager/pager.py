@@ -1,0 +1,101 @@
+"""A text that scrolls and draws only the lines in view: ten megabytes cost what one screen does."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from typing import ClassVar
+
+from rich.cells import cell_len, chop_cells
+from rich.highlighter import JSONHighlighter
+from rich.text import Text
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+
+class Pager(ScrollView, can_focus=True):
+    """Lines of text, each fit for a terminal; long ones are wrapped at the width. With `json` they have the colours of
+    JSON. `make` is called for the lines when the text is first drawn."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "scroll_up", "Up", show=False, id="pager.up"),
+        Binding("down,j", "scroll_down", "Down", show=False, id="pager.down"),
+        Binding("pageup,ctrl+u", "page_up", "Page up", show=False, id="pager.page_up"),
+        Binding("pagedown,ctrl+d", "page_down", "Page down", show=False, id="pager.page_down"),
+        Binding("home,g", "scroll_home", "First line", show=False, id="pager.first"),
+        Binding("end,G", "scroll_end", "Last line", show=False, id="pager.last"),
+    ]
+
+    def __init__(self, make: Callable[[], Sequence[str]], *, json: bool = False, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._make: Callable[[], Sequence[str]] | None = make
+        self._json = json
+        self._lines: Sequence[str] = ()
+        self._ends: list[int] | None = None  # by line, the rows up to its end; None where no line is wrapped
+        self._width = 0
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """The lines that are shown."""
+        if self._make is not None:
+            self._lines, self._make = self._make(), None
+        return self._lines
+
+    def put(self, lines: Sequence[str]) -> None:
+        """Show these lines, from the first on."""
+        self._lines, self._make = lines, None
+        self._lay_out()
+        self.scroll_home(animate=False)
+
+    def on_show(self) -> None:
+        self._lay_out()
+
+    def on_resize(self) -> None:
+        if self.is_on_screen:
+            self._lay_out()
+
+    def _lay_out(self) -> None:
+        """How many rows each line takes at this width. Lines of a type that knows its widest are not measured."""
+        self._width = max(self.scrollable_content_region.width, 1)
+        widest = getattr(self.lines, "widest", None)
+        if widest is not None and widest <= self._width:
+            self._ends = None
+            rows = len(self.lines)
+        else:
+            self._ends = list(accumulate(self._rows_of(line) for line in self.lines))
+            rows = self._ends[-1] if self._ends else 0
+        self.virtual_size = Size(self._width, rows)
+        self.refresh()
+
+    def _rows_of(self, line: str) -> int:
+        if len(line) <= self._width and line.isascii():
+            return 1
+        return max(-(-len(line) // self._width), 1) if line.isascii() else len(chop_cells(line, self._width)) or 1
+
+    def render_line(self, y: int) -> Strip:
+        row = int(self.scroll_offset.y) + y
+        text = self._row(row)
+        drawn = Text(text, end="")
+        if self._json:
+            _COLOURS.highlight(drawn)
+        strip = Strip(drawn.render(self.app.console), cell_len(text))
+        return strip.adjust_cell_length(self.size.width).apply_style(self.rich_style)
+
+    def _row(self, row: int) -> str:
+        """The text of a row, "" after the last."""
+        if self._ends is None:
+            return self.lines[row] if row < len(self.lines) else ""
+        at = bisect_right(self._ends, row)
+        if at >= len(self._ends):
+            return ""
+        line, part = self.lines[at], row - (self._ends[at - 1] if at else 0)
+        if line.isascii():
+            return line[part * self._width : (part + 1) * self._width]
+        parts = chop_cells(line, self._width)
+        return parts[part] if part < len(parts) else ""
+
+
+_COLOURS = JSONHighlighter()
