@@ -6,9 +6,9 @@ import asyncio
 
 from kcli import codes
 from kcli.cluster.coordinators import Coordinators
+from kcli.cluster.first_answer import first_of
 from kcli.cluster.metadata import Metadata
 from kcli.cluster.pool import Pool
-from kcli.cluster.race import first_of
 from kcli.errors import AuthError, BrokerError, ConnectError
 from kcli.proto.schema import NO_ID
 from kcli.text.log import Log

@@ -10,9 +10,9 @@ import asyncio
 
 from kcli import codes
 from kcli.backoff import Backoff, retry
-from kcli.cluster.pace import Pace
+from kcli.cluster.first_answer import first_of
 from kcli.cluster.pool import unreachable
-from kcli.cluster.race import first_of
+from kcli.cluster.refresh_limit import RefreshLimit
 from kcli.cluster.topology import Topology
 from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
@@ -46,7 +46,7 @@ class Metadata:
         self._pool = pool
         self._settings = settings
         self._wanted: set[str] = set()  # topics that a caller asked for
-        self._pace = Pace(settings.retry_backoff, settings.retry_backoff_max)
+        self._pace = RefreshLimit(settings.retry_backoff, settings.retry_backoff_max)
         self._refreshing: dict[frozenset[str], asyncio.Task[None]] = {}
         self._known_at = -1e9
         self._unanswered_since: float | None = None  # when the first question without an answer was asked

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from kcli.errors import KcliError
 from kcli.model import Cluster, TopicPartition
-from kcli.seeking.stretch import LITTLE, stretches
+from kcli.seeking.read_range import LITTLE, stretches
 
 
 class Newest(NamedTuple):

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from kcli.errors import KcliError
 from kcli.model import Cluster, TopicPartition
+from kcli.seeking.read_range import LITTLE, MUCH, Stretch, stretches
 from kcli.seeking.search import Search, back
-from kcli.seeking.stretch import LITTLE, MUCH, Stretch, stretches
 from kcli.serde.payload_time import TimeField
 
 Tell = Callable[[int, int], None]

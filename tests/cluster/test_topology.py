@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli import codes
-from kcli.cluster.pace import Pace
+from kcli.cluster.refresh_limit import RefreshLimit
 from kcli.cluster.topology import REWINDS, Topology
 from kcli.model import Node, TopicPartition
 from kcli.proto.messages.metadata import (
@@ -123,7 +123,7 @@ def test_C16_another_cluster_behind_the_same_name_has_epochs_of_its_own() -> Non
 
 
 def test_C4_the_pace_of_questions_slows_down_while_nothing_changes() -> None:
-    pace = Pace(0.1, 1.0)
+    pace = RefreshLimit(0.1, 1.0)
     now, waits = 100.0, []
     assert pace.wait(["t"], now) == 0
     for _ in range(6):

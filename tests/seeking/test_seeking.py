@@ -20,9 +20,9 @@ from kcli.errors import BrokerError, KcliError
 from kcli.model import Cluster, TopicPartition
 from kcli.sandbox.sandbox import Sandbox
 from kcli.seeking.probe import newest
+from kcli.seeking.read_range import stretches
 from kcli.seeking.search import NARROW
 from kcli.seeking.seeking import First, Span, first_at, spans
-from kcli.seeking.stretch import stretches
 from kcli.serde.payload_time import TimeField
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 

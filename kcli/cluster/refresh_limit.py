@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 BROKERS = ""  # stands for a question that names no topic
 
 
-class Pace:
+class RefreshLimit:
     """Per topic: when it may be requested again. Times are seconds; now is an argument."""
 
     def __init__(self, base: float, maximum: float) -> None:
