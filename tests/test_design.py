@@ -41,7 +41,7 @@ def test_each_package_has_a_short_readme_with_a_picture() -> None:
         readme = package / "README.md"
         text = readme.read_text() if readme.exists() else ""
         pictures = re.findall(r"^```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-        if not 20 <= len(text.splitlines()) <= 75 or not any("▶" in picture or "▼" in picture for picture in pictures):
+        if not 30 <= len(text.splitlines()) <= 66 or not any("▶" in picture or "▼" in picture for picture in pictures):
             wrong.append(package.name)
     assert not wrong
 
