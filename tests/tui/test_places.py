@@ -186,6 +186,12 @@ async def test_the_line_lists_every_topic_and_refuses_one_that_is_not_there(worl
         await pilot.press(*["backspace"] * 8, *"orders", "down", "enter")
         await shows(pilot, "orders")
         await until(pilot, lambda: type(pilot.app.screen).__name__ == "Topic")
+        await pilot.press("colon", *"broke")
+        await shows(pilot, "brokers")
+        await pilot.press("enter")  # the closest place
+        await until(pilot, lambda: type(pilot.app.screen).__name__ == "Brokers")
+        await pilot.press("colon", *"zzz", "enter")
+        await shows(pilot, "There is no place called zzz.")
 
 
 async def test_the_palette_has_every_topic_and_themes_only_by_name(world: World) -> None:

@@ -91,6 +91,8 @@ class Command(ModalScreen[Route | None]):
             self.app.exit(0)
             return
         where = find(typed) if typed.strip() else None
+        if where is None and typed.strip() and self._listed:
+            where = find(self._listed[0])  # part of a name: the closest place
         lacking = missing(where, self._known) if where is not None and self._whole else ""
         if where is None or lacking:
             kind, _, name = lacking.partition(" ") if lacking else ("place", "", typed.strip())
