@@ -12,6 +12,7 @@ from binascii import a2b_base64, b2a_base64
 
 from kcli.errors import UsageError
 from kcli.proto.compile import Wire, fields_of
+from kcli.proto.protobuf_code import camel
 from kcli.proto.schema import NO_ID
 
 TYPE_CHECKING = False
@@ -30,10 +31,9 @@ RANGES = {
 }
 
 
-def camel(name: str) -> str:
-    """Kafka's name of a field of ours: `topic_id` is `topicId` there."""
-    first, *rest = name.split("_")
-    return first + "".join(part[:1].upper() + part[1:] for part in rest)
+def id_text(id: bytes) -> str:
+    """An id as Kafka writes it: base64 for URLs without padding."""
+    return b2a_base64(id, newline=False).decode().rstrip("=").replace("+", "-").replace("/", "_")
 
 
 def type_of(wire: Wire) -> str:
@@ -65,7 +65,7 @@ def _plain(value: Any, wire: Wire, version: int) -> Any:
     if wire.struct is not None:
         return to_json(value, version)
     if wire.kind == "Uuid":
-        return b2a_base64(value, newline=False).decode().rstrip("=").replace("+", "-").replace("/", "_")
+        return id_text(value)
     if wire.kind in ("bytes", "Records"):
         return b2a_base64(value, newline=False).decode()
     return value

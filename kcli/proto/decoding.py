@@ -73,8 +73,8 @@ class Reader(Compiler):
         self.names[key] = f.make_default if f.factory is not None else f.default
         return f"{key}()" if f.factory is not None else key
 
-    def _read(self, wire: Wire, target: str, nullable: bool, indent: str, name: str) -> None:
-        """Emit the code that reads one value at `i` into `target`."""
+    def _read(self, wire: Wire, target: str, nullable: bool, indent: str, name: str, null: int = 255) -> None:
+        """Emit the code that reads one value at `i` into `target`; `null` is the byte before a struct that is null."""
         emit = self.lines.append
         kind = wire.kind
         if kind in FIXED:
@@ -85,7 +85,7 @@ class Reader(Compiler):
             assert wire.struct is not None
             if nullable:
                 emit(f"{indent}i += 1")
-                emit(f"{indent}if b[i - 1] == 255: {target} = None")
+                emit(f"{indent}if b[i - 1] == {null}: {target} = None")
                 emit(f"{indent}else: {target}, i = r_{wire.struct.__name__}(b, i, end)")
             else:
                 emit(f"{indent}{target}, i = r_{wire.struct.__name__}(b, i, end)")
@@ -146,7 +146,7 @@ class Reader(Compiler):
         emit("   if stop > end: short('tagged field', size, end - i)")
         for at, (f, wire) in enumerate(tagged):
             emit(f"   {'if' if at == 0 else 'elif'} tag == {f.extra.tag}:")
-            self._read(wire, f"v_{f.name}", self._nullable(f), "    ", f.name)
+            self._read(wire, f"v_{f.name}", self._nullable(f), "    ", f.name, null=0)
             emit(f"    if i != stop: tag_size({f.name!r}, size)")
         emit("   i = stop")
 

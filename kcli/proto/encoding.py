@@ -63,8 +63,8 @@ class Writer(Compiler):
         elif not present:
             emit(" return")
 
-    def _write(self, wire: Wire, value: str, nullable: bool, indent: str) -> None:
-        """Emit the code that appends one variable-size value."""
+    def _write(self, wire: Wire, value: str, nullable: bool, indent: str, null: int = 255) -> None:
+        """Emit the code that appends one variable-size value; `null` is the byte in place of a struct that is null."""
         emit = self.lines.append
         kind = wire.kind
         if kind in FIXED:
@@ -72,15 +72,15 @@ class Writer(Compiler):
         elif kind == "struct":
             assert wire.struct is not None
             if nullable:
-                emit(f"{indent}if {value} is None: out(b'\\xff')")
+                emit(f"{indent}if {value} is None: out({bytes((null,))!r})")
                 emit(f"{indent}else: out(b'\\x01'); w_{wire.struct.__name__}({value}, out)")
             else:
                 emit(f"{indent}w_{wire.struct.__name__}({value}, out)")
         else:
             emit(f"{indent}x = {value}")
-            null = "b'\\x00'" if self.flexible else ("b'\\xff\\xff'" if kind == "str" else "b'\\xff\\xff\\xff\\xff'")
+            nothing = "b'\\x00'" if self.flexible else ("b'\\xff\\xff'" if kind == "str" else "b'\\xff\\xff\\xff\\xff'")
             if nullable:
-                emit(f"{indent}if x is None: out({null})")
+                emit(f"{indent}if x is None: out({nothing})")
                 emit(f"{indent}else:")
                 indent += " "
             size = "str16" if kind == "str" else "len32"
@@ -113,7 +113,7 @@ class Writer(Compiler):
             self.names[key] = f.make_default()
             emit(f" if o.{f.name} != {key}:")
             emit("  part = []; outer = out; out = part.append")
-            self._write(wire, f"o.{f.name}", self._nullable(f), "  ")
+            self._write(wire, f"o.{f.name}", self._nullable(f), "  ", null=0)
             emit(f"  out = outer; tags.append(({f.extra.tag}, b''.join(part)))")
         emit(" write_tags(tags, out)")
 

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from kcli.errors import UsageError
-from kcli.proto.as_json import camel, from_json, to_json
+from kcli.proto.as_json import from_json, to_json
 from kcli.proto.messages.fetch import FetchRequest
 from kcli.proto.messages.metadata import MetadataRequest
 from kcli.proto.messages.produce import ProduceRequest
+from kcli.proto.protobuf_code import camel
 from kcli.proto.schema import NO_ID, Message
 from tests.each import each
 from tests.proto.samples import message_versions, plain, sample

@@ -18,8 +18,8 @@ import kafka.protocol.producer
 import kafka.protocol.sasl
 import pytest
 
-from kcli.proto.as_json import camel
 from kcli.proto.compile import Wire, fields_of
+from kcli.proto.protobuf_code import camel
 from kcli.proto.schema import NO_ID, Message, Struct, Versions
 from kcli.values import Field, Value
 from tests.each import each

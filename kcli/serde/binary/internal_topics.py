@@ -1,13 +1,14 @@
 """The records of Kafka's own topics: committed offsets and groups (`__consumer_offsets`), transactions
 (`__transaction_state`). Both have a version in front; in `__consumer_offsets` that of the key says what the record is.
 
-Sources: the messages of group-coordinator and transaction-coordinator in Kafka 4.1.
+Sources: the messages of group-coordinator and transaction-coordinator in Kafka 4.3.1.
 """
 
 from __future__ import annotations
 
 from kcli.errors import DecodeError, EncodeError
-from kcli.proto.schema import Int8, Int16, Int32, Int64, Message, Struct, at
+from kcli.proto.schema import NO_ID, Int8, Int16, Int32, Int64, Message, Struct, Uuid, at
+from kcli.serde.binary import group_records as groups
 from kcli.serde.binary.structs import json_of
 from kcli.serde.schemas.payloads import Unreadable
 
@@ -19,20 +20,6 @@ if TYPE_CHECKING:
 
     M = TypeVar("M", bound=Message)
 
-OFFSET, GROUP = "offset", "group"
-KEYS = {
-    **dict.fromkeys((0, 1), OFFSET),
-    2: GROUP,
-    3: "consumer-group",
-    4: "consumer-group-partitions",
-    5: "consumer-group-member",
-    6: "consumer-group-target-assignment",
-    7: "consumer-group-target-assignment-member",
-    8: "consumer-group-current-assignment",
-}
-"""What a record is by the version of its key (KIP-848 has those from 3 on)."""
-OF_MEMBER = (5, 7, 8)
-
 
 class OffsetKey(Message, versions="0-1"):
     group: str = ""
@@ -40,13 +27,18 @@ class OffsetKey(Message, versions="0-1"):
     partition: Int32 = 0
 
 
-class GroupKey(Message, versions="2-8"):
+class GroupKey(Message, versions="2-23"):
     group: str = ""
 
 
-class MemberKey(Message, versions="5-8"):
+class MemberKey(Message, versions="5-22"):
     group: str = ""
     member_id: str = ""
+
+
+class RegularExpressionKey(Message, versions="16"):
+    group: str = ""
+    regular_expression: str = ""
 
 
 class OffsetValue(Message, versions="0-4", flexible="4+"):
@@ -55,6 +47,7 @@ class OffsetValue(Message, versions="0-4", flexible="4+"):
     metadata: str = ""
     commit_timestamp: Int64 = -1
     expire_timestamp: Int64 = at("1", ignorable=True, default=-1)
+    topic_id: Uuid = at("4+", tag=0, ignorable=True, default=NO_ID)
 
 
 class GroupMember(Struct):
@@ -75,6 +68,33 @@ class GroupValue(Message, versions="0-4", flexible="4+"):
     leader: str | None = at(null="0+", default=None)
     current_state_timestamp: Int64 = at("2+", ignorable=True, default=-1)
     members: list[GroupMember] = at(factory=list)
+
+
+RECORDS: dict[int, tuple[str, type[Message], type[Message]]] = {
+    0: ("offset", OffsetKey, OffsetValue),
+    1: ("offset", OffsetKey, OffsetValue),
+    2: ("group", GroupKey, GroupValue),
+    3: ("consumer-group", GroupKey, groups.EpochValue),
+    4: ("consumer-group-partitions", GroupKey, groups.PartitionMetadataValue),
+    5: ("consumer-group-member", MemberKey, groups.ConsumerMemberValue),
+    6: ("consumer-group-target-assignment", GroupKey, groups.AssignmentEpochValue),
+    7: ("consumer-group-target-assignment-member", MemberKey, groups.AssignmentValue),
+    8: ("consumer-group-current-assignment", MemberKey, groups.ConsumerAssignmentValue),
+    10: ("share-group-member", MemberKey, groups.ShareMemberValue),
+    11: ("share-group", GroupKey, groups.ShareEpochValue),
+    12: ("share-group-target-assignment", GroupKey, groups.AssignmentEpochValue),
+    13: ("share-group-target-assignment-member", MemberKey, groups.AssignmentValue),
+    14: ("share-group-current-assignment", MemberKey, groups.ShareAssignmentValue),
+    15: ("share-group-state", GroupKey, groups.ShareStateValue),
+    16: ("consumer-group-regular-expression", RegularExpressionKey, groups.RegularExpressionValue),
+    17: ("streams-group", GroupKey, groups.StreamsEpochValue),
+    19: ("streams-group-member", MemberKey, groups.StreamsMemberValue),
+    20: ("streams-group-target-assignment", GroupKey, groups.AssignmentEpochValue),
+    21: ("streams-group-target-assignment-member", MemberKey, groups.StreamsTargetValue),
+    22: ("streams-group-current-assignment", MemberKey, groups.StreamsAssignmentValue),
+    23: ("streams-group-topology", GroupKey, groups.TopologyValue),
+}
+"""What a record of `__consumer_offsets` is, by the version of its key: its name, its key and its value."""
 
 
 class TransactionKey(Message, versions="0"):
@@ -117,15 +137,10 @@ def read_offsets(kind: str) -> Read:
 
     def read(data: bytes, key: bytes | None, topic: str) -> bytes:
         version = version_of(data if kind == "key" else key)
-        what = KEYS.get(version)
-        if what is None:
+        if version not in RECORDS:
             raise Unreadable(f"a key of the version {version} is of no record that kcli knows")
-        if kind == "key":
-            type = OffsetKey if what == OFFSET else MemberKey if version in OF_MEMBER else GroupKey
-            return json_of(body(type, data), type=what)
-        if what not in (OFFSET, GROUP):
-            raise Unreadable(f"the value of a {what} record is shown as stored")
-        return json_of(body(OffsetValue if what == OFFSET else GroupValue, data))
+        name, of_key, of_value = RECORDS[version]
+        return json_of(body(of_key, data), type=name) if kind == "key" else json_of(body(of_value, data))
 
     return read
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from kcli.errors import UsageError
 from kcli.proto.batch import read_batches
 from kcli.serde.binary.formats import FormatDecoder
+from kcli.serde.binary.group_records import ClassicMemberMetadata, ClassicProtocol, ConsumerMemberValue
 from kcli.serde.binary.internal_topics import (
     GroupMember,
     GroupValue,
@@ -188,6 +189,144 @@ def test_committed_offsets_and_groups() -> None:
         assert shown_key == {"group": "g", "topic": "t", "partition": 3, "type": "offset"}
         assert (shown["offset"], shown["metadata"], shown["leaderEpoch"]) == (7, "m", 2 if version > 2 else -1)
     assert decoded("consumer-offsets", [(key, None)])[0][1] is None
+
+
+RECORDED = [
+    (
+        "00030010742d3334316235376533653463652d63",
+        "000000000002010008d497cf65476112b8",
+        "consumer-group",
+        {"epoch": 2, "metadataHash": -3127803382289329480},
+    ),
+    (
+        "00050010742d3334316235376533653463652d72001644516a37574a474c53514f4a566c496b44316c566341",
+        "000000000c6b636c692d383939372d310b2f3132372e302e302e3101165c7e745c2d3334316235376533653463655c2e2e2a0000ea600001000100",
+        "consumer-group-member",
+        {
+            "instanceId": None,
+            "rackId": None,
+            "clientId": "kcli-8997-1",
+            "clientHost": "/127.0.0.1",
+            "subscribedTopicNames": [],
+            "subscribedTopicRegex": "\\~t\\-341b57e3e4ce\\..*",
+            "rebalanceTimeoutMs": 60000,
+            "serverAssignor": None,
+            "classicMemberMetadata": None,
+        },
+    ),
+    (
+        "00060010742d3334316235376533653463652d63",
+        "000000000002010008000001a20e490af1",
+        "consumer-group-target-assignment",
+        {"assignmentEpoch": 2, "assignmentTimestamp": 1795535997681},
+    ),
+    (
+        "00070010742d3334316235376533653463652d630016544f3777452d71385361434b684b5178735147735241",
+        "000002ae19ec092a3d4a66875619fa784f54a10300000000000000010000",
+        "consumer-group-target-assignment-member",
+        {"topicPartitions": [{"topicId": "rhnsCSo9SmaHVhn6eE9UoQ", "partitions": [0, 1]}]},
+    ),
+    (
+        "00080010742d3334316235376533653463652d630016544f3777452d71385361434b684b5178735147735241",
+        "000000000002000000000002ae19ec092a3d4a66875619fa784f54a10300000000000000010100090300000002000000020100",
+        "consumer-group-current-assignment",
+        {
+            "memberEpoch": 2,
+            "previousMemberEpoch": 0,
+            "state": 0,
+            "assignedPartitions": [
+                {"topicId": "rhnsCSo9SmaHVhn6eE9UoQ", "partitions": [0, 1], "assignmentEpochs": [2, 2]}
+            ],
+            "partitionsPendingRevocation": [],
+        },
+    ),
+    (
+        "000e0010742d3334316235376533653463652d73001647786c4b634a4849543053596e6a5f716a4c33546751",
+        "000000000003000000020002ae19ec092a3d4a66875619fa784f54a10300000000000000010000",
+        "share-group-current-assignment",
+        {
+            "memberEpoch": 3,
+            "previousMemberEpoch": 2,
+            "state": 0,
+            "assignedPartitions": [{"topicId": "rhnsCSo9SmaHVhn6eE9UoQ", "partitions": [0, 1]}],
+        },
+    ),
+    (
+        "000f0010742d3334316235376533653463652d73",
+        "000002ae19ec092a3d4a66875619fa784f54a10f742d33343162353765336534636503000000000000000100010100",
+        "share-group-state",
+        {
+            "initializingTopics": [
+                {"topicId": "rhnsCSo9SmaHVhn6eE9UoQ", "topicName": "t-341b57e3e4ce", "partitions": [0, 1]}
+            ],
+            "initializedTopics": [],
+            "deletingTopics": [],
+        },
+    ),
+    (
+        "00100010742d3334316235376533653463652d7200155c7e745c2d3334316235376533653463655c2e2e2a",
+        "0000010000000000000021000001a20e49102900",
+        "consumer-group-regular-expression",
+        {"topics": [], "version": 33, "timestamp": 1795535999017},
+    ),
+    (
+        "00110010742d3334316235376533653463652d74",
+        "000000000003fbb72e894191daea02000400000000011902156e756d2e7374616e6462792e7265706c69636173023000",
+        "streams-group",
+        {
+            "epoch": 3,
+            "metadataHash": -308726882406114582,
+            "validatedTopologyEpoch": 0,
+            "lastAssignmentConfigs": [{"key": "num.standby.replicas", "value": "0"}],
+        },
+    ),
+    (
+        "00160010742d3334316235376533653463652d74002462663431633366632d653733392d343030332d393537622d376333356535303435653235",
+        "00000000000300000001010302300300000000000000010100090300000003000000030231030000000000000001010009030000000300000003010101010100",
+        "streams-group-current-assignment",
+        {
+            "memberEpoch": 3,
+            "previousMemberEpoch": 1,
+            "state": 1,
+            "activeTasks": [
+                {"subtopologyId": "0", "partitions": [0, 1], "assignmentEpochs": [3, 3]},
+                {"subtopologyId": "1", "partitions": [0, 1], "assignmentEpochs": [3, 3]},
+            ],
+            "standbyTasks": [],
+            "warmupTasks": [],
+            "activeTasksPendingRevocation": [],
+            "standbyTasksPendingRevocation": [],
+            "warmupTasksPendingRevocation": [],
+        },
+    ),
+]
+"""Records that Kafka 4.3.1 wrote: key, value, what it is, and the value as Kafka's own classes show it."""
+
+
+@each(("key", "value", "kind", "shown"), RECORDED)
+def test_records_of_groups_of_all_protocols(key: str, value: str, kind: str, shown: Any) -> None:
+    keyed, stored = bytes.fromhex(key), bytes.fromhex(value)
+    ((found_key, found),) = decoded("consumer-offsets", [(keyed, stored)])
+    assert (found_key["type"], found) == (kind, shown)
+    field = FormatDecoder("value", "consumer-offsets")
+    for size in range(len(stored)):
+        with pytest.raises(Unreadable):
+            field._read(stored[:size], keyed, "t")
+
+
+def test_a_member_that_moves_from_the_classic_protocol_keeps_what_it_said() -> None:
+    """A tagged field that may be null has a byte in front: 1, or 0 for null."""
+    said = ClassicMemberMetadata(
+        session_timeout_ms=5, supported_protocols=[ClassicProtocol(name="range", metadata=b"x")]
+    )
+    for value, shown in (
+        (said, {"sessionTimeoutMs": 5, "supportedProtocols": [{"name": "range", "metadata": {"base64": "eA=="}}]}),
+        (None, None),
+    ):
+        stored = versioned(0, ConsumerMemberValue(client_id="c", classic_member_metadata=value))
+        assert stored.count(b"\0\x10\1\0\0\0\5") == (1 if value else 0)
+        ((_, found),) = decoded("consumer-offsets", [(b"\0\5\0\1g\0\1m", stored)])
+        assert (found["clientId"], found["classicMemberMetadata"]) == ("c", shown)
 
 
 def test_members_of_the_new_protocol_have_keys() -> None:

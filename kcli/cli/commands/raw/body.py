@@ -7,9 +7,10 @@ from json import JSONDecodeError, loads
 from typing import Any
 
 from kcli.errors import KcliError, UsageError
-from kcli.proto.as_json import camel, from_json
+from kcli.proto.as_json import from_json
 from kcli.proto.messages import REQUESTS, request_type
 from kcli.proto.messages.api_versions import ApiVersionsRequest, versions_request
+from kcli.proto.protobuf_code import camel
 from kcli.proto.schema import Request
 
 

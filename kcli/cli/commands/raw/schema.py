@@ -15,9 +15,10 @@ from kcli.cli.runtime.answer import answer, format_of
 from kcli.cli.runtime.views import view_of
 from kcli.errors import UsageError
 from kcli.model import Cluster
-from kcli.proto.as_json import camel, type_of
+from kcli.proto.as_json import type_of
 from kcli.proto.compile import fields_of
 from kcli.proto.messages import REQUESTS, request_type
+from kcli.proto.protobuf_code import camel
 from kcli.proto.schema import FOREVER, Message, Request
 from kcli.values import Field, Value
 
