@@ -10,6 +10,7 @@ from kcli.sandbox.access.tls import ServerTls
 from kcli.values import Frozen, field
 
 LOOPBACK = ("localhost", "::1")
+MIGRATION_POLICIES = ("bidirectional", "upgrade", "downgrade", "disabled")
 
 
 class SandboxSettings(Frozen):
@@ -39,6 +40,7 @@ class SandboxSettings(Frozen):
     # what brokers do
     telemetry: bool = False  # take the metrics that clients push (KIP-714): `sandbox.cluster.telemetry.pushes`
     rebalance_delay: float = 0.05  # group.initial.rebalance.delay
+    migration_policy: str = "bidirectional"  # group.consumer.migration.policy: or upgrade, downgrade, disabled
     features: Mapping[str, int] | None = None  # finalized levels, as in {"transaction.version": 1}
 
     # security
@@ -54,11 +56,15 @@ class SandboxSettings(Frozen):
     tell: Callable[[str], None] | None = None  # gets sentences about clients, each kind at most once a minute
 
     def check(self) -> None:
-        """Raises UsageError for a host that is not loopback without `anywhere`, or no broker or disk at all."""
+        """Raises UsageError for a host that is not loopback without `anywhere`, no broker or disk at all, or an unknown
+        migration policy."""
         if not (self.anywhere or self.host in LOOPBACK or self.host.startswith("127.")):
             raise UsageError(f"the sandbox has no security and listens on loopback only; {self.host} is not")
         if self.brokers < 1 or self.disks < 1:
             raise UsageError("a sandbox has at least one broker, and a broker one disk")
+        if self.migration_policy not in MIGRATION_POLICIES:
+            known = ", ".join(MIGRATION_POLICIES)
+            raise UsageError(f"unknown migration policy {self.migration_policy} (known: {known})")
 
     @property
     def advertised_host(self) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Consumer, TopicPartition
 from confluent_kafka import Message as Kept
 
-from kcli.consumer.classic.protocol import decode_assignment
+from kcli.proto.consumer_protocol import decode_assignment
 from kcli.proto.messages.consumer_group_heartbeat import TopicPartitions
 from kcli.proto.schema import Int8, Int32, Int64, Message, Struct, at
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from kcli.consumer.classic.protocol import NO_GENERATION
 from kcli.model import TopicPartition
+from kcli.proto.consumer_protocol import NO_GENERATION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kcli.consumer.classic.protocol import Subscription
     from kcli.consumer.classic.racks import Layout
+    from kcli.proto.consumer_protocol import Subscription
 
     Assignment = dict[str, list[TopicPartition]]
 

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from kcli.consumer.classic.protocol import Subscription
+    from kcli.proto.consumer_protocol import Subscription
 
     Layout = Mapping[str, Sequence[Collection[str]]]
     """Topic to, per partition, the racks of its replicas (empty where unknown)."""

@@ -7,7 +7,11 @@ import asyncio
 from kcli import codes
 from kcli.backoff import LEAST, Floor
 from kcli.consumer.classic.assignors import COOPERATIVE, assign
-from kcli.consumer.classic.protocol import (
+from kcli.consumer.group.assigned import Holdings
+from kcli.consumer.group.states import AGAIN, JOINING, LOST, PROCEED, RESET, RETRY, STABLE, SYNCING
+from kcli.errors import BrokerError
+from kcli.model import TopicPartition
+from kcli.proto.consumer_protocol import (
     PROTOCOL_TYPE,
     Subscription,
     decode_assignment,
@@ -17,10 +21,6 @@ from kcli.consumer.classic.protocol import (
     encode_sticky,
     encode_subscription,
 )
-from kcli.consumer.group.assigned import Holdings
-from kcli.consumer.group.states import AGAIN, JOINING, LOST, PROCEED, RESET, RETRY, STABLE, SYNCING
-from kcli.errors import BrokerError
-from kcli.model import TopicPartition
 from kcli.proto.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from kcli.proto.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 from kcli.text.log import Log

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kcli.consumer.classic.claims import Assignment
-    from kcli.consumer.classic.protocol import Subscription
     from kcli.consumer.classic.racks import Layout
+    from kcli.proto.consumer_protocol import Subscription
 
 
 def assign_sticky(

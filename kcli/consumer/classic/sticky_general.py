@@ -5,16 +5,16 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 
 from kcli.consumer.classic.java_hash import hash_order, partition_hash, string_hash, text_order
-from kcli.consumer.classic.protocol import NO_GENERATION
 from kcli.model import TopicPartition
+from kcli.proto.consumer_protocol import NO_GENERATION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kcli.consumer.classic.claims import Assignment, Claims, Past
-    from kcli.consumer.classic.protocol import Subscription
     from kcli.consumer.classic.racks import Layout, Racks
+    from kcli.proto.consumer_protocol import Subscription
 
 
 class Moves:

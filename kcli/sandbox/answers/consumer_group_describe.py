@@ -17,6 +17,8 @@ from kcli.proto.messages.consumer_group_describe import (
 from kcli.sandbox.access.authorized import operations
 from kcli.sandbox.wire.request_context import RequestContext
 
+CLASSIC, CONSUMER = 0, 1  # the protocol of a member
+
 
 async def answer(context: RequestContext, request: ConsumerGroupDescribeRequest) -> ConsumerGroupDescribeResponse:
     groups = [_one(context, name) for name in request.group_ids]
@@ -36,7 +38,7 @@ def _one(context: RequestContext, name: str) -> DescribedGroup:
         group_id=name,
         group_state=group.state,
         group_epoch=group.epoch,
-        assignment_epoch=group.epoch,
+        assignment_epoch=group.assignment_epoch,
         assignor_name=group.assignor,
         members=[
             Member(
@@ -50,7 +52,7 @@ def _one(context: RequestContext, name: str) -> DescribedGroup:
                 subscribed_topic_regex=member.regex,
                 assignment=_rows(context, member.assigned),
                 target_assignment=_rows(context, group.target[member.id]),
-                member_type=1,
+                member_type=CONSUMER if member.classic is None else CLASSIC,
             )
             for member in group.members.values()
         ],

@@ -14,7 +14,8 @@ from kcli.proto.messages.consumer_group_heartbeat import (
     TopicPartitions,
 )
 from kcli.sandbox.answers.modern import switched_on
-from kcli.sandbox.groups.consumer_group import HEARTBEAT, JOIN, check
+from kcli.sandbox.groups.consumer.group import HEARTBEAT
+from kcli.sandbox.groups.consumer.heartbeat_rules import JOIN, check
 from kcli.sandbox.wire.request_context import RequestContext
 
 

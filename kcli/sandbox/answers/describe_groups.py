@@ -47,7 +47,7 @@ def _one(context: RequestContext, name: str, request: DescribeGroupsRequest) -> 
                 client_id=member.client_id,
                 client_host=member.host,
                 member_metadata=member.metadata(group.roster.protocol) if stable else b"",
-                member_assignment=member.assignment if stable else b"",
+                member_assignment=member.assignment,
             )
             for member in group.members.values()
         ],

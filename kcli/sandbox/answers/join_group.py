@@ -6,8 +6,12 @@ from __future__ import annotations
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.join_group import JoinGroupRequest, JoinGroupResponse
+from kcli.sandbox.cluster.topics import Topics
+from kcli.sandbox.groups.classic.group import ClassicGroup
+from kcli.sandbox.groups.classic.member import refusal
+from kcli.sandbox.groups.consumer import classic_members
+from kcli.sandbox.groups.consumer.group import ConsumerGroup
 from kcli.sandbox.groups.groups import LONGEST_SESSION_MS
-from kcli.sandbox.groups.member import refusal
 from kcli.sandbox.wire.request_context import RequestContext
 
 
@@ -17,16 +21,37 @@ async def answer(context: RequestContext, request: JoinGroupRequest) -> JoinGrou
         context.check_coordinator(11, request.group_id)
         if not 0 < request.session_timeout_ms <= LONGEST_SESSION_MS:
             raise BrokerError(codes.INVALID_SESSION_TIMEOUT)
-        group = groups.find(request.group_id)
-        if group is None:
-            if request.member_id:
-                raise BrokerError(codes.UNKNOWN_MEMBER_ID)
-            group = groups.get_or_create(request.group_id)
-        response = await group.join(
-            request, context.client_id, context.host, id_first=context.version >= 4, may_skip=context.version >= 9
-        )
+        id_first = context.version >= 4
+        found = groups.by_name(request.group_id)
+        if isinstance(found, ConsumerGroup) and found.members:
+            client = context.client_id, context.host
+            response = _joined(found, context.cluster.topics, request, client, id_first=id_first)
+        else:
+            response = await _group(context, request).join(
+                request, context.client_id, context.host, id_first=id_first, may_skip=context.version >= 9
+            )
     except BrokerError as refused:
         response = refusal(refused.code, request.member_id)
     if context.version >= 7 and response.error_code:
         response.protocol_name = None
     return response
+
+
+def _joined(
+    group: ConsumerGroup, topics: Topics, request: JoinGroupRequest, client: tuple[str, str], *, id_first: bool
+) -> JoinGroupResponse:
+    """The answer to a member of a KIP-848 group that uses the classic protocol."""
+    try:
+        return classic_members.join(group, topics, request, client, id_first=id_first)
+    except BrokerError as refused:
+        return refusal(refused.code, "")
+
+
+def _group(context: RequestContext, request: JoinGroupRequest) -> ClassicGroup:
+    """The classic group, created for a new member. Raises BrokerError UNKNOWN_MEMBER_ID."""
+    group = context.cluster.groups.find(request.group_id)
+    if group is not None:
+        return group
+    if request.member_id:
+        raise BrokerError(codes.UNKNOWN_MEMBER_ID)
+    return context.cluster.groups.get_or_create(request.group_id)

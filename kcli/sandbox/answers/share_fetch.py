@@ -18,7 +18,7 @@ from kcli.proto.messages.share_fetch import (
 )
 from kcli.sandbox.answers.partitions import endpoints, hinted, led_here, name_of
 from kcli.sandbox.answers.sharing import acknowledge, switched_on
-from kcli.sandbox.groups.share_partition import SharePartition
+from kcli.sandbox.groups.share.partition import SharePartition
 from kcli.sandbox.log.batches import corrupted
 from kcli.sandbox.wire.request_context import RequestContext
 from kcli.sandbox.wire.share_sessions import Place, ShareSession

@@ -11,8 +11,8 @@ from kcli.proto.messages.share_group_heartbeat import (
     TopicPartitions,
 )
 from kcli.sandbox.answers.sharing import by_topic, switched_on
-from kcli.sandbox.groups.consumer_group import HEARTBEAT
-from kcli.sandbox.groups.share_group import ShareMember
+from kcli.sandbox.groups.consumer.group import HEARTBEAT
+from kcli.sandbox.groups.share.group import ShareMember
 from kcli.sandbox.wire.request_context import RequestContext
 
 

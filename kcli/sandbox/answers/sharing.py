@@ -8,8 +8,8 @@ from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.share_acknowledge import AcknowledgementBatch as Alone
 from kcli.proto.messages.share_fetch import AcknowledgementBatch
-from kcli.sandbox.groups.share_group import ShareGroup
-from kcli.sandbox.groups.share_partition import SharePartition
+from kcli.sandbox.groups.share.group import ShareGroup
+from kcli.sandbox.groups.share.partition import SharePartition
 from kcli.sandbox.wire.request_context import RequestContext
 
 RENEW = 4

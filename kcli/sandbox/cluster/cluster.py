@@ -95,7 +95,9 @@ class SandboxCluster:
         if self._groups is None:
             from kcli.sandbox.groups.groups import Groups
 
-            self._groups = Groups(self.journal.note, self.topics, self.settings.rebalance_delay)
+            self._groups = Groups(
+                self.journal.note, self.topics, self.settings.rebalance_delay, self.settings.migration_policy
+            )
         return self._groups
 
     @property

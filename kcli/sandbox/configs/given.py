@@ -19,6 +19,7 @@ def given(cluster: SandboxCluster, broker: SandboxBroker) -> dict[str, str]:
         "auto.create.topics.enable": str(settings.auto_create).lower(),
         "broker.id": str(broker.node_id),
         "default.replication.factor": str(cluster.topics.copies(-1)),
+        "group.consumer.migration.policy": settings.migration_policy,
         "group.initial.rebalance.delay.ms": str(round(settings.rebalance_delay * 1000)),
         "listeners": f"{protocol}://{settings.host}:{broker.port}",
         "log.dirs": ",".join(settings.directories(broker.node_id)),

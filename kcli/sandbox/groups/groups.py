@@ -10,10 +10,11 @@ from kcli.errors import BrokerError
 from kcli.model import OffsetAndMetadata
 from kcli.sandbox.cluster.topics import Topics
 from kcli.sandbox.configs.group_configs import GroupConfigs
-from kcli.sandbox.groups.classic_group import ClassicGroup
-from kcli.sandbox.groups.consumer_group import ConsumerGroup
+from kcli.sandbox.groups.classic.group import ClassicGroup
+from kcli.sandbox.groups.consumer.group import ConsumerGroup
+from kcli.sandbox.groups.migration import BIDIRECTIONAL, downgraded, may_downgrade, upgraded
 from kcli.sandbox.groups.offsets import Offsets
-from kcli.sandbox.groups.share_group import ShareGroup
+from kcli.sandbox.groups.share.group import ShareGroup
 from kcli.sandbox.groups.states import COMPLETING, DEAD, EMPTY
 from kcli.sandbox.log.recovery import State
 from kcli.sandbox.transactions.pending_offsets import PendingOffsets
@@ -26,12 +27,13 @@ LONGEST_SESSION_MS = 1_800_000
 
 class Groups:
     """By name. A group exists from its first member or commit until it is deleted. `note` writes a change to the
-    journal; `rebalance_delay` is in seconds."""
+    journal; `rebalance_delay` is in seconds, `migration` group.consumer.migration.policy."""
 
-    def __init__(self, note: Note, topics: Topics, rebalance_delay: float) -> None:
+    def __init__(self, note: Note, topics: Topics, rebalance_delay: float, migration: str = BIDIRECTIONAL) -> None:
         self._note = note
         self._topics = topics
         self._rebalance_delay = rebalance_delay
+        self._migration = migration
         self._by_name: dict[str, AnyGroup] = {}
         self.configs = GroupConfigs()
         self.offsets = Offsets(note, topics)
@@ -72,19 +74,33 @@ class Groups:
         return self._by_name[name]
 
     def modern(self, name: str, *, make: bool, otherwise: codes.ErrorCode = codes.UNKNOWN_MEMBER_ID) -> ConsumerGroup:
-        """The KIP-848 group, created on demand; it replaces an empty classic one. Raises BrokerError `otherwise`,
-        GROUP_ID_NOT_FOUND for a classic one with members."""
+        """The KIP-848 group, created on demand; it replaces an empty classic one, and one with members if the migration
+        policy allows it. Raises BrokerError `otherwise`, GROUP_ID_NOT_FOUND."""
         group = self._by_name.get(name)
         if isinstance(group, ConsumerGroup):
             return group
-        if not make or (group is not None and (group.members or group.kind == "share")):
+        if not make or (group is not None and group.kind == "share"):
             text = f"Group {name} is not a consumer group."
             raise BrokerError(codes.GROUP_ID_NOT_FOUND if make else otherwise, message=text)
-        if group is not None:
-            group.close()
-        created = self._by_name[name] = ConsumerGroup(name, self._topics)
+        if isinstance(group, ClassicGroup) and group.members:
+            created = upgraded(group, self._topics, self._migration, self._downgrade)
+        else:
+            if group is not None:
+                group.close()
+            created = ConsumerGroup(name, self._topics, self._downgrade)
+        self._by_name[name] = created
         self.remember(created)
         return created
+
+    def _downgrade(self, group: ConsumerGroup, rebalance: bool) -> None:
+        """The last member of the consumer protocol is gone: the group is a classic one again, if the migration policy
+        allows it."""
+        if not may_downgrade(self._migration):
+            return
+        created = self._by_name[group.name] = downgraded(group, self._topics, self._rebalance_delay)
+        self.remember(created)
+        if rebalance:
+            created.prepare()
 
     def shared(self, name: str) -> ShareGroup | None:
         """The share group of that name."""
@@ -98,7 +114,7 @@ class Groups:
         if group is None:
             if name in self._by_name:
                 raise BrokerError(codes.GROUP_ID_NOT_FOUND, message=f"Group {name} is not a share group.")
-            from kcli.sandbox.groups.share_group import ShareGroup
+            from kcli.sandbox.groups.share.group import ShareGroup
 
             group = self._by_name[name] = ShareGroup(name, self._topics, self.configs, self._note)
             self.remember(group)
@@ -162,11 +178,10 @@ class Groups:
             raise BrokerError(codes.GROUP_ID_NOT_FOUND, message=f"Group {name} is a share group.")
         if generation < 0 and group.state == EMPTY:
             return
-        if not isinstance(group, ClassicGroup):
-            if not epochs:
-                raise BrokerError(codes.UNSUPPORTED_VERSION)
-            group.member_of(member_id, instance_id, generation)  # only heartbeats keep its members alive
+        if isinstance(group, ConsumerGroup):
+            group.member_of(member_id, instance_id, generation, epochs=epochs)  # heartbeats alone keep members alive
             return
+        assert isinstance(group, ClassicGroup)
         group_member = group.member_of(member_id, instance_id, generation)
         if group.state == COMPLETING:
             raise BrokerError(codes.REBALANCE_IN_PROGRESS)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kcli.consumer.classic.assignors import ASSIGNORS, assign
-from kcli.consumer.classic.protocol import StickyUserData, Subscription, TopicPartitions, encode_generation
 from kcli.model import TopicPartition
+from kcli.proto.consumer_protocol import StickyUserData, Subscription, TopicPartitions, encode_generation
 
 CASES = json.loads((Path(__file__).parent / "data" / "java_assignments.json").read_text())
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kcli.consumer.classic.assignors import ASSIGNORS, assign
-from kcli.consumer.classic.protocol import Subscription, encode_sticky
 from kcli.errors import UsageError
 from kcli.model import TopicPartition as TP
+from kcli.proto.consumer_protocol import Subscription, encode_sticky
 from tests.effort import tries
 
 TOPICS = ["a", "b", "c", "d"]

@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kcli.consumer.classic.java_hash import hash_order, partition_hash, string_hash
-from kcli.consumer.classic.protocol import (
+from kcli.errors import DecodeError
+from kcli.model import TopicPartition as TP
+from kcli.proto.consumer_protocol import (
     ConsumerProtocolAssignment,
     ConsumerProtocolSubscription,
     Subscription,
@@ -20,8 +22,6 @@ from kcli.consumer.classic.protocol import (
     encode_sticky,
     encode_subscription,
 )
-from kcli.errors import DecodeError
-from kcli.model import TopicPartition as TP
 
 V3 = (
     b"\x00\x03" b"\x00\x00\x00\x02\x00\x01a\x00\x01b" b"\xff\xff\xff\xff"

@@ -4,7 +4,8 @@
     word | Api vN | {"json": "as kcli raw takes it"} -> name=path.in.the.answer, settle
 
 `~` becomes a word that is new in every run. A string in angle brackets becomes a value: `<id orders~>` the topic's id,
-`<records 3 producer=5>` a batch, `<name>` what an earlier line kept of its answer. `hex:` is a body that no JSON can
+`<records 3 producer=5>` a batch, `<subscription orders~ 0 1>` what a classic member reads and owns, `<assignment
+orders~ 0 1>` what it is given, `<name>` what an earlier line kept of its answer. `hex:` is a body that no JSON can
 say. `settle` repeats a request until both answers agree: for what a real Kafka does in the background.
 """
 
@@ -18,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from kcli.cli.commands.raw.body import find_api
+from kcli.model import TopicPartition
+from kcli.proto.consumer_protocol import Subscription, encode_assignment, encode_subscription
 from kcli.proto.schema import Request
 from tests.sandbox.client import batch
 
@@ -98,9 +101,22 @@ def _filled(thing: Any, known: dict[str, Any]) -> Any:
         return {name: _filled(value, known) for name, value in thing.items()}
     if isinstance(thing, str) and thing.startswith("<records") and thing.endswith(">"):
         return base64.b64encode(_records(thing[1:-1].split()[1:], known)).decode()
+    if isinstance(thing, str) and thing.startswith(("<subscription ", "<assignment ")) and thing.endswith(">"):
+        return base64.b64encode(_embedded(*thing[1:-1].split())).decode()
     if isinstance(thing, str) and thing.startswith("<") and thing.endswith(">"):
         return known[thing[1:-1]]
     return thing
+
+
+def _embedded(kind: str, topic: str, *numbers: str) -> bytes:
+    """A subscription to the topic by a member that owns these partitions, or an assignment of them; `data=TEXT` among
+    them are bytes of the assignor."""
+    given = [word for word in numbers if word.startswith("data=")]
+    data = given[0].removeprefix("data=").encode() if given else None
+    partitions = [TopicPartition(topic, int(word)) for word in numbers if word not in given]
+    if kind == "subscription":
+        return encode_subscription(Subscription(topics=[topic], owned=partitions, user_data=data))
+    return encode_assignment(partitions, data)
 
 
 def _records(words: list[str], known: dict[str, Any]) -> bytes:

@@ -24,6 +24,7 @@ class Member:
 
     def take_terms(self, request: JoinGroupRequest) -> None:
         """Take over the timeouts (in seconds) and protocols of a JoinGroup."""
+        self.terms = request
         self.session_timeout = request.session_timeout_ms / 1000
         rebalance = request.rebalance_timeout_ms
         self.rebalance_timeout = (rebalance if rebalance > 0 else request.session_timeout_ms) / 1000

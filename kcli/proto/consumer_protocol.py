@@ -97,10 +97,21 @@ def decode_subscription(data: Buffer, instance_id: str | None = None) -> Subscri
     )
 
 
-def encode_assignment(partitions: Iterable[TopicPartition], user_data: bytes | None = None) -> bytes:
+def version_of(data: Buffer) -> int | None:
+    """The version of a subscription, at most the newest one that is known here; None for bytes that are not a
+    subscription."""
+    if _tolerant(ConsumerProtocolSubscription, data) is None:
+        return None
+    version: int = _VERSION.unpack_from(data)[0]
+    return max(0, min(version, NEWEST))
+
+
+def encode_assignment(
+    partitions: Iterable[TopicPartition], user_data: bytes | None = None, version: int = NEWEST
+) -> bytes:
     """The bytes the leader's SyncGroup carries for one member."""
     body = ConsumerProtocolAssignment(assigned_partitions=_grouped(partitions), user_data=user_data)
-    return _VERSION.pack(NEWEST) + b"".join(body.encode(NEWEST))
+    return _VERSION.pack(version) + b"".join(body.encode(version))
 
 
 def decode_assignment(data: Buffer) -> set[TopicPartition]:
@@ -112,6 +123,12 @@ def decode_assignment(data: Buffer) -> set[TopicPartition]:
     if body is None:
         raise DecodeError("the group's leader sent an assignment that cannot be read")
     return set(_flat(body.assigned_partitions))
+
+
+def has_user_data(data: Buffer) -> bool:
+    """Whether an assignment carries bytes of the assignor, which only its own members understand."""
+    body = _tolerant(ConsumerProtocolAssignment, data)
+    return body is not None and bool(body.user_data)
 
 
 def encode_sticky(partitions: Iterable[TopicPartition], generation: int) -> bytes:

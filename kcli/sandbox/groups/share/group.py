@@ -16,8 +16,8 @@ from kcli.errors import BrokerError
 from kcli.proto.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from kcli.sandbox.cluster.topics import Partition, Topics
 from kcli.sandbox.configs.group_configs import EARLIEST, GroupConfigs, started
-from kcli.sandbox.groups.consumer_group import HEARTBEAT, SESSION
-from kcli.sandbox.groups.share_partition import SharePartition
+from kcli.sandbox.groups.consumer.group import HEARTBEAT, SESSION
+from kcli.sandbox.groups.share.partition import SharePartition
 from kcli.sandbox.groups.states import DEAD, EMPTY, STABLE
 from kcli.sandbox.log.times import offset_at
 
@@ -57,7 +57,7 @@ class ShareGroup:
     ) -> None:
         self.name = name
         self.members: dict[str, ShareMember] = {}
-        self.epoch = 0
+        self.epoch = 1  # the first member makes it 2, as in Kafka
         self.target: dict[str, set[Place]] = {}
         self.partitions: dict[Place, SharePartition] = {}
         self._topics = topics

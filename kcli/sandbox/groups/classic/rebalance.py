@@ -9,8 +9,8 @@ import asyncio
 from collections.abc import Callable
 
 from kcli import codes
-from kcli.sandbox.groups.member import Member
-from kcli.sandbox.groups.roster import Roster
+from kcli.sandbox.groups.classic.member import Member
+from kcli.sandbox.groups.classic.roster import Roster
 from kcli.sandbox.groups.states import COMPLETING, DEAD, EMPTY, PREPARING, STABLE
 
 

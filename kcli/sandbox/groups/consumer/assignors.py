@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+ASSIGNORS = ("uniform", "range")
+"""The first one is the default."""
 Place = tuple[bytes, int]  # topic id, partition
 Shares = dict[str, set[Place]]
 

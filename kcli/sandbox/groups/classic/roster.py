@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.errors import BrokerError
+from kcli.proto.consumer_protocol import decode_subscription
 from kcli.proto.messages.join_group import JoinGroupRequest, JoinGroupResponse, JoinGroupResponseMember
-from kcli.sandbox.groups.member import Member
+from kcli.sandbox.groups.classic.member import Member
 
 
 class Roster:
@@ -90,9 +91,9 @@ class Roster:
         if self.leader not in self.members or self.members[self.leader].joining is None:
             self.leader = joined[0].id
         self.generation += 1
-        self.protocol = self._vote()
+        self.protocol = self.vote()
 
-    def _vote(self) -> str:
+    def vote(self) -> str:
         """The protocol most members prefer among those that all of them know."""
         everyone = list(self.members.values())
         common = set.intersection(*(member.protocol_names for member in everyone))
@@ -120,15 +121,6 @@ class Roster:
         )
 
     def subscribes(self, topic: str) -> bool:
-        """Whether a member's subscription names `topic` (ConsumerProtocolSubscription: version, topics, …)."""
-        return any(topic in _topics_of(member.metadata(self.protocol)) for member in self.members.values())
-
-
-def _topics_of(subscription: bytes) -> list[str]:
-    topics: list[str] = []
-    count, at = int.from_bytes(subscription[2:6], "big"), 6
-    while len(topics) < count and at + 2 <= len(subscription):
-        size = int.from_bytes(subscription[at : at + 2], "big")
-        topics.append(subscription[at + 2 : at + 2 + size].decode("utf-8", "replace"))
-        at += 2 + size
-    return topics
+        """Whether a member's subscription names `topic`."""
+        subscriptions = (decode_subscription(member.metadata(self.protocol)) for member in self.members.values())
+        return any(topic in subscription.topics for subscription in subscriptions)

@@ -9,9 +9,9 @@ from kcli import codes
 from kcli.codes import ErrorCode
 from kcli.errors import BrokerError
 from kcli.proto.messages.join_group import JoinGroupRequest, JoinGroupResponse
-from kcli.sandbox.groups.member import Member, refusal
-from kcli.sandbox.groups.rebalance import Rebalance
-from kcli.sandbox.groups.roster import Roster
+from kcli.sandbox.groups.classic.member import Member, refusal
+from kcli.sandbox.groups.classic.rebalance import Rebalance
+from kcli.sandbox.groups.classic.roster import Roster
 from kcli.sandbox.groups.states import COMPLETING, PREPARING, STABLE
 
 

@@ -1,0 +1,1 @@
+"""A classic consumer group: its members, its roster and its rebalances."""

@@ -1,0 +1,1 @@
+"""A share group and its partitions (KIP-932)."""
