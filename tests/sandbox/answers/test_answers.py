@@ -35,7 +35,7 @@ async def test_a_group_of_another_kind_shares_nothing(asked: type[ShareFetchRequ
 @pytest.mark.parametrize("api", ["CreateTopics", "Metadata"])
 async def test_others_are_answered_while_many_topics_are_made(api: str) -> None:
     """Somebody asks for thousands; somebody else is answered again and again before that is done."""
-    names = [f"n{n}" for n in range(2000)]
+    names = [f"n{n}" for n in range(4_000)]
     topics = [CreatableTopic(name=name, num_partitions=1, replication_factor=1) for name in names]
     many = (
         CreateTopicsRequest(topics=topics)

@@ -84,7 +84,7 @@ CONNECTIONS = {
     "B1_http_in_the_middle": on(LATER, "answer_http", times=1),
     "B1_tls_alert_in_the_middle": on(LATER, "answer_tls_alert", times=1),
     "B21_accept_then_close": lambda faults: faults.wire.refuse(times=2),
-    "B24_closed_when_idle": lambda faults: faults.wire.close_idle(0.01),
+    "B24_closed_when_idle": lambda faults: faults.wire.close_idle(0.05),
     "B25_throttled": on(EVERY, "throttle", 20),
     "D22_append_then_drop": lambda faults: faults.wire.lose_answer("Produce", times=3),
     "D33_answer_without_the_partition": lambda faults: faults.wire.alter(
@@ -98,7 +98,7 @@ async def test_faults_of_connections_lose_and_repeat_nothing(fault: Callable[[Fa
     async with Sandbox(topics={"t": 1}) as sandbox, client_of(sandbox) as client:
         fault(sandbox.faults)
         await write(client)
-        await asyncio.sleep(0.03)  # what is closed when idle is idle now
+        await asyncio.sleep(0.1)  # what is closed when idle is idle now
         fault(sandbox.faults)
         assert await read(client, COUNT) == (list(range(COUNT)), [])
         assert sandbox.topics.partition("t", 0).log.end == COUNT
