@@ -184,11 +184,19 @@ class Http:
         self, connection: Connection, work: Callable[[float], R], seconds: float, what: str, sent: bool
     ) -> R:
         """`work(seconds)`, which ends in time, whatever the other side does."""
+
+        def to_its_end(seconds: float) -> R:
+            try:
+                return work(seconds)
+            finally:
+                connection.rest()
+
         self._busy.add(connection)
+        connection.at_work = True
         done = False
         try:
             async with asyncio.timeout(seconds):
-                result = await in_daemon_thread("registry", work, seconds)
+                result = await in_daemon_thread("registry", to_its_end, seconds)
             done = True
             return result
         except TimeoutError:
@@ -201,11 +209,12 @@ class Http:
 
 class Connection:
     """One connection. `open` and `exchange` run in a thread, one at a time; both close what failed. `reusable`: whether
-    another request may be sent after the last answer."""
+    another request may be sent after the last answer; `at_work`: whether a thread is on it."""
 
     def __init__(self, origin: Origin, context: SSLContext | None, server_name: str) -> None:
         self.url = origin.url
         self.reusable = False
+        self.at_work = False
         self._origin = origin
         self._context = context if origin.secure else None
         self._server_name = server_name
@@ -304,14 +313,22 @@ class Connection:
         return not is_readable(self._socket)
 
     def abort(self) -> None:
-        """Have the thread that works on it end; called from another one."""
+        """Have the thread that works on it end; called from another one. The last of the two closes it."""
         self._aborted = True
         open_one = self._socket
         if open_one is not None:
             try:
                 socket.socket.shutdown(open_one, socket.SHUT_RDWR)
             except OSError:  # it is closed, or never was open
-                return
+                pass
+        if not self.at_work:
+            self.close()
+
+    def rest(self) -> None:
+        """The thread has done its work; called by it."""
+        self.at_work = False
+        if self._aborted:
+            self.close()
 
     def close(self) -> None:
         open_one, self._socket = self._socket, None

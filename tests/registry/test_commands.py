@@ -332,3 +332,23 @@ def test_what_others_refer_to_is_not_deleted(commands: Commands, subject: Names)
     (row,) = commands.rows("delete", money, "--execute", code=1)
     assert (row["references"], row["result"]) == ([str(number)], "referenced")
     assert [row["version"] for row in commands.rows("versions", money)] == [1]
+
+
+def test_an_empty_context_is_deleted(tmp_path: Path) -> None:
+    """Only Confluent's registry and the sandbox's have the request."""
+    with SandboxThread(registry=True) as sandbox:
+        commands = Commands(sandbox.registry_url, tmp_path, "sandbox")
+        commands.registered(":.gone:a", commands.avro("a.avsc", "id:int"))
+        commands.run("mode", ":.gone:", "--set", "readonly", "--execute")
+        assert [row["context"] for row in commands.rows("contexts")] == [".", ".gone"]
+        (row,) = commands.rows("contexts", ".gone", "--delete", "--execute", code=1)
+        assert (row["result"], row["subjects"]) == ("not empty", 1)
+        commands.run("mode", ":.gone:", "--delete", "--execute")
+        commands.run("delete", ":.gone:a", "--execute")
+        commands.run("delete", ":.gone:a", "--permanent", "--execute")
+        commands.run("mode", ":.gone:", "--set", "readonly", "--execute")
+        (row,) = commands.rows("contexts", ".gone", "--delete")
+        assert row["result"] == "would delete"
+        (row,) = commands.rows("contexts", ".gone", "--delete", "--execute")
+        assert row["result"] == "deleted"
+        assert [row["context"] for row in commands.rows("contexts")] == ["."]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -152,6 +153,25 @@ def test_what_is_wrong_with_a_file(text: str, why: str, tmp_path: Path) -> None:
     done = inside("diff", str(tmp_path / "all.yaml"), "--schema-registry", "http://127.0.0.1:1")
     assert done.code == 2
     assert why in done.err
+
+
+def test_for_schemas_alone_no_broker_is_asked(tmp_path: Path) -> None:
+    with SandboxThread(registry=True) as sandbox, socket.create_server(("127.0.0.1", 0)) as broker:
+        broker.setblocking(False)
+        commands = Commands(sandbox.registry_url, tmp_path, "sandbox")
+        declaring = Declaring(f"127.0.0.1:{broker.getsockname()[1]}", commands)
+        commands.avro("orders.avsc", "id:int")
+        path = commands.file("all.yaml", "schemas: {orders-value: {file: orders.avsc, compatibility: full}}\n")
+        assert [row[5] for row in declaring.plan("apply", path)] == ["would create", "would create"]
+        done = declaring.run("apply", path, "--execute")
+        assert "to undo this: kcli apply " in done.err
+        assert commands.rows("list")[0]["subject"] == "orders-value"
+        assert declaring.plan("diff", path) == []
+        undo = done.err.partition("kcli apply ")[2].split()[0]
+        declaring.run("apply", undo, "--prune", "--execute")
+        assert commands.rows("list") == []
+        with pytest.raises(BlockingIOError):
+            broker.accept()
 
 
 def test_a_registry_is_wanted_only_where_schemas_are_declared(tmp_path: Path) -> None:

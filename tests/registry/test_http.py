@@ -56,6 +56,22 @@ async def test_a_connection_is_kept() -> None:
         assert server.asked[0].headers["user-agent"].startswith("kcli/")
 
 
+@pytest.mark.parametrize("ended", ["before", "after"])
+def test_a_request_that_is_given_up_leaves_no_socket(ended: str) -> None:
+    """Whether its thread has ended by then or not."""
+    with Scripted(SUBJECTS) as server:
+        connection = http.Connection(Origin(url=server.url), None, "")
+        connection.at_work = True
+        connection.open(5.0)
+        assert connection.exchange("GET", "/subjects", None, {}, 5.0).status == 200
+        assert connection.reusable
+        steps = [connection.rest, connection.abort]
+        for step in steps if ended == "before" else reversed(steps):
+            assert connection._socket is not None
+            step()
+        assert connection._socket is None
+
+
 async def test_a_kept_connection_that_ended_is_replaced_without_a_word() -> None:
     with Scripted(Say(SUBJECTS), SUBJECTS) as server:
         async with client(server.url, retries=0) as registry:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 
 from kcli.sandbox.thread import SandboxThread
+from tests.cli.conftest import inside
 from tests.registry.commands import Commands
 from tests.registry.oracles import Oracle
+from tests.registry.scripted import Asked, Scripted, raw
 
 Names = Callable[[str], str]
 KINDS = ["apicurio", "srfake", "sandbox"]
@@ -37,6 +42,22 @@ def target(tmp_path: Path) -> Iterator[Commands]:
     with ExitStack() as stack:
         sandbox = stack.enter_context(SandboxThread(registry=True))
         yield Commands(sandbox.registry_url, tmp_path, "sandbox")
+
+
+def forwarding(url: str) -> Callable[[Asked], bytes]:
+    """Answers with what the registry of that address says."""
+
+    def ask_there(asked: Asked) -> bytes:
+        request = Request(
+            url + asked.path, asked.body or None, {"Content-Type": "application/json"}, method=asked.method
+        )
+        try:
+            with urlopen(request, timeout=20) as found:
+                return raw(found.read(), found.status)
+        except HTTPError as refused:
+            return raw(refused.read(), refused.code)
+
+    return ask_there
 
 
 class Filled:
@@ -245,6 +266,36 @@ def test_a_profile_guards_the_target_of_a_copy(tmp_path: Path, target: Commands,
         assert "read-only profile look" in done.err
         assert target.rows("list") == []
         assert "no target is named" in source.run("copy", code=2).err
+
+
+def heard(server: Scripted) -> set[str | None]:
+    """The logins that a server was shown."""
+    return {asked.headers.get("authorization") for asked in server.asked}
+
+
+@pytest.mark.parametrize("option", ["--to-X", "--to-profile"])
+def test_each_registry_is_shown_its_own_login_only(option: str, tmp_path: Path, target: Commands) -> None:
+    with SandboxThread(registry=True) as sandbox, Scripted() as old, Scripted() as new:
+        source = Commands(sandbox.registry_url, tmp_path)
+        source.registered("a", source.avro("a.avsc", "id:int"))
+        old.route, new.route = forwarding(source.url), forwarding(target.url)
+        logins = {name: f"Basic {b64encode(f'{name}:pw-{name}'.encode()).decode()}" for name in ("old", "new")}
+        from_old = ["--schema-registry", old.url, "-X", "basic.auth.user.info=old:pw-old"]
+        to_new = ["--to", new.url, "--to-X", "basic.auth.user.info=new:pw-new"]
+        env = {"KCLI_SCHEMA_REGISTRY_URL": ""}
+        del source.env["XDG_CACHE_HOME"]
+        if option == "--to-profile":
+            text = f'[profiles.new]\nregistry = "{new.url}"\n"basic.auth.user.info" = "new:pw-new"\n'
+            env["KCLI_CONFIG"], to_new = source.file("config.toml", text), ["--to-profile", "new"]
+        done = inside("registry", "copy", *from_old, *to_new, "--execute", env={**source.env, **env})
+        assert done.code == 0, done
+        assert heard(old) == {logins["old"]}
+        assert heard(new) == {logins["new"]}
+        assert versions(target, "a") == {("a", 1): 1}
+        new.asked.clear()
+        done = inside("registry", "copy", *from_old, "--to", new.url, "--execute", env=source.env)
+        assert done.code == 0, done
+        assert heard(new) == {None}, "the source's login is not the target's"
 
 
 def test_a_folder_answers_in_place_of_a_registry(source: Commands, tmp_path: Path, subject: Names) -> None:

@@ -32,6 +32,10 @@ class Scoped:
         """What was set for just this scope, empty where nothing was."""
         return self._own.get(scope_of(subject), {})
 
+    def contexts(self) -> set[str]:
+        """Those that have a setting, or a subject that has one."""
+        return {split(scope)[0] for scope in self._own} - {GLOBAL}
+
     def of(self, subject: str) -> dict[str, Any]:
         """What holds there, each value from the nearest scope that has it."""
         found = dict(self._default)

@@ -28,6 +28,7 @@ from kcli.tui.widgets.tabs import Tabs
 if TYPE_CHECKING:
     from kcli.tui.state import State
     from kcli.tui.tail import Seen
+    from kcli.tui.text.by_registry import ByRegistry
 
 MOST = 256 * 1024  # bytes that are shown of a value
 COLOURED = 64 * 1024  # characters of JSON that are coloured: 40 ms
@@ -44,6 +45,7 @@ class RecordView(Page):
         Binding("4", "tab('headers')", "Headers", show=False, id="record.headers"),
         Binding("5", "tab('schema')", "Schema", show=False, id="record.schema"),
         Binding("c", "copy_value", "Copy value", id="record.copy_value"),
+        Binding("enter", "subject", "Subject", id="record.subject"),
     ]
 
     asks = False
@@ -52,6 +54,8 @@ class RecordView(Page):
         super().__init__(state, route)
         self.record = route.seen
         self._texts: dict[str, str] = {}
+        self._words = ""  # of the filter
+        self._found: ByRegistry | None = None
 
     @property
     def heading(self) -> str:
@@ -61,12 +65,16 @@ class RecordView(Page):
         when = when or (f"timestamp {record.timestamp}" if record.timestamp >= 0 else "")
         size = "null" if record.value is None else f"{len(record.value):,} bytes"
         key = "null" if record.key is None else printable(record.key.decode("utf-8", "backslashreplace"))
-        return f"{printable(record.topic)}[{record.partition}] at {record.offset}  {when}  key {key}  value {size}"
+        named = f"  {self._found.name}" if self._found is not None and self._found.name else ""
+        return (
+            f"{printable(record.topic)}[{record.partition}] at {record.offset}  {when}  key {key}  value {size}{named}"
+        )
 
     @property
     def same_as(self) -> str:
         record = self.record
-        return f"kcli consume {quoted(record.topic)} -p {record.partition} -o {record.offset} -c 1 -J"
+        form = self.session.registry_option if self._found is not None and self._found.json is not None else " -J"
+        return f"kcli consume {quoted(record.topic)} -p {record.partition} -o {record.offset} -c 1{form}"
 
     def body(self) -> ComposeResult:
         value = self.record.value
@@ -97,6 +105,7 @@ class RecordView(Page):
     def filtered(self, words: str) -> None:
         """Of texts the lines that a filter wants; of the headers the rows."""
         super().filtered(words)
+        self._words = words
         wanted = matcher(words)
         for name, whole in self._texts.items():
             lines = whole.split("\n")
@@ -106,9 +115,35 @@ class RecordView(Page):
 
     def on_mount(self) -> None:
         self.query_one(Rows).put(self.record.headers)
+        if self.session.has_registry and self.record.value is not None:
+            from kcli.tui.text.by_registry import ask
+
+            self.asking.once_registry(partial(ask, self.record), self.told)
+
+    def told(self, found: ByRegistry) -> None:
+        """What the registry's schema makes of the value."""
+        self._found = found
+        if found.json is not None:
+            self._texts["decoded"] = pretty(json.loads(found.json))
+        elif found.reason:
+            self._texts["decoded"] = f"not decoded: {printable(found.reason)}\n\n{self._texts['decoded']}"
+        if found.text:
+            self._texts["schema"] += f"\n\n{found.name}:\n{printable_lines(found.text)}"
+        self.filtered(self._words)
+        self.refresh_bindings()
 
     def inquire(self) -> None:
         """A record does not change."""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The subject can be opened once it is known."""
+        if action == "subject" and (self._found is None or not self._found.subject):
+            return False
+        return super().check_action(action, parameters)
+
+    def action_subject(self) -> None:
+        assert self._found is not None
+        self.go(routes.Subject(self._found.subject))
 
     def action_copy_value(self) -> None:
         self.app.copy_to_clipboard(text(self.record.value))
@@ -132,6 +167,11 @@ def decoded(value: bytes | None) -> str:
     seen = value_of(value[framing(value).begins :])
     if isinstance(seen, str):
         return text(value)
+    return pretty(seen)
+
+
+def pretty(seen: object) -> str:
+    """A value as indented JSON."""
     return printable_lines(json.dumps(seen, indent=2, ensure_ascii=False, default=str))
 
 

@@ -21,7 +21,6 @@ from kcli.declared.model import ADD, REMOVE, Step
 from kcli.declared.plan import Plan
 from kcli.declared.schema import ID
 from kcli.errors import KcliError
-from kcli.model import Cluster
 
 if TYPE_CHECKING:
     from kcli.cli.commands.apply.opened import Both
@@ -96,7 +95,7 @@ def apply(options: ApplyOptions) -> int:
         adds = all(step.kind == "topic" and step.sign == ADD for step in plan.ready)
 
         async def keep_undo() -> None:
-            await _keep(UndoFile(options), cluster, plan)
+            await _keep(UndoFile(options), target, plan)
 
         async def carry_out() -> int | None:
             await _carry_out(options, document, plan)
@@ -118,11 +117,16 @@ def _phrase(ready: list[Step]) -> str:
     return f"apply {plural(len(ready), 'change')}" + (f" and delete {going}" if going else "")
 
 
-async def _keep(undo: UndoFile, cluster: Cluster, plan: Plan) -> None:
-    """Write the undo file, if the plan has something to undo."""
+async def _keep(undo: UndoFile, target: Both, plan: Plan) -> None:
+    """Write the undo file, if the plan has something to undo. For schemas alone no broker is asked."""
+    cluster, registry = target
     back = plan.undo()
-    if back:
-        take_back = "kcli apply {} --prune" if "absent" in back else "kcli apply {}"
+    if not back:
+        return
+    take_back = "kcli apply {} --prune" if "absent" in back else "kcli apply {}"
+    if registry is not None and all(step.kind == "schema" for step in plan.ready):
+        undo.keep_of(registry.settings.name, "apply", {"schema": ID, **back}, take_back)
+    else:
         await undo.keep(cluster, "apply", {"schema": ID, **back}, take_back)
 
 

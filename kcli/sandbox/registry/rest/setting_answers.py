@@ -137,7 +137,7 @@ def delete_mode(registry: Registry, asked: Asked) -> object:
 
 
 def contexts(registry: Registry, asked: Asked) -> object:
-    return asked.page(registry.store.contexts())
+    return asked.page(sorted({*registry.store.contexts(), *registry.levels.contexts(), *registry.modes.contexts()}))
 
 
 def delete_context(registry: Registry, asked: Asked) -> object:

@@ -16,7 +16,7 @@ from kcli.cli.parsing.record_groups import SchemaOptions
 from kcli.cli.runtime.connection import Connection
 from kcli.cli.runtime.schemas.decoding import Decoding
 from kcli.errors import UsageError
-from kcli.proto.columns import Columns
+from kcli.serde.schemas.single import one_row
 
 if TYPE_CHECKING:
     from kcli.serde.schemas.decoder import Field
@@ -75,18 +75,11 @@ async def _decoded(options: DecodeOptions, payloads: list[bytes]) -> int:
 async def _line(field: Field, payload: bytes) -> bytes | None:
     """The JSON of a payload, None where it cannot be decoded; `undecoded` of the field has the reason."""
     field.undecoded.reasons.clear()
-    spans = await field.decode(_column(payload), "", 0)
+    spans = await field.decode(one_row(payload), "", 0)
     if spans is None or field.undecoded.total:
         return None
     ends = array("i", bytes(spans.ends))
     return bytes(spans.data)[ends[0] : ends[1]]
-
-
-def _column(payload: bytes) -> Columns:
-    """A record without a key and headers, whose value it is."""
-    zero, none = array("i", [0]), array("i", [-1])
-    moment = array("q", [0])
-    return Columns(payload, moment, moment, zero, none, zero, array("i", [len(payload)]), zero, zero)
 
 
 def _reason(field: Field) -> str:
