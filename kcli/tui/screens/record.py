@@ -125,6 +125,7 @@ class RecordView(Page):
         self._found = found
         if found.json is not None:
             self._texts["decoded"] = pretty(json.loads(found.json))
+            self.query_one("#text-decoded", Pager).json = True
         elif found.reason:
             self._texts["decoded"] = f"not decoded: {printable(found.reason)}\n\n{self._texts['decoded']}"
         if found.text:

@@ -32,7 +32,7 @@ class Pager(ScrollView, can_focus=True):
     def __init__(self, make: Callable[[], Sequence[str]], *, json: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
         self._make: Callable[[], Sequence[str]] | None = make
-        self._json = json
+        self.json = json
         self._lines: Sequence[str] = ()
         self._ends: list[int] | None = None  # by line, the rows up to its end; None where no line is wrapped
         self._width = 0
@@ -79,7 +79,7 @@ class Pager(ScrollView, can_focus=True):
         row = int(self.scroll_offset.y) + y
         text = self._row(row)
         drawn = Text(text, end="")
-        if self._json:
+        if self.json:
             _COLOURS.highlight(drawn)
         strip = Strip(drawn.render(self.app.console), cell_len(text))
         return strip.adjust_cell_length(self.size.width).apply_style(self.rich_style)
