@@ -13,6 +13,7 @@ from kcli.acls import KINDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kcli.grammar.bound import Bound
     from kcli.lag.watch import Look
     from kcli.model import TopicPartition
     from kcli.tui.tail import Seen
@@ -64,11 +65,13 @@ class Topic(Route):
 
 @dataclass(frozen=True)
 class Records(Route):
-    """The newest records of topics; with `around`, those of one partition from shortly before an offset on. `why` these
-    are looked at; with `next_of` the record at the offset is what that group reads next."""
+    """The newest records of topics; with `around`, those of one partition from shortly before an offset on; with
+    `start`, those from that place on. `why` these are looked at; with `next_of` the record at the offset is what that
+    group reads next."""
 
     topics: tuple[str, ...]
     around: tuple[TopicPartition, int] | None = None
+    start: Bound | None = None
     why: str = ""
     next_of: str = ""
 

@@ -58,15 +58,15 @@ class Counts(Value):
 
 
 class Tail:
-    """Reads `topics` from `back` records before their ends on, or from the offsets in `starts`; with `first` it ends
-    when it holds the first `keep` that are wanted, instead of following for ever."""
+    """Reads `topics` from `back` records before their ends on, or from `starts`: offsets, or one place of all. With
+    `first` it ends when it holds the first `keep` that are wanted, instead of following for ever."""
 
     def __init__(
         self,
         topics: Iterable[str],
         *,
         back: int = 20,
-        starts: dict[TopicPartition, int] | None = None,
+        starts: dict[TopicPartition, int] | Bound | None = None,
         keep: int = KEEP,
         wanted: Filter | None = None,
         first: bool = False,
@@ -131,12 +131,13 @@ class Tail:
         self.problem = f"{', '.join(sorted(topics))}: deleted and created again, read from the beginning"
 
     async def _places(self, client: Client) -> dict[TopicPartition, Bound | int]:
-        if self._starts is not None:
+        if isinstance(self._starts, dict):
             return dict(self._starts)
+        start = self._starts or Bound("relative", self._back)
         starts: dict[TopicPartition, Bound | int] = {}
         for topic in self._topics:
             for partition in await client.cluster.partitions(topic):
-                starts[TopicPartition(topic, partition)] = Bound("relative", self._back)
+                starts[TopicPartition(topic, partition)] = start
         return starts
 
     def _take(self, got: list[Fetched]) -> None:
@@ -186,3 +187,21 @@ def _last_of(batch: Batch, topic: str, partition: int, share: float) -> list[See
     if share < 1.0:
         batch.first = max(batch.first, batch.last_offset + 1 - max(int(batch.visible * share), 1))
     return [Seen(0, topic, partition, *record) for record in batch]
+
+
+async def stretch(client: Client, spans: dict[TopicPartition, tuple[int, int]]) -> list[Seen]:
+    """The records of each span of offsets: its first, and the one after its last. Raises KcliError."""
+    wanted = {at: span for at, span in spans.items() if span[0] < span[1]}
+    found: list[Seen] = []
+    if not wanted:
+        return found
+    async with client.consumer(ConsumerSettings(reset="earliest", decompress=False)) as consumer:
+        consumer.assign({at: start for at, (start, _) in wanted.items()})
+        consumer.stop_at({at: stop for at, (_, stop) in wanted.items()})
+        while not consumer.finished:
+            for fetched in await consumer.poll():
+                if fetched.error is not None:
+                    raise fetched.error
+                for batch in fetched.batches:
+                    found += _last_of(batch, fetched.topic, fetched.partition, 1.0)
+    return found

@@ -8,7 +8,7 @@ from textual.binding import Binding
 
 from kcli.tui.actions.keys import QUITS, every, path
 
-DIALOGS = frozenset({"command", "dialog", "fault", "help", "menu", "produce"})
+DIALOGS = frozenset({"command", "dialog", "fault", "help", "menu", "produce", "seek"})
 """Kinds whose keys hold while nothing else does."""
 
 

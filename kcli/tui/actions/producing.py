@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from kcli.client import Client
 from kcli.errors import UsageError
 from kcli.settings import ProducerSettings
 from kcli.tui.text.printable import quoted
 from kcli.values import Value, field
+
+if TYPE_CHECKING:
+    from kcli.tui.tail import Seen
 
 
 class Draft(Value):
@@ -39,11 +43,26 @@ class Draft(Value):
                 self.topic,
                 None if self.value is None else self.value.encode("utf-8", "surrogateescape"),
                 None if self.key is None else self.key.encode("utf-8", "surrogateescape"),
-                [(name, None if text is None else text.encode()) for name, text in self.headers],
+                [(name, None if it is None else it.encode("utf-8", "surrogateescape")) for name, it in self.headers],
                 self.partition,
             )
             stored = await promise
             return stored.partition, stored.offset
+
+
+def draft_of(record: Seen) -> Draft:
+    """A record as the form has it, for its own partition; bytes that are no text stay in it as they are."""
+
+    def text(data: bytes | None) -> str | None:
+        return None if data is None else data.decode("utf-8", "surrogateescape")
+
+    return Draft(
+        topic=record.topic,
+        partition=record.partition,
+        key=text(record.key),
+        value=text(record.value),
+        headers=[(name, text(value)) for name, value in record.headers],
+    )
 
 
 def described(value: str | None) -> str:

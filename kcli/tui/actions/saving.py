@@ -1,8 +1,12 @@
-"""`s`: what is on the screen, kept: the look as a line of `kcli lag record`, the screen as SVG."""
+"""`s`: what is on the screen, kept: the look as a line of `kcli lag record`, the screen as SVG. `w`: the records that
+are shown, as lines that `kcli produce --input json` reads."""
 
 from __future__ import annotations
 
+import json
 import os
+from base64 import b64encode
+from typing import TYPE_CHECKING
 
 from kcli.admin.undo import new_path
 from kcli.errors import KcliError
@@ -10,20 +14,53 @@ from kcli.lag.formats.recording import line
 from kcli.lag.watch import Look
 from kcli.paths import private
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.tui.tail import Seen
+
 
 def save(name: str, look: Look | None, picture: str) -> list[str]:
     """The files that were written, in the state folder's snapshots. Raises KcliError."""
-    found = []
     contents = [(".svg", picture)]
     if look is not None:
         contents.insert(0, (".ndjson", line(look.time, look.snapshot)))
-    for suffix, text in contents:
-        path = new_path(name, "snapshots", suffix)
-        try:
-            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-            with open(path, "x", encoding="utf-8", opener=private) as out:
-                out.write(text)
-        except OSError as problem:
-            raise KcliError(f"nothing was saved: {path}: {problem.strerror}") from None
-        found.append(path)
-    return found
+    return [_written(new_path(name, "snapshots", suffix), text) for suffix, text in contents]
+
+
+def save_records(name: str, records: Iterable[Seen]) -> str:
+    """The file that was written, in the state folder's records. Raises KcliError."""
+    return _written(new_path(name, "records", ".ndjson"), "".join(f"{json_line(record)}\n" for record in records))
+
+
+def json_line(record: Seen) -> str:
+    """A record as `consume -J` writes it; bytes that are no text are base64."""
+    fields = {
+        "topic": record.topic,
+        "partition": record.partition,
+        "offset": record.offset,
+        "timestamp": record.timestamp,
+        "key": _text(record.key),
+        "value": _text(record.value),
+        "headers": [[name, _text(value)] for name, value in record.headers],
+    }
+    return json.dumps(fields, ensure_ascii=False)
+
+
+def _text(data: bytes | None) -> str | dict[str, str] | None:
+    if data is None:
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return {"base64": b64encode(data).decode()}
+
+
+def _written(path: str, text: str) -> str:
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with open(path, "x", encoding="utf-8", opener=private) as out:
+            out.write(text)
+    except OSError as problem:
+        raise KcliError(f"nothing was saved: {path}: {problem.strerror}") from None
+    return path

@@ -41,9 +41,10 @@ class Produce(Dialog):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "send", "Send", id="produce.send", priority=True)]
     title_text = "Produce a record (ctrl+s sends it)"
 
-    def __init__(self, session: Session, topic: str = "") -> None:
+    def __init__(self, session: Session, topic: str = "", draft: Draft | None = None) -> None:
         super().__init__(session)
         self._topic = topic
+        self._begins_with = draft
         self._partitions: dict[str, int] = {}  # of topics that were asked for
         self._wrong = ""  # the sentence about a field that is shown
         self._sent = 0
@@ -73,6 +74,15 @@ class Produce(Dialog):
         return self.query_one("#value", TextArea) if self._topic else self.query_one("#topic", Input)
 
     def on_mount(self) -> None:
+        draft = self._begins_with
+        if draft is not None:
+            self.query_one("#partition", Input).value = "" if draft.partition is None else str(draft.partition)
+            self.query_one("#key", Input).value = draft.key or ""
+            self.query_one("#value", TextArea).text = draft.value or ""
+            self.query_one("#null-key", Checkbox).value = draft.key is None
+            self.query_one("#null-value", Checkbox).value = draft.value is None
+            rows = [name if value is None else f"{name}={value}" for name, value in draft.headers]
+            self.query_one("#headers", TextArea).text = "\n".join(rows)
         self._check()
 
     @property

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from kcli.lag.watch import Look
     from kcli.tui.actions.acts import Act
     from kcli.tui.actions.changes.change import Change
+    from kcli.tui.actions.producing import Draft
     from kcli.tui.routes import Route
     from kcli.tui.session import Session
     from kcli.tui.state import State
@@ -283,13 +284,13 @@ class Page(TimedScreen):
 
         self.app.push_screen(Menu(self.session, self.acts_about, acts), lambda act: act.do() if act else None)
 
-    def produce(self, topic: str) -> None:
-        """Open the form of a new record."""
+    def produce(self, topic: str, draft: Draft | None = None) -> None:
+        """Open the form of a new record, empty or with the fields of a draft."""
         if self.refused("producing"):
             return
         from kcli.tui.dialogs.produce import Produce
 
-        self.app.push_screen(Produce(self.session, topic))
+        self.app.push_screen(Produce(self.session, topic, draft))
 
     def begin(self, change: Change) -> None:
         """Open the dialog of a change."""

@@ -10,17 +10,22 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.message import Message
 from textual.suggester import Suggester
 from textual.widgets import Input
 
+from kcli.asking.offsets import LATEST, LogOffset, list_offsets
 from kcli.errors import KcliError
+from kcli.grammar.bound import Bound
+from kcli.model import TopicPartition
 from kcli.serde.decoded import value_of
 from kcli.serde.formats import MAPS
 from kcli.text.numbers import DASH, count
 from kcli.tui import routes
+from kcli.tui.actions.producing import draft_of
 from kcli.tui.actions.toast import toast
 from kcli.tui.screens.page import Page
-from kcli.tui.tail import KEEP, Seen, Tail
+from kcli.tui.tail import KEEP, Seen, Tail, stretch
 from kcli.tui.text.condition import Condition, completed
 from kcli.tui.text.formatting import exact, moment
 from kcli.tui.text.printable import printable, quoted, shown
@@ -40,18 +45,57 @@ DECODED = 4096  # bytes of a value that is decoded in the list
 AROUND = 500  # records that are read from there on
 
 
+class RecordRows(Rows):
+    """Rows that have more records before the first and after the last."""
+
+    class Beyond(Message):
+        """The cursor would leave the rows, backwards (-1) or forwards (1); `whole`: to the end of the log."""
+
+        def __init__(self, by: int, *, whole: bool) -> None:
+            super().__init__()
+            self.by = by
+            self.whole = whole
+
+    def _at_edge(self, by: int) -> bool:
+        return self.cursor == (0 if by < 0 else max(len(self.shown) - 1, 0))
+
+    def _leave(self, by: int, *, whole: bool = False) -> bool:
+        """Whether the rows end here; then the page reads on."""
+        if self._at_edge(by):
+            self.post_message(self.Beyond(by, whole=whole))
+            return True
+        return False
+
+    def action_page(self, by: int) -> None:
+        if not self._leave(by):
+            super().action_page(by)
+
+    def action_top(self) -> None:
+        if not self._leave(-1, whole=True):
+            super().action_top()
+
+    def action_bottom(self) -> None:
+        if not self._leave(1, whole=True):
+            super().action_bottom()
+
+
 class Records(Page):
     """A tail of `topics`; with `around`, the records of one partition from shortly before an offset on."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("p", "freeze", "Hold", id="records.hold"),
         Binding("f", "follow", "Follow", show=False, id="records.follow"),
+        Binding("at", "seek('@')", "Seek", id="records.seek", key_display="@"),
+        Binding("number_sign", "seek('#')", "Seek an offset", show=False, id="records.offset", key_display="#"),
+        Binding("w", "export", "Write to a file", show=False, id="records.export"),
+        Binding("e", "edit", "Edit and send again", show=False, id="records.edit"),
     ]
 
     def __init__(self, state: State, route: routes.Records) -> None:
         super().__init__(state, route)
         self.topics = route.topics
         self.around = route.around
+        self.start = route.start
         self._why = f"what {printable(route.next_of)} reads next" if route.next_of else route.why
         self._marked = bool(route.next_of)
         self._condition = Condition("")
@@ -64,14 +108,21 @@ class Records(Page):
         self._drawn = 0
 
     @property
+    def fixed(self) -> bool:
+        """Whether these are records of one place, which stay, and not the newest ones."""
+        return self.around is not None or self.start is not None
+
+    @property
     def heading(self) -> str:
         counts = self._tail.counts
         where = ", ".join(printable(topic) for topic in self.topics)
         if self.around is not None:
             at, offset = self.around
             where = f"{printable(at.topic)}[{at.partition}] at {offset}"
+        elif self.start is not None:
+            where += f" from {from_words(self.start)}"
         shown_now = len(self.query_one(Rows).shown) if self.is_mounted else 0
-        many = f"{count(counts.passed)} read" if self.around is None else f"{count(shown_now)} shown"
+        many = f"{count(shown_now)} shown" if self.fixed else f"{count(counts.passed)} read"
         told = [f"Records of {where}", self._why, many]
         if self._condition.problem and self._typed is None:
             told.append(f"✖ {printable(self._condition.problem)}")
@@ -91,6 +142,8 @@ class Records(Page):
         if self.around is not None:
             at, offset = self.around
             return f"kcli consume {quoted(at.topic)} -p {at.partition} -o {offset}{option}"
+        if self.start is not None:
+            return f"kcli consume {' '.join(map(quoted, self.topics))} -o {quoted(option_of(self.start))}{option}"
         return f"kcli tail {' '.join(quoted(topic) for topic in self.topics)}{option}"
 
     @property
@@ -102,7 +155,7 @@ class Records(Page):
         return self.topics[0]
 
     def body(self) -> ComposeResult:
-        yield Rows(self._columns(), key=_identity, id="records", empty="Nothing yet.")
+        yield RecordRows(self._columns(), key=_identity, id="records", empty="Nothing yet.")
 
     def on_mount(self) -> None:
         line = self.query_one("#filter", Input)
@@ -122,6 +175,8 @@ class Records(Page):
 
     def _fresh(self) -> Tail:
         wanted = self._condition.filter
+        if self.start is not None:
+            return Tail(list(self.topics), starts=self.start, wanted=wanted, keep=AROUND, first=True)
         if self.around is None:
             return Tail(list(self.topics), wanted=wanted)
         at, offset = self.around
@@ -155,7 +210,7 @@ class Records(Page):
             self._load(new)
             if self.around is not None and first:
                 rows.cursor = next((n for n, record in enumerate(rows.shown) if record.offset >= self.around[1]), 0)
-            elif at_end and self.around is None:
+            elif at_end and not self.fixed:
                 rows.cursor = len(rows.shown) - 1
         self.retitle()
 
@@ -164,14 +219,84 @@ class Records(Page):
         unseen = {_identity(record): record for record in new if _identity(record) not in self._loaded}
         self._loaded |= unseen
         self._fitting += filter(self._condition.fits, unseen.values())
-        if self.around is None:
+        if not self.fixed:
             for gone in list(self._loaded)[:-KEEP]:
                 del self._loaded[gone]
             self._fitting = self._fitting[-KEEP:]
         else:
-            self._loaded = {_identity(one): one for one in sorted(self._loaded.values(), key=_place)}
-            self._fitting.sort(key=_place)
+            order = _place if self.around is not None else _moment
+            self._loaded = {_identity(one): one for one in sorted(self._loaded.values(), key=order)}
+            self._fitting.sort(key=order)
         self.query_one(Rows).put(self._fitting)
+
+    # -- other places of the log ---
+
+    def action_seek(self, begins: str) -> None:
+        if self.refused("reading records"):
+            return
+        from kcli.tui.dialogs.seek import Seek
+
+        self.app.push_screen(Seek(begins), self._seek)
+
+    def _seek(self, place: Bound | None) -> None:
+        if place is not None and place.kind == "latest":
+            self.go(routes.Records(self.topics))
+        elif place is not None:
+            self.go(routes.Records(self.topics, start=place))
+
+    def on_record_rows_beyond(self, event: RecordRows.Beyond) -> None:
+        """Past the first row, or the last: read what is there; g and G once more go to the ends of the log."""
+        if event.whole:
+            self._seek(Bound("earliest" if event.by < 0 else "latest"))
+        elif self._loaded and self.session.live and (event.by < 0 or self.fixed):
+            self._read_beyond(event.by)
+
+    def _read_beyond(self, by: int) -> None:
+        """Records before the first that are loaded of each partition, or after the last."""
+        edges: dict[TopicPartition, int] = {}
+        for record in self._loaded.values():
+            at = TopicPartition(record.topic, record.partition)
+            edges[at] = (min if by < 0 else max)(edges.get(at, record.offset), record.offset)
+        each = max(AROUND // max(len(edges), 1), 1)
+        spans = {
+            at: (max(edge - each, 0), edge) if by < 0 else (edge + 1, edge + 1 + each) for at, edge in edges.items()
+        }
+
+        async def read(client: Client) -> list[Seen]:
+            now = await list_offsets(client.cluster, dict.fromkeys(spans, LATEST))
+            ends = {at: one.offset for at, one in now.items() if isinstance(one, LogOffset)}
+            return await stretch(client, {at: (a, min(b, ends.get(at, a))) for at, (a, b) in spans.items()})
+
+        self.asking.once(read, self._beyond)
+
+    def _beyond(self, found: list[Seen]) -> None:
+        """Show them with the others, in order; the cursor stays on its record."""
+        if not found:
+            self.notify("There are no more records in this direction.", timeout=2, markup=False)
+            return
+        self.start = self.start or (Bound("offset", min(one.offset for one in found)) if self.around is None else None)
+        self._held = True
+        self._load(found)
+        self.retitle()
+
+    # -- a record, and all that are shown, elsewhere ---
+
+    def action_export(self) -> None:
+        from kcli.tui.actions.saving import save_records
+
+        shown_now = self.query_one(Rows).shown
+        try:
+            path = save_records(self.topics[0], shown_now)
+        except KcliError as problem:
+            toast(self.app, problem)
+            return
+        self.notify(f"{path}\n{len(shown_now)} records, as consume -J writes them", title="Saved", markup=False)
+
+    def action_edit(self) -> None:
+        """The form of a new record, with the fields of the one under the cursor."""
+        row = self.query_one(Rows).row
+        if row is not None:
+            self.produce(row.topic, draft_of(row))
 
     def filtered(self, words: str) -> None:
         """The filter applies at once to what is loaded, and to the cluster when the typing pauses."""
@@ -263,8 +388,25 @@ def _identity(record: Seen) -> tuple[object, ...]:
     return record.topic, record.partition, record.offset, record.timestamp
 
 
-def _place(record: Seen) -> int:
-    return record.offset
+def _place(record: Seen) -> tuple[int, ...]:
+    return (record.offset,)
+
+
+def _moment(record: Seen) -> tuple[int, ...]:
+    """By time, and in the order of its partition."""
+    return record.timestamp, record.partition, record.offset
+
+
+def option_of(place: Bound) -> str:
+    """The place as the value of -o."""
+    words = {"earliest": "beginning", "latest": "end", "relative": f"-{place.value}", "from_start": f"+{place.value}"}
+    return words.get(place.kind, f"@{place.value}" if place.kind == "time" else str(place.value))
+
+
+def from_words(place: Bound) -> str:
+    """The place in a heading."""
+    when = moment(place.value) if place.kind == "time" else None
+    return f"{when:%Y-%m-%d %H:%M:%S}" if when is not None else option_of(place)
 
 
 def _time(record: Seen) -> Cell:
