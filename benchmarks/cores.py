@@ -53,23 +53,22 @@ def cases(core: ModuleType) -> dict[str, tuple[Callable[[], Any], int]]:
     plain, json_ = opened(core, sealed(core, text, COUNT)), opened(core, sealed(core, quoted, COUNT))
     builder = core.Builder()
     rows = core.split_lines(keyed, 0, len(keyed), 10, b"\t")
-    builder.append_rows(keyed, rows, 0, None, 0, STAMP, 1 << 30, COUNT)
+    builder.append_rows(keyed, rows, 0, STAMP, 1 << 30, COUNT)
     pairs = opened(core, bytes(seal(builder.take(), COUNT, STAMP, STAMP).data))
     one = [opened(core, sealed(core, line, 1)) for line in lines(500)]
     many = b"".join(sealed(core, line, 1) for line in lines(500))
-    parts = core.partition_keys(keyed, rows, 4)
+    few, many_places = (core.partition_keys(keyed, rows, partitions) for partitions in (4, 1000))
 
     def append_lines() -> None:
         builder.append_lines(text, 0, len(text), 10, STAMP, 1 << 30, COUNT)
         builder.take()
 
-    def append_rows(partitions: Any, wanted: int) -> None:
-        builder.append_rows(keyed, rows, 0, partitions, wanted, STAMP, 1 << 30, COUNT)
+    def append_rows() -> None:
+        builder.append_rows(keyed, rows, 0, STAMP, 1 << 30, COUNT)
         builder.take()
 
-    def each_partition() -> None:
-        for n in range(4):
-            append_rows(parts, n)
+    def spread_rows(places: Any, partitions: int) -> None:
+        core.spread_rows([core.Builder() for _ in range(partitions)], places, keyed, rows, 0, STAMP, 1 << 30, COUNT)
 
     def ones() -> None:
         out = bytearray()
@@ -80,8 +79,9 @@ def cases(core: ModuleType) -> dict[str, tuple[Callable[[], Any], int]]:
         "append_lines": (append_lines, COUNT),
         "split_lines with a key": (lambda: core.split_lines(keyed, 0, len(keyed), 10, b"\t"), COUNT),
         "partition_keys": (lambda: core.partition_keys(keyed, rows, 4), COUNT),
-        "append_rows, all": (lambda: append_rows(None, 0), COUNT),
-        "append_rows, 4 partitions": (each_partition, COUNT),
+        "append_rows": (append_rows, COUNT),
+        "spread_rows, 4 partitions": (lambda: spread_rows(few, 4), COUNT),
+        "spread_rows, 1,000 partitions": (lambda: spread_rows(many_places, 1000), COUNT),
         "write_values": (lambda: core.write_values(plain, bytearray(), b"\n", -1, b""), COUNT),
         "write_values, keyed": (lambda: core.write_values(pairs, bytearray(), b"\n", -1, b""), COUNT),
         "write_values, 1-record batches": (ones, 500),

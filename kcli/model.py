@@ -174,6 +174,9 @@ class Cluster(Protocol):
     def leader_id(self, at: TopicPartition) -> int:
         """The leader as cached, -1 when unknown: no request is made."""
 
+    def leaders_version(self) -> int:
+        """Another number whenever `leader_id` of any partition may have changed."""
+
     async def coordinator(self, of: Group | Transaction) -> Broker: ...
     def coordinator_moved(self, of: Group | Transaction) -> None: ...
     async def controller(self) -> Broker: ...

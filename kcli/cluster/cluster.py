@@ -77,11 +77,11 @@ class NetworkCluster:
         """See `model.Cluster.leader_moved`."""
         if self.topology.hint(at, leader_id, leader_epoch, endpoint):
             LOG.info("%s[%d]: broker %d leads now, in epoch %d", *at, leader_id, leader_epoch)
-            self._metadata.stale.discard(at)
+            self._metadata.trust(at)
             self._metadata.refresh_soon()
         else:
             LOG.debug("%s[%d]: the leader is looked up again", *at)
-            self._metadata.stale.add(at)
+            self._metadata.distrust(at)
 
     def leader_epoch(self, at: TopicPartition) -> int:
         known = self.topology.partition(at)
@@ -90,6 +90,9 @@ class NetworkCluster:
     def leader_id(self, at: TopicPartition) -> int:
         known = self.topology.partition(at)
         return known.leader if known is not None and at not in self._metadata.stale else -1
+
+    def leaders_version(self) -> int:
+        return self.topology.version
 
     def has_leader(self, at: TopicPartition) -> bool:
         return self.leader_id(at) in self.topology.nodes

@@ -52,6 +52,16 @@ class Metadata:
         self._unanswered_since: float | None = None  # when the first question without an answer was asked
         self._soon: asyncio.TimerHandle | None = None
 
+    def distrust(self, at: TopicPartition) -> None:
+        """Its leader is known to be wrong."""
+        self.stale.add(at)
+        self.topology.version += 1
+
+    def trust(self, at: TopicPartition) -> None:
+        """Its leader is known after all."""
+        self.stale.discard(at)
+        self.topology.version += 1
+
     async def know(self) -> None:
         """Know at least the brokers."""
         if not self.topology.nodes:
@@ -83,6 +93,7 @@ class Metadata:
         finally:
             self._pace.asked(because_of, loop.time(), changed)
         self.stale -= proven_wrong
+        self.topology.version += 1
         for topic in topics:
             known = self.topology.topics.get(topic)
             if known is not None and not known.partitions and not known.error.retriable:

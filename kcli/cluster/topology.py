@@ -68,11 +68,13 @@ class Topology:
         self.controller_id = -1
         self.nodes: dict[int, Node] = {}
         self.topics: dict[str, Topic] = {}
+        self.version = 0  # grows whenever a leader may have changed
         self._names: dict[bytes, str] = {}
 
     def update(self, answer: MetadataResponse, *, reliable_epochs: bool) -> set[str]:
         """Take in a metadata answer; returns the topics of whose leaders something new was learnt.
         Before version 9 a broker's epochs are not reliable and count as unknown."""
+        self.version += 1
         if answer.brokers:  # -1 is no broker, whatever an answer claims: it says that a partition has no leader
             self.nodes = {b.node_id: Node(b.node_id, b.host, b.port, b.rack) for b in answer.brokers if b.node_id >= 0}
         if None not in (self.cluster_id, answer.cluster_id) and self.cluster_id != answer.cluster_id:

@@ -42,6 +42,7 @@ cdef enum:
     RESERVED = 61
     SMALLEST = 49
     OPS = 64
+    SPREAD = 1024  # bytes that a batch is given at first, where rows go to many
 
 cdef int64_t LARGEST = 2147483647 - 2 * RESERVED
 cdef int64_t LAST = INT64_MAX - 4294967295

@@ -37,6 +37,7 @@ replace_fields = _core.replace_fields
 scan = _core.scan
 show = _core.show
 split_lines = _core.split_lines
+spread_rows = _core.spread_rows
 write_format = _core.write_format
 write_json = _core.write_json
 write_many = _core.write_many

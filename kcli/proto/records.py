@@ -18,6 +18,7 @@ from kcli.proto.plain.protobuf import ProtobufReader
 from kcli.proto.plain.records import count_visible, pick, read_columns, read_records
 from kcli.proto.plain.replace import replace_fields
 from kcli.proto.plain.scan import crc32c, ends, scan, show
+from kcli.proto.plain.spread import spread_rows
 from kcli.proto.plain.values import write_many, write_values
 from kcli.proto.plain.walk import Header, read_headers
 
@@ -46,6 +47,7 @@ __all__ = [
     "scan",
     "show",
     "split_lines",
+    "spread_rows",
     "write_format",
     "write_json",
     "write_many",

@@ -13,6 +13,7 @@ from kcli import codes
 from kcli.errors import BufferFull, Closed, KcliError
 from kcli.model import TopicPartition
 from kcli.producer.batches.accumulator import Accumulator
+from kcli.producer.batches.active import Active
 from kcli.producer.batches.batch import BatchOutcome
 from kcli.settings import ProducerSettings
 from tests.producer.world import World, balanced, now, play, producing, send_batches
@@ -62,7 +63,7 @@ def test_A4_08_a_hundred_first_senders_make_one_queue_and_lose_nothing() -> None
             await asyncio.gather(*(producer.send("t", b"%d" % n, partition=0) for n in range(100)))
             (queue,) = producer._engine.accumulator.queues.values()
             assert queue.open is not None
-            assert queue.open.count == 100
+            assert queue.open.builder.count == 100
         assert sorted(world.log().records, key=lambda value: int(value or b"")) == [b"%d" % n for n in range(100)]
 
     play(scene())
@@ -135,9 +136,8 @@ def test_A4_11_a_waiter_waits_exactly_max_block() -> None:
 
 def test_A4_14_a_thousand_appends_into_an_open_batch_are_one_wake_up() -> None:
     woken: list[int] = []
-    accumulator = Accumulator(
-        ProducerSettings(linger=1.0), lambda: woken.append(1), lambda batch: None, lambda queue, batch: None
-    )
+    settings, active = ProducerSettings(linger=1.0), Active(lambda at: 0, lambda: 0)
+    accumulator = Accumulator(settings, active, lambda: woken.append(1), lambda batch: None, lambda queue, batch: None)
     queue = accumulator.queue("t", 0)
     for _ in range(1000):
         batch = accumulator.open(queue, 0.0)

@@ -12,6 +12,7 @@ from kcli.codes import ErrorCode
 from kcli.errors import BufferFull, ConnectError, DeadlineExceeded, UnsupportedVersion
 from kcli.model import TopicPartition
 from kcli.producer.batches.accumulator import Accumulator
+from kcli.producer.batches.active import Active
 from kcli.producer.batches.batch import ProducerBatch
 from kcli.producer.batches.budget import Budget
 from kcli.producer.batches.queue import PartitionQueue, after
@@ -273,7 +274,8 @@ def test_D19_the_same_stamp_leaves_the_same_bytes() -> None:
 
 def accumulator(**changes: object) -> tuple[Accumulator, PartitionQueue]:
     settings = ProducerSettings(linger=5.0, batch_size=1000, batch_records=10).replace(**changes)
-    found = Accumulator(settings, lambda: None, lambda batch: None, lambda queue, batch: None)
+    active = Active(lambda at: 0, lambda: 0)
+    found = Accumulator(settings, active, lambda: None, lambda batch: None, lambda queue, batch: None)
     return found, found.queue("t", 0)
 
 
@@ -286,11 +288,14 @@ def put(found: Accumulator, queue: PartitionQueue, size: int = 10, now: float = 
 def test_D2_an_open_batch_waits_for_its_linger() -> None:
     found, queue = accumulator()
     put(found, queue, now=1.0)
-    assert found.next_linger() == 6.0
-    found.close_lingered(5.9)
-    assert not queue.waiting
-    found.close_lingered(6.0)
-    assert len(queue.waiting) == 1
+    assert found.next_linger(1.0) == 6.0
+    found.mature(5.9)
+    assert not found.ripe(queue, 5.9)
+    assert not found.any_ripe(5.9)
+    found.mature(6.0)
+    assert found.ripe(queue, 6.0)
+    assert found.any_ripe(6.0)
+    assert found.next_linger(6.0) is None
 
 
 @pytest.mark.parametrize(("size", "times"), [(1000, 1), (10, 10)])
@@ -316,12 +321,10 @@ def test_D3_behind_a_waiting_batch_the_next_goes_on_filling() -> None:
     put(found, queue)
     found.close_all()
     put(found, queue)
-    assert found.next_linger() is None
-    found.close_lingered(100.0)
-    assert queue.open is not None
+    found.mature(100.0)
+    assert not found.ripe(queue, 100.0)
     queue.waiting.clear()
-    found.close_lingered(100.0)
-    assert queue.open is None
+    assert found.ripe(queue, 100.0)
 
 
 def test_D29_an_open_batch_expires_too_and_all_in_order() -> None:

@@ -251,6 +251,7 @@ class World:
         self.hints = False
         self.hidden: set[str] = set()
         self.refreshes = 0
+        self.looks = 0
         self.ids = 100
         self.asked_ids = 0
         self.epoch_given = 0
@@ -291,6 +292,10 @@ class World:
 
     def leader_id(self, at: TopicPartition) -> int:
         return self.cached.get(at, -1)
+
+    def leaders_version(self) -> int:
+        self.looks += 1  # never the same: `cached` may change at any time
+        return self.looks
 
     def has_leader(self, at: TopicPartition) -> bool:
         return self.leader_id(at) >= 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from array import array
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from kcli.errors import DecodeError
 from kcli.proto import records as twin
+from kcli.proto.columns import Lines
 from tests.effort import tries
 from tests.proto.record_cores import CORES, built, opened, sealed
 
@@ -157,20 +159,20 @@ def test_lines_are_cut_where_the_batch_is_full(core, lines, bound, most, before,
     cut=st.sampled_from([None, b":", b"::", b"\t"]),
     nulls=st.booleans(),
 )
-def test_rows_are_split_partitioned_and_appended(core, text, cut, nulls):
+def test_rows_are_split_partitioned_and_appended(core: Any, text: bytes, cut: bytes | None, nulls: bool) -> None:
     chunk = b"x" + text
     lines, oracle = (each.split_lines(chunk, 1, len(chunk), 10, cut, nulls) for each in (core, twin))
     names = ("key_starts", "key_lengths", "value_starts", "value_lengths", "count", "consumed")
     assert [getattr(lines, name) for name in names] == [getattr(oracle, name) for name in names]
     partitions = core.partition_keys(chunk, lines, 5)
     assert partitions == twin.partition_keys(chunk, lines, 5)
-    for wanted in (None, -1, 0, 3):
-        made = []
-        for each in (core, twin):
-            builder = each.Builder()
-            stop = builder.append_rows(chunk, lines, 0, None if wanted is None else partitions, wanted or 0, 1, 90, 8)
-            made.append((stop, builder.count, bytes(builder.take())))
-        assert made[0] == made[1]
+    made = []
+    for each in (core, twin):
+        builder = each.Builder()
+        stop = builder.append_rows(chunk, lines, 0, 1, 90, 8)
+        made.append((stop, builder.count, bytes(builder.take())))
+    assert made[0] == made[1]
+    assert spread(core, chunk, lines, partitions, 90, 8) == spread(twin, chunk, lines, partitions, 90, 8)
 
 
 @cores
@@ -238,22 +240,89 @@ def test_long_batches_of_every_shape_are_written_and_broken_alike(core, shape):
             assert answers[0][1] == b"".join((b"~" if row[2] is None else row[2]) + b"|" for row in rows)
 
 
+def spread(
+    core: Any, text: bytes, lines: Lines, places: Any, most_bytes: int, most: int, times: Any = None
+) -> tuple[list[tuple[int, int]], dict[int, list[bytes]]]:
+    """What the rows come to, spread over builders by place (rows of place -1 left out): where each call ended, by how
+    many bytes the builders grew, and the batches of each place in their order."""
+    kept = [row for row, place in enumerate(places) if place >= 0]
+    columns = ("key_starts", "key_lengths", "value_starts", "value_lengths")
+    ks, kl, vs, vl = (array("i", [getattr(lines, name)[row] for row in kept]) for name in columns)
+    lines = Lines(ks, kl, vs, vl, lines.consumed)
+    places = array("i", [places[row] for row in kept])
+    times = None if times is None else array("q", [times[row] for row in kept])
+    builders: list[Any] = [None] * (max(places, default=0) + 1)
+    batches: dict[int, list[bytes]] = {}
+    ends: list[tuple[int, int]] = []
+    row = total = 0
+    while row < lines.count:
+        row, grown = core.spread_rows(builders, places, text, lines, row, 5, most_bytes, most, times)
+        ends.append((row, grown))
+        total += grown
+        if row < lines.count:
+            place = places[row]
+            if builders[place] is not None:
+                batches.setdefault(place, []).append(sealed(builders[place]))
+            builders[place] = core.Builder()
+    for place, builder in enumerate(builders):
+        if builder is not None:
+            batches.setdefault(place, []).append(sealed(builder))
+    assert total == sum(len(data) - 61 for datas in batches.values() for data in datas)
+    return ends, batches
+
+
+@cores
+def test_rows_are_spread_over_the_batches_of_their_partitions(core: Any) -> None:
+    rng = random.Random(3)
+    text = b"".join(b"%d\t%s\n" % (rng.randrange(5000), b"x" * rng.randrange(200)) for _ in range(3000))
+    lines = core.split_lines(text, 0, len(text), 10, b"\t")
+    times = array("q", [rng.randrange(2**41) for _ in range(lines.count)])
+    for partitions in (1, 3, 700):
+        parts = core.partition_keys(text, lines, partitions)
+        for most_bytes, most in ((10_000, 1 << 30), (1 << 30, 7), (300, 10), (1 << 30, 1 << 30)):
+            for stamps in (None, times):
+                ends, batches = spread(core, text, lines, parts, most_bytes, most, stamps)
+                assert (ends, batches) == spread(twin, text, lines, parts, most_bytes, most, stamps)
+                for place, datas in batches.items():
+                    read = [record for data in datas for record in core.read_records(opened(core, data))]
+                    values = [record.value for record in read]
+                    assert values == [
+                        text[at : at + size]
+                        for at, size, part in zip(lines.value_starts, lines.value_lengths, parts)
+                        if part == place
+                    ]
+                    assert stamps is None or [record.timestamp for record in read] == [
+                        at for at, part in zip(stamps, parts) if part == place
+                    ]
+                if most_bytes == most:
+                    assert len(ends) == len(set(parts)) + 1  # a call for each batch, however many partitions
+
+
+@cores
+def test_a_row_stops_at_a_partition_without_a_batch_and_one_outside_is_refused(core: Any) -> None:
+    text = b"a\tb\nc\td\n"
+    lines = core.split_lines(text, 0, len(text), 10, b"\t")
+    full = core.Builder()
+    assert core.spread_rows([full, None], array("i", [0, 1]), text, lines, 0, 5, 1000, 10) == (1, full.size)
+    for places in (array("i", [2, 0]), array("i", [-1, 0])):
+        with pytest.raises(ValueError, match="outside its partitions"):
+            core.spread_rows([full, full], places, text, lines, 0, 5, 1000, 10)
+
+
 @cores
 def test_rows_of_many_batches_are_cut_where_each_is_full(core):
     rng = random.Random(3)
     text = b"".join(b"%d\t%s\n" % (rng.randrange(50), b"x" * rng.randrange(200)) for _ in range(3000))
     lines = core.split_lines(text, 0, len(text), 10, b"\t")
-    parts = core.partition_keys(text, lines, 3)
     for most_bytes, most in ((10_000, 1 << 30), (1 << 30, 77), (300, 10), (30_000, 500)):
-        for wanted in range(3):
-            made = []
-            for each in (core, twin):
-                builder, row = each.Builder(), 0
-                while row < lines.count:
-                    row = builder.append_rows(text, lines, row, parts, wanted, 5, most_bytes, most)
-                    made.append((each, row, builder.count, sealed(builder) if builder.count else b""))
-            ours = [one[1:] for one in made if one[0] is core]
-            assert ours == [one[1:] for one in made if one[0] is twin][: len(ours)]
+        made = []
+        for each in (core, twin):
+            builder, row = each.Builder(), 0
+            while row < lines.count:
+                row = builder.append_rows(text, lines, row, 5, most_bytes, most)
+                made.append((each, row, builder.count, sealed(builder) if builder.count else b""))
+        ours = [one[1:] for one in made if one[0] is core]
+        assert ours == [one[1:] for one in made if one[0] is twin][: len(ours)]
 
 
 @cores
@@ -261,20 +330,19 @@ def test_rows_with_a_time_each_are_cut_where_each_batch_is_full(core):
     rng = random.Random(5)
     text = b"".join(b"%d\t%s\n" % (rng.randrange(50), b"x" * rng.randrange(200)) for _ in range(500))
     lines = core.split_lines(text, 0, len(text), 10, b"\t")
-    parts = core.partition_keys(text, lines, 2)
     times = array("q", [rng.randrange(2**41) for _ in range(lines.count)])
     for most_bytes, most in ((10_000, 1 << 30), (1 << 30, 77), (50, 10)):
         made = {}
         for each in (core, twin):
             builder, row, batches = each.Builder(), 0, []
             while row < lines.count:
-                row = builder.append_rows(text, lines, row, parts, 1, 5, most_bytes, most, times)
+                row = builder.append_rows(text, lines, row, 5, most_bytes, most, times)
                 if builder.count:
                     batches.append((row, sealed(builder)))
             made[each] = batches
         assert made[core] == made[twin]
         read = [record for _, data in made[core] for record in core.read_records(opened(core, data))]
-        assert [record.timestamp for record in read] == [at for at, part in zip(times, parts) if part == 1]
+        assert [record.timestamp for record in read] == list(times)
 
 
 @cores

@@ -1,8 +1,8 @@
 """All batches that are not settled: a queue per partition, the batches that may be sent, and those that are overdue.
 
 Pure but for its budget: time is an argument (`overdue` asks the loop), and `on_ready` wakes the sender when a batch may
-have become sendable. A batch closes when it is full, when its linger is over, when a send waits for memory, or on flush
-(D2).
+have become sendable. A batch closes when it is full, or on flush, or when its leader's next request takes it: from then
+on that its linger is over or a send waits for memory (D2). Until then it continues to fill (D3).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import asyncio
 from kcli.model import TopicPartition
 from kcli.producer.batches.batch import ProducerBatch
 from kcli.producer.batches.queue import PartitionQueue
+from kcli.producer.batches.rush import SMALL, Rush
 from kcli.producer.batches.sizing import Sizing
 from kcli.producer.batches.split import split
 
@@ -19,32 +20,42 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from kcli.producer.batches.active import Active
     from kcli.proto.batch import SealedBatch
+    from kcli.proto.core import Builder
     from kcli.settings import ProducerSettings
 
 CLOSE_IN_THREAD = 64 * 1024  # compressing more than this would keep heartbeats and answers waiting (B31)
 
 
 class Accumulator:
-    """`seal_later` has a thread seal a batch; `too_large` gets a record that no request may carry."""
+    """`seal_later` has a thread seal a batch; `too_large` gets a record that no request may carry. `hurried`: a send
+    waits for memory. `pressed`: memory is short."""
 
     def __init__(
         self,
         settings: ProducerSettings,
+        active: Active,
         on_ready: Callable[[], None],
         seal_later: Callable[[ProducerBatch], None],
         too_large: Callable[[PartitionQueue, ProducerBatch], None],
     ) -> None:
         self._settings = settings
+        self.active = active  # those with anything unsettled
         self._on_ready = on_ready
         self._seal_later = seal_later
         self._too_large = too_large
         self.sizing = Sizing(settings)
+        self.rush = Rush(settings.linger)
+        self.hurried = self.pressed = False
         self._numbers = 0
+        self._oldest = 0.0  # no batch is older
+        self._held, self._next_look = False, 0.0
         self.queues: dict[TopicPartition, PartitionQueue] = {}
-        self.active: dict[TopicPartition, PartitionQueue] = {}  # those with anything unsettled
-        self.lingering: dict[TopicPartition, PartitionQueue] = {}  # those with an open batch
+        self.lingering: dict[TopicPartition, PartitionQueue] = {}  # those with an open batch, the oldest first
+        self.due: dict[TopicPartition, PartitionQueue] = {}  # the same once its linger is over
         self.incomplete: set[ProducerBatch] = set()
+        self._builders: dict[str, list[Builder | None]] = {}
 
     def queue(self, topic: str, partition: int) -> PartitionQueue:
         at = TopicPartition(topic, partition)
@@ -65,60 +76,120 @@ class Accumulator:
     def overdue(self, at: TopicPartition, patience: float) -> bool:
         """Whether a batch of the partition has waited for its leader for longer than that many seconds (KIP-794)."""
         queue = self.active.get(at)
-        if queue is None or not queue.waiting:
+        oldest = queue and (queue.waiting[0] if queue.waiting else queue.open)
+        if not oldest:
             return False
-        now = asyncio.get_running_loop().time()
-        return now - queue.waiting[0].created > patience + self._settings.linger
+        return asyncio.get_running_loop().time() - oldest.created > patience + self._settings.linger
+
+    # -- open batches -----------------------------------------------------------------------------------------------
+
+    def builders(self, topic: str, partitions: int) -> list[Builder | None]:
+        """The builders of a topic's open batches by partition: always those of now."""
+        found = self._builders.setdefault(topic, [])
+        if len(found) < partitions:
+            for partition in range(len(found), partitions):
+                queue = self.queues.get(TopicPartition(topic, partition))
+                found.append(queue.open.builder if queue is not None and queue.open is not None else None)
+        return found
 
     def open(self, queue: PartitionQueue, now: float) -> ProducerBatch:
         """The open batch of a queue; created on first use."""
         if queue.open is None:
-            self._numbers += 1
-            queue.open = ProducerBatch(queue.at, now, (self._numbers,))
-            self.incomplete.add(queue.open)
-            self.active[queue.at] = queue
+            queue.open = self._new(queue, now)
+            self._show(queue, queue.open.builder)
             self.lingering[queue.at] = queue
             if len(self.lingering) == 1 or self._settings.linger == 0:
                 self._on_ready()  # the linger clock has to be started
         return queue.open
 
+    def _new(self, queue: PartitionQueue, now: float) -> ProducerBatch:
+        self._numbers += 1
+        batch = ProducerBatch(queue.at, now, (self._numbers,))
+        if not self.incomplete:
+            self._oldest = now
+        self.incomplete.add(batch)
+        self.active.add(queue)
+        return batch
+
+    def _show(self, queue: PartitionQueue, builder: Builder | None) -> None:
+        shown = self._builders.get(queue.at.topic)
+        if shown is not None and queue.at.partition < len(shown):
+            shown[queue.at.partition] = builder
+
     def appended(self, queue: PartitionQueue, batch: ProducerBatch, *, full: bool) -> None:
         """Records were added to the open batch."""
-        batch.count = batch.builder.count
-        limit = self.sizing.limit(queue.at.topic)
-        if full or batch.builder.size >= limit or batch.count >= self._settings.batch_records:
+        builder = batch.builder
+        if full or builder.size >= self.sizing.limit(queue.at.topic) or builder.count >= self._settings.batch_records:
             self.close(queue)
 
-    def close(self, queue: PartitionQueue) -> None:
-        """End the open batch: it waits for its turn from now on."""
+    def ripe(self, queue: PartitionQueue, now: float) -> bool:
+        """Whether the open batch should go though it is not full. While input comes in a rush and there is memory, a
+        small one waits for more."""
+        batch = queue.open
+        if batch is None or queue.waiting or not batch.builder.count:
+            return False
+        if self.hurried:
+            return True
+        if batch.created + self._settings.linger > now:
+            return False
+        return (
+            self.pressed
+            or batch.builder.size >= SMALL
+            or batch.created + self.rush.longest <= now
+            or not self.rush.on(now)
+        )
+
+    def held(self, now: float) -> bool:
+        """Whether a rush holds all open batches up. They are looked through once in a linger."""
+        if self.hurried or self.pressed or not self._settings.linger or not self.rush.on(now):
+            return False
+        if now >= self._next_look:
+            self._next_look = now + self._settings.linger
+            self._held = not any(self.ripe(queue, now) for queue in self.due.values())
+        return self._held
+
+    def _ended(self, queue: PartitionQueue) -> ProducerBatch | None:
+        """The batch that was open and takes no more; None without records."""
         batch, queue.open = queue.open, None
+        self._show(queue, None)
         self.lingering.pop(queue.at, None)
+        self.due.pop(queue.at, None)
         if batch is None:
-            return
-        batch.count = batch.builder.count
+            return None
+        batch.end()
         if not batch.count:
             self.incomplete.discard(batch)
             self._forget_if_idle(queue)
-            return
+            return None
         queue.waiting.append(batch)
+        return batch
+
+    def close(self, queue: PartitionQueue) -> None:
+        """End the open batch: it waits for its turn from now on."""
+        if self.seal(queue):
+            self._on_ready()
+
+    def seal(self, queue: PartitionQueue) -> bool:
+        """As `close`, without a word to the senders; whether the batch may be sent at once."""
+        batch = self._ended(queue)
+        if batch is None:
+            return False
         if batch.count == 1 and batch.builder.size > self._settings.max_request_size:
             self._too_large(queue, batch)
-        elif not self.closes_at_once(batch):
+            return False
+        if not self.closes_at_once(batch):
             batch.sealing = True
             self._seal_later(batch)
-        else:
-            batch.close(self._settings)
-            self.sealed(batch)
-            self._on_ready()
+            return False
+        batch.close(self._settings)
+        self.sealed(batch)
+        return True
 
     def add_sealed(self, queue: PartitionQueue, sealed: SealedBatch, now: float) -> None:
         """Queue an encoded batch behind the open ones."""
         self.close(queue)
-        self._numbers += 1
-        batch = ProducerBatch(queue.at, now, (self._numbers,))
+        batch = self._new(queue, now)
         batch.sealed, batch.count, batch.charged, batch.raw = sealed, sealed.count, sealed.size, sealed.size
-        self.incomplete.add(batch)
-        self.active[queue.at] = queue
         queue.waiting.append(batch)
         self._on_ready()
 
@@ -139,36 +210,62 @@ class Accumulator:
                 self.sealed(part)
 
     def close_all(self) -> None:
-        """Flush, close and a full buffer end every linger at once (A1.09)."""
-        for queue in list(self.lingering.values()):
+        """Flush and close end every linger at once."""
+        for queue in [*self.due.values(), *self.lingering.values()]:
             self.close(queue)
 
-    def close_lingered(self, now: float) -> None:
-        """Close what has lingered long enough and could be sent."""
-        for queue in list(self.lingering.values()):
-            ripe = queue.ripe_at(self._settings.linger, self._settings.max_in_flight)
-            if ripe is not None and ripe <= now:
-                self.close(queue)
+    def end_all(self) -> None:
+        """End every open batch as it is, to be settled without being sent."""
+        for queue in [*self.due.values(), *self.lingering.values()]:
+            self._ended(queue)
 
-    def next_linger(self) -> float | None:
-        """When the next linger is over."""
-        linger, most = self._settings.linger, self._settings.max_in_flight
-        ripe = [queue.ripe_at(linger, most) for queue in self.lingering.values()]
-        return min((moment for moment in ripe if moment is not None), default=None)
+    # -- moments ----------------------------------------------------------------------------------------------------
+
+    def mature(self, now: float) -> None:
+        """Note whose linger is over, and begin to seal of those what a thread has to."""
+        for queue in list(self.lingering.values()):
+            assert queue.open is not None
+            if queue.open.created + self._settings.linger > now:
+                break
+            self.due[queue.at] = self.lingering.pop(queue.at)
+        if self._settings.compression != "none":
+            for queue in [*self.due.values(), *self.lingering.values()] if self.hurried else list(self.due.values()):
+                if self.ripe(queue, now) and queue.open is not None and not self.closes_at_once(queue.open):
+                    self.close(queue)
+
+    def any_ripe(self, now: float) -> bool:
+        """Whether the open batch of any partition should go now."""
+        if self.held(now):
+            return False
+        return any(self.ripe(queue, now) for queue in self.due.values()) or (self.hurried and bool(self.lingering))
+
+    def next_linger(self, now: float) -> float | None:
+        """When the next linger is over, or a rush that held batches up."""
+        first = next(iter(self.lingering.values()), None)
+        due = None if first is None or first.open is None else first.open.created + self._settings.linger
+        if not self.due or self.pressed or not self.rush.on(now):
+            return due
+        look = self.rush.next_look(now)
+        return look if due is None else min(look, due)
 
     def expired(self, now: float) -> Iterable[tuple[PartitionQueue, ProducerBatch]]:
         """Batches over their delivery timeout, in order; those on the wire too (D29)."""
         timeout = self._settings.delivery_timeout
+        if self._oldest + timeout > now:
+            return
         for queue in list(self.active.values()):
             if queue.open is not None and queue.open.created + timeout <= now:
                 self.close(queue)
             for batch in (*queue.in_flight, *queue.waiting):
                 if batch.created + timeout <= now:
                     yield queue, batch
+        self._oldest = min((batch.created for batch in self.incomplete), default=now)
 
     def next_expiry(self) -> float | None:
-        oldest = [batch.created for batch in self.incomplete]
-        return min(oldest) + self._settings.delivery_timeout if oldest else None
+        """A moment before which nothing expires."""
+        return self._oldest + self._settings.delivery_timeout if self.incomplete else None
+
+    # -- settling ---------------------------------------------------------------------------------------------------
 
     def settled(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
         """The batch is out of everything."""
@@ -187,4 +284,4 @@ class Accumulator:
 
     def _forget_if_idle(self, queue: PartitionQueue) -> None:
         if not queue.depth:
-            self.active.pop(queue.at, None)
+            self.active.discard(queue)

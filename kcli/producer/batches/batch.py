@@ -70,6 +70,7 @@ class ProducerBatch:
         "sent",
         "sent_to",
         "settled",
+        "spare",
         "stamp",
         "timestamps",
         "trouble",
@@ -84,7 +85,8 @@ class ProducerBatch:
         self.sealing = False
         self.count = 0
         self.raw = 0  # bytes of records before compression, once sealed
-        self.charged = 0  # bytes taken from the budget
+        self.charged = 0  # bytes taken from the budget, once no record can be added
+        self.spare = 0  # bytes taken from it beyond those of the records
         self.promises: list[tuple[int, asyncio.Future[RecordMetadata]]] = []
         self.timestamps: list[int] = []  # of the promised records
         self.sent = False  # at least once
@@ -104,8 +106,13 @@ class ProducerBatch:
         """Bytes on the wire once sealed, of the records until then."""
         return self.sealed.size if self.sealed is not None else self.builder.size
 
+    def end(self) -> None:
+        """No record will be added from now on."""
+        self.count = self.builder.count
+        self.charged = self.builder.size + self.spare
+
     def close(self, settings: ProducerSettings) -> None:
-        """Seal the batch; no record can be added any more. May run in a thread."""
+        """Seal the batch. May run in a thread."""
         builder = self.builder
         self.raw = builder.size
         base, newest = builder.base_timestamp, builder.max_timestamp

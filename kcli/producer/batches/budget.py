@@ -32,6 +32,11 @@ class Budget:
         """How many callers wait for room."""
         return len(self._waiting)
 
+    @property
+    def pressed(self) -> bool:
+        """Whether more than half of it is taken."""
+        return 2 * self.bytes > self.max_bytes or 2 * self.records > self.max_records
+
     def fits(self, size: int, records: int) -> bool:
         return self.bytes + size <= self.max_bytes and self.records + records <= self.max_records
 

@@ -140,14 +140,8 @@ class Ledger:
 
     def _all_waiting(self) -> list[PartitionQueue]:
         """Every queue with something unsettled; what was open waits from now on."""
-        queues = list(self.accumulator.active.values())
-        for queue in queues:
-            if queue.open is not None:
-                batch, queue.open = queue.open, None
-                batch.count = batch.builder.count
-                queue.waiting.append(batch)
-        self.accumulator.lingering.clear()
-        return queues
+        self.accumulator.end_all()
+        return list(self.accumulator.active.values())
 
     def _settle(self, queue: PartitionQueue, batch: ProducerBatch, outcome: BatchOutcome) -> None:
         batch.settled = True

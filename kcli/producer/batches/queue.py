@@ -27,6 +27,7 @@ class PartitionQueue:
         "epoch",
         "held_until",
         "in_flight",
+        "leader",
         "needs_epoch",
         "next_sequence",
         "of_before",
@@ -49,6 +50,7 @@ class PartitionQueue:
         self.needs_epoch = False
         self.proven = False  # the leader has stored something of this epoch
         self.topic_id = b""
+        self.leader = -1  # as last looked up
         self.held_until = 0.0  # nothing goes before, to whomever
         self.returns: Floor | None = None  # how often batches may come back and go again at once
         self.of_before: tuple[int, ...] = ()  # the last batch that was sent to another topic of this name
@@ -57,13 +59,6 @@ class PartitionQueue:
     def depth(self) -> int:
         """Batches that are not settled."""
         return len(self.waiting) + len(self.in_flight) + (self.open is not None)
-
-    def ripe_at(self, linger: float, max_in_flight: int) -> float | None:
-        """When the open batch should close though it is not full; None while it could not be sent anyway: until then it
-        continues to fill (D3)."""
-        if self.open is None or self.waiting or len(self.in_flight) >= max_in_flight:
-            return None
-        return self.open.created + linger
 
     def sendable(self, now: float, node_id: int, *, ordered: bool) -> ProducerBatch | None:
         """The batch that may go to that node now, or None. `ordered`: one in flight at a time."""
@@ -122,8 +117,8 @@ class PartitionQueue:
         self.held_until = now + self.returns.wait(now)
 
     def rested_at(self) -> float:
-        """When the head may be sent again, to the broker that had it."""
-        return max(self.waiting[0].not_before, self.held_until) if self.waiting else 0.0
+        """When the next batch may be sent, to the broker that had it."""
+        return max(self.waiting[0].not_before, self.held_until) if self.waiting else self.held_until
 
     def insert(self, batch: ProducerBatch) -> None:
         """Put it among the waiting by its number."""

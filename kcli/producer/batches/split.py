@@ -26,7 +26,7 @@ def split(batch: ProducerBatch, settings: ProducerSettings) -> list[ProducerBatc
         part.timestamps.append(timestamp)
     first = 0
     for part in parts:
-        part.count = part.builder.count
+        part.end()
         part.close(settings)
         part.retries, part.sent = batch.retries, batch.sent  # it uses no retry, and goes in its order like one
         part.maybe_written = part.doubtful = batch.maybe_written

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.model import Cluster, TopicPartition
+    from kcli.model import Cluster
     from kcli.producer.batches.accumulator import Accumulator
     from kcli.producer.batches.batch import ProducerBatch
     from kcli.producer.batches.queue import PartitionQueue
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Draining:
-    """For one node. `served` is the last partition of the last request."""
+    """For one node."""
 
     def __init__(
         self,
@@ -30,53 +30,76 @@ class Draining:
         self._accumulator = accumulator
         self._settings = settings
         self._transactions = transactions
-        self.served: TopicPartition | None = None
+        self._ordered = settings.max_in_flight == 1
 
     def ready(self, now: float) -> tuple[Sent, float | None]:
-        """The batches of the next request, or when to check again. It begins after the last partition of the request
-        before, so that all have their turn (A4.23)."""
-        settings, later = self._settings, None
+        """The batches of the next request, or when to check again. The partition that was served longest ago comes
+        first, so that all have their turn (A4.23). An open batch is closed only here, when it travels: until then it
+        fills."""
+        accumulator, later = self._accumulator, None
         ready: Sent = []
         size = 0
+        held = accumulator.held(now)
         for queue in self.mine():
+            if not queue.waiting and (held or not accumulator.ripe(queue, now)):
+                continue
             queue.belongs_to(self._cluster.topic_id(queue.at.topic))
-            batch = queue.sendable(now, self.node_id, ordered=settings.max_in_flight == 1)
-            if batch is None:
+            wanted = self._wanted(queue, now)
+            if wanted is None:
                 if queue.rested_at() > now:
                     later = min(later or 1e18, queue.rested_at())
                 continue
             if self._transactions is not None and not self._transactions.admits(queue.at):
                 continue
-            if ready and size + batch.size > settings.max_request_size:
+            if ready and size + wanted.size > self._settings.max_request_size:
                 break
-            size += batch.size
-            ready.append((queue, batch))
-        if ready and self._accumulator.lingering:
+            size += self._take(queue, wanted, now, ready)
+        if ready and accumulator.lingering and not accumulator.hurried and not accumulator.rush.on(now):
             self._take_along(now, ready, size)
         return ready, later
+
+    def _wanted(self, queue: PartitionQueue, now: float) -> ProducerBatch | None:
+        """The batch of the queue that may go now, be it open."""
+        if queue.waiting:
+            return queue.sendable(now, self.node_id, ordered=self._ordered)
+        batch = queue.open
+        if batch is None or now < queue.held_until or not self._accumulator.closes_at_once(batch):
+            return None
+        return batch if queue.may_follow(ordered=self._ordered) else None
+
+    def _take(self, queue: PartitionQueue, batch: ProducerBatch, now: float, ready: Sent) -> int:
+        """Put the batch among those that are ready, closed if it was open; its bytes. One that is larger than a request
+        fails or is split instead."""
+        if batch is queue.open:
+            self._accumulator.seal(queue)
+            if queue.sendable(now, self.node_id, ordered=self._ordered) is not batch:
+                return 0
+        ready.append((queue, batch))
+        return batch.size
 
     def _take_along(self, now: float, ready: Sent, size: int) -> None:
         """A request goes anyway: batches that only linger ride along while there is room (A1.18). Linger saves
         requests, and this one costs none."""
-        ordered = self._settings.max_in_flight == 1
         for queue in self.mine():
             batch = queue.open
-            queue.belongs_to(self._cluster.topic_id(queue.at.topic))
-            if batch is None or not batch.count or not queue.may_follow(ordered=ordered):
+            if batch is None or not batch.builder.count or queue.waiting:
                 continue
-            if size + batch.size > self._settings.max_request_size or not self._accumulator.closes_at_once(batch):
+            queue.belongs_to(self._cluster.topic_id(queue.at.topic))
+            if self._wanted(queue, now) is None or size + batch.size > self._settings.max_request_size:
                 continue
             if self._transactions is not None and not self._transactions.admits(queue.at):
                 continue
-            self._accumulator.close(queue)
-            if queue.sendable(now, self.node_id, ordered=ordered) is batch:
-                size += batch.size
-                ready.append((queue, batch))
+            size += self._take(queue, batch, now, ready)
+
+    def needed(self, now: float) -> bool:
+        """Whether something waits that this node would get."""
+        held, ripe = self._accumulator.held(now), self._accumulator.ripe
+        return any(queue.waiting or (not held and ripe(queue, now)) for queue in self.mine())
 
     def mine(self) -> list[PartitionQueue]:
         """The partitions this node leads, in turn."""
-        mine = [q for q in self._accumulator.active.values() if self._cluster.leader_id(q.at) == self.node_id]
-        for place, queue in enumerate(mine):
-            if queue.at == self.served:
-                return mine[place + 1 :] + mine[: place + 1]
-        return mine
+        return self._accumulator.active.led_by(self.node_id)
+
+    def sent(self, queue: PartitionQueue) -> None:
+        """The queue's batch leaves: it had its turn."""
+        self._accumulator.active.served(queue)

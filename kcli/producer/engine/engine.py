@@ -9,6 +9,7 @@ import asyncio
 
 from kcli.errors import KcliError
 from kcli.producer.batches.accumulator import Accumulator
+from kcli.producer.batches.active import Active
 from kcli.producer.batches.budget import Budget
 from kcli.producer.batches.ledger import Ledger
 from kcli.producer.batches.sealing import Sealers
@@ -53,7 +54,8 @@ class Engine:
         self.budget = Budget(settings.buffer_memory, settings.buffer_records, self._wake.set)
         self.ledger = Ledger(settings, self.budget, report, self._on_ready)
         self._sealers = Sealers(settings, self._was_sealed)
-        self.accumulator = Accumulator(settings, self._on_ready, self._sealers.seal, self.ledger.too_large)
+        active = Active(cluster.leader_id, cluster.leaders_version)
+        self.accumulator = Accumulator(settings, active, self._on_ready, self._sealers.seal, self.ledger.too_large)
         self.ledger.accumulator = self.accumulator
         self.transactions = self._transactions()
         self.identity = Identity(cluster, settings) if self.transactions is None else self.transactions.identity
@@ -204,9 +206,9 @@ class Engine:
             while True:
                 self._wake.clear()
                 now = loop.time()
-                if self.budget.waiting:
-                    self.accumulator.close_all()
-                self.accumulator.close_lingered(now)
+                self.accumulator.hurried = self.budget.waiting > 0
+                self.accumulator.pressed = self.budget.pressed
+                self.accumulator.mature(now)
                 for queue, batch in self.accumulator.expired(now):
                     self.ledger.expire(queue, batch, self.identity.unreachable)
                 if self.transactions is None:
@@ -216,15 +218,15 @@ class Engine:
                 if self.identity.missing and (self.accumulator.active or self._wanted):
                     self._wanted = False
                     self._search.identity(group)
-                leaderless = self._place(group)
+                leaderless = self._place(group, now)
                 if (leaderless or self._old) and self._search.leaders(group, leaderless, self._old):
                     self._old = set()
-                await self._rest()
+                await self._rest(now)
 
-    async def _rest(self) -> None:
+    async def _rest(self, now: float) -> None:
         """Wait for a call, or the end of the next linger or delivery timeout. The alarm is reset only for an
         earlier moment: most turns need no timer of their own, and one that rings for nothing does no harm."""
-        moments = (self.accumulator.next_linger(), self.accumulator.next_expiry())
+        moments = (self.accumulator.next_linger(now), self.accumulator.next_expiry())
         due = min((moment for moment in moments if moment is not None), default=None)
         if due is not None and (self._alarm is None or due < self._alarm.when()):
             if self._alarm is not None:
@@ -248,16 +250,23 @@ class Engine:
             self._on_ready()
             self._wake.clear()
 
-    def _place(self, group: asyncio.TaskGroup) -> list[TopicPartition]:
-        """Make sure that every leader with something to send has its sender; the partitions that have no leader."""
-        leaderless = []
-        for queue in self.accumulator.active.values():
-            if not queue.waiting:
+    def _place(self, group: asyncio.TaskGroup, now: float) -> list[TopicPartition]:
+        """Make sure that every leader with something to send has its sender, and wake it; the partitions that have no
+        leader."""
+        accumulator = self.accumulator
+        leaderless: list[TopicPartition] = []
+        ripe, held = accumulator.any_ripe(now), accumulator.held(now)
+        for leader in accumulator.active.leaders():
+            sender = self._senders.get(leader)
+            if sender is not None:
+                if ripe:
+                    sender.wake()
                 continue
-            leader = self._cluster.leader_id(queue.at)
+            led = accumulator.active.led_by(leader)
+            wanting = (queue for queue in led if queue.waiting or (not held and accumulator.ripe(queue, now)))
             if leader < 0:
-                leaderless.append(queue.at)
-            elif leader not in self._senders:
+                leaderless = [queue.at for queue in wanting]
+            elif any(wanting):
                 self._start_sender(leader, group)
         return leaderless
 

@@ -78,7 +78,7 @@ class LeaderSender:
                 ready, later = self._ready(loop.time())
                 if ready:
                     self._send(ready)
-                elif self._outstanding or self.needed():
+                elif self._outstanding or self._draining.needed(loop.time()):
                     await self._sleep(None if later is None else later - loop.time())
                 else:
                     return
@@ -91,10 +91,6 @@ class LeaderSender:
         for task in exchanges:
             task.cancel()
         await asyncio.gather(*exchanges, return_exceptions=True)
-
-    def needed(self) -> bool:
-        """Something waits that this node would get."""
-        return any(queue.waiting for queue in self._draining.mine())
 
     # -- sending ----------------------------------------------------------------------------------------------------
 
@@ -122,7 +118,7 @@ class LeaderSender:
             queue.send(batch, self.node_id)
             if self._transactions is not None:
                 self._transactions.sent(queue.at)
-            self._draining.served = queue.at
+            self._draining.sent(queue)
         # the topic ids are those of this moment: an exchange that begins later may know of another topic by then
         most = None if self._transactions is None else self._transactions.produce_cap
         request, cap = produce_request.build([batch for _, batch in ready], self._cluster, self._settings, most)

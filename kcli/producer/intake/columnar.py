@@ -48,20 +48,31 @@ class Columnar:
                     raise UsageError(f"{topic} has no partition {min(places)}")
                 if highest not in everyone and highest >= 0:
                     everyone = await self._placement.look_up(topic, highest)
-            row = 0
-            while row < lines.count:
-                stop = self._step(lines, row)
-                await self._some(
-                    topic,
-                    chunk,
-                    _cut(lines, row, stop),
-                    _part(places, row, stop),
-                    _part(timestamps, row, stop),
-                    everyone,
-                )
-                row = stop
+            rush = self._engine.accumulator.rush
+            much = rush.begin(len(chunk))
+            try:
+                await self._in_steps(topic, chunk, lines, places, timestamps, everyone)
+            finally:
+                if much:
+                    rush.end(self._engine.loop.time())
         finally:
             self._engine.leave(ticket)
+
+    async def _in_steps(
+        self,
+        topic: str,
+        chunk: Buffer,
+        lines: Lines,
+        places: array[int] | None,
+        timestamps: array[int] | None,
+        everyone: Sequence[int],
+    ) -> None:
+        row = 0
+        while row < lines.count:
+            stop = self._step(lines, row)
+            cut = _cut(lines, row, stop), _part(places, row, stop), _part(timestamps, row, stop)
+            await self._some(topic, chunk, *cut, everyone)
+            row = stop
 
     def _step(self, lines: Lines, row: int) -> int:
         """Where the rows end that are taken at once: about STEP_BYTES, and never more than the buffer holds."""
@@ -92,11 +103,10 @@ class Columnar:
                 sticks = self._placement.keyless(topic, sum(lines.value_lengths), everyone)
             if sticks is None:
                 places = self._places(topic, chunk, lines, places, everyone)
-            for wanted in (sticks,) if places is None else sorted(set(places)):
-                assert wanted is not None
-                more, taken = self._bulk.add_rows(topic, chunk, lines, places, wanted, now_ms(None), timestamps)
-                grown += more
-                added += taken
+            else:
+                places = type(lines.key_starts)("i", [sticks]) * lines.count
+            grown = self._bulk.add_rows(topic, chunk, lines, places, now_ms(None), timestamps)
+            added = lines.count
         finally:
             budget.give(room - grown, lines.count - added)
         await asyncio.sleep(0)

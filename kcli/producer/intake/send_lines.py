@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli.producer.intake.send_records import OVERHEAD, now_ms
+from kcli.proto.core import spread_rows
 from kcli.values import Value
 
 TYPE_CHECKING = False
@@ -76,11 +77,16 @@ class Bulk:
         try:
             everyone = self._placement.known(topic, partition) or await self._placement.look_up(topic, partition)
             stamp = now_ms(block.timestamp)
-            if block.key_delimiter is not None:
-                return await self._keyed(block, stamp, everyone)
-            if block.key is not None:
+            if block.key is not None and block.key_delimiter is None:
                 return await self._under_one_key(block, stamp)
-            return await self._values(block, stamp, everyone)
+            much = self._engine.accumulator.rush.begin(block.end - block.start)
+            try:
+                if block.key_delimiter is not None:
+                    return await self._keyed(block, stamp, everyone)
+                return await self._values(block, stamp, everyone)
+            finally:
+                if much:
+                    self._engine.accumulator.rush.end(self._engine.loop.time())
         finally:
             self._engine.leave(ticket)
 
@@ -120,7 +126,6 @@ class Bulk:
                 grown, added = builder.size - size, builder.count - count
             finally:
                 budget.give(room - grown, 1 - added)
-            batch.charged += grown
             engine.ledger.counts.accepted += added
             full = stop < end and count + added > 0
             if sticky is not None:
@@ -158,12 +163,11 @@ class Bulk:
             grown = added = 0
             try:
                 self._check()
-                places = self._placement.rows(topic, chunk, lines, everyone) if partition is None else None
-                for wanted in (partition,) if places is None else sorted(set(places)):
-                    assert wanted is not None
-                    more, taken = self.add_rows(topic, chunk, lines, places, wanted, stamp)
-                    grown += more
-                    added += taken
+                if partition is None:
+                    places = self._placement.rows(topic, chunk, lines, everyone)
+                else:
+                    places = type(lines.key_starts)("i", [partition]) * lines.count
+                grown, added = self.add_rows(topic, chunk, lines, places, stamp), lines.count
             finally:
                 budget.give(room - grown, lines.count - added)
             at = lines.consumed
@@ -175,27 +179,26 @@ class Bulk:
         topic: str,
         chunk: Buffer,
         lines: Lines,
-        places: array[int] | None,
-        wanted: int,
+        places: array[int],
         stamp: int,
         timestamps: array[int] | None = None,
-    ) -> tuple[int, int]:
-        """Append the rows of one partition, over as many batches as they fill; the bytes and records they are."""
+    ) -> int:
+        """Append each row to the open batch of its partition, over as many batches as they fill; the bytes they are.
+        The work is per batch: the record core goes through the rows once, however many partitions there are."""
         accumulator, counts = self._engine.accumulator, self._engine.ledger.counts
-        queue = accumulator.queue(topic, wanted)
         most, records = accumulator.sizing.limit(topic), self._settings.batch_records
-        row = grown = added = 0
+        builders = accumulator.builders(topic, max(places, default=-1) + 1)
+        row = grown = 0
         while row < lines.count:
-            batch = accumulator.open(queue, asyncio.get_running_loop().time())
-            builder = batch.builder
-            size, count = builder.size, builder.count
-            row = builder.append_rows(chunk, lines, row, places, wanted, stamp, most, records, timestamps)
-            batch.charged += builder.size - size
-            grown += builder.size - size
-            added += builder.count - count
-            counts.accepted += builder.count - count
-            accumulator.appended(queue, batch, full=row < lines.count)
-        return grown, added
+            at, more = spread_rows(builders, places, chunk, lines, row, stamp, most, records, timestamps)
+            grown += more
+            counts.accepted += at - row
+            row = at
+            if row < lines.count:
+                queue = accumulator.queue(topic, places[row])
+                accumulator.close(queue)
+                accumulator.open(queue, self._engine.loop.time())
+        return grown
 
 
 def rows_of(block: LineBlock, lines: Lines) -> list[Row]:

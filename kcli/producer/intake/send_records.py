@@ -166,12 +166,12 @@ class Records:
                 batch = self._with_room(queue, size, now)
             before = batch.builder.size
             batch.builder.append(stamp, key, value, headers)
+            batch.spare += size - (batch.builder.size - before)
         except BaseException:
             self._engine.budget.give(size, 1)
             raise
         if sticky is not None:
             sticky.went(batch.builder.size - before)
-        batch.charged += size
         self._in_a_row += 1
         self._engine.ledger.counts.accepted += 1
         return batch, queue

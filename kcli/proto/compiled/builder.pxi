@@ -205,28 +205,77 @@ cdef class Builder:
         return at - &view[0]
 
     def append_rows(
-        self, chunk, lines, Py_ssize_t first_row, array.array partitions, int wanted, int64_t timestamp_ms,
-        int64_t max_bytes, int64_t max_records, array.array timestamps=None
+        self, chunk, lines, Py_ssize_t first_row, int64_t timestamp_ms, int64_t max_bytes, int64_t max_records,
+        array.array timestamps=None
     ):
         """As plain.builder.Builder.append_rows."""
-        cdef const uint8_t[::1] view = chunk
-        cdef array.array ks = lines.key_starts, kl = lines.key_lengths, vs = lines.value_starts, vl = lines.value_lengths
-        cdef Py_ssize_t row, rows = len(vs), size = view.shape[0]
-        cdef const uint8_t* text = &view[0] if size else NULL
-        cdef int64_t k, kn, v, vn
-        cdef Py_ssize_t wish = min(max_bytes - (self.used - RESERVED) + 64, size // (1 if partitions is None else 4) + 64)
-        if min(len(ks), len(kl), len(vl), rows if partitions is None else len(partitions)) < rows or first_row < 0:
-            raise ValueError("columns of different lengths")
-        if timestamps is not None and (len(timestamps) < rows or timestamps.typecode != "q"):
-            raise ValueError("timestamps are an array('q') with one for each row")
-        for row in range(first_row, rows):
-            if partitions is not None and partitions.data.as_ints[row] != wanted:
-                continue
-            k, kn, v, vn = ks.data.as_ints[row], kl.data.as_ints[row], vs.data.as_ints[row], vl.data.as_ints[row]
-            if k < 0 or v < 0 or kn < -1 or vn < -1 or k + kn > size or v + vn > size:
-                raise ValueError("a row outside its chunk")
-            if timestamps is not None:
-                timestamp_ms = (<int64_t*> timestamps.data.as_voidptr)[row]
-            if not self.add(timestamp_ms, text + k, kn, text + v, vn, max_bytes, max_records, wish):
+        cdef Rows rows = Rows(chunk, lines, first_row, timestamps)
+        cdef Py_ssize_t row, wish = min(max_bytes - (self.used - RESERVED) + 64, rows.size + 64)
+        for row in range(first_row, rows.count):
+            if not rows.add_to(self, row, timestamp_ms, max_bytes, max_records, wish):
                 return row
-        return max(first_row, rows)
+        return max(first_row, rows.count)
+
+
+cdef class Rows:
+    """The rows of a chunk as C sees them; the columns are long enough, what is in them is checked row by row."""
+
+    cdef const uint8_t[::1] view
+    cdef const uint8_t* text
+    cdef array.array ks, kl, vs, vl, timestamps  # kept, for the pointers
+    cdef const int* key_starts
+    cdef const int* key_lengths
+    cdef const int* value_starts
+    cdef const int* value_lengths
+    cdef const int64_t* times
+    cdef Py_ssize_t count, size
+
+    def __cinit__(self, chunk, lines, Py_ssize_t first_row, array.array timestamps):
+        self.view, self.size = chunk, len(chunk)
+        self.ks, self.kl, self.vs, self.vl = lines.key_starts, lines.key_lengths, lines.value_starts, lines.value_lengths
+        self.count, self.timestamps = len(self.vs), timestamps
+        if min(len(self.ks), len(self.kl), len(self.vl)) < self.count or first_row < 0:
+            raise ValueError("columns of different lengths")
+        if timestamps is not None and (len(timestamps) < self.count or timestamps.typecode != "q"):
+            raise ValueError("timestamps are an array('q') with one for each row")
+        self.text = &self.view[0] if self.size else NULL
+        self.key_starts, self.key_lengths = self.ks.data.as_ints, self.kl.data.as_ints
+        self.value_starts, self.value_lengths = self.vs.data.as_ints, self.vl.data.as_ints
+        self.times = NULL if timestamps is None else <const int64_t*> timestamps.data.as_voidptr
+
+    cdef inline int add_to(
+        self, Builder builder, Py_ssize_t row, int64_t timestamp_ms, int64_t max_bytes, int64_t max_records, Py_ssize_t wish
+    ) except -1:
+        """As Builder.add."""
+        cdef int64_t k = self.key_starts[row], kn = self.key_lengths[row]
+        cdef int64_t v = self.value_starts[row], vn = self.value_lengths[row]
+        if k < 0 or v < 0 or kn < -1 or vn < -1 or k + kn > self.size or v + vn > self.size:
+            raise ValueError("a row outside its chunk")
+        if self.times != NULL:
+            timestamp_ms = self.times[row]
+        return builder.add(timestamp_ms, self.text + k, kn, self.text + v, vn, max_bytes, max_records, wish)
+
+
+def spread_rows(
+    list builders, array.array places, chunk, lines, Py_ssize_t first_row, int64_t timestamp_ms, int64_t max_bytes,
+    int64_t max_records, array.array timestamps=None
+):
+    """As plain.builder.spread_rows."""
+    cdef Rows rows = Rows(chunk, lines, first_row, timestamps)
+    cdef Py_ssize_t row, place, last = -1, several = len(builders), used, grown = 0
+    cdef Builder builder = None
+    if len(places) < rows.count or places.typecode != "i":
+        raise ValueError("places are an array('i') with one for each row")
+    for row in range(first_row, rows.count):
+        place = places.data.as_ints[row]
+        if place < 0 or place >= several:
+            raise ValueError("a row outside its partitions")
+        if place != last:
+            builder, last = builders[place], place
+            if builder is None:
+                return row, grown
+        used = builder.used
+        if not rows.add_to(builder, row, timestamp_ms, max_bytes, max_records, SPREAD):
+            return row, grown
+        grown += builder.used - used
+    return max(first_row, rows.count), grown

@@ -165,25 +165,19 @@ class Builder:
         chunk: Buffer,
         lines: Lines,
         first_row: int,
-        partitions: array[int] | None,
-        wanted: int,
         timestamp_ms: int,
         max_bytes: int,
         max_records: int,
         timestamps: array[int] | None = None,
     ) -> int:
-        """The rows from `first_row` on whose partition is `wanted` (all of them if `partitions` is None), bounded as
-        `append_lines`. `timestamps` are one for each row. Returns the first row not looked at."""
+        """The rows from `first_row` on, bounded as `append_lines`. `timestamps` are one for each row. Returns the first
+        row that was not appended."""
         data = bytes(chunk)
-        if timestamps is not None:
-            return self._append_timed(data, lines, first_row, partitions, wanted, timestamps, max_bytes, max_records)
-        row, step = first_row, STEP
+        row, step = first_row, STEP if timestamps is None else 1
         while row < lines.count:
             stop = min(row + step, lines.count)
-            rows: Sequence[int] = range(row, stop)
-            if partitions is not None:
-                rows = [at for at in rows if partitions[at] == wanted]
-            if rows and not self._append_pairs(_pairs(data, lines, rows), timestamp_ms, max_bytes, max_records):
+            stamp = timestamp_ms if timestamps is None else timestamps[row]
+            if not self.append_pairs(pairs_of(data, lines, range(row, stop)), stamp, max_bytes, max_records):
                 if step == 1:
                     return row
                 step = max(step // 4, 1)
@@ -191,31 +185,7 @@ class Builder:
             row = stop
         return max(first_row, lines.count)
 
-    def _append_timed(
-        self,
-        data: bytes,
-        lines: Lines,
-        first_row: int,
-        partitions: array[int] | None,
-        wanted: int,
-        timestamps: array[int],
-        max_bytes: int,
-        max_records: int,
-    ) -> int:
-        """Rows with a time each, each measured."""
-        for row in range(first_row, lines.count):
-            if partitions is not None and partitions[row] != wanted:
-                continue
-            ((key, value),) = _pairs(data, lines, (row,))
-            timestamp = timestamps[row]
-            if self.count and (
-                self.count >= max_records or self.size + self._measure(timestamp, key, value) > max_bytes
-            ):
-                return row
-            self.append(timestamp, key, value)
-        return max(first_row, lines.count)
-
-    def _append_pairs(self, pairs: list[Pair], timestamp: int, max_bytes: int, max_records: int) -> bool:
+    def append_pairs(self, pairs: list[Pair], timestamp: int, max_bytes: int, max_records: int) -> bool:
         """Keys and values, all or none: False, and nothing written, if they do not fit. A first one always does."""
         first = not self.count and len(pairs) == 1
         if self.count + len(pairs) > max_records and not first:
@@ -250,7 +220,7 @@ class Builder:
         return True
 
 
-def _pairs(data: bytes, lines: Lines, rows: Sequence[int]) -> list[Pair]:
+def pairs_of(data: bytes, lines: Lines, rows: Sequence[int]) -> list[Pair]:
     """The keys and values of rows."""
     key_starts, key_lengths = lines.key_starts, lines.key_lengths
     value_starts, value_lengths = lines.value_starts, lines.value_lengths

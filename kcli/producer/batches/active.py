@@ -1,0 +1,78 @@
+"""The queues with anything unsettled, by the node that leads them: a turn of the engine asks for no leader again unless
+one may have changed."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from kcli.model import TopicPartition
+    from kcli.producer.batches.queue import PartitionQueue
+
+    Led = dict[TopicPartition, PartitionQueue]
+
+
+class Active:
+    """`leader_id(at)` is the leader as known, -1 without one; `version()` changes whenever a leader may have."""
+
+    def __init__(self, leader_id: Callable[[TopicPartition], int], version: Callable[[], int]) -> None:
+        self._leader_id = leader_id
+        self._version = version
+        self._seen = version()
+        self._queues: Led = {}
+        self._led: dict[int, Led] = {}
+
+    def __len__(self) -> int:
+        return len(self._queues)
+
+    def __contains__(self, at: TopicPartition) -> bool:
+        return at in self._queues
+
+    def get(self, at: TopicPartition) -> PartitionQueue | None:
+        return self._queues.get(at)
+
+    def values(self) -> Collection[PartitionQueue]:
+        return self._queues.values()
+
+    def add(self, queue: PartitionQueue) -> None:
+        if queue.at not in self._queues:
+            self._queues[queue.at] = queue
+            self._file(queue)
+
+    def discard(self, queue: PartitionQueue) -> None:
+        if self._queues.pop(queue.at, None) is not None:
+            del self._led[queue.leader][queue.at]
+
+    def leaders(self) -> list[int]:
+        """The nodes that lead any of them; -1 for those without a leader."""
+        self._look()
+        return [node for node, led in self._led.items() if led]
+
+    def led_by(self, node_id: int) -> list[PartitionQueue]:
+        """Those of a node; the one that was served longest ago is first (A4.23)."""
+        self._look()
+        led = self._led.get(node_id)
+        return list(led.values()) if led else []
+
+    def served(self, queue: PartitionQueue) -> None:
+        """It had its turn: the others of its node come first now."""
+        led = self._led[queue.leader]
+        if led.pop(queue.at, None) is not None:
+            led[queue.at] = queue
+
+    def _look(self) -> None:
+        version = self._version()
+        if version != self._seen:
+            self._seen = version
+            self._regroup()
+
+    def _regroup(self) -> None:
+        before, self._led = self._led, {}
+        for led in before.values():
+            for queue in led.values():
+                self._file(queue)
+
+    def _file(self, queue: PartitionQueue) -> None:
+        queue.leader = self._leader_id(queue.at)
+        self._led.setdefault(queue.leader, {})[queue.at] = queue
