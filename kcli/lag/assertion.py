@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kcli.lag.watch import Look
 
 
-class Promise:
+class LagAssertion:
     """`max_lag` in offsets, `max_time` in seconds, None for none of it; it has to hold for `hold` seconds, of each of
     `groups`, or, where none is named, of all there are. `ends_move`: lag is measured to the last stable offset, which
     a group that reads more than committed records may be past."""

@@ -6,7 +6,7 @@ import pytest
 
 from kcli.admin.groups.rows import Described, GroupMissing, Member
 from kcli.errors import ConnectError, DecodeError, KcliError
-from kcli.lag.assertion import Promise
+from kcli.lag.assertion import LagAssertion
 from kcli.lag.figures import Sample
 from kcli.lag.formats.prometheus import nothing, render
 from kcli.lag.formats.recording import line, read
@@ -26,21 +26,21 @@ def at(time: float, behind: int, history: History | None = None, unread: int = 0
 
 
 def test_a_promise_that_holds_is_kept_at_once_without_a_duration() -> None:
-    assert Promise(10, None).kept(at(0.0, 10))
-    assert not Promise(10, None).kept(at(0.0, 11))
-    assert Promise(10, None).broken(at(0.0, 11)) == ["g is 11 behind, over 10"]
+    assert LagAssertion(10, None).kept(at(0.0, 10))
+    assert not LagAssertion(10, None).kept(at(0.0, 11))
+    assert LagAssertion(10, None).broken(at(0.0, 11)) == ["g is 11 behind, over 10"]
 
 
 def test_it_has_to_hold_for_so_long_and_a_break_begins_anew() -> None:
-    promise = Promise(10, None, hold=10.0)
-    assert [promise.kept(at(t, behind)) for t, behind in [(0, 5), (9, 5), (10, 5)]] == [False, False, True]
-    assert [promise.kept(at(t, behind)) for t, behind in [(11, 50), (12, 5), (21, 5), (22, 5)]] == [
+    assertion = LagAssertion(10, None, hold=10.0)
+    assert [assertion.kept(at(t, behind)) for t, behind in [(0, 5), (9, 5), (10, 5)]] == [False, False, True]
+    assert [assertion.kept(at(t, behind)) for t, behind in [(11, 50), (12, 5), (21, 5), (22, 5)]] == [
         False, False, False, True,
     ]  # fmt: skip
 
 
 def test_offsets_that_nobody_committed_count_as_unread() -> None:
-    assert Promise(10, None).broken(at(0.0, 0, unread=50)) == [
+    assert LagAssertion(10, None).broken(at(0.0, 0, unread=50)) == [
         "g committed nothing on 1 partition with 50 offsets to read, over 10"
     ]
 
@@ -49,47 +49,47 @@ def test_a_time_lag_is_judged_where_it_is_known_and_unknown_is_not_fine() -> Non
     history = History()
     for n in range(10):
         seen = Look(time=5.0 * n, groups=history.add(5.0 * n, look({0: 500}, 600 + 100 * n)))
-    assert Promise(None, 30.0).broken(seen) == ["g is at least 45 s behind, over 30 s"]
+    assert LagAssertion(None, 30.0).broken(seen) == ["g is at least 45 s behind, over 30 s"]
     untold = ["g: the age of its first unread record is unknown"]
-    assert Promise(None, 60.0).broken(seen) == untold  # at least 45 s may be an hour
+    assert LagAssertion(None, 60.0).broken(seen) == untold  # at least 45 s may be an hour
     first = seen.groups[0].partitions[0]
     first.time_lag_least, first.time_lag_exact = False, True
     seen.groups[0].date()
-    assert Promise(None, 60.0).broken(seen) == []
+    assert LagAssertion(None, 60.0).broken(seen) == []
     seen.groups[0].partitions[0].time_lag = seen.groups[0].time_lag = None
-    assert Promise(None, 60.0).broken(seen) == untold
+    assert LagAssertion(None, 60.0).broken(seen) == untold
 
 
 def test_nothing_is_promised_of_groups_that_nobody_could_read() -> None:
     failed = Look(time=1.0, failed={"g": KcliError("coordinator is down")})
     unlisted = Look(time=1.0, brokers={2: KcliError("broker 2 is down")})
-    for promise in (Promise(10, None), Promise(None, 5.0), Promise(10, None, groups=["g"])):
-        assert not promise.kept(failed)
-        assert not promise.kept(unlisted)
+    for assertion in (LagAssertion(10, None), LagAssertion(None, 5.0), LagAssertion(10, None, groups=["g"])):
+        assert not assertion.kept(failed)
+        assert not assertion.kept(unlisted)
     half = look({0: 10}, 10)
     half.groups[0].samples[0].error = "t [0]: no leader"
     seen = Look(time=1.0, groups=History().add(1.0, half))
-    assert Promise(10, None).unread(seen) == ["g: t [0]: no leader"]
-    assert not Promise(10, None).kept(seen)
+    assert LagAssertion(10, None).unread(seen) == ["g: t [0]: no leader"]
+    assert not LagAssertion(10, None).kept(seen)
 
 
 def test_a_look_that_could_not_be_made_begins_anew() -> None:
-    promise = Promise(10, None, hold=10.0)
-    assert not promise.kept(at(0.0, 0))
-    assert not promise.kept(Look(time=5.0, failed={"g": KcliError("coordinator is down")}))
-    assert not promise.kept(at(10.0, 0))
-    assert promise.kept(at(20.0, 0))
+    assertion = LagAssertion(10, None, hold=10.0)
+    assert not assertion.kept(at(0.0, 0))
+    assert not assertion.kept(Look(time=5.0, failed={"g": KcliError("coordinator is down")}))
+    assert not assertion.kept(at(10.0, 0))
+    assert assertion.kept(at(20.0, 0))
 
 
 def test_an_assertion_about_nothing_does_not_hold() -> None:
-    assert Promise(10, None).broken(Look(time=1.0)) == [
+    assert LagAssertion(10, None).broken(Look(time=1.0)) == [
         "no group was found that reads anything there: an assertion about none does not hold"
     ]
-    assert Promise(10, None, groups=["g", "other"]).broken(at(0.0, 0)) == [
+    assert LagAssertion(10, None, groups=["g", "other"]).broken(at(0.0, 0)) == [
         "other is not among the groups that were looked at, so nothing is known of its lag"
     ]
     bare = Look(time=1.0, groups=History().add(1.0, look({}, 0)))
-    assert Promise(10, None, groups=["g"]).broken(bare) == [
+    assert LagAssertion(10, None, groups=["g"]).broken(bare) == [
         "g has committed nothing and owns nothing there, so nothing is known of its lag"
     ]
 
@@ -97,9 +97,9 @@ def test_an_assertion_about_nothing_does_not_hold() -> None:
 def test_E68_a_commit_beyond_the_end_is_no_small_lag() -> None:
     seen = at(0.0, -20)
     assert seen.groups[0].total.lag == 0
-    (sentence,) = Promise(10, None).broken(seen)
+    (sentence,) = LagAssertion(10, None).broken(seen)
     assert sentence.startswith("g has committed 20 beyond the end: the topic was truncated or recreated")
-    assert Promise(10, None, ends_move=True).kept(seen)  # the last stable offset may be before what was read
+    assert LagAssertion(10, None, ends_move=True).kept(seen)  # the last stable offset may be before what was read
 
 
 def test_a_recorded_look_is_the_look() -> None:

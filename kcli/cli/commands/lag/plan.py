@@ -8,7 +8,7 @@ from kcli.cli.runtime.refresh import interval_of
 from kcli.cli.runtime.views import view_of
 from kcli.errors import UsageError
 from kcli.grammar.durations import seconds
-from kcli.lag.assertion import Promise
+from kcli.lag.assertion import LagAssertion
 from kcli.lag.history import History
 from kcli.text.names import Names
 
@@ -36,17 +36,19 @@ class Plan:
         self.hold = seconds(options.hold, "--for", 0.0)
         self.timeout = seconds(options.timeout, "--timeout", None)
         most = seconds(options.max_time, "--max-time", None)
-        self.promise = None
+        self.assertion = None
         if options.max_lag is not None or most is not None:
             if self.record or self.prometheus is not None:
                 what = "record only stores" if self.record else "--prometheus only serves"
                 raise UsageError(f"{what} what was read; --max-lag and --max-time work without it")
             ends_move = options.isolation == "read_committed"
-            self.promise = Promise(options.max_lag, most, self.hold, groups=self.groups.exact, ends_move=ends_move)
+            self.assertion = LagAssertion(
+                options.max_lag, most, self.hold, groups=self.groups.exact, ends_move=ends_move
+            )
         elif self.hold or self.timeout is not None:
             raise UsageError("--for and --timeout need an assertion: --max-lag or --max-time")
         self.exact = most is not None or options.exact
-        if options.exact and not self.watch and self.promise is None and self.looks is None:
+        if options.exact and not self.watch and self.assertion is None and self.looks is None:
             self.looks = 1  # by itself it says how, not how often
         self.format = format_of(options)
         self.view = view_of(options, SHAPES[self.level], self.format)

@@ -72,7 +72,7 @@ def _looks(plan: Plan, stop: Stop, cluster: Cluster, lost: Callable[[], None] = 
         interval=plan.interval,
         times=plan.looks,
         timeout=plan.timeout,
-        insists=plan.promise is not None and plan.timeout is None,
+        insists=plan.assertion is not None and plan.timeout is None,
         lost=lost,
     )
 
@@ -102,25 +102,25 @@ async def _judge(plan: Plan, stop: Stop, looks: AsyncIterator[Look]) -> int:
             complain_of(plan, look, news)
             if plan.watch:
                 shown.show(document_of(plan, look), head_of(look))
-            if plan.promise is None:
+            if plan.assertion is None:
                 code = FAILED if unread(look) else DONE
                 continue
-            kept, why = plan.promise.kept(look), plan.promise.broken(look)
+            kept, why = plan.assertion.kept(look), plan.assertion.broken(look)
             code = DONE if kept else BROKEN if why else FAILED if unread(look) else LATE
             late = plan.timeout is not None and look.time - began >= plan.timeout
             if kept or (code != LATE and plan.timeout is None) or late:
                 code = LATE if late and not kept else code
-                for sentence in (*plan.promise.unread(look), *why):
+                for sentence in (*plan.assertion.unread(look), *why):
                     complain(sentence)
                 break
         else:
-            if plan.promise is not None and plan.replay is None and (last is None or plan.looks is None):
+            if plan.assertion is not None and plan.replay is None and (last is None or plan.looks is None):
                 code = LATE  # the looks ended without an answer
     if last is None and plan.replay is not None and not stop.asked:
         raise KcliError(f"--replay {plan.replay}: the recording has no refresh")
     if last is not None and not plan.watch:
         shown.show(document_of(plan, last), "")
-    if stop.asked and plan.promise is not None:
+    if stop.asked and plan.assertion is not None:
         return 130
     return DONE if stop.asked else code
 

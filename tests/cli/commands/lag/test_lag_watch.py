@@ -24,7 +24,7 @@ from kcli.cli.output.tables.cells import human_time
 from kcli.cli.runtime import refresh
 from kcli.cli.runtime.signals import Stop
 from kcli.errors import ConnectError
-from kcli.lag.assertion import Promise
+from kcli.lag.assertion import LagAssertion
 from kcli.lag.formats.recording import line
 from kcli.lag.history import History
 from kcli.lag.watch import Look
@@ -221,7 +221,7 @@ async def test_a_look_that_brokers_hold_up_does_not_outlast_the_timeout(
 
     monkeypatch.setattr(refresh, "GRACE", 0.05)
     monkeypatch.setattr(watch, "watch_of", lambda plan, cluster: Silent())
-    plan = SimpleNamespace(promise=Promise(0, None), timeout=0.1, interval=0.01, looks=None)
+    plan = SimpleNamespace(assertion=LagAssertion(0, None), timeout=0.1, interval=0.01, looks=None)
     async with asyncio.timeout(10):
         seen = [look async for look in watch._looks(plan, Stop(), None)]  # type: ignore[arg-type]
     assert len(seen) == 1
@@ -239,7 +239,7 @@ async def test_an_assertion_without_a_timeout_ends_when_nobody_can_be_reached(mo
             return Look(time=1.0)
 
     monkeypatch.setattr(watch, "watch_of", lambda plan, cluster: Gone())
-    plan = SimpleNamespace(promise=Promise(0, None, 60.0), timeout=None, interval=0.01, looks=None)
+    plan = SimpleNamespace(assertion=LagAssertion(0, None, 60.0), timeout=None, interval=0.01, looks=None)
     looks = watch._looks(plan, Stop(), None)  # type: ignore[arg-type]
     assert (await anext(looks)).time == 1.0
     with pytest.raises(ConnectError):
@@ -366,7 +366,7 @@ async def test_while_looks_fail_the_metrics_say_so_and_no_stale_figure_is_served
             await asyncio.sleep(0.01)
 
     monkeypatch.setattr(watch, "watch_of", lambda plan, cluster: flaky)
-    common = {"promise": None, "timeout": None, "interval": 0.01, "looks": None, "watch": True}
+    common = {"assertion": None, "timeout": None, "interval": 0.01, "looks": None, "watch": True}
     plan = SimpleNamespace(**common, options=LagOptions(quiet=True), prometheus=("127.0.0.1", 0))
     stop = Stop()
     looks = partial(watch._looks, plan, stop, None)  # type: ignore[arg-type]
