@@ -22,7 +22,8 @@ def lake(tmp_path):
             (tmp_path / place).mkdir(parents=True)
             for number in numbers:
                 (tmp_path / place / str(number)).write_text("v1")
-        (tmp_path / "out" / "part-1.parquet").write_text("x")
+        if offsets:
+            (tmp_path / "out" / "part-1.parquet").write_text("x")
         return Folder(str(tmp_path / "out"), "error", direct=True), tmp_path / "c"
 
     return make
@@ -35,6 +36,7 @@ def lake(tmp_path):
         ([0, "9.compact", 10], [9, 10], [9]),  # killed when the files were there, and the checkpoint did not say so
         ([0], [0, 1], [0]),
         ([], [0], []),  # killed in the first batch
+        ([], [], []),  # stopped before it: Spark had made its log, and nothing in it
     ],
 )
 def test_a_stream_goes_on_in_the_folder_that_it_wrote(lake, log, offsets, commits):

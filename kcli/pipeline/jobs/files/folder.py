@@ -90,6 +90,8 @@ class Folder:
         self.mode = "append"
         there = self._listed()
         known = (checkpoint / "offsets").is_dir() and any((checkpoint / "offsets").iterdir())
+        if there == [LOG] and not known and last(self._path / LOG) < 0:
+            there = []  # Spark makes its log first: a run that was stopped before its first batch wrote nothing
         if there and not known:
             raise UsageError(
                 f"{self._path} is not empty and was not written by this pipeline ({checkpoint} knows nothing of it): "
