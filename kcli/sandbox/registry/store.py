@@ -7,12 +7,14 @@ import hashlib
 import json
 import uuid
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from kcli.sandbox.registry import refusals
 from kcli.sandbox.registry.names import DEFAULT, split
 from kcli.schemas import AVRO
 from kcli.values import Frozen, Value
+
+T = TypeVar("T")
 
 MOST_VERSIONS = 100_000
 LARGEST = 256 * 1024 * 1024  # characters of all schemas together
@@ -74,6 +76,7 @@ class Store:
         self._referrers: dict[tuple[str, int], dict[tuple[str, int], Version]] = {}
         self._count = 0
         self._size = 0
+        self._found: tuple[object, Any] | None = None
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -83,6 +86,13 @@ class Store:
 
     def contexts(self) -> list[str]:
         return sorted({DEFAULT, *(split(subject)[0] for subject in self._subjects)})
+
+    def found(self, query: object, find: Callable[[], T]) -> T:
+        """What is found for a query, looked for once until something changes: a client reads a list page by page."""
+        if self._found is None or self._found[0] != query:
+            self._found = (query, find())
+        found: T = self._found[1]
+        return found
 
     def versions(self, subject: str, *, deleted: bool = False) -> list[Version]:
         """In order. With `deleted` the softly deleted ones, too."""
@@ -123,6 +133,7 @@ class Store:
 
     def delete_softly(self, row: Version) -> None:
         self._write(row, deleted=True)
+        self._found = None
         row.deleted = True
 
     def delete(self, row: Version) -> None:
@@ -131,6 +142,7 @@ class Store:
         space, place = self._spaces[context], (row.subject, row.number)
         self._note("registry last", {"key": context, "value": space.last})
         self._note("registry version", {"key": f"{row.number} {row.subject}", "value": None})
+        self._found = None
         versions = self._subjects[row.subject]
         del versions[row.number]
         if not versions:
@@ -179,6 +191,7 @@ class Store:
         space.last = max(space.last, last)
 
     def _put(self, row: Version) -> None:
+        self._found = None
         place = (row.subject, row.number)
         self._subjects.setdefault(row.subject, {})[row.number] = row
         self._count += 1

@@ -27,7 +27,12 @@ def subjects(registry: Registry, asked: Asked) -> object:
 def _subjects(registry: Registry, asked: Asked) -> list[tuple[str, list[Version]]]:
     """The subjects that the query asks for, each with its versions, of which some may be deleted."""
     prefix, only = asked.prefix, asked.flag("deletedOnly")
-    everywhere, deleted = prefix.startswith(ALL), only or asked.flag("deleted")
+    deleted = only or asked.flag("deleted")
+    return registry.store.found((prefix, only, deleted), lambda: _found(registry, prefix, only=only, deleted=deleted))
+
+
+def _found(registry: Registry, prefix: str, *, only: bool, deleted: bool) -> list[tuple[str, list[Version]]]:
+    everywhere = prefix.startswith(ALL)
     context = split(prefix)[0]
     found = []
     for name in registry.store.subjects():
