@@ -9,7 +9,7 @@ from kcli.sandbox.registry import refusals
 from kcli.sandbox.registry.store import Content, Version
 from kcli.sandbox.registry.texts import avro_type
 from kcli.schemas import AVRO, SchemaRefused
-from kcli.serde.avro.compatibility import BACKWARD, LEVELS, Violation, check
+from kcli.serde.avro.compatibility import BACKWARD, Violation, check, compared
 
 DESCRIPTIONS = {
     "NAME_MISMATCH": "The name of the schema has changed",
@@ -27,23 +27,22 @@ DESCRIPTIONS = {
 
 def messages(level: str, new: Content, rows: Sequence[Version], needed: Callable[[Content], list[str]]) -> list[str]:
     """Why not; empty where the level holds. `rows` are the versions, the oldest first. Raises Refused."""
-    directions, every = LEVELS[level]
-    compared = rows if every else rows[-1:]
-    if not directions or not compared:
+    rows = compared(level, rows)
+    if not rows:
         return []
-    if any(row.content.kind != new.kind for row in compared):
+    if any(row.content.kind != new.kind for row in rows):
         return [_object("SCHEMA_TYPE_MISMATCH", "The schema type does not match the earlier one", new.kind)]
     if new.kind != AVRO:
         return []
     try:
-        types = [avro_type(row.content.text, needed(row.content)) for row in compared]
+        types = [avro_type(row.content.text, needed(row.content)) for row in rows]
         violations = check(level, avro_type(new.text, needed(new)), types)
     except SchemaRefused as problem:
         raise refusals.bad_schema(str(problem)) from None
     if not violations:
         return []
     first = violations[0].version  # Confluent's registry shows the first version that does not go with it
-    old = compared[first]
+    old = rows[first]
     shown = [_violation(violation) for violation in violations if violation.version == first]
     text = old.content.text
     return [

@@ -12,7 +12,9 @@ from kcli.serde.avro.types import Array, Enum, Fixed, Map, Named, Record, Type, 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
-    from typing import NamedTuple
+    from typing import NamedTuple, TypeVar
+
+    V = TypeVar("V")
 
     class Incompatibility(NamedTuple):
         """One reason. `type` is Avro's name for it, `location` a path in the reader's schema such as `/fields/0/type`,
@@ -58,15 +60,19 @@ def check(level: str, new: Type, versions: Sequence[Type]) -> list[Violation]:
     ones, the oldest first. Raises ValueError for an unknown level, SchemaRefused as `incompatibilities`."""
     if level not in LEVELS:
         raise ValueError(f"unknown compatibility level {level}; the levels are {', '.join(LEVELS)}")
-    directions, every = LEVELS[level]
     violations = []
-    for number in range(len(versions) - 1, -1 if every else len(versions) - 2, -1):
-        if number < 0:
-            break
-        for direction in directions:
+    numbers = compared(level, range(len(versions)))
+    for number in reversed(numbers):
+        for direction in LEVELS[level][0]:
             reader, writer = (new, versions[number]) if direction == BACKWARD else (versions[number], new)
             violations += [Violation(number, direction, reason) for reason in incompatibilities(reader, writer)]
     return violations
+
+
+def compared(level: str, versions: Sequence[V]) -> Sequence[V]:
+    """Those of the versions, the oldest first, that a level compares a new one with."""
+    directions, every = LEVELS[level]
+    return versions if directions and every else versions[-1:] if directions else versions[:0]
 
 
 def incompatibilities(reader: Type, writer: Type) -> list[Incompatibility]:

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.registry.compared import (
-    ReasonRow,
-    reference_option,
-    references_of,
-    rows_of,
-    type_option,
-    verdict_of,
-)
-from kcli.cli.commands.registry.opened import FILE, Registry, RegistryOptions, kind_named, opened, schema_of
+from kcli.cli.commands.registry.compared import ReasonRow, SchemaFileOptions, rows_of, verdict_of
+from kcli.cli.commands.registry.opened import FILE, Registry, opened, schema_of
 from kcli.cli.output.failure import complain_of
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
@@ -25,10 +18,12 @@ from kcli.cli.runtime.views import view_of
 from kcli.errors import UsageError
 from kcli.registry.errors import NotFound
 from kcli.schemas import AVRO
-from kcli.serde.avro.compatibility import BACKWARD, LEVELS, check
+from kcli.serde.avro.compatibility import BACKWARD, LEVELS, check, compared
 from kcli.serde.avro.parse import parse
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kcli.schemas import Schema
     from kcli.serde.avro.types import Type
 
@@ -38,9 +33,7 @@ INCOMPATIBLE = 3  # the exit code
 SHAPE = shape("registry.check", "Why a schema is incompatible, one reason a row; no row where it is not.", ReasonRow)
 
 
-class CheckOptions(RegistryOptions, OutputOptions):
-    type = type_option()
-    references = reference_option()
+class CheckOptions(SchemaFileOptions, OutputOptions):
     all_versions = flag("--all-versions", help="Compare with all versions, not with the latest one only.")
     level = text(
         "--level",
@@ -70,7 +63,7 @@ def check_schema(options: CheckOptions) -> int:
         raise UsageError("expected a subject and a file: kcli registry check SUBJECT FILE")
     *others, path = options.words
     level = level_named(options.level)
-    schema = schema_of(path, kind_named(options.type)).replace(references=references_of(options.references))
+    schema = options.schema(path)
     files = [word for word in others if word.startswith(FILE)]
     if files and (len(files) < len(others) or not level):
         raise UsageError("file:PATH in place of a subject goes with --level, and with other files only")
@@ -130,11 +123,10 @@ def _by_files(options: CheckOptions, files: list[str], schema: Schema, level: st
 async def _by_versions(registry: Registry, subject: str, schema: Schema, level: str) -> list[ReasonRow]:
     """Against the versions that the registry has."""
     try:
-        numbers = await registry.client.versions(subject)
+        numbers: Sequence[int] = await registry.client.versions(subject)
     except NotFound:
         numbers = []
-    if not level.endswith("_TRANSITIVE"):
-        numbers = numbers[-1:]
+    numbers = compared(level, numbers)
     found = [await registry.client.version(subject, number) for number in numbers]
     versions = [avro(one, await registry.needed(one)) for one in found]
     new = avro(schema, await registry.needed(schema))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.registry.opened import Registry, subject_of
+from kcli.cli.commands.registry.opened import Registry, RegistryOptions, kind_named, schema_of, subject_of
 from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.parsing.option import text, texts
 from kcli.errors import UsageError
@@ -28,14 +28,17 @@ class ReasonRow(Row, section="reasons"):
     why: str = column("What is incompatible.", unit="sentence", rank=1)
 
 
-def type_option() -> str | None:
-    return text(
+class SchemaFileOptions(RegistryOptions):
+    """The schema of a file."""
+
+    type = text(
         "--type", metavar="TYPE", help="AVRO, PROTOBUF or JSON. Default: by the file: .proto, .json, else AVRO."
     )
+    references = texts("--reference", metavar="NAME=SUBJECT@VERSION", help="What the schema imports. Repeatable.")
 
-
-def reference_option() -> list[str]:
-    return texts("--reference", metavar="NAME=SUBJECT@VERSION", help="What the schema imports. Repeatable.")
+    def schema(self, path: str) -> Schema:
+        """Raises UsageError."""
+        return schema_of(path, kind_named(self.type)).replace(references=_references(self.references))
 
 
 REASON = re.compile(r"errorType:\s*'([A-Z0-9_]+)',\s*description:\s*'(.*)',\s*additionalInfo:\s*'(.*)'", re.DOTALL)
@@ -88,7 +91,7 @@ async def verdict_of(
     return list(verdict.reasons) or ["the registry gives no reason"]
 
 
-def references_of(words: list[str]) -> tuple[Reference, ...]:
+def _references(words: list[str]) -> tuple[Reference, ...]:
     """What --reference says. Raises UsageError."""
     found = []
     for word in words:

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.registry.compared import (
-    ReasonRow,
-    reference_option,
-    references_of,
-    rows_of,
-    type_option,
-    verdict_of,
-)
-from kcli.cli.commands.registry.opened import Registry, RegistryOptions, kind_named, opened, schema_of
+from kcli.cli.commands.registry.compared import ReasonRow, SchemaFileOptions, rows_of, verdict_of
+from kcli.cli.commands.registry.opened import Registry, opened
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
@@ -41,9 +34,7 @@ SHAPE = shape(
 )
 
 
-class RegisterOptions(RegistryOptions, ChangeOptions):
-    type = type_option()
-    references = reference_option()
+class RegisterOptions(SchemaFileOptions, ChangeOptions):
     normalize = flag("--normalize", help="Let the registry compare and keep the schema in its normal form.")
     id = integer("--id", least=0, help="Register it under this id; the subject's mode must be IMPORT.")
     version = integer("--version", least=1, help="With --id: under this version.")
@@ -68,7 +59,7 @@ def register(options: RegisterOptions) -> int:
     if options.version is not None and options.id is None:
         raise UsageError("--version goes with --id")
     subject, path = options.words
-    schema = schema_of(path, kind_named(options.type)).replace(references=references_of(options.references))
+    schema = options.schema(path)
 
     async def make_plan(registry: Registry, document: Document) -> PlannedChange | None:
         row, reasons = await _row(registry, subject, schema, options)

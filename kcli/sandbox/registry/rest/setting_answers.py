@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from kcli.sandbox.registry import refusals
 from kcli.sandbox.registry.names import DEFAULT, GLOBAL, split
+from kcli.sandbox.registry.refusals import Refused
 from kcli.sandbox.registry.registry import Registry, number_of
 from kcli.sandbox.registry.rest.asked import Asked
-from kcli.sandbox.registry.scoped import MODES
+from kcli.sandbox.registry.scoped import MODES, Scoped
 from kcli.sandbox.registry.store import Version
 from kcli.serde.avro.compatibility import LEVELS
 from kcli.version import __version__
@@ -37,14 +39,31 @@ def _verdict(registry: Registry, asked: Asked, rows: list[Version]) -> object:
     return {"is_compatible": not reasons, **({"messages": reasons} if asked.flag("verbose") else {})}
 
 
+def _setting(settings: Scoped, asked: Asked, none: Callable[[str], Refused]) -> dict[str, Any]:
+    """What holds for the subject, or for all; `none` refuses a subject that has no value of its own."""
+    if not asked.flag("defaultToGlobal"):
+        _has_own(settings, asked, none)
+    return settings.of(asked.subject)
+
+
+def _deleted(settings: Scoped, asked: Asked, none: Callable[[str], Refused]) -> dict[str, Any]:
+    """Let the subject inherit again; what held for it before."""
+    _has_own(settings, asked, none)
+    before = settings.of(asked.subject)
+    settings.delete(asked.subject)
+    return before
+
+
+def _has_own(settings: Scoped, asked: Asked, none: Callable[[str], Refused]) -> None:
+    if "subject" in asked.names and not settings.own(asked.subject):
+        raise none(asked.subject)
+
+
 # -- levels ----------------------------------------------------------------------------------------------------------
 
 
 def level(registry: Registry, asked: Asked) -> object:
-    subject = asked.subject
-    if "subject" in asked.names and not registry.levels.own(subject) and not asked.flag("defaultToGlobal"):
-        raise refusals.no_level(subject)
-    return registry.levels.of(subject)
+    return _setting(registry.levels, asked, refusals.no_level)
 
 
 def set_level(registry: Registry, asked: Asked) -> object:
@@ -82,22 +101,14 @@ def _level(asked: Asked) -> dict[str, Any]:
 
 
 def delete_level(registry: Registry, asked: Asked) -> object:
-    subject = asked.subject
-    if "subject" in asked.names and not registry.levels.own(subject):
-        raise refusals.no_level(subject)
-    before = registry.levels.of(subject)
-    registry.levels.delete(subject)
-    return before
+    return _deleted(registry.levels, asked, refusals.no_level)
 
 
 # -- modes -----------------------------------------------------------------------------------------------------------
 
 
 def mode(registry: Registry, asked: Asked) -> object:
-    subject = asked.subject
-    if "subject" in asked.names and not registry.modes.own(subject) and not asked.flag("defaultToGlobal"):
-        raise refusals.no_mode(subject)
-    return registry.modes.of(subject)
+    return _setting(registry.modes, asked, refusals.no_mode)
 
 
 def set_mode(registry: Registry, asked: Asked) -> object:
@@ -125,12 +136,7 @@ def _has_versions(registry: Registry, scope: str) -> bool:
 
 
 def delete_mode(registry: Registry, asked: Asked) -> object:
-    subject = asked.subject
-    if "subject" in asked.names and not registry.modes.own(subject):
-        raise refusals.no_mode(subject)
-    before = registry.modes.of(subject)
-    registry.modes.delete(subject)
-    return before
+    return _deleted(registry.modes, asked, refusals.no_mode)
 
 
 # -- contexts, and the registry --------------------------------------------------------------------------------------
