@@ -55,9 +55,11 @@ def reader_of(*, logical: bool = True, wrapped: bool = False, camel: bool = Fals
 
 def indexed(schema: Schema, reader: Reader) -> IndexedReader | None:
     """The reader of a Protobuf schema, which has a reader of each message; None for other schemas."""
+    if schema.kind != PROTOBUF:
+        return None
     from kcli.serde.protobuf.reader import IndexedReader
 
-    return reader if schema.kind == PROTOBUF and isinstance(reader, IndexedReader) else None
+    return reader if isinstance(reader, IndexedReader) else None
 
 
 def read_rows(
