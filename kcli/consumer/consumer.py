@@ -140,6 +140,7 @@ class Consumer:
         )
         self._reader.stored = self._session.committed
         self._session.on_failed = lambda _error: self._reader.arrived.set()
+        self._session.on_settled = self._reader.observer.settled
         return self._session
 
     def stop_at(self, ends: Mapping[TopicPartition, int]) -> None:
@@ -255,9 +256,17 @@ class Consumer:
         """Fetched records of at most about `max_bytes`, decompressed (default: one fetch of a partition), or one larger
         batch; waits up to `timeout` seconds (None: for ever) for the first. Empty at the timeout, and when all
         partitions are finished. Raises the error that ended the consumer or its membership, Closed after close."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        try:
+            return await self._poll(None if timeout is None else began + timeout, max_bytes)
+        finally:
+            self._reader.observer.polled(began, loop.time())
+
+    async def _poll(self, deadline: float | None, max_bytes: int | None) -> list[Fetched]:
+        """The same, until a loop time."""
         self._link.handed_back()
         loop = asyncio.get_running_loop()
-        deadline = None if timeout is None else loop.time() + timeout
         most = self._settings.partition_max_bytes if max_bytes is None else max_bytes
         while True:
             self._check()

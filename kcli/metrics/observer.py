@@ -152,6 +152,7 @@ class ConsumerObserver:
         self.metrics = ConsumerMetrics()
         self._observer = observer or Observer()
         self._group = group
+        self._polled: float | None = None  # when the last poll ended
         if self._observer.on_new is not None:
             self._observer.on_new(self)
 
@@ -167,9 +168,20 @@ class ConsumerObserver:
         self.metrics.batches += batches
         self.metrics.records += records
 
+    def polled(self, began: float, ended: float) -> None:
+        """A poll is over; times are of the loop's clock."""
+        self.metrics.poll_time.add(ended - began)
+        if self._polled is not None:
+            self.metrics.busy_time.add(began - self._polled)
+        self._polled = ended
+
     def retried(self, at: TopicPartition, attempt: int, error: str) -> None:
         self.metrics.retries += 1
         self._observer.call("on_retry", "fetch", *at, attempt, error)
+
+    def settled(self, seconds: float) -> None:
+        """A rebalance is over: the member has the partitions that the group gives it."""
+        self.metrics.rebalance_time.add(seconds)
 
     def rebalanced(self, what: str, partitions: Collection[TopicPartition]) -> None:
         """The group gave or took partitions: assigned, revoked, lost."""

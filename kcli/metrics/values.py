@@ -100,7 +100,9 @@ class ConsumerMetrics(Metrics):
     """What a consumer fetched and handed out. `fetches` are responses' partitions with data, `fetched_bytes` their
     sizes on the wire and `fetch_bytes` the histogram; `records` and `batches` were handed out by polls. `retries` are
     fetches and look-ups of a partition that failed and are repeated. `assigned_partitions` and the two after it count
-    partitions that a group gave and took, `rebalances` the times it did."""
+    partitions that a group gave and took, `rebalances` the times it did, `rebalance_time` how long a rebalance took.
+    `poll_time` is the time inside a poll, `busy_time` that between two polls; a share consumer has none of the three.
+    """
 
     buffered_bytes: int = 0
     buffered_partitions: int = 0
@@ -114,3 +116,6 @@ class ConsumerMetrics(Metrics):
     assigned_partitions: int = 0
     revoked_partitions: int = 0
     lost_partitions: int = 0
+    rebalance_time: Histogram = field(factory=_times)
+    poll_time: Histogram = field(factory=_times)
+    busy_time: Histogram = field(factory=_times)

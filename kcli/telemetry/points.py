@@ -1,7 +1,7 @@
 """The client's counters as KIP-714's metrics, under the names of Java's client. Times are in ms, as Java's are.
 
-Averages and maxima are of the time since the last push. Not measured here, and so never pushed: the idle ratio of
-polls and the latency of rebalances.
+Averages and maxima are of the time since the last push. The idle ratio of polls is the time inside polls by all time
+from the first poll that ended to the last.
 """
 
 from __future__ import annotations
@@ -78,6 +78,13 @@ class _Points:
         yield self._total("consumer.fetch.manager.bytes.consumed.total", now.fetched_bytes, before.fetched_bytes)
         yield from self._latency("consumer.fetch.manager.fetch.latency", "Fetch")
         yield from self._latency("consumer.coordinator.commit.latency", "OffsetCommit")
+        settled = now.rebalance_time.since(before.rebalance_time)
+        yield from self._times("consumer.coordinator.rebalance.latency", settled)
+        total = round(1000 * now.rebalance_time.total), round(1000 * before.rebalance_time.total)
+        yield self._total("consumer.coordinator.rebalance.latency.total", *total)
+        polls, busy = now.poll_time.since(before.poll_time), now.busy_time.since(before.busy_time)
+        if polls.count:
+            yield self._gauge("consumer.poll.idle.ratio.avg", polls.total / max(polls.total + busy.total, 1e-9))
         owned = now.assigned_partitions - now.revoked_partitions - now.lost_partitions
         yield self._gauge("consumer.coordinator.assigned.partitions", owned)
 

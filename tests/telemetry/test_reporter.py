@@ -115,6 +115,36 @@ async def test_a_consumer_pushes_what_it_reads(sandbox: Sandbox) -> None:
     assert all(name.startswith((f"{CONSUMER}fetch.manager.", f"{CONSUMER}coordinator.")) for name in names)
 
 
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+async def test_a_consumer_pushes_how_long_rebalances_take_and_how_idle_it_is(sandbox: Sandbox, protocol: str) -> None:
+    subscribe(sandbox, interval=500)
+    latency, idle = f"{CONSUMER}coordinator.rebalance.latency", f"{CONSUMER}poll.idle.ratio.avg"
+
+    async def slowly(_: object) -> None:
+        await asyncio.sleep(0.2)
+
+    group = kcli.GroupSettings(group="g", protocol=protocol)
+    async with client(sandbox) as reading, reading.consumer(group=group) as consumer:
+        await consumer.subscribe(["t"], on_assigned=slowly)
+        while not consumer.metrics.rebalance_time.count:
+            await consumer.poll(0.05)
+        await asyncio.sleep(0.3)  # the program works, and does not poll
+        await consumer.poll(0.1)
+        metrics = consumer.metrics
+    assert metrics.rebalance_time.least >= 0.2
+    assert metrics.busy_time.largest >= 0.3
+    assert metrics.poll_time.largest >= 0.1
+    sent = list(sandbox.cluster.telemetry.pushes)
+    assert sum(total(push, f"{latency}.total") for push in sent) == round(1000 * metrics.rebalance_time.total)
+    found = [read(push.metrics) for push in sent]
+    averages = [each[f"{latency}.avg"][0].gauge.data_points[0].as_double for each in found if f"{latency}.avg" in each]
+    assert 200 <= averages[0] <= 1000 * metrics.rebalance_time.largest
+    assert all(f"{latency}.max" in each for each in found if f"{latency}.avg" in each)
+    ratios = [each[idle][0].gauge.data_points[0].as_double for each in found if idle in each]
+    assert all(0 < ratio <= 1 for ratio in ratios)
+    assert min(ratios) < 1
+
+
 async def test_what_producers_that_are_gone_counted_is_not_lost(sandbox: Sandbox) -> None:
     subscribe(sandbox)
     async with client(sandbox) as pushing:

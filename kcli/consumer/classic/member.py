@@ -90,11 +90,13 @@ class GroupSession(Session):
                 await self._share.give_up(self._interest)
             if not self._member.wants_join:
                 continue
+            self._rebalance_begins()
             step = await self._try_join(self._interest)
             self._timers.set()
             if step == FIND:
                 self._coordinator.moved()
             if step == PROCEED:
+                self._rebalance_is_over()
                 pauses.reset()
             elif step in (FIND, RETRY) or (step != FATAL and pauses.failures):
                 await pauses.pause()

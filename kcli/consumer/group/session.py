@@ -46,7 +46,8 @@ OVERDUE = 1.0
 
 class Session(ABC):
     """Joins on `start`, keeps the membership, leaves on `close`. Times are seconds. `on_failed` is called once when
-    the session ends by itself. The kinds set `_member`, `_offsets` and `_share`."""
+    the session ends by itself, `on_settled` after each rebalance with its duration. The kinds set `_member`, `_offsets`
+    and `_share`."""
 
     _member: Member
     _offsets: Offsets
@@ -82,6 +83,17 @@ class Session(ABC):
         self._asleep = False  # a heartbeat was not even sent in time: others may own all by now
         self.failed: BaseException | None = None
         self.on_failed: Callable[[BaseException], None] | None = None
+        self.on_settled: Callable[[float], None] | None = None
+        self._rebalancing_since: float | None = None
+
+    def _rebalance_begins(self) -> None:
+        if self._rebalancing_since is None:
+            self._rebalancing_since = self._loop.time()
+
+    def _rebalance_is_over(self) -> None:
+        if self._rebalancing_since is not None and self.on_settled is not None:
+            self.on_settled(self._loop.time() - self._rebalancing_since)
+        self._rebalancing_since = None
 
     # -- what each kind does in its own way ---
 

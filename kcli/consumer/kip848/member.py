@@ -82,9 +82,11 @@ class ConsumerGroupSession(Session):
         while True:
             self._changed.clear()  # level-triggered: cleared before the state is read (A3.09)
             if self._share.needed:
+                self._rebalance_begins()
                 done = await self._step()
                 self._timers.set()
                 if done:
+                    self._rebalance_is_over()
                     pauses.reset()
                 else:
                     await pauses.pause()
