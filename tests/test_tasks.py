@@ -23,6 +23,8 @@ TASK = re.compile(
 )
 ENTRY = re.compile(r"^\d+\. ", re.MULTILINE)
 
+AVRO = '{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}, {"name": "total", "type": %s}]}'
+
 
 @dataclass(frozen=True)
 class Task:
@@ -64,6 +66,8 @@ def seed(lines: Lines) -> None:
         "cluster.yaml": "topics:\n  invoices: {partitions: 4, configs: {retention.ms: 7d}}\n",
         "client.properties": f"bootstrap.servers={lines.environment['KCLI_BOOTSTRAP']}\nclient.id=from-file\n",
         "password.txt": "secret-of-bob\n",
+        "order.avsc": AVRO % '"double"',
+        "orders-2.avsc": AVRO % '"string"',
     }
     for name, text in files.items():
         (lines.folder / name).write_text(text)
@@ -100,8 +104,8 @@ def dead(n: int) -> dict[str, object]:
 @pytest.fixture(params=[0, 80, 120], ids=["pipe", "80", "120"])
 def lines(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Lines]:
     """A pipe, or a terminal with so many columns."""
-    with SandboxThread(control=True, rebalance_delay=0) as sandbox:
-        made = Lines(tmp_path, KCLI_BOOTSTRAP=sandbox.bootstrap)
+    with SandboxThread(control=True, rebalance_delay=0, registry=True) as sandbox:
+        made = Lines(tmp_path, KCLI_BOOTSTRAP=sandbox.bootstrap, REGISTRY=sandbox.registry_url)
         seed(made)
         made.width = request.param
         yield made

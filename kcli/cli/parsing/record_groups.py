@@ -113,6 +113,9 @@ class SchemaOptions(Options):
         hidden=True,
     )
     validate = flag("--validate", help="Hold values with a JSON schema against it.", hidden=True)
+    fail_on_invalid = flag(
+        "--fail-on-invalid", help="As --validate, and exit 1 if a value does not fit its JSON schema.", hidden=True
+    )
     fail_on_undecoded = flag("--fail-on-undecoded", help="Exit 1 if a key or value could not be decoded.")
 
 

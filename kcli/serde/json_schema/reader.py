@@ -9,6 +9,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.serde.json_schema.validate import JsonValidator
 
+FORBIDDEN = "its schema forbids it: "
+"""What the reason for a value that its schema forbids begins with."""
+
 
 class JsonReader(PayloadReader):
     """With a validator, a value that its schema forbids is unreadable too."""
@@ -23,5 +26,5 @@ class JsonReader(PayloadReader):
             raise Unreadable(f"the payload is not JSON: {problem}") from None
         violation = None if self._validator is None else self._validator.problem(value)
         if violation is not None:
-            raise Unreadable(f"its schema forbids it: {violation}")
+            raise Unreadable(f"{FORBIDDEN}{violation}")
         return data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kcli.cli.runtime.schemas.spec import SchemaSpec
 from kcli.errors import UsageError
+from kcli.serde.json_schema.reader import FORBIDDEN
 from kcli.serde.schemas.bare import BareDecoder
 from kcli.serde.schemas.decoder import FieldDecoder, SchemaDecoder
 from kcli.serde.schemas.readers import reader_of
@@ -30,11 +31,12 @@ class Decoding:
         """`formats` are those of "key" and "value" that need no schema."""
         self.registry = registry
         self.strict: bool = options.fail_on_undecoded
+        self._valid: bool = options.fail_on_invalid
         self._reader_of = reader_of(
             logical=options.logical != "raw",
             wrapped=options.avro_json,
             camel=options.proto_names == "json",
-            validate=options.validate,
+            validate=options.validate or self._valid,
         )
         self._specs = {
             kind: SchemaSpec(spec, kind, registered=registry is not None)
@@ -66,8 +68,9 @@ class Decoding:
 
     @property
     def failed(self) -> bool:
-        """Whether --fail-on-undecoded holds against what was read."""
-        return self.strict and any(field.undecoded.total for field in self._fields)
+        """Whether --fail-on-undecoded or --fail-on-invalid holds against what was read."""
+        reasons = [reason for field in self._fields for reason in field.undecoded.reasons]
+        return bool(self.strict and reasons) or (self._valid and any(r.startswith(FORBIDDEN) for r in reasons))
 
     def said(self) -> list[str]:
         """A sentence for the keys, and one for the values, that are shown as stored."""

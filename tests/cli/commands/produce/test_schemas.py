@@ -194,3 +194,7 @@ def test_values_with_a_json_schema_are_held_against_it_and_stored_as_they_are(kc
     assert done.returncode == 1
     assert done.stdout == b'{"a": 1 }\n\0\0\0\0\x08{"a": "x"}\n'
     assert b'its schema forbids it: a: "x" is not of type "integer"' in done.stderr
+    strict = kcli("consume", name, "-e", *by, "--fail-on-invalid")
+    assert (strict.returncode, strict.stdout) == (1, done.stdout)
+    kcli.ok("produce", name, "--whole", stdin=b"\0\0\0\0\x63cut")
+    assert kcli("consume", name, "-o", "2", "-e", *by, "--fail-on-invalid").returncode == 0, "not decoded, not invalid"

@@ -27,7 +27,7 @@ NO_SCHEMA = "no schema is named; add --schema-registry URL, or --value-schema fi
 class DecodeOptions(SchemaOptions, ConnectionOptions):
     input = choice("--input", of=FORMS, help="The form of the payloads: raw (default), hex or base64: one a line.")
     key_schema = None  # a payload is the same under both names
-    no_schema_cache = raw_value = fail_on_undecoded = False
+    no_schema_cache = raw_value = fail_on_undecoded = fail_on_invalid = False
 
 
 @command(
