@@ -15,8 +15,6 @@ from kcli.errors import KcliError
 from kcli.pipeline.log import Log
 from kcli.proto.schema import NO_ID
 
-KEY = "@kcli"
-
 
 class NotTheSame(KcliError):
     """A checkpoint was written for another cluster, or of a topic that is not there any more."""

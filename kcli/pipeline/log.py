@@ -53,12 +53,13 @@ class Log:
                 names = [name for name in every if fits(name) and not cluster.is_internal(name)]
                 return [TopicPartition(name, number) for name in sorted(names) for number in every[name]]
             if options.kind == "assign":
-                for topic in dict.fromkeys(topic for topic, _ in options.assigned):
-                    there = await cluster.partitions(topic)
-                    missing = [number for name, number in options.assigned if name == topic and number not in there]
-                    if missing:
-                        raise UsageError(f"option assign: {topic} has no partition {missing[0]}")
-                return sorted({TopicPartition(topic, number) for topic, number in options.assigned})
+                wanted = sorted({TopicPartition(topic, number) for topic, number in options.assigned})
+                topics = sorted({at.topic for at in wanted})
+                there = {topic: frozenset(await cluster.partitions(topic)) for topic in topics}
+                missing = next((at for at in wanted if at.partition not in there[at.topic]), None)
+                if missing is not None:
+                    raise UsageError(f"option assign: {missing.topic} has no partition {missing.partition}")
+                return wanted
             names = sorted({name.strip() for name in options.what.split(",") if name.strip()})
             await cluster.refresh(names)
             return [TopicPartition(name, number) for name in names for number in sorted(await cluster.partitions(name))]
@@ -128,8 +129,9 @@ class Log:
 
 def exactly(given: Mapping[TopicPartition, int], ats: list[TopicPartition], option: str) -> None:
     """Raise UsageError unless the partitions named are the partitions there are."""
+    there = set(ats)  # a list would be searched once for each of them
     missing = [at for at in ats if at not in given]
-    more = [at for at in given if at not in ats]
+    more = [at for at in given if at not in there]
     if missing or more:
         at = (missing or more)[0]
         what = "does not name" if missing else "names"

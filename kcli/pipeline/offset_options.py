@@ -11,6 +11,8 @@ from kcli.pipeline.pickling import Carried
 Offsets = Mapping[TopicPartition, int]
 
 LATEST, EARLIEST = -1, -2
+KEY = "@kcli"
+"""Under which a stream's offsets say whose they are: no topic can be named so."""
 
 
 class Places(Carried):

@@ -78,7 +78,7 @@ def standalone_of(folder: Path) -> Iterator[tuple[str, list[Daemon]]]:
     try:
         url = daemons[0].says(r"Starting Spark master at (spark://\S+)")
         for name in ("one", "two"):
-            words = [start, f"{deploy}.worker.Worker", *place, "-c", "1", "-m", "1g", "-d", str(folder / name), url]
+            words = [start, f"{deploy}.worker.Worker", *place, "-c", "2", "-m", "1g", "-d", str(folder / name), url]
             daemons.append(Daemon(folder, name, words))
         for worker in daemons[1:]:
             worker.says(r"(Successfully registered with master)")

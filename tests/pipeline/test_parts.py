@@ -8,13 +8,14 @@ import sys
 import time
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.pipeline.errors import told
-from kcli.pipeline.session import archive
+from kcli.pipeline.session import archive, shuffle
 from kcli.pipeline.session.gateway import SparkFailed, command_of, python_of, spark_home, start
 from kcli.pipeline.session.hosts import reached_by
 from kcli.pipeline.session.java import Java, find_java
@@ -32,6 +33,9 @@ from kcli.pipeline.options import WriteOptions
 from kcli.pipeline.progress import Listener, Reporter
 from kcli.pipeline.sink.rows import lines_of, sends_of, spans_of
 from kcli.pipeline.source.ranges import NOTHING, ranges_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
 
@@ -298,6 +302,52 @@ def test_a_log_of_the_session_and_its_settings_are_quiet_and_local(tmp_path, mon
     assert made["spark.sql.parquet.outputTimestampType"] == "TIMESTAMP_MICROS"
     assert made["spark.driver.host"] == "127.0.0.1"
     assert "spark.driver.host" not in conf_of(SessionSettings(master="spark://x:7077"))
+
+
+class Cluster:
+    """Spark as `shuffle.fit` sees it: the executors that have registered, look by look, each with two cores."""
+
+    def __init__(self, *executors: int) -> None:
+        self.left, self.seen = list(executors), executors[-1]
+        self.chosen: dict[str, int] = {}
+        self._jsc = self.sparkContext = self.conf = self
+
+    def sc(self) -> Cluster:
+        return self
+
+    def getExecutorMemoryStatus(self) -> Cluster:
+        self.seen = self.left.pop(0) if self.left else self.seen
+        return self
+
+    def size(self) -> int:
+        return self.seen + 1  # and the driver
+
+    @property
+    def defaultParallelism(self) -> int:
+        return 2 * self.seen
+
+    def set(self, key: str, value: int) -> None:
+        self.chosen[key] = value
+
+
+@pytest.mark.parametrize(
+    ("master", "given", "executors", "wanted"),
+    [
+        ("local[6]", {}, [3], [6]),
+        ("spark://x:7077", {}, [0, 0, 1, 3], [6]),
+        ("spark://x:7077", {shuffle.PARTITIONS: "7"}, [3], []),
+        ("yarn", {shuffle.CHANGING: "true"}, [3], []),
+        ("yarn", {}, [0], []),
+    ],
+)
+def test_shuffles_have_a_partition_for_each_core_that_runs_tasks(
+    master: str, given: dict[str, str], executors: list[int], wanted: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, seconds in (("SETTLED", 0.05), ("PATIENCE", 0.05), ("EVERY", 0.001)):
+        monkeypatch.setattr(shuffle, name, seconds)
+    spark = Cluster(*executors)
+    shuffle.fit(cast("SparkSession", spark), {"spark.master": master, **given})
+    assert list(spark.chosen.values()) == wanted
 
 
 def test_archives_and_path_of_the_user_go_beside_kclis_own(tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ from typing import Any
 
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
-from kcli.pipeline.offset_options import from_offsets
+from kcli.pipeline.offset_options import KEY, from_offsets
 from kcli.values import Value, field
 
 
@@ -24,6 +24,13 @@ class Checkpoint(Value):
     offsets: dict[TopicPartition, int] = field(factory=dict)
     planned: dict[TopicPartition, int] = field(factory=dict)
     notes: dict[str, Any] = field(factory=dict)
+
+
+def by_kcli(path: Path) -> bool:
+    """Whether kcli's reader wrote the last batch: its offsets name the cluster and the ids of the topics, which Spark's
+    own connector takes for topics."""
+    last = path / "offsets" / str(_last(path / "offsets"))
+    return last.is_file() and f'"{KEY}":' in last.read_text().replace(" ", "")
 
 
 def read(path: Path) -> Checkpoint:
@@ -63,5 +70,5 @@ def _offsets(file: Path, checkpoint: Checkpoint) -> dict[TopicPartition, int]:
             ends |= from_offsets({name: offset for name, offset in offsets.items() if name[:1] != "@"})
         except (ValueError, TypeError, AttributeError):
             raise UsageError(f"{file}: this checkpoint is not of a topic: {line[:80]}") from None
-        checkpoint.notes |= offsets.get("@kcli") or {}
+        checkpoint.notes |= offsets.get(KEY) or {}
     return ends

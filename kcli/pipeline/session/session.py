@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from kcli.errors import UsageError
 from kcli.paths import cache_folder
-from kcli.pipeline.session import archive, gateway
+from kcli.pipeline.session import archive, gateway, shuffle
 from kcli.pipeline.session.gateway import Jvm, SparkFailed
 from kcli.pipeline.session.java import find_java
 from kcli.pipeline.session.logs import log_file
@@ -77,6 +77,7 @@ class Session:
                 PYSPARK_PYTHON=gateway.python_of(conf),
             ):
                 self._spark = _connected(conf)
+            shuffle.fit(self._spark, conf)
         except Exception as problem:
             self.stop()
             raise SparkFailed(
@@ -146,7 +147,6 @@ def conf_of(settings: SessionSettings) -> dict[str, str]:
         "spark.speculation": "false",  # a task that runs twice writes twice
         "spark.redaction.regex": REDACTED,
         "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": str(os.cpu_count() or 2),
         "spark.sql.python.filterPushdown.enabled": "true",
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # Spark's usual INT96 has no statistics
         "spark.sql.warehouse.dir": os.path.join(cache_folder(), "warehouse"),

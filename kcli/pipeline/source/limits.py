@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from kcli.client import Client
+from collections.abc import Mapping
+
 from kcli.errors import KcliError
 from kcli.model import TopicPartition
 from kcli.pipeline.log import Log
+from kcli.pipeline.source.sizes import Sizes, measured
 
 Offsets = dict[TopicPartition, int]
 
-SAMPLE = 256 * 1024
 USUAL = 1024.0
 """Bytes of a record where nothing can be measured."""
 
@@ -33,7 +34,7 @@ def by_bytes(log: Log, starts: Offsets, ends: Offsets, most: int) -> Offsets:
     waiting = [at for at in ends if ends[at] > starts[at]]
     if not waiting:
         return ends
-    sizes = _sizes(log, {at: starts[at] for at in waiting})
+    sizes = sizes_of(log, starts, ends)
     total = sum((ends[at] - starts[at]) * sizes[at] for at in waiting)
     if total <= most:
         return ends
@@ -41,37 +42,12 @@ def by_bytes(log: Log, starts: Offsets, ends: Offsets, most: int) -> Offsets:
     return ends | {at: starts[at] + max(1, int((ends[at] - starts[at]) * share)) for at in waiting}
 
 
-def _sizes(log: Log, starts: Offsets) -> dict[TopicPartition, float]:
-    """Bytes per offset, of the batches at `starts`."""
-    settings = log.sealed.consumer.replace(
-        partition_max_bytes=SAMPLE,
-        fetch_max_bytes=SAMPLE * len(starts),
-        reset="earliest",
-        isolation="read_uncommitted",
-        decompress=False,
-    )
-
-    async def ask(client: Client) -> dict[TopicPartition, float]:
-        found: dict[TopicPartition, float] = {}
-        async with client.consumer(settings) as consumer:
-            consumer.assign(starts)
-            while len(found) < len(starts):
-                polled = await consumer.poll(1.0)
-                if not polled:
-                    break
-                for fetched in polled:
-                    at = next(at for at in starts if at == (fetched.topic, fetched.partition))
-                    if fetched.error is not None:
-                        found.setdefault(at, USUAL)
-                    elif fetched.batches:
-                        size = sum(batch.size for batch in fetched.batches)
-                        offsets = fetched.next_offset - fetched.batches[0].base_offset
-                        found.setdefault(at, size / max(offsets, 1))
-                    consumer.pause(at)
-        return found
-
+def sizes_of(log: Log, starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]) -> Sizes:
+    """Bytes per offset of every partition that has anything to read. It never fails: the read itself will say what is
+    wrong."""
+    settings = log.sealed.consumer.replace(reset="earliest")
     try:
-        found = log.kafka.run(ask)
+        found = log.kafka.run(lambda client: measured(client, settings, starts, ends, patience=1.0))
     except KcliError:
-        found = {}  # a guess is good enough: the batch itself will say what is wrong
-    return {at: found.get(at, USUAL) for at in starts}
+        found = {}
+    return {at: found.get(at, USUAL) for at in ends if ends[at] > starts[at]}

@@ -22,7 +22,7 @@ from pyspark.sql.datasource import (
 
 from kcli.model import TopicPartition
 from kcli.pipeline.log import Log
-from kcli.pipeline.source.ranges import Range, ranges_of
+from kcli.pipeline.source.ranges import Range
 from kcli.pipeline.source.read import BatchReader, bounds_of
 
 UPWARDS, DOWNWARDS = (GreaterThan, GreaterThanOrEqual), (LessThan, LessThanOrEqual)
@@ -62,7 +62,7 @@ class PushingReader(BatchReader):
                 found = log.at_times(dict.fromkeys(ats, max(times)))
                 for at, offset in found.items():
                     starts[at] = ends[at] if offset is None else max(starts[at], offset)
-        spans = ranges_of(starts, ends, least=self.options.min_partitions, most=self.options.max_records)
+            spans = self.ranges(log, starts, ends)
         taken = [*map(str, wanted), *(f"timestamp >= {time} ms" for time in times)]
         print(
             f"kcli: pushed down: {', '.join(taken) or 'nothing'}; {sum(map(len, spans))} offsets left", file=sys.stderr

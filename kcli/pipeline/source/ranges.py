@@ -7,9 +7,7 @@ from collections.abc import Iterable, Mapping
 from pyspark.sql.datasource import InputPartition
 
 from kcli.model import TopicPartition
-
-LEAST = 10_000
-"""minPartitions cuts no smaller than that: a task costs about 55 ms."""
+from kcli.pipeline.source.task_sizes import shares
 
 
 class Range(InputPartition):
@@ -36,19 +34,16 @@ NOTHING = Range("", -1, -1, -1)
 def ranges_of(
     starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int], *, least: int = 0, most: int = 0
 ) -> list[Range]:
-    """A range for each partition that has anything, cut into at least `least` in all (0: as they are) and into
-    ranges of at most `most` offsets (0: any). Never empty: [NOTHING] then."""
+    """A range for each partition that has anything, cut into at least `least` in all (as many as there are offsets,
+    where these are fewer; 0: as they are) and into ranges of at most `most` offsets (0: any). Never empty: [NOTHING]
+    then."""
     spans = [Range(*at, starts[at], end) for at, end in sorted(ends.items()) if end > starts[at]]
     if most:
         spans = [part for whole in spans for part in _cut(whole, -(-len(whole) // most))]
     if least > len(spans):
-        total = sum(map(len, spans))
-        spans = [part for whole in spans for part in _cut(whole, _share(len(whole), total, least))]
+        parts = shares([len(span) for span in spans], least)
+        spans = [part for whole, number in zip(spans, parts, strict=True) for part in _cut(whole, number)]
     return spans or [NOTHING]
-
-
-def _share(size: int, total: int, least: int) -> int:
-    return max(1, min(-(-size * least // total), -(-size // LEAST)))
 
 
 def _cut(whole: Range, parts: int) -> Iterable[Range]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSourceReader
@@ -14,22 +15,44 @@ from kcli.pipeline.connection import Sealed
 from kcli.pipeline.log import Log
 from kcli.pipeline.options import TYPES, ReadOptions
 from kcli.pipeline.source.fetching import LogChanged
+from kcli.pipeline.source.limits import sizes_of
 from kcli.pipeline.source.ranges import Range, ranges_of
+from kcli.pipeline.source.task_sizes import too_small
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.datasource import InputPartition
     from pyspark.sql.types import StructType
 
+Offsets = Mapping[TopicPartition, int]
+
 
 class Reading:
     """What batch and stream readers share: the schema, the settings, and a task's work."""
+
+    _looked_at = False
 
     def __init__(self, options: ReadOptions, sealed: Sealed, schema: StructType) -> None:
         self.options = options
         self.sealed = sealed
         self.schema = schema
         check_schema(schema, options)
+
+    def ranges(self, log: Log, starts: Offsets, ends: Offsets) -> list[Range]:
+        """A task each. The log says where minPartitions makes them small."""
+        options = self.options
+        made = ranges_of(starts, ends, least=options.min_partitions, most=options.max_records)
+        if options.min_partitions and not options.max_records and not self._looked_at:
+            self._looked_at = True  # the batches of a stream are of one kind
+            self._warn(log, starts, ends, Counter(one.at for one in made))
+        return made
+
+    def _warn(self, log: Log, starts: Offsets, ends: Offsets, parts: Mapping[TopicPartition, int]) -> None:
+        cut = {at: ends[at] for at, number in parts.items() if number > 1}
+        option = f"option minPartitions {self.options.min_partitions}"
+        sentence = too_small(option, {at: cut[at] - starts[at] for at in cut}, parts, sizes_of(log, starts, cut))
+        if sentence is not None:
+            print(f"kcli: {sentence}", file=sys.stderr)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """A range as record batches of exactly the schema."""
@@ -76,13 +99,8 @@ class BatchReader(Reading, DataSourceReader):
 
     def partitions(self) -> Sequence[Range]:
         """A task each."""
-        starts, ends = self.bounds()
-        return ranges_of(starts, ends, least=self.options.min_partitions, most=self.options.max_records)
-
-    def bounds(self) -> tuple[dict, dict]:  # type: ignore[type-arg]
-        """Where each partition starts and ends, as offsets."""
         with Log(self.sealed) as log:
-            return bounds_of(log, self.options)
+            return self.ranges(log, *bounds_of(log, self.options))
 
 
 def bounds_of(log: Log, options: ReadOptions) -> tuple[dict, dict]:  # type: ignore[type-arg]

@@ -28,11 +28,11 @@ from kcli.model import TopicPartition
 from kcli.pipeline import identity
 from kcli.pipeline.connection import Sealed
 from kcli.pipeline.log import Log
-from kcli.pipeline.offset_options import from_offsets, to_json
+from kcli.pipeline.offset_options import KEY, from_offsets, to_json
 from kcli.pipeline.options import ReadOptions
 from kcli.pipeline.source import changes
 from kcli.pipeline.source.limits import by_bytes, by_rows
-from kcli.pipeline.source.ranges import Range, ranges_of
+from kcli.pipeline.source.ranges import Range
 from kcli.pipeline.source.read import Reading, in_log
 
 if TYPE_CHECKING:
@@ -145,21 +145,21 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
     def _told(self, offsets: Offsets) -> dict[str, Any]:
         """Offsets as they go into the checkpoint."""
         assert self._identity is not None
-        return {**to_json(offsets), identity.KEY: self._identity}
+        return {**to_json(offsets), KEY: self._identity}
 
     def _same(self, offsets: dict[str, Any]) -> None:
         """Raise NotTheSame for offsets of another cluster, or of a topic that was created again since."""
-        if identity.KEY not in offsets:
+        if KEY not in offsets:
             return
         if self._identity is None:
             self._identity = identity.identity_of(self.log, {at.topic for at in from_offsets(offsets)})
-        identity.check(offsets[identity.KEY], self._identity, self.sealed.servers)
+        identity.check(offsets[KEY], self._identity, self.sealed.servers)
 
     def _new_partitions(self, known: Offsets, ends: Offsets) -> Offsets:
         """Partitions since the query began: read from where their logs start."""
         missing = [at for at in known if at not in ends]
         if missing and self._target is not None:  # it may have come since the target was fixed
-            there = self.log.partitions(self.options)
+            there = set(self.log.partitions(self.options))
             missing = [at for at in missing if at not in there]
         changes.gone(missing)
         return self._firsts(known, [at for at in ends if at not in known])
@@ -175,8 +175,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         starts, ends = from_offsets(start), from_offsets(end)
         new = [at for at in ends if at not in starts]
         starts |= self._firsts(starts, new) if new else {}
-        options = self.options
-        return ranges_of(starts, ends, least=options.min_partitions, most=options.max_records)
+        return self.ranges(self.log, starts, ends)
 
     def commit(self, end: dict[str, Any]) -> None:
         """Spark has what is before `end`: show it to others as a group's positions. A failure is only told: the

@@ -333,6 +333,9 @@ def test_rows_of_other_files_become_records_by_column_or_whole(kcli, topics, tmp
     assert "--key-column nom: unknown column; the columns are id, name" in capfd.readouterr().err
     assert kcli("import", "users.csv", topic, "--key-column", "id", "--value", "json", "--where", "id > 1") == 0
     assert kcli("import", "users.csv", topic, "--value-column", "name", "--where", "id = 1") == 0
+    assert kcli("import", "users.csv", f"{topic}-new", "--value-column", "name") != 0
+    assert kcli("import", "users.csv", f"{topic}-new", "--value-column", "name", "--create") == 0
+    assert sorted(record.value for _, record in topics.read(f"{topic}-new")) == [b"Ann", b"Bob"]
     assert [(one.key, one.value) for _, one in topics.read(topic)] == [(b"2", b'{"id":2,"name":"Bob"}'), (None, b"Ann")]
 
 

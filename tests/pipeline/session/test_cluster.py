@@ -118,6 +118,15 @@ def test_the_command_line_drives_a_standalone_cluster(standalone, topics: Topics
     assert len(topics.read(target)) == 40_000
 
 
+def test_spark_shuffles_over_the_cores_of_the_cluster(
+    standalone: tuple[str, list[Daemon]], topics: Topics, tmp_path: Path
+) -> None:
+    """Two executors of two cores each, however many cores the driver's machine has."""
+    where = ["--master", standalone[0], *EXECUTORS, "--conf", "spark.executor.cores=2"]
+    (row, _) = pipeline(topics, tmp_path, "sql", "SET spark.sql.shuffle.partitions", *where)
+    assert row == {"key": "spark.sql.shuffle.partitions", "value": "4"}
+
+
 def test_spark_connect_reads_writes_and_streams(connect: str, topics: Topics, tmp_path: Path):
     topic, target = topics.make(2), topics.make(2)
     for one in range(2):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -10,12 +11,18 @@ import pytest
 from tests.pipeline.jobs.test_commands import kcli as kcli
 from tests.pipeline.jobs.test_commands import whole_records
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.pipeline.topics import Topics
+
 deltalake = pytest.importorskip("deltalake", reason="pip install 'kcli-kafka[delta]'")
 
 ROWS = [(n % 2, 1_700_000_000_000 + n * 40_000_000, b"k%d" % (n % 3), b"%d" % n, ()) for n in range(20)]
 
 
-def rows_of(path, *columns):
+def rows_of(path: Path, *columns: str) -> list[tuple[Any, ...]]:
     table = deltalake.DeltaTable(path)
     found = table.to_pyarrow_table(columns=list(columns)).to_pylist()
     return sorted(tuple(row.values()) for row in found)
@@ -44,6 +51,29 @@ def test_an_export_is_a_delta_table_for_anybody_and_comes_back(kcli, topics, top
     back = topics.make(2)
     assert kcli("import", "lake", back, "--keep-partitions", "--keep-timestamps") == 0
     assert whole_records(topics, back) == whole_records(topics, topic)
+
+
+def test_sql_and_files_of_pipelines_write_delta_tables_too(
+    kcli: Callable[..., int], topics: Topics, topic: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    line = ["sql", f"SELECT partition, offset FROM `{topic}`", "--file-format", "delta", "--out", "lake"]
+    assert kcli(*line) == 0
+    wanted = [(n % 2, n // 2) for n in sorted(range(20), key=lambda n: (n % 2, n))]
+    assert rows_of(tmp_path / "lake", "partition", "offset") == wanted
+    assert kcli(*line) == 2
+    assert "--append adds to it, --overwrite replaces it" in capfd.readouterr().err
+    assert kcli(*line, "--append") == 0
+    assert deltalake.DeltaTable(tmp_path / "lake").version() == 1
+    (tmp_path / "p.yaml").write_text(
+        f"name: lake\nmode: once\nsource:\n  topic: {topic}\n  from: beginning\n"
+        "sink:\n  files: days\n  format: delta\n  partition-by: partition\n"
+    )
+    assert kcli("run", "p.yaml") == 0
+    topics.fill(topic, ROWS[:4])
+    assert kcli("run", "p.yaml") == 0
+    table = deltalake.DeltaTable(tmp_path / "days")
+    assert (table.version(), table.metadata().partition_columns) == (1, ["partition"])
+    assert len(rows_of(tmp_path / "days", "partition", "offset")) == 24
 
 
 def test_versions_folders_by_column_and_what_does_not_fit(kcli, topics, topic, tmp_path, capfd):

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import pytest
 
 from kcli.pipeline.errors import told
 from kcli.proto.core import partition_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from tests.pipeline.topics import Topics
 
 
 def write(frame, bootstrap, **options):
@@ -29,6 +37,16 @@ def test_keys_values_and_nulls_arrive_where_java_would_put_them(spark, topics):
     assert len(keyed) == 4000
     assert all(partition == partition_of(record.key, 3) for partition, record in keyed)
     assert sum(record.value is None for _, record in found) == 715
+
+
+def test_a_write_without_a_mode_is_refused_as_the_docs_say(spark: SparkSession, topics: Topics) -> None:
+    """Spark asks a Python data source for a mode that it cannot have: its own connector takes append by itself."""
+    frame = spark.sql("SELECT 'x' AS value")
+    writer = frame.write.format("kcli").option("kafka.bootstrap.servers", topics.bootstrap).option("topic", "t")
+    said = 'The data source "kcli" cannot be written in the "ErrorIfExists" mode.'
+    with pytest.raises(Exception, match=said):
+        writer.save()
+    assert said in (Path(__file__).parents[3] / "docs" / "pipeline.md").read_text()
 
 
 def test_partitions_headers_and_times_of_rows_are_kept(spark, topics):

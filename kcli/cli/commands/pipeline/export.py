@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.pipeline.options import FILES, PipelineOptions, QueryOptions, SourceOptions
-from kcli.cli.commands.pipeline.session.delta import DELTA, delta_jars
+from kcli.cli.commands.pipeline.session.delta import delta_jars
 from kcli.cli.commands.pipeline.session.drive import drive
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
 from kcli.cli.commands.pipeline.session.stream import name_of, stop_file_of, trigger_of
-from kcli.cli.commands.pipeline.sink.folder import FolderOptions, column_names, folder_mode
+from kcli.cli.commands.pipeline.sink.folder import FolderOptions, column_names, conf_of, folder_of
 from kcli.cli.commands.pipeline.source.pinned import Pinned
 from kcli.cli.commands.pipeline.source.plan import show
 from kcli.cli.commands.pipeline.source.source import Source
@@ -19,8 +19,7 @@ from kcli.cli.parsing.option import choice, integer, text
 from kcli.cli.parsing.record_groups import TopicOptions
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.bad import BadRows
-from kcli.pipeline.jobs.files.export import TEXT, Export, FileForm, check
-from kcli.pipeline.jobs.files.folder import Folder
+from kcli.pipeline.jobs.files.export import TEXT, Export, FileForm
 from kcli.pipeline.jobs.frames import as_ours, chosen, columns_for, load, placed
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.pipeline.progress_sum import Progress
@@ -97,19 +96,12 @@ class Exporting(Job):
             files=options.files or 0,
             jars=delta_jars(frame),
         )
-        check(self.form)
-        mode = folder_mode(frame, options)
-        self.folder = Folder(out, mode, direct=frame.streaming or self.form.form == "delta")
+        self.folder = folder_of(frame, options, self.form, out)
+        self.conf = conf_of(self.form)
         self.destination = out
         self.writes_to = self.folder.place
         self.input = Source(frame, topics, options, options)
         self.source = self.input.label
-        if self.form.form == "delta" and self.form.jars:
-            self.conf = DELTA
-        elif self.form.form == "delta" and frame.streaming and frame.remote is not None:
-            raise UsageError(
-                f"--{frame.mode} into a Delta table goes with --master: its versions are made by the driver"
-            )
         if frame.streaming:
             self._checkpoint = frame.checkpoint(name_of("export", self.source, out, self.form.form))
             self.checkpoint = str(self._checkpoint)

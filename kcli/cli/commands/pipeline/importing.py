@@ -55,6 +55,7 @@ class ImportOptions(QueryOptions, PipelineOptions):
         help="Rows go to the partition in their column partition, in order of the column offset.",
     )
     keep_timestamps = flag("--keep-timestamps", help="Records get the time in the column timestamp.")
+    create = flag("--create", help="Create TOPIC if it does not exist, with the partitions of the broker's default.")
     compression = compression()
     reader = texts(
         "--reader",
@@ -70,7 +71,7 @@ class ImportOptions(QueryOptions, PipelineOptions):
     examples="""
 kcli pipeline import out/orders orders-2
 kcli pipeline import out/orders orders-2 --keep-partitions --keep-timestamps
-kcli pipeline import users.csv users --key-column id --value json
+kcli pipeline import users.csv users --create --key-column id --value json
 kcli pipeline import 'logs/*.json' logs --value-column message --where "level = 'ERROR'"
 kcli pipeline import inbox/ orders --file-format json --once            # files added since the last run""",
 )
@@ -109,6 +110,11 @@ class Importing(Job):
         self.destination = topic
         self.files = files_of(places)
         self.form = options.file_format or form_of(places, self.files)
+        if options.create and options.keep_partitions:
+            raise UsageError(
+                "--create makes as many partitions as the broker does by default; --keep-partitions needs "
+                "those of the rows: create the topic with them first (kcli topics create)"
+            )
         if options.value and options.value_column:
             raise UsageError("--value json is the whole row; --value-column is one column of it")
         self._load_as = self.form
@@ -124,7 +130,7 @@ class Importing(Job):
 
     def look(self) -> None:
         """Ask the cluster: files that are new to its topic may be old to another's."""
-        self.target.check()
+        self.target.check(create=self.options.create)
         if self.frame.streaming:
             place = self.places[0] if "://" in self.places[0] else os.path.abspath(self.places[0])
             name = name_of("import", self.destination, f"{self.target.cluster}/{place}", self.form)

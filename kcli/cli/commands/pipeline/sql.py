@@ -94,6 +94,7 @@ class Querying(Job):
         self.destination = self.output.label
         self.writes_to = self.output.writes_to
         self.prints = self.output.prints
+        self.conf = self.output.conf
 
     def look(self, *, measure: bool = False) -> None:
         """Which topics are meant, and where their ranges begin and end; with `measure` bytes per record too. Raises

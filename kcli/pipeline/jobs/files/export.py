@@ -53,6 +53,11 @@ def check(form: FileForm) -> None:
         raise UsageError(f"-z {form.compression}: {form.form} has {', '.join(CODECS[form.form])}")
 
 
+def elsewhere(place: str) -> UsageError:
+    """The error of a Delta table in a place that only Delta's jars reach."""
+    return UsageError(f"--file-format delta: {place} is no folder of this machine; Delta's jars write there (--conf)")
+
+
 class Export:
     """A frame to write. `rows` is known after a batch ended well."""
 
@@ -107,9 +112,7 @@ class Export:
         from kcli.pipeline.jobs.files.delta import Table
 
         if not target.startswith("file://"):
-            raise UsageError(
-                f"--file-format delta: {target} is no folder of this machine; Delta's jars write there (--conf)"
-            )
+            raise elsewhere(target)
         return Table(Path(target.removeprefix("file://")), self._form.partition_by)
 
     @staticmethod

@@ -42,6 +42,12 @@ WRONG = [
         "export t out --file-format delta --once --remote sc://h --checkpoint /x",
         "--once into a Delta table goes with --master",
     ),
+    (
+        "export t s3a://lake/t --file-format delta --dry-run",
+        "--file-format delta: s3a://lake/t is no folder of this machine; Delta's jars write there",
+    ),
+    ("sql 'SELECT 1' --file-format delta --out s3a://lake/t", "s3a://lake/t is no folder of this machine"),
+    ("import Makefile t --file-format text --create --keep-partitions", "create the topic with them first"),
     ("import", "missing arguments: kcli pipeline import PATH TOPIC"),
     ("import nowhere.csv t", "nowhere.csv: file or folder not found"),
     ("import Makefile t", "--from says the format of Makefile"),
@@ -87,6 +93,22 @@ def without(tmp_path: Path, *modules: str) -> str:
     for module in modules:
         (tmp_path / f"{module}.py").write_text(f"raise ImportError('no {module}')\n")
     return os.pathsep.join((str(tmp_path), str(ROOT)))
+
+
+def test_sparks_own_connector_is_not_given_a_checkpoint_that_it_cannot_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It takes the key that says whose offsets they are for a topic."""
+    monkeypatch.setenv("KCLI_BOOTSTRAP", NOWHERE)
+    offsets = tmp_path / "check" / "offsets"
+    offsets.mkdir(parents=True)
+    (offsets / "0").write_text('v1\n{}\n{"t":{"0":1},"@kcli":{"cluster":"x"}}')
+    line = ["pipeline", "export", "t", str(tmp_path / "out"), "--once", "--checkpoint", str(tmp_path / "check")]
+    assert main([*line, "--connector", "jvm"]) == 2
+    assert "check was written by --connector kcli, whose offsets" in capsys.readouterr().err
+    (offsets / "1").write_text('v1\n{}\n{"t":{"0":1}}')
+    assert main([*line, "--connector", "jvm"]) == 2  # of Spark's own: the next thing that is wrong
+    assert "but the folder is empty" in capsys.readouterr().err
 
 
 @pytest.mark.process

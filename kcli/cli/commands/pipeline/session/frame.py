@@ -11,6 +11,7 @@ from kcli.config.secrets.sources import Source
 from kcli.errors import UsageError
 from kcli.grammar.durations import seconds
 from kcli.paths import data_folder
+from kcli.pipeline.jobs.checkpoints import by_kcli
 from kcli.pipeline.session.session import SessionSettings
 
 JVM_CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
@@ -73,10 +74,19 @@ class Frame:
         """Where this pipeline remembers how far it is. A path of this machine is a Path; a URI is a str."""
         given = self.options.checkpoint
         if given is not None:
-            return given if "://" in given else Path(given)
+            return given if "://" in given else self._resumable(Path(given))
         if self.remote is not None or not (self.options.master or "local").startswith("local"):
             raise UsageError("--checkpoint DIR is needed: on a cluster it must be a folder that all machines share")
-        return home(self.options.name or name) / "checkpoint"
+        return self._resumable(home(self.options.name or name) / "checkpoint")
+
+    def _resumable(self, checkpoint: Path) -> Path:
+        """Raise UsageError where Spark's own connector would have to resume what kcli's wrote."""
+        if self.connector == "jvm" and by_kcli(checkpoint):
+            raise UsageError(
+                f"{checkpoint} was written by --connector kcli, whose offsets Spark's own connector cannot read: "
+                "resume it without --connector jvm, or begin another with --name or --checkpoint"
+            )
+        return checkpoint
 
 
 def mode_of(options: PipelineOptions) -> str:

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.pipeline.options import rows_format
+from kcli.cli.commands.pipeline.options import FILES, rows_format
+from kcli.cli.commands.pipeline.session.delta import delta_jars
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Outcome
 from kcli.cli.commands.pipeline.session.stream import name_of, stop_file_of, trigger_of
-from kcli.cli.commands.pipeline.sink.folder import FolderOptions, column_names, folder_mode
+from kcli.cli.commands.pipeline.sink.folder import FolderOptions, column_names, conf_of, folder_of
 from kcli.cli.commands.pipeline.sink.results import Results
 from kcli.cli.commands.pipeline.sink.target import Target
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.option import choice, integer, span, text
 from kcli.cli.parsing.record_groups import TargetOptions
 from kcli.errors import UsageError
-from kcli.pipeline.jobs.files.export import FileForm, check
-from kcli.pipeline.jobs.files.folder import Folder
+from kcli.pipeline.jobs.files.export import FileForm
 from kcli.pipeline.jobs.sql.query import Script
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.pipeline.progress_sum import Progress
@@ -37,7 +37,7 @@ class RowsOptions(FolderOptions, TargetOptions):
     into = text("--into", metavar="TOPIC", help="Send the last statement's rows to TOPIC.")
     file_format = choice(
         "--file-format",
-        of=("parquet", "json", "csv", "orc"),
+        of=FILES,
         help="Write the last statement's rows as files; --out says where.",
     )
     out = text("--out", metavar="DIR", help="The folder of --file-format.")
@@ -62,6 +62,8 @@ class Output:
     label = ""
     writes_to = ""
     """The folder of files, where there is one."""
+    conf: tuple[tuple[str, str], ...] = ()
+    """Settings of Spark for it."""
     kind = "print"  # a word for the name of the pipeline
 
     def __init__(self, frame: Frame, options: RowsOptions) -> None:
@@ -198,14 +200,16 @@ class IntoFiles(Output):
     def __init__(self, frame: Frame, options: RowsOptions, form: str, out: str) -> None:
         super().__init__(frame, options)
         self.form = FileForm(
-            form=form, compression=options.compression or "", partition_by=column_names(options.partition_by)
+            form=form,
+            compression=options.compression or "",
+            partition_by=column_names(options.partition_by),
+            jars=delta_jars(frame),
         )
-        check(self.form)
         self.kind = form
-        mode = folder_mode(frame, options)
+        self.folder = folder_of(frame, options, self.form, out)
+        self.conf = conf_of(self.form)
         if options.output_mode not in (None, "append"):
             raise UsageError(f"--output-mode {options.output_mode}: files can only be added to")
-        self.folder = Folder(out, mode, direct=frame.streaming)
         self.label = out
         self.writes_to = self.folder.place
         self._rows = -1

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from kcli.admin.topics.topics import NewTopic, create_topics, describe_topics, wait_for_topics
+from kcli.asking.leaders import TopicMissing
 from kcli.cli.commands.consume.selection import partitions
 from kcli.cli.commands.copy.target import cluster_id
 from kcli.cli.commands.pipeline.session.frame import Frame, cluster_options, jvm_options
@@ -11,7 +13,7 @@ from kcli.cli.output import text
 from kcli.cli.parsing.record_groups import TargetOptions
 from kcli.cli.runtime.connection import connection_of
 from kcli.client import Client
-from kcli.errors import UsageError
+from kcli.errors import KcliError, UsageError
 
 
 class Target:
@@ -35,14 +37,26 @@ class Target:
         self.count = 0
         self._cluster: str | None = None
 
-    def check(self) -> None:
-        """The topic is there. Raises KcliError with the nearest name where it is not."""
+    def check(self, *, create: bool = False) -> None:
+        """The topic is there, or is created, with what the broker does by default. Raises KcliError, with the nearest
+        name where it is not there."""
 
         async def ask() -> None:
             async with Client(self.connection.client()) as client:
+                if create:
+                    await self._create(client)
                 await self.look(client)
 
         asyncio.run(ask())
+
+    async def _create(self, client: Client) -> None:
+        found = await describe_topics(client.cluster, [self.topic])
+        if not isinstance(found[self.topic], TopicMissing):
+            return
+        made = (await create_topics(client.cluster, [NewTopic(topic=self.topic)]))[self.topic]
+        if isinstance(made, KcliError):
+            raise made
+        await wait_for_topics(client.cluster, [self.topic])
 
     async def look(self, client: Client) -> None:
         """How many partitions it has, and in which cluster it is."""

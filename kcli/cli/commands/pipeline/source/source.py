@@ -20,6 +20,7 @@ from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
 from kcli.pipeline.offset_options import LATEST as END
 from kcli.pipeline.offset_options import to_json
+from kcli.pipeline.source.task_sizes import shares, too_small
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -88,7 +89,19 @@ class Source:
                 if self._formats["value"] == ("json", ""):
                     self.samples = await newest(client, self.selection, self.span)
 
+        least = 0 if self.frame.streaming else self.ranges.min_partitions or 0
+        measure = measure or least > 0
         asyncio.run(ask())
+        if least and not self.frame.quiet:
+            self._warn(least)
+
+    def _warn(self, least: int) -> None:
+        """Say it where --min-partitions makes tasks that cost more than they save."""
+        offsets = {at: end - start for at, (start, end) in self.span.items() if end > start}
+        parts = dict(zip(offsets, shares(list(offsets.values()), least), strict=True))
+        sentence = too_small(f"--min-partitions {least}", offsets, parts, self.sizes)
+        if sentence is not None:
+            complain(sentence)
 
     async def _look(self, client: Client) -> None:
         selection = self.selection

@@ -1,0 +1,45 @@
+"""Into how many tasks ranges are cut, and a warning where these become too small to pay for their start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from heapq import heapify, heapreplace
+
+from kcli.model import TopicPartition
+from kcli.text.numbers import size as size_of
+
+SMALL = 32 * 1024 * 1024
+"""Bytes in the log: a task that reads less costs more than it saves (its start takes about 55 ms)."""
+
+
+def shares(lengths: Sequence[int], least: int) -> list[int]:
+    """Into how many parts ranges of these lengths are cut, `least` parts in all, or as many as there are offsets
+    where these are fewer: one more for the range with the longest parts, until there are enough."""
+    parts = [1] * len(lengths)
+    longest = [(-float(length), number) for number, length in enumerate(lengths)]
+    heapify(longest)
+    for _ in range(min(least, sum(lengths)) - len(lengths)):
+        number = longest[0][1]
+        parts[number] += 1
+        heapreplace(longest, (-lengths[number] / parts[number], number))
+    return parts
+
+
+def too_small(
+    option: str,
+    offsets: Mapping[TopicPartition, int],
+    parts: Mapping[TopicPartition, int],
+    sizes: Mapping[TopicPartition, float],
+) -> str | None:
+    """The sentence about partitions that `option` cuts into tasks below 32 MiB; None where there are none. Of each
+    partition `offsets` has how many are read, `parts` how many tasks do that, `sizes` the bytes of one offset."""
+    each = {at: number * sizes[at] / parts[at] for at, number in offsets.items() if parts[at] > 1 and at in sizes}
+    small = {at: size for at, size in each.items() if size < SMALL}
+    if not small:
+        return None
+    at = min(small, key=lambda at: small[at])
+    tasks = sum(parts[one] for one in small)
+    return (
+        f"{option} makes {tasks:,} tasks of less than {size_of(SMALL)}, those of {at.topic}[{at.partition}] about "
+        f"{size_of(round(small[at]))} each: a task that small costs more than it saves"
+    )

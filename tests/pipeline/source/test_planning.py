@@ -1,0 +1,123 @@
+"""Planning of many partitions: linear in their number, with a sample of bounded size; tasks that are asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark,spark-java]'")
+
+from kcli.model import TopicPartition
+from kcli.pipeline.connection import sealed_of
+from kcli.pipeline.log import Log, exactly
+from kcli.pipeline.options import ReadOptions
+from kcli.pipeline.source import sizes
+from kcli.pipeline.source.limits import by_bytes, sizes_of
+from kcli.pipeline.source.ranges import ranges_of
+from kcli.pipeline.source.read import BatchReader
+from kcli.pipeline.source.task_sizes import SMALL, shares, too_small
+from kcli.sandbox.thread import SandboxThread
+from tests.pipeline.topics import Topics
+
+MANY = 400
+A, B = TopicPartition("a", 0), TopicPartition("b", 0)
+
+
+class Compared(int):
+    """A number that counts how often one is compared with another."""
+
+    times = 0
+
+    def __eq__(self, other: object) -> bool:
+        Compared.times += 1
+        return int(self) == other
+
+    __hash__ = int.__hash__
+
+
+@pytest.fixture
+def topics(sandbox: SandboxThread) -> Topics:
+    return Topics(sandbox.bootstrap, "planning")
+
+
+@pytest.fixture
+def log(topics: Topics) -> Any:
+    with Log(sealed_of({"kafka.bootstrap.servers": topics.bootstrap})) as log:
+        yield log
+
+
+def places(topic: str, count: int = MANY) -> list[TopicPartition]:
+    return [TopicPartition(topic, Compared(number)) for number in range(count)]
+
+
+def test_offsets_as_json_are_held_against_the_partitions_in_time_that_is_linear_in_their_number() -> None:
+    given, Compared.times = {TopicPartition("t", number): 0 for number in range(MANY)}, 0
+    exactly(given, places("t"), "startingOffsets")
+    assert Compared.times <= 4 * MANY
+
+
+def test_assigned_partitions_are_looked_up_in_time_that_is_linear_in_their_number(topics: Topics, log: Log) -> None:
+    topic = topics.make(MANY)
+    assigned, Compared.times = tuple((topic, Compared(number)) for number in range(MANY)), 0
+    assert log.partitions(ReadOptions(kind="assign", assigned=assigned)) == places(topic)
+    assert Compared.times <= 40 * MANY  # they are sorted too
+
+
+def test_a_bounded_number_of_partitions_says_how_large_the_records_of_all_are(
+    topics: Topics, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The longest ranges are fetched; the others count as the mean of their topic."""
+    monkeypatch.setattr(sizes, "SAMPLED", 3)
+    small, large = topics.make(4), topics.make(2)
+    topics.fill(small, [(one, None, None, b"v" * 100, ()) for one in (0, 1, 1, 1, 1, 2, 3) for _ in range(50)])
+    topics.fill(large, [(one, None, None, b"v" * 5000, ()) for one in (0, 0, 0, 1) for _ in range(50)])
+    starts = {TopicPartition(name, one): 0 for name, count in ((small, 4), (large, 2)) for one in range(count)}
+    ends = log.latest(starts)
+    found = sizes_of(log, starts, ends)
+    assert set(found) == set(starts)
+    assert 100 < found[TopicPartition(small, 3)] < 200
+    assert found[TopicPartition(large, 1)] == found[TopicPartition(large, 0)] > 5000
+    limited = by_bytes(log, starts, ends, 200_000)
+    about = sum((limited[at] - starts[at]) * found[at] for at in starts)
+    assert 150_000 < about <= 200_000
+
+
+@pytest.mark.parametrize("least", [1, 2, 3, 7, 20, 49, 50])
+def test_min_partitions_is_as_many_tasks_where_there_are_as_many_offsets(least: int) -> None:
+    made = ranges_of({A: 0, B: 10}, {A: 45, B: 15}, least=least)
+    assert len(made) == max(least, 2)
+    lengths = [len(one) for one in made]
+    assert sum(lengths) == 50
+    assert min(lengths) > 0
+    if least >= 10:
+        assert max(lengths) - min(lengths) <= max(1, 50 // least)
+
+
+def test_fewer_offsets_than_min_partitions_are_a_task_each() -> None:
+    assert [len(one) for one in ranges_of({A: 0, B: 0}, {A: 3, B: 1}, least=20)] == [1, 1, 1, 1]
+    assert shares([], 5) == []
+
+
+def test_a_task_below_32_mib_is_told_and_one_above_is_not() -> None:
+    offsets, parts = {A: 1000, B: 1000}, {A: 4, B: 1}
+    assert too_small("x", offsets, parts, {A: 4 * SMALL / 1000, B: 1.0}) is None
+    sentence = too_small("x", offsets, parts, {A: 3 * SMALL / 1000, B: 1.0})
+    assert sentence is not None
+    assert sentence.startswith("x makes 4 tasks of less than 32 MiB, those of a[0] about 24 MiB each")
+
+
+def test_the_reader_warns_in_the_log_of_tasks_that_are_small(topics: Topics, capfd: pytest.CaptureFixture[str]) -> None:
+    from pyspark.sql.types import BinaryType, StructField, StructType
+
+    from kcli.pipeline.options import read_options
+
+    topic = topics.make(1)
+    topics.values(topic, 50)
+    options = {"subscribe": topic, "minpartitions": "20"}
+    sealed = sealed_of({"kafka.bootstrap.servers": topics.bootstrap})
+    reader = BatchReader(
+        read_options(options, streaming=False), sealed, StructType([StructField("value", BinaryType())])
+    )
+    assert len(reader.partitions()) == 20
+    assert "kcli: option minPartitions 20 makes 20 tasks of less than 32 MiB" in capfd.readouterr().err
