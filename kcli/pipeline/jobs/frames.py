@@ -100,24 +100,36 @@ def decoded(frame: DataFrame, formats: Mapping[str, tuple[str, str]], *, null_ba
     return frame
 
 
-def chosen(frame: DataFrame, where: Sequence[str], select: str | None, extra: Sequence[str] = ()) -> DataFrame:
+def chosen(
+    frame: DataFrame,
+    where: Sequence[str],
+    select: str | None,
+    extra: Sequence[str] = (),
+    more: Sequence[tuple[str, str]] = (),
+) -> DataFrame:
     """The rows and columns that SQL says. `extra` are columns of MADE that are wanted beside them, if they are not
-    there. Raises UsageError for SQL that is none, or names what is not there."""
+    there; `more` has names and SQL of others. Raises UsageError for SQL that is none, or names what is not there."""
     spark = frame.sparkSession
     for condition in where:
         frame = tried(f"--where {condition}", partial(frame.where, condition))
-    made = [name for name in extra if name in MADE and name not in frame.columns]
+    known = MADE | dict(more)
+    made = [name for name in extra if name in known and name not in frame.columns]
     if select is None:
         for name in made:
-            frame = tried(f"column {name}", partial(frame.selectExpr, "*", f"{MADE[name]} AS {name}"))
+            frame = with_column(frame, name, known[name])
         return frame
     frame.createOrReplaceTempView(VIEW)
     found = tried(f"--select {select}", lambda: spark.sql(f"SELECT {select} FROM {VIEW}"))
     missing = [name for name in made if name not in found.columns]
     if missing:
-        more = ", ".join(f"{MADE[name]} AS {name}" for name in missing)
-        found = tried(f"--select {select}", lambda: spark.sql(f"SELECT {select}, {more} FROM {VIEW}"))
+        beside = ", ".join(f"{known[name]} AS `{name}`" for name in missing)
+        found = tried(f"--select {select}", lambda: spark.sql(f"SELECT {select}, {beside} FROM {VIEW}"))
     return found
+
+
+def with_column(frame: DataFrame, name: str, sql: str) -> DataFrame:
+    """The frame with a column more. Raises UsageError for SQL that is none, or names what is not there."""
+    return tried(f"column {name}", partial(frame.selectExpr, "*", f"{sql} AS `{name}`"))
 
 
 def placed(frame: DataFrame, where: Sequence[str]) -> tuple[DataFrame, list[str]]:

@@ -53,7 +53,7 @@ def test_an_export_is_a_delta_table_for_anybody_and_comes_back(kcli, topics, top
     assert whole_records(topics, back) == whole_records(topics, topic)
 
 
-def test_sql_and_files_of_pipelines_write_delta_tables_too(
+def test_sql_writes_delta_tables_too(
     kcli: Callable[..., int], topics: Topics, topic: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     line = ["sql", f"SELECT partition, offset FROM `{topic}`", "--file-format", "delta", "--out", "lake"]
@@ -64,6 +64,11 @@ def test_sql_and_files_of_pipelines_write_delta_tables_too(
     assert "--append adds to it, --overwrite replaces it" in capfd.readouterr().err
     assert kcli(*line, "--append") == 0
     assert deltalake.DeltaTable(tmp_path / "lake").version() == 1
+
+
+def test_a_file_of_a_pipeline_writes_a_delta_table_batch_by_batch(
+    kcli: Callable[..., int], topics: Topics, topic: str, tmp_path: Path
+) -> None:
     (tmp_path / "p.yaml").write_text(
         f"name: lake\nmode: once\nsource:\n  topic: {topic}\n  from: beginning\n"
         "sink:\n  files: days\n  format: delta\n  partition-by: partition\n"

@@ -10,7 +10,7 @@ from kcli.cli.commands.pipeline.session.drive import drive
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
 from kcli.cli.commands.pipeline.session.stream import name_of, stop_file_of, trigger_of
-from kcli.cli.commands.pipeline.sink.folder import FolderOptions, column_names, conf_of, folder_of
+from kcli.cli.commands.pipeline.sink.folder import FolderOptions, conf_of, folder_of
 from kcli.cli.commands.pipeline.source.pinned import Pinned
 from kcli.cli.commands.pipeline.source.plan import show
 from kcli.cli.commands.pipeline.source.source import Source
@@ -20,6 +20,7 @@ from kcli.cli.parsing.record_groups import TopicOptions
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.bad import BadRows
 from kcli.pipeline.jobs.files.export import TEXT, Export, FileForm
+from kcli.pipeline.jobs.files.partitioning import partitioning_of
 from kcli.pipeline.jobs.frames import as_ours, chosen, columns_for, load, placed
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.pipeline.progress_sum import Progress
@@ -35,7 +36,8 @@ class ExportOptions(FolderOptions, QueryOptions, TopicOptions, SourceOptions, Pi
     partition_by = text(
         "--partition-by",
         metavar="COLUMN,…",
-        help="Create a folder for each value; date and hour come from the timestamp.",
+        help="Create a folder for each value; date and hour come from the timestamp, and day(COLUMN) from a time of "
+        "yours (year, month, hour too).",
     )
     compression = text(
         *("-z", "--compression"),
@@ -52,6 +54,7 @@ class ExportOptions(FolderOptions, QueryOptions, TopicOptions, SourceOptions, Pi
     examples="""
 kcli pipeline export orders --file-format parquet out/orders
 kcli pipeline export orders --file-format parquet out -o @-1d: --partition-by date,partition
+kcli pipeline export orders --file-format parquet out --value-format json --partition-by 'day(value.created)'
 kcli pipeline export orders --file-format csv out --value-format json --select 'key, value.user, value.total'
 kcli pipeline export orders --file-format json out --where 'partition = 3 AND offset >= 1000' --files 1
 kcli pipeline export orders --file-format parquet out --once          # again tomorrow: the new records
@@ -89,10 +92,12 @@ class Exporting(Job):
     def __init__(self, frame: Frame, options: ExportOptions, topics: list[str], out: str) -> None:
         self.frame = frame
         self.query = options
+        folders = partitioning_of(options.partition_by)
         self.form = FileForm(
             form=options.file_format or "parquet",
             compression=options.compression or "",
-            partition_by=column_names(options.partition_by),
+            partition_by=folders.names,
+            made=folders.made,
             files=options.files or 0,
             jars=delta_jars(frame),
         )
@@ -127,7 +132,7 @@ class Exporting(Job):
             frame, where = placed(frame, where)
             self._bad = BadRows(frame)
             frame = self._bad.frame
-        frame = chosen(frame, where, query.select, form.partition_by)
+        frame = chosen(frame, where, query.select, form.partition_by, form.made)
         self._export = Export(frame, form)
         if pinned is not None:
             pinned.keep()
@@ -139,6 +144,7 @@ class Exporting(Job):
         """The columns of the records that are written or looked at."""
         query, form, source, streaming = self.query, self.form.form, self.input, self.frame.streaming
         texts = [query.select or "", *query.sql_where, *self.form.partition_by]
+        texts += [sql for _, sql in self.form.made]
         columns = columns_for(texts, everything=query.select is None, headers=form != "csv")
         if self.frame.connector == "jvm":
             frame = load(spark, "kafka", source.jvm_options(), streaming=streaming)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.counting import Counted
 from kcli.pipeline.jobs.files.delta import Table
+from kcli.pipeline.jobs.frames import with_column
 from kcli.pipeline.jobs.trigger import Trigger
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.values import Frozen
@@ -29,11 +30,13 @@ TEXT = ("json", "csv")
 
 
 class FileForm(Frozen):
-    """How files are written. `files` 0 leaves their number to Spark. `jars`: Delta tables by Delta's own jars."""
+    """How files are written. `made` has (name, SQL) of columns of `partition_by` that are made of a time. `files` 0
+    leaves their number to Spark. `jars`: Delta tables by Delta's own jars."""
 
     form: str = "parquet"
     compression: str = ""
     partition_by: tuple[str, ...] = ()
+    made: tuple[tuple[str, str], ...] = ()
     files: int = 0
     jars: bool = False
 
@@ -62,6 +65,9 @@ class Export:
     """A frame to write. `rows` is known after a batch ended well."""
 
     def __init__(self, frame: DataFrame, form: FileForm) -> None:
+        for name, sql in form.made:
+            if name not in frame.columns:
+                frame = with_column(frame, name, sql)
         missing = [name for name in form.partition_by if name not in frame.columns]
         if missing:
             there = ", ".join(frame.columns)

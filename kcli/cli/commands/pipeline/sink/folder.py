@@ -41,8 +41,3 @@ def folder_of(frame: Frame, options: FolderOptions, form: FileForm, out: str) ->
 def conf_of(form: FileForm) -> tuple[tuple[str, str], ...]:
     """Settings of Spark for files of this form."""
     return DELTA if form.form == "delta" and form.jars else ()
-
-
-def column_names(given: str | None) -> tuple[str, ...]:
-    """The names of --partition-by."""
-    return tuple(name.strip() for name in (given or "").split(",") if name.strip())

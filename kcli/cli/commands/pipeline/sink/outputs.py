@@ -11,7 +11,7 @@ from kcli.cli.commands.pipeline.session.delta import delta_jars
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Outcome
 from kcli.cli.commands.pipeline.session.stream import name_of, stop_file_of, trigger_of
-from kcli.cli.commands.pipeline.sink.folder import FolderOptions, column_names, conf_of, folder_of
+from kcli.cli.commands.pipeline.sink.folder import FolderOptions, conf_of, folder_of
 from kcli.cli.commands.pipeline.sink.results import Results
 from kcli.cli.commands.pipeline.sink.target import Target
 from kcli.cli.output.messages import complain
@@ -19,6 +19,7 @@ from kcli.cli.parsing.option import choice, integer, span, text
 from kcli.cli.parsing.record_groups import TargetOptions
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.files.export import FileForm
+from kcli.pipeline.jobs.files.partitioning import partitioning_of
 from kcli.pipeline.jobs.sql.query import Script
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.pipeline.progress_sum import Progress
@@ -41,7 +42,11 @@ class RowsOptions(FolderOptions, TargetOptions):
         help="Write the last statement's rows as files; --out says where.",
     )
     out = text("--out", metavar="DIR", help="The folder of --file-format.")
-    partition_by = text("--partition-by", metavar="COLUMN,…", help="A folder of files for each value.")
+    partition_by = text(
+        "--partition-by",
+        metavar="COLUMN,…",
+        help="A folder of files for each value; day(COLUMN) is made of a time (year, month, hour too).",
+    )
     compression = text(
         *("-z", "--compression"),
         metavar="CODEC",
@@ -199,10 +204,12 @@ class IntoFiles(Output):
 
     def __init__(self, frame: Frame, options: RowsOptions, form: str, out: str) -> None:
         super().__init__(frame, options)
+        folders = partitioning_of(options.partition_by)
         self.form = FileForm(
             form=form,
             compression=options.compression or "",
-            partition_by=column_names(options.partition_by),
+            partition_by=folders.names,
+            made=folders.made,
             jars=delta_jars(frame),
         )
         self.kind = form
