@@ -66,21 +66,6 @@ def test_sql_writes_delta_tables_too(
     assert deltalake.DeltaTable(tmp_path / "lake").version() == 1
 
 
-def test_a_file_of_a_pipeline_writes_a_delta_table_batch_by_batch(
-    kcli: Callable[..., int], topics: Topics, topic: str, tmp_path: Path
-) -> None:
-    (tmp_path / "p.yaml").write_text(
-        f"name: lake\nmode: once\nsource:\n  topic: {topic}\n  from: beginning\n"
-        "sink:\n  files: days\n  format: delta\n  partition-by: partition\n"
-    )
-    assert kcli("run", "p.yaml") == 0
-    topics.fill(topic, ROWS[:4])
-    assert kcli("run", "p.yaml") == 0
-    table = deltalake.DeltaTable(tmp_path / "days")
-    assert (table.version(), table.metadata().partition_columns) == (1, ["partition"])
-    assert len(rows_of(tmp_path / "days", "partition", "offset")) == 24
-
-
 def test_versions_folders_by_column_and_what_does_not_fit(kcli, topics, topic, tmp_path, capfd):
     line = [
         "export",

@@ -47,6 +47,10 @@ WRONG = [
         "--file-format delta: s3a://lake/t is no folder of this machine; Delta's jars write there",
     ),
     ("sql 'SELECT 1' --file-format delta --out s3a://lake/t", "s3a://lake/t is no folder of this machine"),
+    (
+        "sql 'SELECT 1' --file-format delta --out lake --once",
+        "--once into a Delta table is what `kcli pipeline export` does; SQL writes one with --batch",
+    ),
     ("import Makefile t --file-format text --create --keep-partitions", "create the topic with them first"),
     ("import", "missing arguments: kcli pipeline import PATH TOPIC"),
     ("import nowhere.csv t", "nowhere.csv: file or folder not found"),

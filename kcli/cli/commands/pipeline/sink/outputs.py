@@ -213,6 +213,10 @@ class IntoFiles(Output):
             jars=delta_jars(frame),
         )
         self.kind = form
+        if self.form.plain_delta and frame.streaming:
+            raise UsageError(
+                f"--{frame.mode} into a Delta table is what `kcli pipeline export` does; SQL writes one with --batch"
+            )
         self.folder = folder_of(frame, options, self.form, out)
         self.conf = conf_of(self.form)
         if options.output_mode not in (None, "append"):
