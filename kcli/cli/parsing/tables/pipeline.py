@@ -79,7 +79,7 @@ _72 = Option(name='limit', flags=('-n', '--limit'), kind='int', metavar='N', hel
 _73 = Option(name='into', flags=('--into',), metavar='TOPIC', help="Send the last statement's rows to TOPIC.")
 _74 = Option(name='file_format', flags=('--file-format',), help="Write the last statement's rows as files; --out says where.", choices=('parquet', 'json', 'csv', 'orc', 'delta'))
 _75 = Option(name='out', flags=('--out',), metavar='DIR', help='The folder of --file-format.')
-_76 = Option(name='partition_by', flags=('--partition-by',), metavar='COLUMN,…', help='A folder of files for each value; day(COLUMN), year, month and hour are made of a time.')
+_76 = Option(name='partition_by', flags=('--partition-by',), metavar='COLUMN,…', help='A folder of files for each value; day(COLUMN) is made of a time (year, month, hour too).')
 _77 = Option(name='compression', flags=('-z', '--compression'), metavar='CODEC', help='Of files: zstd, snappy, …; of --into: gzip, snappy, lz4 or zstd.')
 _78 = Option(name='output_mode', flags=('--output-mode',), help="Which rows a stream's batch gives; default: append, or what the query allows.", choices=('append', 'update', 'complete'))
 _79 = Option(name='watermark', flags=('--watermark',), metavar='DURATION', help='How late records may come, such as 10m: windows end by it.')
