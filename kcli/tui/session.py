@@ -53,6 +53,7 @@ class Session(ABC):
     interval: float = 5.0
     window: float = 60.0
     live: bool = True
+    guarded_by_profile: bool = True
     has_registry: bool = False
 
     def __init__(self) -> None:
@@ -111,7 +112,8 @@ class Session(ABC):
         if not self.live:
             return f"This is a recording: {what} needs a cluster."
         if self.guard == "read_only":
-            return f"Profile {self.name} is read-only: {what} would change the cluster."
+            whose = f"Profile {self.name}" if self.guarded_by_profile else "This session"
+            return f"{whose} is read-only: {what} would change the cluster."
         return ""
 
     @abstractmethod
@@ -148,7 +150,7 @@ class LiveSession(Session):
         self.bootstrap = ",".join(f"{host}:{port}" for host, port in settings.bootstrap)
         self.name = name or settings.profile or self.bootstrap
         self.aim = aim or f"-b {quoted(self.bootstrap)}"
-        self.guard = settings.guard
+        self.guard, self.guarded_by_profile = settings.guard, bool(settings.profile)
         self.interval = interval
         self.window = window
         self._thread = ClientThread()

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ConnectionOptions
-from kcli.cli.parsing.option import flag, span, text
+from kcli.cli.parsing.option import flag, integer, span, text
 from kcli.cli.runtime.connection import Connection, connection_of
 from kcli.config.profiles.files import profile_names
-from kcli.errors import UsageError
+from kcli.errors import KcliError, UsageError
 from kcli.grammar.durations import seconds
 from kcli.secret import HIDDEN, secretive, without_login
 from kcli.text.suggest import did_you_mean
@@ -21,6 +21,7 @@ from kcli.text.suggest import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kcli.settings import ClientSettings
     from kcli.tui.session import Session
 
 DRIVER = "TEXTUAL_DRIVER"
@@ -37,6 +38,10 @@ class TuiOptions(ConnectionOptions):
     schema_registry = text(
         "--schema-registry", metavar="URL", help="The registry. Else schema.registry.url of the profile."
     )
+    web = flag("--web", help="Show it in a browser on this machine: read-only, one session.")
+    port = integer("--port", least=0, help="With --web: the port (default: a free one).")
+    writable = flag("--writable", help="With --web: allow changes.")
+    sessions = integer("--sessions", least=1, help="With --web: open at the same time (default 1).")
     keys = flag("--keys", help="Print the id of every key; keys.toml changes them.")
     debug = flag("--debug", help="Show a line with memory, frames and queues.")
 
@@ -48,6 +53,7 @@ class TuiOptions(ConnectionOptions):
 kcli tui
 kcli tui group payments                  # open with one group
 kcli tui schemas --schema-registry http://localhost:8081
+kcli tui --web                           # in a browser: prints the address
 kcli tui --replay incident.ndjson        # , and . step, space plays, + and - change the speed
 kcli dash --profile prod --interval 2s""",
 )
@@ -61,6 +67,8 @@ def run(options: TuiOptions) -> int:
     window = seconds(options.window, "--window", 60.0, 1)
     if options.keys:
         return _print_keys()
+    if options.web and not os.environ.get(DRIVER):
+        return _serve(options)
     start = _replay(Path(options.replay), window) if options.replay else _live(options, interval, window)
     if not os.environ.get(DRIVER) and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the dashboard needs a terminal; for scripts: kcli lag --watch --format ndjson")
@@ -79,14 +87,40 @@ def run(options: TuiOptions) -> int:
         place=place,
         theme=_theme(options.theme),
         keymap=load(),
-        profiles={name: _of_profile(name, interval, window) for name in profile_names()},
+        profiles={name: _of_profile(name, options, interval, window) for name in profile_names()},
         debug=options.debug,
     )
     code = board.run()
     return (board.return_code or 0) if code is None else code
 
 
-def _of_profile(name: str, interval: float, window: float) -> Callable[[], Session]:
+def _serve(options: TuiOptions) -> int:
+    """Run the dashboard for a browser. Raises UsageError without textual-serve, KcliError for a port in use."""
+    try:
+        from kcli.tui.web.server import serve
+    except ModuleNotFoundError as missing:
+        raise UsageError(f"--web needs {missing.name}: pip install 'kcli-kafka[web]'") from missing
+    if not options.replay:
+        Connection(options).client()  # report a wrong configuration here, not in the browser
+    try:
+        return serve(sys.argv[1:], options.port or 0, options.sessions or 1, print_line)
+    except OSError as problem:
+        raise KcliError(f"--port {options.port}: {problem.strerror}") from None
+
+
+def print_line(text: str) -> None:
+    """A line of the web server, at once."""
+    print(text, flush=True)
+
+
+def _guarded(settings: ClientSettings, options: TuiOptions) -> ClientSettings:
+    """The settings of a cluster; a browser session is read-only without --writable."""
+    if options.web and not options.writable:
+        return settings.replace(guard="read_only", auto_create_topics=False)
+    return settings
+
+
+def _of_profile(name: str, options: TuiOptions, interval: float, window: float) -> Callable[[], Session]:
     """What opens the cluster of a profile; its secrets are looked up then."""
 
     def start() -> Session:
@@ -94,7 +128,7 @@ def _of_profile(name: str, interval: float, window: float) -> Callable[[], Sessi
 
         connection = connection_of(name)
         return LiveSession(
-            connection.client(),
+            _guarded(connection.client(), options),
             name=name,
             aim=f"--profile {shlex.quote(name)}",
             interval=interval,
@@ -119,7 +153,7 @@ def _replay(path: Path, window: float) -> Callable[[], Session]:
 def _live(options: TuiOptions, interval: float, window: float) -> Callable[[], Session]:
     """What opens the cluster of a command line, whose configuration is read at once. Raises UsageError."""
     connection = Connection(options)
-    settings, registry = connection.client(), connection.registry(options.schema_registry)
+    settings, registry = _guarded(connection.client(), options), connection.registry(options.schema_registry)
     name = connection.profile.name if connection.profile is not None else ""
 
     def start() -> Session:

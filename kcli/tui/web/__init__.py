@@ -1,0 +1,1 @@
+"""`kcli tui --web`: the dashboard in a browser on this machine (textual-serve)."""
