@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import io
 import json
+import os
 import random
 import subprocess
 import sys
@@ -25,12 +26,15 @@ from confluent_kafka import Producer
 from benchmarks.cases import KCLI, PEERS, PYTHON
 from benchmarks.process import Run, measure, median
 from kcli.proto import core
+from kcli.registry.disk import Disk
+from kcli.schemas import AVRO as AVRO_KIND
 from kcli.schemas import PROTOBUF, Schema
 from kcli.serde.avro.parse import parse
 from kcli.serde.avro.program import avro_reader
 from kcli.serde.schemas.writers import writer_of
 
 COUNT, SHARE, POOL = 1_000_000, 10, 5000
+ELSEWHERE = "http://registry.example.test:8081"
 FIELDS = (
     ("id", "long", "int64"), ("customer", "string", "string"), ("quantity", "int", "int32"),
     ("price", "double", "double"), ("paid", "boolean", "bool"), ("state", "string", "string"), ("at", "long", "int64"),
@@ -128,14 +132,32 @@ def programs(bootstrap: str, registry: str) -> list[tuple[str, str, list[str], i
     ]
 
 
-def starts(bootstrap: str, registry: str) -> dict[str, list[str]]:
-    """Ten records, with the schema in the disk cache after the first run."""
+def starts(bootstrap: str) -> dict[str, list[str]]:
+    """Ten records, with the schema in the disk cache: the registry that is named is never asked."""
     ends = ["-b", bootstrap, "-o", "beginning", "-e", "-q"]
+    decoded = [*ends, "--schema-registry", ELSEWHERE]
     return {
         "consume, 10 records as they are": [KCLI, "consume", "avro-ten", *ends],
-        "consume, 10 records of Avro": [KCLI, "consume", "avro-ten", *ends, "--schema-registry", registry],
-        "consume, 10 records of Protobuf": [KCLI, "consume", "protobuf-ten", *ends, "--schema-registry", registry],
+        "consume, 10 records of Avro": [KCLI, "consume", "avro-ten", *decoded],
+        "consume, 10 records of Protobuf": [KCLI, "consume", "protobuf-ten", *decoded],
     }
+
+
+@contextlib.contextmanager
+def disk_cache(ids: dict[int, Schema]) -> Iterator[None]:
+    """A cache folder that has these schemas. Those of a registry on this machine are not kept."""
+    before = os.environ.get("XDG_CACHE_HOME")
+    with tempfile.TemporaryDirectory(prefix="kcli-bench-") as folder:
+        os.environ["XDG_CACHE_HOME"] = folder
+        for id, schema in ids.items():
+            Disk(ELSEWHERE).write(f"id {id} of the default context", [("", schema.replace(id=id))])
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ["XDG_CACHE_HOME"]
+            else:
+                os.environ["XDG_CACHE_HOME"] = before
 
 
 def arrow(payloads: list[bytes]) -> float:
@@ -161,9 +183,11 @@ def section(count: int = COUNT, rounds: int = 3) -> str:
     kinds = (("avro", AVRO, ".avsc", avro(rows)), ("protobuf", PROTO, ".proto", protobuf(rows)))
     found: dict[tuple[str, str], list[tuple[Run, int]]] = {}
     begun: dict[str, list[Run]] = {}
+    ids: dict[int, Schema] = {}
     with sandbox() as (bootstrap, registry):
         for topic, schema, suffix, payloads in kinds:
             id = register(registry, topic, schema, suffix)
+            ids[id] = Schema(text=schema, kind=PROTOBUF if topic == "protobuf" else AVRO_KIND)
             front = b"\0" + id.to_bytes(4, "big")
             framed = [front + payload for payload in payloads]
             for name, size in ((topic, count), (f"{topic}-part", count // SHARE), (f"{topic}-ten", 10)):
@@ -173,10 +197,11 @@ def section(count: int = COUNT, rounds: int = 3) -> str:
                 run = measure(words)
                 if turn:
                     found.setdefault((row, program), []).append((run, count // share))
-            for name, words in starts(bootstrap, registry).items():
-                several = [measure(words) for _ in range(3)]
-                if turn:
-                    begun.setdefault(name, []).extend(several)
+            with disk_cache(ids):
+                for name, words in starts(bootstrap).items():
+                    several = [measure(words) for _ in range(3)]
+                    if turn:
+                        begun.setdefault(name, []).extend(several)
     return _page(found, begun, arrow(kinds[0][3]), len(kinds[0][3][0]) + 5)
 
 
@@ -188,11 +213,11 @@ def _page(
     for (row, program), runs in found.items():
         out.append(f"| {row} | {program} | {median([run.cpu / count * 1e6 for run, count in runs]):.2f} |")
     out.append(f"| Avro as an Arrow column of JSON, no process around it | kcli | {column:.2f} |")
-    out += ["", "kcli has no typed Arrow columns of Avro.", "", "| start-up | CPU ms | more than as they are |",
-            "|---|---:|---:|"]  # fmt: skip
-    plain = median([run.cpu for run in next(iter(begun.values()))])
+    out += ["", "kcli has no typed Arrow columns of Avro. Start-up: the least of all runs, schemas in the disk cache.",
+            "", "| start-up | CPU ms | more than as they are |", "|---|---:|---:|"]  # fmt: skip
+    plain = min(run.cpu for run in next(iter(begun.values())))
     for name, runs in begun.items():
-        cpu = median([run.cpu for run in runs])
+        cpu = min(run.cpu for run in runs)
         out.append(f"| {name} | {cpu * 1000:.0f} | {(cpu - plain) * 1000:.0f} |")
     return "\n".join(out) + "\n"
 
