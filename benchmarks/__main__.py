@@ -89,7 +89,7 @@ def _row(
             share = SLOW.get(program, 1)
             if job.writes:
                 topic = f"{stem}-{share}-{turn}-{program.replace(' ', '').replace(',', '-')}"
-                broker.create(bootstrap, topic)
+                broker.create(bootstrap, topic, job.data.partitions)
                 source = str(files[f"{job.data.name}.{share}"])
             else:
                 topic, source = f"{stem}-{share}", os.devnull

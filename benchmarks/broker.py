@@ -42,8 +42,8 @@ def sandbox() -> Iterator[str]:
         yield own.bootstrap
 
 
-def create(bootstrap: str, topic: str) -> None:
-    _run("topics", "create", topic, "-p", "1", "-b", bootstrap, "--wait")
+def create(bootstrap: str, topic: str, partitions: int = 1) -> None:
+    _run("topics", "create", topic, "-p", str(partitions), "-b", bootstrap, "--wait")
 
 
 def delete(bootstrap: str, topic: str) -> None:

@@ -26,7 +26,7 @@ Programs = dict[str, tuple[list[str], dict[str, str]]]
 @dataclass(frozen=True)
 class Data:
     """A file of lines. A `long` one is for kcli and kcat alone, so that a run ends today; `single` ones are written
-    one record a batch, without waiting for more."""
+    one record a batch, without waiting for more. Written to a topic with as many `partitions`."""
 
     name: str
     label: str
@@ -34,6 +34,7 @@ class Data:
     keyed: bool = False
     long: bool = False
     single: bool = False
+    partitions: int = 1
 
 
 @dataclass(frozen=True)
@@ -74,10 +75,16 @@ def jobs(scale: float) -> list[Job]:
     json = Data("json", "JSON 138 B", million)
     text10 = Data("text10", "100 B", 10 * million, long=True)
     large5 = Data("large5", "1 KiB", million, long=True)
+    spread = [
+        Data(f"keyed-{n}", f"8 B key + 100 B, {n:,} partitions", million, keyed=True, long=True, partitions=n)
+        for n in (10, 100, 1000)
+    ]
+    sticky = Data("text-1000", "100 B, 1,000 partitions", million, long=True, partitions=1000)
     few = Data("text-few", "100 B, one record a batch", million // 50, long=True, single=True)
     single = Data("text-single", "100 B, one record a batch", million // 10, long=True, single=True)
     return [
         *[Job("produce", data) for data in (text, mixed, large, keyed, json)],
+        *[Job("produce", data) for data in (*spread, sticky)],
         Job("produce", json, "lz4"),
         Job("produce", json, "zstd"),
         *[Job("consume", data) for data in (text, mixed, large, keyed, json)],
