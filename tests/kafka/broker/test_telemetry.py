@@ -15,6 +15,7 @@ import kcli
 from tests.kafka.artifacts import libs
 from tests.kafka.cluster import Kafka
 from tests.kafka.conftest import require
+from tests.kafka.strangers import until
 from tests.kafka.tools import can_compile
 from tests.programs import kcli as run
 
@@ -104,13 +105,14 @@ def test_the_property_turns_it_on_for_a_command(receiving: Receiving, topic_name
 
 
 def test_without_a_receiver_kafka_offers_nothing_and_nothing_is_asked(
-    kafka: Kafka, topic_name: Callable[[], str]
+    kafka: Kafka, topic_name: Callable[[], str], caplog: pytest.LogCaptureFixture
 ) -> None:
     topic = topic_name()
     assert run("topics", "create", topic, "-b", kafka.bootstrap).code == 0
+    caplog.set_level("INFO", "kcli.telemetry")
     with kcli.SyncClient(settings(kafka, topic)) as client, client.producer() as producer:
         producer.send_and_wait(topic, b"v")
-        time.sleep(1.0)
+        until(lambda: "no telemetry" in caplog.text)
         metrics = client.metrics
     assert not {"GetTelemetrySubscriptions", "PushTelemetry"} & metrics.requests.keys()
     assert metrics.lost_connections == 0
