@@ -29,7 +29,7 @@ TYPES = {
 }
 FORMATS = ("binary", "string", "json", "msgpack")
 LATER = ("avro", "protobuf")
-"""Formats whose schemas are in a registry, which kcli does not ask yet."""
+"""Formats whose schemas are in a registry, which a read by Spark does not ask."""
 KNOWN = """
 assign subscribe subscribePattern startingTimestamp startingOffsetsByTimestamp startingOffsets
 startingOffsetsByTimestampStrategy endingTimestamp endingOffsetsByTimestamp endingOffsets failOnDataLoss
@@ -258,7 +258,7 @@ def _format(given: Mapping[str, str], field: str) -> str:
     form = given.get(f"{field}format", "binary").lower()
     if form in LATER:
         raise UsageError(
-            f"option {field}Format {form}: kcli has no schema registry yet; read {field}s as binary, and Spark's "
+            f"option {field}Format {form}: Spark reads ask no schema registry; read {field}s as binary, and Spark's "
             f"from_{form} makes columns of them (org.apache.spark:spark-{form}_2.13 in spark.jars.packages)"
         )
     if form not in FORMATS:
