@@ -31,10 +31,12 @@ class FakeProducer:
         self.calls: list[dict[str, Any]] = []
         self.room = room
         self.fails = fails
+        self.full = asyncio.Event()
 
     async def take(self, rows: list[Any]) -> None:
         for row in rows:
             if self.counts.accepted >= self.room:
+                self.full.set()
                 await asyncio.Event().wait()
             failed = self.fails(row)
             self.counts.accepted += 1
@@ -205,8 +207,14 @@ async def test_D45_after_ctrl_c_the_counts_add_up_to_the_lines_read(
 ) -> None:
     producer = FakeProducer(room=room)
     stop = Stop()
-    asyncio.get_running_loop().call_later(0.02, stop.interrupt)
+
+    async def interrupt() -> None:
+        await producer.full.wait()
+        stop.interrupt()
+
+    interrupting = asyncio.create_task(interrupt())
     assert await send(f"t {written(tmp_path, 10 * LINE)}", producer, stop=stop) == 130
+    await interrupting
     assert capsys.readouterr().err == (
         f"kcli: interrupted: 10 records read: {room} acknowledged, 0 failed, 0 unknown, {10 - room} not sent\n"
     )
