@@ -91,7 +91,10 @@ async def test_the_line_and_the_palette_offer_the_pages_and_schemas_only_with_a_
         await visit(pilot, "schemas")
         await shows(pilot, "No schema registry is configured")
     with_registry = board(sandbox, registry=registry(sandbox))
-    assert "schemas" in with_registry.state.places
+    async with with_registry.run_test(size=(120, 40)) as pilot:
+        assert "schemas" in with_registry.state.places
+        await pilot.press("colon", *"schemas", "enter")
+        await shows(pilot, "Schemas (1)")
 
 
 async def test_acls_and_the_principals_that_may_use_a_resource(sandbox: SandboxThread) -> None:
