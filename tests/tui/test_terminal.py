@@ -114,7 +114,7 @@ def test_start_drill_down_resize_and_quit(pane: Pane, seeded: SandboxThread) -> 
     pane.shows("COMMITTED")
     pane.resize(80, 24)
     deadline = time.monotonic() + LIMIT
-    while len(pane.text.rstrip("\n").split("\n")) != 24 or "q Quit" not in pane.text:
+    while len(pane.text.rstrip("\n").split("\n")) != 24 or "space Pause" not in pane.text:
         assert time.monotonic() < deadline, pane.text
         time.sleep(0.05)
     pane.press("Enter")

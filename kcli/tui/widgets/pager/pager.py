@@ -18,15 +18,16 @@ from textual.strip import Strip
 
 class Pager(ScrollView, can_focus=True):
     """Lines of text, each fit for a terminal; long ones are wrapped at the width. With `json` they have the colours of
-    JSON. `make` is called for the lines when the text is first drawn."""
+    JSON. `make` is called for the lines when the text is first drawn. Its keys are those of
+    tables, also in keys.toml."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "scroll_up", "Up", show=False, id="pager.up"),
-        Binding("down,j", "scroll_down", "Down", show=False, id="pager.down"),
-        Binding("pageup,ctrl+u", "page_up", "Page up", show=False, id="pager.page_up"),
-        Binding("pagedown,ctrl+d", "page_down", "Page down", show=False, id="pager.page_down"),
-        Binding("home,g", "scroll_home", "First line", show=False, id="pager.first"),
-        Binding("end,G", "scroll_end", "Last line", show=False, id="pager.last"),
+        Binding("up,k", "scroll_up", "Up", show=False, id="rows.up"),
+        Binding("down,j", "scroll_down", "Down", show=False, id="rows.down"),
+        Binding("pageup,ctrl+u", "page_up", "Page up", show=False, id="rows.page_up"),
+        Binding("pagedown,ctrl+d", "page_down", "Page down", show=False, id="rows.page_down"),
+        Binding("home,g", "scroll_home", "First line", show=False, id="rows.first"),
+        Binding("end,G", "scroll_end", "Last line", show=False, id="rows.last"),
     ]
 
     def __init__(self, make: Callable[[], Sequence[str]], *, json: bool = False, id: str | None = None) -> None:
