@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from contextlib import suppress
 from typing import Any
 
@@ -71,6 +72,13 @@ def test_fields_in_any_order_and_again_are_merged_as_by_google(name: str, data: 
     message = type_of(name, FILES[name]).FromString(payload)
     ours, theirs = read(name, payload), their_json(message, FILES[name])
     assert same(ours, theirs), (ours, theirs)
+
+
+@pytest.mark.parametrize("bits", [1, 2, 3, 0x7FFFFF, 0x800000])
+def test_the_smallest_floats_are_read_back(bits: int) -> None:
+    stored = bits.to_bytes(4, "little")
+    shown = read("shop.Order", b"\xca\x02\x05\x0d" + stored)["single"]
+    assert struct.pack("<f", shown) == stored
 
 
 def fields(payload: bytes) -> list[bytes]:
