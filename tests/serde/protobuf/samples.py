@@ -156,7 +156,11 @@ def their_json(message: Message, *files: str, camel: bool = False) -> Any:
 
 
 RANDOM = settings(
-    max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate]
+    derandomize=True,
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.explicit, Phase.generate],
 )
 """Shrinking a message takes minutes."""
 KIND = FieldDescriptor
