@@ -156,7 +156,6 @@ def their_json(message: Message, *files: str, camel: bool = False) -> Any:
 
 
 RANDOM = settings(
-    derandomize=True,
     max_examples=60,
     deadline=None,
     suppress_health_check=list(HealthCheck),

@@ -105,9 +105,10 @@ def test_what_is_cut_or_changed_is_read_as_by_google_or_refused(name: str, data:
     payload = payload[: data.draw(st.integers(0, len(payload)))]
     try:
         ours = read(name, bytes(payload))
-    except Unreadable:
-        with pytest.raises(DecodeError):
-            type_of(name, FILES[name]).FromString(bytes(payload))
+    except Unreadable as refused:
+        if name != "old.shop.Item" or str(refused) != "a string is not UTF-8":  # Google checks none of proto2
+            with pytest.raises(DecodeError):
+                type_of(name, FILES[name]).FromString(bytes(payload))
         return
     message = type_of(name, FILES[name]).FromString(bytes(payload))
     with suppress(json_format.SerializeToJsonError, TypeError, DecodeError):  # an Any of nonsense, a time after 9999
