@@ -19,6 +19,7 @@ class FormatDecoder:
     def __init__(self, kind: str, name: str) -> None:
         self.kind = kind
         self.undecoded = Undecoded()
+        self.unknown = 0
         self._read = _read_of(kind, name)
 
     async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:

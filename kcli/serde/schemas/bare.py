@@ -7,7 +7,7 @@ from array import array
 from kcli.proto import core
 from kcli.serde.schemas.decoder import FRAME, Undecoded, column_of
 from kcli.serde.schemas.payloads import AS_IT_IS
-from kcli.serde.schemas.readers import indexed, read_rows
+from kcli.serde.schemas.readers import indexed, read_rows, unknown_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class BareDecoder:
     ) -> None:
         self.kind = kind
         self.undecoded = Undecoded()
+        self.unknown = 0
         self._schema_of = schema_of
         self._reader_of = reader_of
         self._message = message
@@ -50,8 +51,7 @@ class BareDecoder:
             bare = reader if of_messages is None else of_messages.message(self._message)
             readers = self._readers[topic] = reader, bare
         spans, faults = self._read(columns, *readers)
-        for row, reason in faults:
-            self.undecoded.add(reason, (topic, partition, columns.offsets[row]))
+        self.undecoded.add_rows(faults, columns, topic, partition)
         return spans
 
     def _read(self, columns: Columns, behind: Reader, bare: Reader) -> Read:
@@ -67,11 +67,14 @@ class BareDecoder:
             _, _, skips = core.frame_names(columns, starts, lengths, b"")
             framed = len(skips) - skips.count(0) == rows
         read: Read | None = None
+        unknown = 0
         for skip, reader in ((skips, behind), (none, bare)) if framed else ((none, bare),):
+            before = unknown_fields(reader)
             found = read_rows(columns.data, starts, lengths, skip, which, [reader])
             if read is None or len(found[1]) < len(read[1]):
-                read = found
+                read, unknown = found, unknown_fields(reader) - before
             if not read[1]:
                 break
         assert read is not None
+        self.unknown += unknown
         return read

@@ -6,6 +6,7 @@ import zlib
 
 from kcli.proto.faults import Fault
 from kcli.serde.schemas.payloads import PayloadReader, Unreadable
+from kcli.serde.schemas.readers import unknown_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +20,10 @@ RATIO = 1000
 class CompressedReader(PayloadReader):
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
+
+    @property
+    def unknown(self) -> int:
+        return unknown_fields(self._reader)
 
     def json(self, data: bytes) -> bytes:
         most = min(LARGEST, RATIO * len(data))

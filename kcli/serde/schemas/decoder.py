@@ -16,7 +16,7 @@ from kcli.serde.schemas import frames
 from kcli.serde.schemas.decoded_batch import replaced
 from kcli.serde.schemas.frames import frame_names
 from kcli.serde.schemas.payloads import AS_IT_IS, Unreadable
-from kcli.serde.schemas.readers import read_rows
+from kcli.serde.schemas.readers import read_rows, unknown_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 
         kind: str
         undecoded: Undecoded
+
+        @property
+        def unknown(self) -> int:
+            """How many fields were read that their schema does not have."""
 
         async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None: ...
 
@@ -65,6 +69,24 @@ class Undecoded:
         if self.first is None:
             self.first = place
 
+    def add_rows(self, faults: Sequence[tuple[int, str]], columns: Columns, topic: str, partition: int) -> None:
+        """Rows that could not be read, each with its reason."""
+        self.reasons.update(reason for _, reason in faults)
+        if faults and self.first is None:
+            self.first = topic, partition, columns.offsets[faults[0][0]]
+
+    def add_names(
+        self, reasons: dict[int, str], numbers: array[int], columns: Columns, topic: str, partition: int
+    ) -> None:
+        """Rows by the numbers of the names in them: those whose name has a reason."""
+        counts = Counter(numbers)  # one pass: a batch may have as many names as rows
+        for number, reason in reasons.items():
+            if counts[number]:
+                self.reasons[reason] += counts[number]
+        if self.first is None:
+            row = next((row for row, number in enumerate(numbers) if number in reasons), None)
+            self.first = None if row is None else (topic, partition, columns.offsets[row])
+
     @property
     def total(self) -> int:
         return self.reasons.total()
@@ -90,17 +112,22 @@ class FieldDecoder:
         names, numbers, skips = frame_names(columns, starts, lengths, self.kind, self._header)
         readers = [self._known[name] if name in self._known else await self._look_up(name) for name in names]
         which = array("i", map([*readers, AS_IT_IS].__getitem__, numbers))
-        for number, name in enumerate(names):
-            reason = self._reasons.get(name, "" if name in self._known else TOO_MANY)
-            count = numbers.count(number) if reason else 0
-            if count:
-                self.undecoded.add(reason, (topic, partition, columns.offsets[numbers.index(number)]), count)
+        if AS_IT_IS in readers:
+            unread = {number: self.reason(names[number]) for number, reader in enumerate(readers) if reader == AS_IT_IS}
+            self.undecoded.add_names(unread, numbers, columns, topic, partition)
         if max(which, default=AS_IT_IS) == AS_IT_IS:
             return None
         spans, faults = read_rows(columns.data, starts, lengths, skips, which, self._readers)
-        for row, reason in faults:
-            self.undecoded.add(reason, (topic, partition, columns.offsets[row]))
+        self.undecoded.add_rows(faults, columns, topic, partition)
         return spans
+
+    @property
+    def unknown(self) -> int:
+        return sum(map(unknown_fields, self._readers))
+
+    def reason(self, name: bytes) -> str:
+        """Why a name has no reader."""
+        return self._reasons.get(name, TOO_MANY)
 
     async def _look_up(self, name: bytes) -> int:
         """The number of the reader for a name, or what is done without one. What the registry may answer otherwise

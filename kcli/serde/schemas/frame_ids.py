@@ -11,7 +11,7 @@ from struct import Struct
 
 from kcli.errors import KcliError
 from kcli.proto.batch import Batch
-from kcli.serde.schemas.decoder import FRAME, TOO_MANY, FieldDecoder, column_of
+from kcli.serde.schemas.decoder import FRAME, FieldDecoder, column_of
 from kcli.serde.schemas.frames import ID as ID_FORM
 from kcli.serde.schemas.frames import frame_names
 from kcli.serde.schemas.payloads import AS_IT_IS
@@ -45,20 +45,18 @@ class FieldFrames(FieldDecoder):
         KcliError where a schema cannot be looked up, and for a header that names one."""
         starts, lengths = column_of(columns, self.kind)
         names, numbers, skips = frame_names(columns, starts, lengths, self.kind, self._header)
-        ids = [await self._id(name, columns, numbers, number, skips) for number, name in enumerate(names)]
-        for number, name in enumerate(names):
-            count = numbers.count(number) if ids[number] == UNCHANGED else 0
-            if count:
-                place = topic, partition, columns.offsets[numbers.index(number)]
-                self.undecoded.add(self._reasons.get(name, TOO_MANY), place, count)
+        rows = {number: row for row, number in reversed([*enumerate(numbers)])}  # the first with each name
+        ids = [await self._id(name, columns, rows.get(number, -1), skips) for number, name in enumerate(names)]
+        unread = {number: self.reason(name) for number, name in enumerate(names) if ids[number] == UNCHANGED}
+        self.undecoded.add_names(unread, numbers, columns, topic, partition)
         readers = [self._known.get(name, AS_IT_IS) for name in names]
         which = array("i", map([*readers, AS_IT_IS].__getitem__, numbers))
         if max(which, default=AS_IT_IS) == AS_IT_IS:
             return 0
         _, faults = read_rows(columns.data, starts, lengths, skips, which, self._readers)
-        for row, reason in faults:
+        for row, _ in faults:
             numbers[row] = UNCHANGED
-            self.undecoded.add(reason, (topic, partition, columns.offsets[row]))
+        self.undecoded.add_rows(faults, columns, topic, partition)
         return self._write(section, at, starts, numbers, ids)
 
     @staticmethod
@@ -71,11 +69,12 @@ class FieldFrames(FieldDecoder):
                 done += 1
         return done
 
-    async def _id(self, name: bytes, columns: Columns, numbers: array[int], number: int, skips: array[int]) -> int:
-        """The new id of a name, UNCHANGED for one that is no schema's, or that no row has. Raises KcliError."""
-        if number not in numbers:  # a header of the same record names another one
+    async def _id(self, name: bytes, columns: Columns, row: int, skips: array[int]) -> int:
+        """The new id of a name that `row` has, UNCHANGED for one that is no schema's, or that no row has. Raises
+        KcliError."""
+        if row < 0:  # a header of the same record names another one
             return UNCHANGED
-        row, plain = numbers.index(number), name[0] == ID_FORM and len(name) == FRAME
+        plain = name[0] == ID_FORM and len(name) == FRAME
         if name not in self._known:
             await self._look_up(name)
         if self._known.get(name, AS_IT_IS) == AS_IT_IS:

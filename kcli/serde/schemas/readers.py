@@ -62,6 +62,11 @@ def indexed(schema: Schema, reader: Reader) -> IndexedReader | None:
     return reader if isinstance(reader, IndexedReader) else None
 
 
+def unknown_fields(reader: Reader) -> int:
+    """How many fields a reader passed over because its schema does not have them; Protobuf only."""
+    return getattr(reader, "unknown", 0)
+
+
 def read_rows(
     data: Buffer,
     starts: array[int],

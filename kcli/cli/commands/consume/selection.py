@@ -182,7 +182,7 @@ class Selection:
             for sentence in self.payload.said():
                 complain(sentence)
         if self.decoding is not None and not self.connection.quiet:
-            for sentence in self.decoding.said():
+            for sentence in self.decoding.said(unknown=self.connection.verbose):
                 complain(sentence)
         if self.skipped:
             complain(f"skipped {self.skipped} corrupt batch{'' if self.skipped == 1 else 'es'}")

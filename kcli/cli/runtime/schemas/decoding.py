@@ -72,9 +72,19 @@ class Decoding:
         reasons = [reason for field in self._fields for reason in field.undecoded.reasons]
         return bool(self.strict and reasons) or (self._valid and any(r.startswith(FORBIDDEN) for r in reasons))
 
-    def said(self) -> list[str]:
-        """A sentence for the keys, and one for the values, that are shown as stored."""
-        return [_sentence(field) for field in self._fields if field.undecoded.total]
+    def said(self, *, unknown: bool) -> list[str]:
+        """A sentence for the keys, and one for the values, that are shown as stored; with `unknown` also for fields
+        that their schema does not have."""
+        sentences = [_sentence(field) for field in self._fields if field.undecoded.total]
+        if unknown:
+            sentences += [_unknown(field) for field in self._fields if field.unknown]
+        return sentences
+
+
+def _unknown(field: Field) -> str:
+    if field.unknown == 1:
+        return f"1 field of a {field.kind} is not in its schema and is not shown"
+    return f"{field.unknown:,} fields of {field.kind}s are not in their schema and are not shown"
 
 
 def _sentence(field: Field) -> str:

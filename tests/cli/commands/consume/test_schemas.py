@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -251,3 +252,48 @@ def test_a_copy_filters_by_a_format_and_keeps_the_bytes(kcli: Shell) -> None:
         kcli.ok("produce", source, "--whole", stdin=number.to_bytes(4, "big"))
     kcli.ok("copy", source, target, "--value-format", "int32", "--where", "value > 5")
     assert kcli.ok("consume", target, "-e") == (9).to_bytes(4, "big") + b"\n"
+
+
+UNDECODABLE = {
+    "an id that the registry does not have": lambda n: b"\0\0\0\0\5what is this",
+    "a schema that does not read it": lambda n: b"\0\0\0\0\7\x0e\4h",
+    "ids by chance": lambda n: bytes((0, 1, 32 + n // 2500, 32 + n // 50 % 50, 32 + n % 50)) + b"this",
+    "GUIDs by chance": lambda n: b"\1%016d" % n + b"what is this",
+    "keys as values": lambda n: b"\0\0\0\0\0\1" + bytes((32 + n // 100, 32 + n % 100)),
+}
+
+
+@pytest.mark.parametrize("form", UNDECODABLE)
+def test_ten_thousand_that_cannot_be_decoded_cost_about_what_raw_ones_do(kcli: Shell, folder: str, form: str) -> None:
+    name = kcli.topic(1)
+    kcli.ok("produce", name, stdin=b"\n".join(map(UNDECODABLE[form], range(10_000))))
+    lines = [["consume", name, "-e", "-q", "-K", " "], ["consume", name, "-e", "-K", " ", "--schema-registry", folder]]
+    costs, shown = [], []
+    for line in lines:
+        times = []
+        for _ in range(3):
+            begun = time.thread_time()  # the sandbox has a thread of its own
+            done = kcli(*line)
+            times.append(time.thread_time() - begun)
+        costs.append(min(times))
+        shown.append(done.stdout)
+    assert shown[1] == shown[0]
+    assert b"10,000 values could not be decoded and are shown as stored" in done.stderr
+    assert costs[1] - costs[0] < 10_000 * 4e-6, "seconds of CPU; a step for each name and row would be 2.5"
+
+
+def test_fields_that_a_schema_does_not_have_are_counted_with_v(kcli: Shell, folder: str, tmp_path: Path) -> None:
+    (tmp_path / "ids" / "9.proto").write_text('syntax = "proto3"; message P { int32 id = 1; P inner = 2; }')
+    name = kcli.topic(1)
+    for payload in (b"\0\x08\7\x1a\1x", b"\0\x12\2\x18\5\x20\1", b"\0\x08\7"):
+        kcli.ok("produce", name, "--whole", stdin=b"\0\0\0\0\x09" + payload)
+    three = b"3 fields of values are not in their schema and are not shown\n"
+    by = ("--schema-registry", folder)
+    for line in (("consume", name, "-e"), ("tail", name, "-e"), ("count", name, "--where", "value.id == 7")):
+        done = kcli(*line, *by, "-v")
+        assert (done.returncode, three in done.stderr) == (0, True), line
+        assert b"not in their schema" not in kcli(*line, *by).stderr
+    only = kcli("consume", name, "-e", *by, "-v", "-o", "0:1")
+    assert b"1 field of a value is not in its schema and is not shown\n" in only.stderr
+    bare = kcli("consume", name, "-e", "-v", "--value-schema", f"{folder}/ids/9.proto")
+    assert three in bare.stderr, "the same where the user names the schema: what was only tried is not counted"
