@@ -85,7 +85,7 @@ def _dispatch(words: list[str]) -> int:
     if words in (["--version"], ["-V"], ["version"]):
         return print_version()
     if words and words[0][:1] == "-" and words not in HELP:  # help needs no declaration of options
-        from kcli.cli.parsing.verbs import command_first
+        from kcli.cli.parsing.resolver import command_first
 
         words = command_first(words)
     if words[:1] == ["help"]:
@@ -110,7 +110,7 @@ def _print(text: str) -> None:
 
 def run_words(words: list[str]) -> int:
     """Run the command that a line names, or print its help; Typer does both where KCLI_PARSER=typer."""
-    from kcli.cli.parsing.verbs import find
+    from kcli.cli.parsing.resolver import find
 
     chosen = find(words)
     if chosen is None:

@@ -77,7 +77,7 @@ def test_no_line_of_the_hot_path_imports_a_folder_with_plain_imports(imported: d
 @pytest.mark.process
 def test_help_reads_no_declaration(imported: dict[str, set[str]]) -> None:
     """Two of the modules cost as much as all the rest of `kcli --help`."""
-    declarations = {f"kcli.cli.parsing.{name}" for name in ("groups", "option", "parser", "verbs", "command")}
+    declarations = {f"kcli.cli.parsing.{name}" for name in ("groups", "option", "parser", "resolver", "command")}
     assert declarations & imported["--help"] == set()
 
 

@@ -8,7 +8,7 @@ import shlex
 from pathlib import Path
 from typing import NamedTuple
 
-from kcli.cli.parsing import parser, verbs
+from kcli.cli.parsing import parser, resolver
 from tests.each import each
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -89,7 +89,7 @@ EXAMPLES = [
 
 @each("line", EXAMPLES, ids=lambda line: line.text)
 def test_a_line_of_kcli_is_a_command_line(line: Line) -> None:
-    chosen = verbs.find(words_of(line.text.removeprefix("$ "))[1:])
+    chosen = resolver.find(words_of(line.text.removeprefix("$ "))[1:])
     assert chosen is not None, line
     command, rest, _ = chosen
     assert command.own_words or parser.parse(command, rest) is not None, line

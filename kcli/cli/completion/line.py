@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli.cli.completion.place import Place
 from kcli.cli.parsing.command import Command, Line
 from kcli.cli.parsing.registry import SUBJECTS, declared, subject, verb
-from kcli.cli.parsing.verbs import before_command, behind_options, command_first, options_of
+from kcli.cli.parsing.resolver import before_command, behind_options, command_first, options_of
 from kcli.errors import UsageError
 
 TYPE_CHECKING = False
@@ -122,7 +122,7 @@ def _within(command: Command, before: list[str], text: str) -> Place:
 
 
 def _read(command: Command, by_flag: dict[str, Option], before: list[str]) -> tuple[Line, Option | None, bool]:
-    """What the words before say, as the quick parser reads them, with patience for mistakes; the option that still
+    """What the words before say, as the fast parser reads them, with patience for mistakes; the option that still
     wants its value; whether `--` ended the options."""
     line, pending, ended = command.line(), None, False
     for word in before:

@@ -1,6 +1,6 @@
 """The words of kaf, kafkactl, rpk, kcl and Kafka's own scripts, and kcli's word for the same.
 
-Imported only when a line has gone wrong; kcat's letters are in quick.py.
+Imported only for a line with a mistake; kcat's letters are in `commands/cat/parsing/`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The quick argv parser: every line of a command of our tables is understood here, or refused in one sentence.
+"""The fast argv parser: every line of a command of our tables is understood here, or refused in one sentence.
 
 Typer costs 80 ms to import, which is more than a whole `consume` may take. So Typer only prints help, and reads the
 few commands that are its own; it agrees with what is read here (tests/cli/parsing/test_parser.py holds both together).
@@ -153,7 +153,7 @@ def _unknown(flag: str, command: Command, by_flag: dict[str, Option]) -> UsageEr
     if flag in KCAT:
         here = f"`{KCAT[flag]}`" if command.run else f"`{KCAT[flag]}`, or `kcli cat {flag} …`"
         return UsageError(f"{flag} is kcat's; here it is {here}")
-    from kcli.cli.parsing import other_tools as elsewhere
+    from kcli.cli.parsing import other_tools
     from kcli.text.suggest import did_you_mean
 
     if not command.run:
@@ -162,7 +162,7 @@ def _unknown(flag: str, command: Command, by_flag: dict[str, Option]) -> UsageEr
             return UsageError(f"unknown option {flag}{near}")
         return UsageError(f"{flag} comes after the command: kcli COMMAND {flag} …; see `kcli --help`")
 
-    told = elsewhere.option(flag, by_flag)
+    told = other_tools.option(flag, by_flag)
     if told:
         return UsageError(f"unknown option {flag}{told}")
     near = did_you_mean(flag, [known for known in by_flag if len(known) > 2], 0.75) if len(flag) > 2 else ""

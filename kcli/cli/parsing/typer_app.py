@@ -15,7 +15,7 @@ from kcli.cli.parsing.help.page import columns, group_page, page
 from kcli.cli.parsing.help.top import help_text
 from kcli.cli.parsing.parser import with_values
 from kcli.cli.parsing.registry import SUBJECTS, declared, subject, verb
-from kcli.cli.parsing.verbs import command_first, find
+from kcli.cli.parsing.resolver import command_first, find
 from kcli.errors import UsageError
 
 if TYPE_CHECKING:

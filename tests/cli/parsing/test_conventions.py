@@ -13,8 +13,8 @@ from kcli.cli.parsing.command import Command, options_of
 from kcli.cli.parsing.option import Option, Options
 from kcli.cli.parsing.parser import parse
 from kcli.cli.parsing.registry import SUBJECTS, declared, every, subject, verb
+from kcli.cli.parsing.resolver import find
 from kcli.cli.parsing.typer_app import dispatch
-from kcli.cli.parsing.verbs import find
 from kcli.grammar.durations import milliseconds, seconds
 from tests.each import each
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from kcli.cli.parsing import parser as quick
-from kcli.cli.parsing import verbs
+from kcli.cli.parsing import parser, resolver
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.registry import every
 from tests.each import each
@@ -41,10 +40,10 @@ def test_an_example_is_a_command_line(line: str) -> None:
             break
         words.append(word)
     assert "  " not in line.split("#")[0].strip().replace("\\", ""), "an explanation stands behind a #"
-    chosen = verbs.find(words[1:])
+    chosen = resolver.find(words[1:])
     assert chosen is not None
     command, rest, _ = chosen
-    read = quick.parse(command, rest)
+    read = parser.parse(command, rest)
     assert read is not None
     assert not PROSE & {*read.words}, "an explanation stands behind a #"
 

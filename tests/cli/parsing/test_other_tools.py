@@ -7,18 +7,18 @@ import re
 import pytest
 
 from kcli.cli.main import main
-from kcli.cli.parsing import other_tools as elsewhere
+from kcli.cli.parsing import other_tools
 from kcli.cli.parsing.parser import parse
 from kcli.cli.parsing.registry import SUBJECTS, declared, every
-from kcli.cli.parsing.verbs import find
+from kcli.cli.parsing.resolver import find
 from tests.each import each
 
 TOLD = [
-    *elsewhere.ALONE.values(),
-    *elsewhere.PAIRS.values(),
+    *other_tools.ALONE.values(),
+    *other_tools.PAIRS.values(),
     *(
         told if " " in told else f"kcli {name} {told}"
-        for name, verbs in elsewhere.VERBS.items()
+        for name, verbs in other_tools.VERBS.items()
         for told in verbs.values()
     ),
 ]
@@ -37,9 +37,9 @@ def test_a_line_that_is_told_is_one(line: str) -> None:
 
 
 def test_nothing_is_told_of_what_is_there() -> None:
-    assert not elsewhere.ALONE.keys() & SUBJECTS.keys()
-    assert not elsewhere.NOUNS.keys() & (SUBJECTS.keys() - {"groups"})
-    for name, verbs in elsewhere.VERBS.items():
+    assert not other_tools.ALONE.keys() & SUBJECTS.keys()
+    assert not other_tools.NOUNS.keys() & (SUBJECTS.keys() - {"groups"})
+    for name, verbs in other_tools.VERBS.items():
         table = declared(name)
         assert isinstance(table, dict)
         assert not verbs.keys() & table.keys(), name
@@ -47,7 +47,7 @@ def test_nothing_is_told_of_what_is_there() -> None:
 
 def test_an_option_that_is_told_is_one() -> None:
     known = {flag for _, command in every() for option in command.options for flag in option.flags}
-    for flag, here in elsewhere.OPTIONS.items():
+    for flag, here in other_tools.OPTIONS.items():
         for needed, told in here:
             assert needed in known, flag
             assert told.split()[0].strip("`") in {*known, "kcli", "the", "an"}, flag

@@ -1,4 +1,4 @@
-"""The quick parser agrees with Typer: it reads what Typer reads, and refuses what Typer refuses, in one sentence."""
+"""The fast parser agrees with Typer: it reads what Typer reads, and refuses what Typer refuses, in one sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kcli.cli.parsing import typer_app as typed
 from kcli.cli.parsing.command import Command, Line
 from kcli.cli.parsing.parser import parse
 from kcli.cli.parsing.registry import every
-from kcli.cli.parsing.verbs import command_first, find
+from kcli.cli.parsing.resolver import command_first, find
 from kcli.errors import UsageError
 from tests.effort import tries
 

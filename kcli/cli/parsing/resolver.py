@@ -1,4 +1,4 @@
-"""Which command of a group a line names: `kcli topics create …`, `kcli config show …`."""
+"""Which command a line names: `kcli topics create …`, `kcli config show …`. `parser` reads its options."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def command_first(words: list[str]) -> list[str]:
 
 
 def find(words: list[str]) -> Chosen | None:
-    """The command that a line names; None when it asks for the help of a subject with many. Raises UsageError for a
-    word that is no subject, and for one that is none of its commands."""
+    """The command that a line names; None when it asks for the help of a subject with many. Raises UsageError for an
+    unknown subject or command."""
     name = subject(words[0])
     if name is None:
         from kcli.cli.parsing.help.top import no_such_command
@@ -43,7 +43,7 @@ def find(words: list[str]) -> Chosen | None:
 
 def choose(name: str, verbs: dict[str, Command], words: list[str]) -> Chosen | None:
     """What a line names; None when it asks for the help of the group. A group by itself lists, if it can, and its
-    options may come before the verb. Raises UsageError for a verb that is none."""
+    options may come before the verb. Raises UsageError for an unknown verb."""
     word = words[1] if len(words) > 1 else ""
     alone = verb("list", verbs)
     if word in HELP or (not word and alone is None):
@@ -52,10 +52,10 @@ def choose(name: str, verbs: dict[str, Command], words: list[str]) -> Chosen | N
         return _behind_options(name, verbs, words[1:])
     if not word and alone is not None:
         return verbs[alone], words[1:], f"{name} {alone}"
-    found = _named(verbs, words[1:])
-    if found is None:
+    named = _named(verbs, words[1:])
+    if named is None:
         raise _no_such_verb(name, word, verbs)
-    path, count = found
+    path, count = named
     return verbs[path], words[1 + count :], f"{name} {path}"
 
 
@@ -74,18 +74,18 @@ def behind_options(verbs: dict[str, Command], words: list[str]) -> tuple[str, li
     """`-b HOST:PORT list`: the first verb that has nothing before it but options of its own, and the words without
     it."""
     for place in range(1, len(words)):
-        found = _named(verbs, words[place:])
-        if found is not None and options_of(verbs[found[0]], words, place):
-            path, count = found
+        named = _named(verbs, words[place:])
+        if named is not None and options_of(verbs[named[0]], words, place):
+            path, count = named
             return path, words[:place] + words[place + count :]
     return None
 
 
 def _behind_options(name: str, verbs: dict[str, Command], words: list[str]) -> Chosen:
     """The verb behind options; without any the group lists."""
-    found = behind_options(verbs, words) or _by_option(name, verbs, words)
-    if found is not None:
-        path, rest = found
+    verb_and_rest = behind_options(verbs, words) or _by_option(name, verbs, words)
+    if verb_and_rest is not None:
+        path, rest = verb_and_rest
         return verbs[path], rest, f"{name} {path}"
     alone = verb("list", verbs)
     if alone is None:
@@ -102,20 +102,20 @@ def _by_option(name: str, verbs: dict[str, Command], words: list[str]) -> tuple[
     from kcli.cli.parsing.other_tools import verb as other
     from kcli.cli.parsing.other_tools import verb_here
 
-    found: dict[str, str] = {}
+    by_word: dict[str, str] = {}
     for word in words:
-        said = word.removeprefix("--")
-        if said == word or any(word in command.by_flag for command in verbs.values()):
+        action = word.removeprefix("--")
+        if action == word or any(word in command.by_flag for command in verbs.values()):
             continue
-        path = verb(said, verbs) or verb_here(name, said, verbs)
+        path = verb(action, verbs) or verb_here(name, action, verbs)
         if path is not None:
-            found[word] = path
-        elif other(name, said, verbs):
-            raise UsageError(f"{name}: unknown option {word}{other(name, said, verbs)}")
-    if not found:
+            by_word[word] = path
+        elif other(name, action, verbs):
+            raise UsageError(f"{name}: unknown option {word}{other(name, action, verbs)}")
+    if not by_word:
         return None
-    told = [path for path in found.values() if path != "describe"]  # --describe --members
-    return told[0] if told else "describe", [word for word in words if word not in found]
+    paths = [path for path in by_word.values() if path != "describe"]  # --describe --members
+    return paths[0] if paths else "describe", [word for word in words if word not in by_word]
 
 
 def options_of(command: Command, words: list[str], place: int) -> bool:
