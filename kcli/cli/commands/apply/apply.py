@@ -81,35 +81,39 @@ def apply(options: ApplyOptions) -> int:
         remark(options, plan)
         document.of(ChangeRow)[:] = change_rows(plan.steps)
         fail_all(document, plan)
-        if not plan.steps and not plan.failed:
-            say(options, NOTHING)
-            return None
-        ready = len(plan.ready)
-        if document.errors and ready and not options.keep_going and not options.plan_only:
-            say(options, f"nothing was changed; --keep-going applies the other {plural(ready, 'change')}")
-            return None
-        if options.plan_only and ready:
-            say(options, f"{plural(ready, 'change')} planned; --execute applies the plan")
-        if not ready:
-            return None
-        adds = all(step.kind == "topic" and step.sign == ADD for step in plan.ready)
-
-        async def keep_undo() -> None:
-            await _keep(UndoFile(options), target, plan)
-
-        async def carry_out() -> int | None:
-            await _carry_out(options, document, plan)
-            return None
-
-        return PlannedChange(
-            names=[_phrase(plan.ready)],
-            adds=adds,
-            final=any(step.sign == REMOVE or step.order == GROW for step in plan.ready),
-            keep_undo=keep_undo,
-            carry_out=carry_out,
-        )
+        return _planned(options, target, document, plan) if _worth_applying(options, document, plan) else None
 
     return make_change(options, SHAPE, make_plan, both(options))
+
+
+def _worth_applying(options: ApplyOptions, document: Document, plan: Plan) -> bool:
+    """Whether the plan has steps to apply; if not, or if it is only shown, print why."""
+    ready = len(plan.ready)
+    if not plan.steps and not plan.failed:
+        say(options, NOTHING)
+    elif document.errors and ready and not options.keep_going and not options.plan_only:
+        say(options, f"nothing was changed; --keep-going applies the other {plural(ready, 'change')}")
+        return False
+    elif options.plan_only and ready:
+        say(options, f"{plural(ready, 'change')} planned; --execute applies the plan")
+    return ready > 0
+
+
+def _planned(options: ApplyOptions, target: Both, document: Document, plan: Plan) -> PlannedChange:
+    async def keep_undo() -> None:
+        await _keep(UndoFile(options), target, plan)
+
+    async def carry_out() -> int | None:
+        await _carry_out(options, document, plan)
+        return None
+
+    return PlannedChange(
+        names=[_phrase(plan.ready)],
+        adds=all(step.kind == "topic" and step.sign == ADD for step in plan.ready),
+        final=any(step.sign == REMOVE or step.order == GROW for step in plan.ready),
+        keep_undo=keep_undo,
+        carry_out=carry_out,
+    )
 
 
 def _phrase(ready: list[Step]) -> str:
