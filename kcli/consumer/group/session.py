@@ -263,7 +263,7 @@ class Session(ABC):
             await self._share.revoke(self._share.owned, settle=False)
 
     async def _commit_regularly(self) -> None:
-        """What was delivered and done (E38). A commit by hand under way goes first (E42)."""
+        """Commit what was delivered and processed (E38). A manual commit under way goes first (E42)."""
         while True:
             await asyncio.sleep(max(self._settings.auto_commit_interval, LEAST))
             if self._member.state != STABLE or self._member.rejoining or self._offsets.busy:
@@ -271,16 +271,19 @@ class Session(ABC):
             offsets = self._positions.to_commit(set(self._share.owned))
             written = self._offsets.written
             new = {at: offset for at, offset in offsets.items() if written.get(at) != offset}
-            if not new:
-                continue
-            try:
-                await self._offsets.write(new, self._deadline(self._settings.auto_commit_interval))
-                self._share.commit_error = None
-            except KcliError as error:
-                LOG.warning("%s: a commit failed: %s", self._settings.group, error)
-                self._share.commit_error = error  # the next one has the same offsets or later ones
-                if isinstance(error, BrokerError) and not error.retriable and error.code.name not in STALE:
-                    raise
+            if new:
+                await self._commit(new)
+
+    async def _commit(self, offsets: dict[TopicPartition, OffsetAndMetadata]) -> None:
+        """A regular commit. One that fails is reported and followed by the next, unless the group refuses it."""
+        try:
+            await self._offsets.write(offsets, self._deadline(self._settings.auto_commit_interval))
+            self._share.commit_error = None
+        except KcliError as error:
+            LOG.warning("%s: a commit failed: %s", self._settings.group, error)
+            self._share.commit_error = error  # the next one has the same offsets or later ones
+            if isinstance(error, BrokerError) and not error.retriable and error.code.name not in STALE:
+                raise
 
     # -- inside ---
 
