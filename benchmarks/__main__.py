@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ from benchmarks.process import Run, measure
 SLOW = {"kafka_python": 10}  # gets a tenth of the records, so that a run ends today; figures are per record
 RATE, RATE_SECONDS = 1000, 5
 LULL = 5.0  # seconds without a broker
+HELP_MS, CONSUME_MS = 20, 50  # the limits of start-up, in CPU
 
 
 def main() -> int:
@@ -29,8 +31,12 @@ def main() -> int:
     parser.add_argument("--only", default="", help="rows whose label contains this")
     parser.add_argument("--programs", default="", help="comma-separated programs; default all")
     parser.add_argument("--output", default="docs/benchmarks.md", help="'' writes no file")
+    parser.add_argument("--start-up", action="store_true", help="start-up only; exit 1 where it is above its limit")
     given = parser.parse_args()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # start-up is measured with compiled modules, as people have them
+    if given.start_up:
+        with broker.sandbox() as bootstrap:
+            return _check_start_up(_startup(bootstrap, max(given.rounds, 7)))
     wanted = [job for job in cases.jobs(given.scale) if given.only in job.label]
     chosen = set(filter(None, given.programs.split(",")))
     with tempfile.TemporaryDirectory(prefix="kcli-bench-") as folder, broker.sandbox() as bootstrap:
@@ -153,6 +159,20 @@ def _startup(bootstrap: str, rounds: int) -> dict[str, list[Run]]:
             for name, (argv, source) in what.items():
                 runs[name].append(measure(argv, stdin=source))
     return runs
+
+
+def _check_start_up(runs: dict[str, list[Run]]) -> int:
+    """Print the medians of CPU in ms beside their limits; 1 when one is above."""
+    cpu = {name: statistics.median(1000 * run.cpu for run in each) for name, each in runs.items()}
+    checks = [
+        ("kcli --help, more than python", cpu["kcli --help"] - cpu["python -c pass"], HELP_MS),
+        ("kcli consume, 10 records", cpu["kcli consume, 10 records"], CONSUME_MS),
+    ]
+    for name, milliseconds in cpu.items():
+        print(f"{name:32} {milliseconds:6.1f} ms")
+    for name, milliseconds, limit in checks:
+        print(f"{name:32} {milliseconds:6.1f} ms, limit {limit}: {'holds' if milliseconds <= limit else 'above'}")
+    return int(any(milliseconds > limit for _, milliseconds, limit in checks))
 
 
 if __name__ == "__main__":
