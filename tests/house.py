@@ -1,8 +1,9 @@
 """`python -m tests.house`: measures of the source tree against `house.txt`; a measure may fall, never rise.
 
 Each row of `house.txt` is a measure, its highest allowed value and its goal. `source_lines` has no row: features add
-lines. Exit code 1 when a measure is above what
-is allowed; `--update` writes down what is measured when none is; `--list MEASURE` prints what is counted.
+lines. Exit code 1 when a measure is above what is allowed; `--update` writes down what is measured when none is;
+`--list MEASURE` prints what is counted, `--table` all measures. Times depend on the machine: `make bench`, and
+`python -m benchmarks --start-up` with the limits of start-up.
 """
 
 from __future__ import annotations
@@ -25,6 +26,14 @@ MODULES = 12  # in a folder of kcli
 TEST_MODULES = 25  # in a folder of tests
 PARAMETERS = 8  # of a function
 LINES = 40  # of a function, its docstring not counted
+README = range(30, 61)  # lines of the README.md of a package of the first level
+ELSEWHERE = ("docs", "interop", "kafka", "nightly", "release")
+"""Tests of the pages, of other programs, of a real Kafka, of the nightly run and of the packages."""
+ID = r"(?:A\d\.\d\d|[B-FR]\d{1,2})"
+CITED = re.compile(rf"\(((?:{ID}(?:, |–|-))*{ID})\)")
+IN_A_NAME = re.compile(r"(?<=_)(A\d_\d\d|[B-FR]\d{1,2})(?=_)")
+DEFINED = re.compile(rf"^\| ({ID}) \|", re.MULTILINE)
+"""A row of docs/rules.md."""
 
 
 def circle(package: str) -> list[str]:
@@ -107,6 +116,74 @@ def random_pauses() -> list[str]:
     return [row for row in lines(pattern, KCLI) if not row.startswith("kcli/backoff.py")]
 
 
+def retry_predicates() -> list[str]:
+    """What says whether a request may be sent again: `KcliError.retriable`, which `kcli/codes.py` has for each code."""
+    name = re.compile(r"retr(y|iable)|transient|try_again|may_(try|pass)|passing|final")
+    rows = []
+    for path in sources():
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.FunctionDef) and node.returns is not None:
+                if name.search(node.name) and ast.unparse(node.returns) == "bool":
+                    rows.append(f"{path}:{node.lineno} {node.name}")
+            elif isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "retriable":
+                rows.append(f"{path}:{node.lineno} retriable")
+    return rows
+
+
+def back_off_loops() -> list[str]:
+    """Loops outside `kcli/backoff.py` that catch an error and sleep by themselves: neither `retry`, `repeat` nor
+    `Backoff.pause`. A time-out is how a task waits for its next turn, and no error."""
+    rows = []
+    for path in sources():
+        loops = [node for node in ast.walk(tree(path)) if isinstance(node, ast.While | ast.For | ast.AsyncFor)]
+        for loop in loops if path != KCLI / "backoff.py" else ():
+            parts = list(ast.walk(loop))
+            caught = {ast.unparse(part.type) for part in parts if isinstance(part, ast.ExceptHandler) and part.type}
+            called = [part.func for part in parts if isinstance(part, ast.Call)]
+            names = {func.attr for func in called if isinstance(func, ast.Attribute)}
+            names |= {func.id for func in called if isinstance(func, ast.Name)}
+            if caught - {"TimeoutError"} and "sleep" in names:
+                rows.append(f"{path}:{loop.lineno}")
+    return rows
+
+
+def undefined_rules() -> list[str]:
+    """Ids of rules, in a comment, a docstring or the name of a test, without a row in docs/rules.md."""
+    defined = set(DEFINED.findall(Path("docs/rules.md").read_text()))
+    rows = []
+    for path in (*sources(), *KCLI.rglob("*.pyx"), *KCLI.rglob("*.pxi"), *sorted(Path("tests").rglob("*.py"))):
+        text = path.read_text()
+        cited = {rule for match in CITED.finditer(text) for rule in re.findall(ID, match[1])}
+        for name in re.findall(r"def (test_\w+)", text):
+            cited |= {rule.replace("_", ".") for rule in IN_A_NAME.findall(name)}
+        rows += [f"{path} {rule}" for rule in sorted(cited - defined)]
+    return rows
+
+
+def readme_lengths() -> list[str]:
+    """Packages of the first level without a README.md of 30 to 60 lines."""
+    rows = []
+    for package in sorted(path.parent for path in KCLI.glob("*/__init__.py")):
+        readme = package / "README.md"
+        count = len(readme.read_text().splitlines()) if readme.exists() else 0
+        if count not in README:
+            rows.append(f"{readme} {count}")
+    return rows
+
+
+def homeless_tests() -> list[str]:
+    """Folders of tests that mirror no folder of kcli and no module of that package: a new test has one obvious place.
+    `ELSEWHERE` has the tests of what is not in kcli."""
+    folders = sorted({path.parent.relative_to("tests") for path in Path("tests").rglob("test_*.py")} - {Path()})
+    return [
+        f"tests/{folder}"
+        for folder in folders
+        if folder.parts[0] not in ELSEWHERE
+        and not (KCLI / folder).is_dir()
+        and not any((KCLI / folder.parent).rglob(f"{folder.name}.py"))
+    ]
+
+
 def file_map() -> list[str]:
     """Rows of the table of files in docs/design.md."""
     return [row for row in Path("docs/design.md").read_text().splitlines() if re.match(r"\| `[\w/]+\.py`", row)]
@@ -168,6 +245,11 @@ MEASURES: dict[str, Callable[[], list[str]]] = {
     "long_functions": long_functions,
     "fmt_skip": skipped_formats,
     "hand_written_jitter": random_pauses,
+    "retry_predicates": retry_predicates,
+    "back_off_loops": back_off_loops,
+    "undefined_rules": undefined_rules,
+    "readme_lengths": readme_lengths,
+    "homeless_tests": homeless_tests,
     "file_map_rows": file_map,
     "for_tests_only": for_tests_only,
     "source_lines": source_lines,
@@ -256,6 +338,12 @@ def type_lines(module: ast.Module) -> set[int]:
 def main(arguments: list[str]) -> int:
     if arguments[:1] == ["--list"]:
         print(*MEASURES[arguments[1]](), sep="\n")
+        return 0
+    if arguments[:1] == ["--table"]:
+        goals = {name: (allowed, goal) for name, allowed, goal in map(str.split, ALLOWED.read_text().splitlines())}
+        for name, measure in MEASURES.items():
+            allowed, goal = goals.get(name, ("-", "-"))
+            print(f"{name:22} {len(measure()):7} allowed {allowed:>3} goal {goal:>3}")
         return 0
     rows = [row.split() for row in ALLOWED.read_text().splitlines()]
     measured = {name: len(MEASURES[name]()) for name, _, _ in rows}

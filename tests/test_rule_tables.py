@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.each import each
+from tests.house import undefined_rules
 
 ROOT = Path(__file__).parent.parent
 ROW = re.compile(r"^\| ([A-Z]\d*(?:\.\d\d|\d*)) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)
@@ -25,9 +26,6 @@ RULES = [
 ]  # fmt: skip
 TEXT = (ROOT / "docs/rules.md").read_text()
 ROWS = [pytest.param(rule, *cells, id=rule) for rule, *cells in ROW.findall(TEXT)]
-ID = r"(?:A\d\.\d\d|[B-FR]\d{1,2})"
-CITED = re.compile(rf"\(((?:{ID}(?:, |–|-))*{ID})\)")
-IN_A_NAME = re.compile(r"(?<=_)(A\d_\d\d|[B-FR]\d{1,2})(?=_)")
 
 
 def test_no_rule_is_left_out() -> None:
@@ -35,14 +33,7 @@ def test_no_rule_is_left_out() -> None:
 
 
 def test_each_id_in_the_repository_is_defined() -> None:
-    undefined = set()
-    for path in (*(ROOT / "kcli").rglob("*.py"), *(ROOT / "kcli").rglob("*.pxi"), *(ROOT / "tests").rglob("*.py")):
-        text = path.read_text()
-        cited = {rule for match in CITED.finditer(text) for rule in re.findall(ID, match[1])}
-        for name in re.findall(r"def (test_\w+)", text):
-            cited |= {rule.replace("_", ".") for rule in IN_A_NAME.findall(name)}
-        undefined |= {f"{rule} in {path.relative_to(ROOT)}" for rule in cited.difference(RULES)}
-    assert not undefined
+    assert not undefined_rules()
 
 
 @each(("rule", "what", "files", "tests"), ROWS)
