@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +54,39 @@ def read(path: Path) -> Checkpoint:
     if before.is_file():
         checkpoint.offsets = _offsets(before, checkpoint)
     return checkpoint
+
+
+def begun(path: Path) -> bool:
+    """Whether a checkpoint has a batch: then something may be written of it."""
+    return _last(path / "offsets") >= 0
+
+
+class Beside:
+    """A JSON object kept in a file beside a checkpoint, such as checkpoint.schema.json. What was kept of a checkpoint
+    without a batch holds nothing. Raises UsageError for a file that is none."""
+
+    def __init__(self, checkpoint: Path | str, word: str, what: str) -> None:
+        self.path = Path(f"{checkpoint}.{word}.json")
+        self._what = what
+        held = self.path.exists() and begun(Path(checkpoint))
+        self.known: dict[str, str] = self._read() if held else {}
+
+    def _read(self) -> dict[str, str]:
+        try:
+            texts = json.loads(self.path.read_text(encoding="utf-8"))
+            return {str(name): str(text) for name, text in texts.items()}
+        except (OSError, ValueError, AttributeError) as problem:
+            raise UsageError(f"{self.path} is not {self._what}: {problem}") from problem
+
+    def keep(self, texts: Mapping[str, str]) -> None:
+        """Write it down, with what is known. Raises UsageError."""
+        part = self.path.with_suffix(f".{os.getpid()}")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text(json.dumps({**self.known, **texts}, indent=1) + "\n", encoding="utf-8")
+            part.replace(self.path)
+        except OSError as problem:
+            raise UsageError(f"{self.path} cannot be written: {problem.strerror}") from problem
 
 
 def _last(folder: Path) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -166,41 +165,3 @@ def tried(what: str, make: Callable[[], DataFrame]) -> DataFrame:
 def _first(sentence: str) -> str:
     """Spark's words without its name, and without where in which plan it was."""
     return sentence.removeprefix("Spark: ").split("; line ")[0].split(" == SQL ==")[0].rstrip(" .;")
-
-
-def json_schema(spark: SparkSession, samples: Sequence[bytes]) -> str:
-    """The schema of JSON objects, as DDL of its fields. Raises UsageError where none is an object."""
-    found = [text for value in samples if (text := _object(value)) is not None]
-    if not found:
-        raise UsageError(
-            "--value-format json: no JSON object is among the newest records that a schema could be taken from; "
-            "--value-schema 'id BIGINT, name STRING' says it"
-        )
-    from pyspark.sql import functions as f
-    from pyspark.sql.types import ArrayType, StructType
-
-    ddl = spark.range(1).select(f.schema_of_json(f.lit(f"[{','.join(found)}]"))).collect()[0][0]
-    shape = spark.range(0).select(f.from_json(f.lit("[]"), ddl).alias("one")).schema["one"].dataType
-    assert isinstance(shape, ArrayType)
-    assert isinstance(shape.elementType, StructType)
-    return ", ".join(
-        f"`{field.name.replace('`', '``')}` {field.dataType.simpleString()}" for field in shape.elementType.fields
-    )
-
-
-def fields_of(spark: SparkSession, ddl: str) -> dict[str, str]:
-    """The types of a schema's fields by name."""
-    from pyspark.sql import functions as f
-    from pyspark.sql.types import StructType
-
-    shape = spark.range(0).select(f.from_json(f.lit("{}"), ddl).alias("one")).schema["one"].dataType
-    assert isinstance(shape, StructType)
-    return {field.name: field.dataType.simpleString() for field in shape.fields}
-
-
-def _object(value: bytes) -> str | None:
-    try:
-        text = value.decode()
-        return text if isinstance(json.loads(text), dict) else None
-    except ValueError:
-        return None

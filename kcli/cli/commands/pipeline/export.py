@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.pipeline.options import FILES, PipelineOptions, QueryOptions, SourceOptions
+from kcli.cli.commands.pipeline.options import (
+    FILES,
+    PipelineOptions,
+    QueryOptions,
+    SchemaOptions,
+    SourceOptions,
+)
 from kcli.cli.commands.pipeline.session.delta import delta_jars
 from kcli.cli.commands.pipeline.session.drive import drive
 from kcli.cli.commands.pipeline.session.frame import Frame
@@ -29,7 +35,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-class ExportOptions(FolderOptions, QueryOptions, TopicOptions, SourceOptions, PipelineOptions):
+class ExportOptions(FolderOptions, QueryOptions, TopicOptions, SchemaOptions, SourceOptions, PipelineOptions):
     moved = (("--to", "--file-format FORMAT"),)
     file_format = choice("--file-format", of=FILES, help="The format of the files (default parquet).")
     out = text("--out", metavar="DIR", help="The destination, instead of the last argument.")
@@ -100,12 +106,13 @@ class Exporting(Job):
             made=folders.made,
             files=options.files or 0,
             jars=delta_jars(frame),
+            evolve=options.schema_mode == "evolve",
         )
         self.folder = folder_of(frame, options, self.form, out)
         self.conf = conf_of(self.form)
         self.destination = out
         self.writes_to = self.folder.place
-        self.input = Source(frame, topics, options, options)
+        self.input = Source(frame, topics, options, options, schema_mode=options.schema_mode)
         self.source = self.input.label
         if frame.streaming:
             self._checkpoint = frame.checkpoint(name_of("export", self.source, out, self.form.form))
@@ -134,11 +141,12 @@ class Exporting(Job):
             frame = self._bad.frame
         frame = chosen(frame, where, query.select, form.partition_by, form.made)
         self._export = Export(frame, form)
-        if pinned is not None:
-            pinned.keep()
         if not streaming:
             return self._export.batch(self.folder.target, self.folder.spark_mode)
-        return self._export.stream(self.folder.target, self._checkpoint, trigger_of(self.frame), stop_file)
+        stream = self._export.stream(self.folder.target, self._checkpoint, trigger_of(self.frame), stop_file)
+        if pinned is not None:
+            pinned.keep()
+        return stream
 
     def _records(self, spark: SparkSession, progress: str, stop_file: str) -> DataFrame:
         """The columns of the records that are written or looked at."""

@@ -127,6 +127,17 @@ class SourceOptions(RangeOptions, PayloadOptions):
     """What is read of topics, and as what."""
 
 
+class SchemaOptions(Options):
+    """What becomes of another schema of a topic whose records go into files."""
+
+    schema_mode = choice(
+        "--schema-mode",
+        of=("fail", "pinned", "evolve"),
+        help="With --once or --continuous, where the newest JSON values have another schema than the first run: fail "
+        "(default), read by the first (pinned), or add columns and widen numbers (evolve).",
+    )
+
+
 def report_format(options: ReportOptions) -> str | None:
     """What -J and --format say together; None where the outcome is not printed."""
     return "json" if options.json else options.format

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.consume.selection import partitions
-from kcli.cli.commands.pipeline.options import PipelineOptions, SourceOptions
+from kcli.cli.commands.pipeline.options import PipelineOptions, SchemaOptions, SourceOptions
 from kcli.cli.commands.pipeline.session.drive import drive
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-class SqlOptions(RowsOptions, SourceOptions, PipelineOptions):
+class SqlOptions(RowsOptions, SchemaOptions, SourceOptions, PipelineOptions):
     moved = (("-f", "--file FILE"), ("--to", "--file-format FORMAT"))
     file = text("--file", metavar="FILE", help="Read the SQL from FILE; - is stdin.")
 
@@ -76,7 +76,7 @@ class Querying(Job):
         frame: Frame,
         options: SqlOptions,
         steps: Sequence[Step],
-        each: Mapping[str, SourceOptions] | None = None,
+        each: Mapping[str, SqlOptions] | None = None,
     ) -> None:
         self.frame = frame
         self.options = options
@@ -102,7 +102,9 @@ class Querying(Job):
         named = self._named()
         for topic in named:
             options = self.each.get(topic, self.options)
-            source = Source(self.frame, [topic], options, options)
+            if options.schema_mode and not self.writes_to:
+                raise UsageError("--schema-mode goes with --file-format: only files keep the schema of the first run")
+            source = Source(self.frame, [topic], options, options, schema_mode=options.schema_mode)
             source.look(measure=measure)
             self.span |= source.span
             self.sizes |= source.sizes
@@ -145,13 +147,14 @@ class Querying(Job):
     def begin(self, spark: SparkSession, progress: str) -> Action | Stream:
         """The statements, or the query that they describe."""
         self._running = self._script(spark, progress)
-        return self.output.begin(self._running, spark)
+        work = self.output.begin(self._running, spark)
+        if self._pinned is not None:
+            self._pinned.keep()
+        return work
 
     def _script(self, spark: SparkSession, progress: str) -> Script:
         watermark = self.options.watermark
         views = [self._view(source, spark, progress) for source in self.sources]
-        if self._pinned is not None:
-            self._pinned.keep()
         return Script(
             spark,
             views,

@@ -44,12 +44,19 @@ class Table:
         self.partition_by = list(partition_by)
 
     def write(
-        self, frame: DataFrame, mode: str, options: Mapping[str, str], *, query: str = "", batch: int = -1
+        self,
+        frame: DataFrame,
+        mode: str,
+        options: Mapping[str, str],
+        *,
+        query: str = "",
+        batch: int = -1,
+        evolve: bool = False,
     ) -> None:
         """The rows as one version more; `mode` is error, append or overwrite. A batch of a query is written once,
-        however often it is tried. Raises UsageError where the rows do not fit to the table, KcliError where it cannot
-        be written."""
-        from deltalake import DeltaTable, Schema
+        however often it is tried. With `evolve` the table first gets the columns and wider types of the rows. Raises
+        UsageError where the rows do not fit to the table, KcliError where it cannot be written."""
+        from deltalake import DeltaTable
         from deltalake.exceptions import DeltaError
 
         there = DeltaTable.is_deltatable(str(self.path))
@@ -58,8 +65,21 @@ class Table:
             last = known.transaction_version(query)
             if last is not None and last >= batch:
                 return
-        if known is not None:
-            self._fits(frame, known)
+        try:
+            if known is not None and evolve:
+                known = self._evolved(frame, known, options)
+            if known is not None:
+                self._fits(frame, known)
+            self._put(frame, known, mode, options, query, batch)
+        except DeltaError as problem:
+            raise KcliError(f"{self.path}: {problem}") from problem
+
+    def _put(
+        self, frame: DataFrame, known: Any, mode: str, options: Mapping[str, str], query: str = "", batch: int = -1
+    ) -> None:
+        """Spark's files, moved to where the table keeps them and committed."""
+        from deltalake import Schema
+
         staging = self.path / f".kcli-{query or os.getpid()}-{max(batch, 0)}"
         shutil.rmtree(staging, ignore_errors=True)
         try:
@@ -71,10 +91,29 @@ class Table:
                 )
             actions = [self._moved(file, staging) for file in sorted(staging.rglob("*.parquet"))]
             self._commit(known, Schema.from_json(frame.schema.json()), actions, mode, query, batch)
-        except DeltaError as problem:
-            raise KcliError(f"{self.path}: {problem}") from problem
         finally:
             shutil.rmtree(staging, ignore_errors=True)
+
+    def _evolved(self, frame: DataFrame, known: Any, options: Mapping[str, str]) -> Any:
+        """The table, with the columns of the rows: new ones are added; where a number gets wider, its rows are
+        written again, in one version, as Delta has no wider type for them."""
+        from deltalake import DeltaTable, Schema
+        from pyspark.sql.types import StructType
+
+        from kcli.pipeline.jobs.schemas import difference, evolved, recast
+
+        before = StructType.fromJson(json.loads(known.schema().to_json()))
+        found = difference(before, frame.schema)
+        if not (found.added or found.widened):
+            return known
+        merged = evolved(before, frame.schema)
+        if found.widened:
+            rows = load(frame.sparkSession, self.path, known)
+            self._put(recast(rows, merged), known, "overwrite", options)
+        else:
+            news = [one for one in merged.fields if one.name not in before.names or before[one.name] != one]
+            known.alter.add_columns(Schema.from_json(StructType(news).json()).fields)
+        return DeltaTable(self.path)
 
     def _commit(self, known: Any, schema: Any, actions: list[Any], mode: str, query: str, batch: int) -> None:
         from deltalake import CommitProperties, Transaction
@@ -130,15 +169,16 @@ def written(path: Path, query: str) -> int:
     return -1 if last is None else last
 
 
-def load(spark: Any, path: Path) -> DataFrame:
-    """The rows of a table as it is now. Raises UsageError for a table that is more than its files."""
+def load(spark: Any, path: Path, table: Any = None) -> DataFrame:
+    """The rows of a table as it is now, or of the version that is loaded. Raises UsageError for a table that is more
+    than its files."""
     from functools import reduce
 
     from deltalake import DeltaTable
     from pyspark.sql import functions as f
     from pyspark.sql.types import StructType
 
-    table = DeltaTable(path)
+    table = table or DeltaTable(path)
     more = UNREAD & set(table.protocol().reader_features or ())
     if more:
         raise UsageError(

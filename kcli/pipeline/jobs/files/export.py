@@ -31,7 +31,8 @@ TEXT = ("json", "csv")
 
 class FileForm(Frozen):
     """How files are written. `made` has (name, SQL) of columns of `partition_by` that are made of a time. `files` 0
-    leaves their number to Spark. `jars`: Delta tables by Delta's own jars."""
+    leaves their number to Spark. `jars`: Delta tables by Delta's own jars. `evolve`: a stream adds columns to its table
+    and widens them."""
 
     form: str = "parquet"
     compression: str = ""
@@ -39,6 +40,7 @@ class FileForm(Frozen):
     made: tuple[tuple[str, str], ...] = ()
     files: int = 0
     jars: bool = False
+    evolve: bool = False
 
     @property
     def plain_delta(self) -> bool:
@@ -97,6 +99,10 @@ class Export:
         """As it comes."""
         if self._form.plain_delta:
             return self._delta_stream(target, checkpoint, trigger, stop_file)
+        if self._form.form != "delta":
+            from kcli.pipeline.jobs.files.columns import check_and_keep
+
+            check_and_keep(self._frame, checkpoint, self._form.form)
         writer = self._set(self._frame.writeStream.format(self._form.form).outputMode("append"))
         writer = trigger.on(writer.option("checkpointLocation", str(checkpoint)).option("path", target))
         return Stream(writer.start, stop_file)
@@ -104,12 +110,13 @@ class Export:
     def _delta_stream(self, target: str, checkpoint: Path | str, trigger: Trigger, stop_file: Path | None) -> Stream:
         """Each batch is a version of the table, once."""
         table, options, micros = self._table(target), self._compressed(), self._micros
+        evolve = self._form.evolve
         if isinstance(checkpoint, str):
             raise UsageError("--checkpoint: of a stream into a Delta table it has to be a folder of this machine")
 
         def put(rows: DataFrame, batch: int) -> None:
             query = json.loads((checkpoint / "metadata").read_text())["id"]
-            table.write(micros(rows), "append", options, query=query, batch=batch)
+            table.write(micros(rows), "append", options, query=query, batch=batch, evolve=evolve)
 
         writer = self._frame.writeStream.foreachBatch(put).option("checkpointLocation", str(checkpoint))
         return Stream(trigger.on(writer).start, stop_file)

@@ -1,20 +1,25 @@
 """The schema that the first run of a stream took from the records, kept beside its checkpoint.
 
 A later run takes it from newer records. Where that is another one, files of both would lie in one folder, which no
-reader takes: the run is refused before anything is written.
+reader takes. So --schema-mode decides: the run is refused before anything is written, the first schema is read on, or
+columns are added and numbers widened.
 """
 
 from __future__ import annotations
 
-import json
-import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcli.errors import KcliError, UsageError
+from kcli.pipeline.jobs.checkpoints import Beside
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from kcli.pipeline.jobs.schemas import Difference
+
+MODES = ("fail", "pinned", "evolve")
 
 
 class SchemaChanged(KcliError):
@@ -22,28 +27,32 @@ class SchemaChanged(KcliError):
 
 
 class Pinned:
-    """The schemas of one checkpoint, by topic. What was kept of a checkpoint without a batch holds nothing."""
+    """The schemas of one checkpoint, by topic. `notes` are sentences about what differs and is no error."""
 
     def __init__(self, checkpoint: Path | str) -> None:
-        self.path = Path(f"{checkpoint}.schema.json")
         self._elsewhere = isinstance(checkpoint, str)
-        offsets = Path(checkpoint) / "offsets"
-        begun = offsets.is_dir() and any(path.name.isdigit() for path in offsets.iterdir())
-        self._known: dict[str, str] = self._read() if begun and self.path.exists() else {}
+        self._kept = Beside(checkpoint, "schema", "the schema of a pipeline")
+        self.path = self._kept.path
+        self.notes: list[str] = []
         self._settled: dict[str, str] = {}
 
-    def _read(self) -> dict[str, str]:
-        try:
-            schemas = json.loads(self.path.read_text(encoding="utf-8"))
-            return {str(topic): str(ddl) for topic, ddl in schemas.items()}
-        except (OSError, ValueError, AttributeError) as problem:
-            raise UsageError(f"{self.path} is not the schema of a pipeline: {problem}") from problem
+    def knows(self, topic: str) -> bool:
+        """Whether an earlier run wrote records of the topic, by a schema that is kept."""
+        return topic in self._kept.known
 
-    def settled(self, spark: SparkSession, topic: str, taken: str | None, given: str) -> str:
-        """The schema to read with: what is given, else the first run's. `taken` is that of the newest records, None
-        where they have none. Raises SchemaChanged, where it has a field that is new or of another type."""
-        from kcli.pipeline.jobs.frames import fields_of
-
+    def settled(
+        self,
+        spark: SparkSession,
+        topic: str,
+        taken: str | None,
+        given: str,
+        *,
+        mode: str = "fail",
+        samples: Sequence[bytes] = (),
+    ) -> str:
+        """The schema to read with: what is given, else the first run's; with mode evolve that, and what the newest
+        records have more. `taken` is theirs, None where there are none. Raises SchemaChanged, where they have a
+        field that is new or of another type, and the mode does not allow it."""
         if self._elsewhere:
             if given:
                 return given
@@ -51,28 +60,75 @@ class Pinned:
                 "--value-schema is needed: the schema of the first run cannot be kept beside a --checkpoint that is "
                 "elsewhere, and the next run would take another from newer records"
             )
-        known = self._known.get(topic)
+        known = self._kept.known.get(topic)
         schema = given or known or taken or ""
         if not given and known is not None and taken is not None:
-            before, now = fields_of(spark, known), fields_of(spark, taken)
-            other = next((name for name in now if now[name] != before.get(name)), None)
-            if other is not None:
-                was = f"{before[other]} in the first run" if other in before else "not there in the first run"
-                raise SchemaChanged(
-                    f"the field {other} is {now[other]} in the newest records of {topic}, and was {was}: nothing was "
-                    f"written; --value-schema says which schema to read with (the first run's is in {self.path})"
-                )
+            schema = self._compared(spark, topic, known, taken, mode, samples)
         self._settled[topic] = schema
         return schema
 
+    def _compared(
+        self, spark: SparkSession, topic: str, known: str, taken: str, mode: str, samples: Sequence[bytes]
+    ) -> str:
+        """The schema that the mode makes of the first run's and that of the newest records."""
+        from kcli.pipeline.jobs.schemas import ddl_of, difference, evolved, struct_of
+
+        before, now = struct_of(spark, known), struct_of(spark, taken)
+        found = difference(before, now, taken=True)
+        if mode == "pinned":
+            self._note_pinned(topic, found, samples)
+            return known
+        changed = {path: types for path, types in found.changed.items() if mode == "fail" or types[0] != "string"}
+        others = dict(changed) if mode == "evolve" else {**found.added, **found.widened, **changed}
+        if others:
+            raise SchemaChanged(self._refusal(topic, found, next(iter(others)), mode))
+        self._note_evolved(topic, found)
+        return ddl_of(evolved(before, now)) if found.added or found.widened else known
+
+    def _refusal(self, topic: str, found: Difference, path: str, mode: str) -> str:
+        before, now = {**found.widened, **found.changed}.get(path, ("", found.added.get(path, "")))
+        was = f"{before} in the first run" if before else "not there in the first run"
+        said = f"the field {path} is {now} in the newest records of {topic}, and was {was}: nothing was written"
+        if mode == "evolve":
+            said += f"; --schema-mode evolve adds columns and widens numbers, and makes no {now} of {before}"
+        return (
+            f"{said}; --schema-mode pinned reads by the first run's schema, which is in {self.path}, and "
+            "--value-schema names another"
+        )
+
+    def _note_pinned(self, topic: str, found: Difference, samples: Sequence[bytes]) -> None:
+        """Count the newest records that have what the schema does not name, or name otherwise."""
+        from kcli.pipeline.jobs.fields import look
+
+        if not (found.added or found.widened or found.changed):
+            return
+        fields = look(samples)
+        counts = {path: seen.seen for path, seen in fields.paths.items()}
+        said = [f"{path} ({kind}, {counts.get(path, 0):,} times)" for path, kind in found.added.items()]
+        if said:
+            self.notes.append(
+                f"{topic}: not read, as the first run's schema does not have it (--schema-mode pinned): "
+                f"{', '.join(said)}, in the {fields.values:,} newest records"
+            )
+        others = [f"{path} ({now}, {before} here)" for path, (before, now) in _types(found).items()]
+        if others:
+            self.notes.append(
+                f"{topic}: of another type in the newest records: {', '.join(others)}; --on-bad says what becomes of "
+                "values that do not fit"
+            )
+
+    def _note_evolved(self, topic: str, found: Difference) -> None:
+        added = [f"{path} ({kind}) is added" for path, kind in found.added.items()]
+        wider = [f"{path} becomes {now}, it was {before}" for path, (before, now) in found.widened.items()]
+        stays = [f"{path} stays a string" for path, (before, _) in found.changed.items() if before == "string"]
+        if added or wider or stays:
+            self.notes.append(f"{topic}: {'; '.join([*added, *wider, *stays])} (--schema-mode evolve)")
+
     def keep(self) -> None:
         """Write it down, before anything else is written. Raises UsageError."""
-        if not self._settled:
-            return
-        part = self.path.with_suffix(f".{os.getpid()}")
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text(json.dumps(self._known | self._settled, indent=1) + "\n", encoding="utf-8")
-            part.replace(self.path)
-        except OSError as problem:
-            raise UsageError(f"{self.path} cannot be written: {problem.strerror}") from problem
+        if self._settled:
+            self._kept.keep(self._settled)
+
+
+def _types(found: Difference) -> Mapping[str, tuple[str, str]]:
+    return {**found.widened, **found.changed}

@@ -32,7 +32,13 @@ class Source:
     """`look` asks the cluster; then `span` and `samples` are known and `options` can be made. Raises UsageError."""
 
     def __init__(
-        self, frame: Frame, topics: Sequence[str], ranges: RangeOptions, payload: PayloadOptions | None = None
+        self,
+        frame: Frame,
+        topics: Sequence[str],
+        ranges: RangeOptions,
+        payload: PayloadOptions | None = None,
+        *,
+        schema_mode: str | None = None,
     ) -> None:
         self.frame = frame
         self.ranges = ranges.replace(isolation=ranges.isolation or "read_committed")
@@ -49,11 +55,20 @@ class Source:
         if payload.on_bad is not None and not self.schemed:
             raise UsageError("--on-bad goes with --value-format or --key-format json or msgpack")
         self.null_bad = payload.on_bad == "null"
+        self._schema_mode = self._checked_mode(schema_mode)
         given = self.selection.range
         if frame.streaming and given.stop is not None:
             raise UsageError(f"--{frame.mode} runs without end; a range that stops is for --batch")
         if given.start is not None and given.start.kind == "stored":
             raise UsageError("-o stored: a pipeline is in no group; --once resumes from its checkpoint")
+
+    def _checked_mode(self, mode: str | None) -> str:
+        """What becomes of another schema; fail unless said. Raises UsageError where there is no first run's."""
+        if mode is not None and not self.frame.streaming:
+            raise UsageError("--schema-mode goes with --once or --continuous: a batch has no earlier run")
+        if mode is not None and self._formats["value"][0] != "json":
+            raise UsageError("--schema-mode goes with --value-format json")
+        return mode or "fail"
 
     def _format(self, part: str, given: str | None, ddl: str | None) -> tuple[str, str]:
         """(format, schema) of keys or values."""
@@ -185,7 +200,7 @@ class Source:
     def schema_of(self, spark: SparkSession, pinned: Callable[[], Pinned] | None = None) -> Pinned | None:
         """Take the schema of JSON values from the samples, where none was given; of a stream the first run's counts.
         Raises UsageError for none, SchemaChanged where it is not that of the first run."""
-        from kcli.pipeline.jobs.frames import json_schema
+        from kcli.pipeline.jobs.schemas import json_schema
 
         form, given = self._formats["value"]
         if form != "json" or (given and pinned is None):
@@ -196,13 +211,16 @@ class Source:
         kept, taken, problem = pinned(), None, None
         if not given:
             try:
-                taken = json_schema(spark, self.samples)
+                taken = json_schema(spark, self.samples, nulls=not kept.knows(self.label))
             except UsageError as none:
                 problem = none
-        schema = kept.settled(spark, self.label, taken, given)
+        schema = kept.settled(spark, self.label, taken, given, mode=self._schema_mode, samples=self.samples)
         if not schema and problem is not None:
             raise problem
         self._formats["value"] = ("json", schema)
+        for sentence in kept.notes if not self.frame.quiet else ():
+            complain(sentence)
+        kept.notes.clear()
         return kept
 
     def as_text(self) -> None:
