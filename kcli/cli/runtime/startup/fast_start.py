@@ -106,12 +106,15 @@ def start_lean() -> None:
         return
     import concurrent
 
+    from kcli.cli.runtime.startup.plain_constants import PlainConstants
+
     absent = _stand_ins()
     sys.modules.update(absent)
     if "concurrent.futures" in absent:
         concurrent.futures = absent["concurrent.futures"]
     try:
-        import asyncio
+        with PlainConstants():
+            import asyncio
 
         for part in PARTS:
             if isinstance(vars(asyncio).get(part), Later):

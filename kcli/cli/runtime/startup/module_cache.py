@@ -1,10 +1,10 @@
-"""The code of kcli's modules in one file, beside their own bytecode.
+"""The code of kcli's modules, and of those of the standard library that they import, in one file.
 
-A command imports a hundred modules. For each of them Python looks into its folder, and opens and checks a file of
-bytecode: a quarter of what the module costs. Here one file has an index and the code of all. A module counts while its
-source has the size and the time of change that were written down, as with bytecode (PEP 3147), so it is never stale.
-The file is trusted as `__pycache__` is, and nothing is written where Python must not write bytecode; where the folder
-cannot be written to, each module is imported from its own file.
+A command imports two hundred modules. For each of them Python looks into folders, and opens and checks a file of
+bytecode: a quarter of what the module costs. Here one file has an index and the code of all; of a compiled module it
+has the place. A module counts while its source has the size and the time of change that were written down, as with
+bytecode (PEP 3147), so it is never stale. The file is trusted as `__pycache__` is, and nothing is written where Python
+must not write bytecode; where the folder cannot be written to, each module is imported from its own file.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.machinery import ExtensionFileLoader, ModuleSpec, SourceFileLoader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,12 +20,18 @@ if TYPE_CHECKING:
     from io import FileIO
     from types import CodeType, ModuleType
 
-    Place = tuple[str, int, int, int, int]
-    """The source file, its time of change in nanoseconds, its size; where the code begins after the index, its size."""
+    Place = tuple[str, str, int, int, int, int]
+    """The folder where Python looks for the module and its source file; the time of change of that in nanoseconds, its
+    size; where the code begins after the index, its size: 0 for a compiled module."""
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
 TAG = f"{sys.implementation.cache_tag}-{sys.hexversion:x}-{sys.flags.optimize}"
 PATH = os.path.join(ROOT, "__pycache__", f"modules.{TAG}.code")
+LIBRARY = os.path.dirname(os.__file__)
+FIRST = None if "PYTHONPATH" in os.environ else LIBRARY
+"""Where Python looks first for a module of the standard library: PYTHONPATH may have another of that name."""
+COMPILED = os.path.join(LIBRARY, "lib-dynload")
+BYTECODE = f"{sys.implementation.cache_tag}{f'.opt-{sys.flags.optimize}' if sys.flags.optimize else ''}.pyc"
 WORTH = 8
 """New modules that are worth a new file: to write it takes 10 ms, and each saves 45 µs."""
 HEAD = 8
@@ -47,6 +53,10 @@ class KeptLoader(SourceFileLoader):
         return code
 
 
+class KeptExtension(ExtensionFileLoader):
+    """The loader of a compiled module whose place is kept."""
+
+
 class ModuleCache:
     """Finds modules whose code is kept: an entry of `sys.meta_path`, a method a question of the import system."""
 
@@ -63,36 +73,39 @@ class ModuleCache:
     ) -> ModuleSpec | None:
         """The spec of a kept module whose source is as it was; None leaves it to Python."""
         place = self._places.get(name)
-        if place is None or not path:
+        if place is None:
             return None
-        source, changed, size, begin, length = place
-        module = f"{path[0]}{os.sep}{name.rpartition('.')[2]}"
-        package = source == f"{module}{os.sep}__init__.py"
-        if not (package or source == f"{module}.py") or _state(source) != (changed, size):
+        folder, source, changed, size, begin, length = place
+        if folder != (path[0] if path else FIRST) or _state(source) != (changed, size):
             return None
+        if not length:
+            return _located(ModuleSpec(name, KeptExtension(name, source), origin=source))
         spec = ModuleSpec(name, KeptLoader(name, source, lambda: self._read(begin, length)), origin=source)
-        spec.has_location = True
-        if package:
-            spec.submodule_search_locations = [module]
-        return spec
+        within, _, file = source.rpartition(os.sep)
+        spec.cached = f"{within}{os.sep}__pycache__{os.sep}{file[:-2]}{BYTECODE}"  # else it is found out, in 8 µs
+        if file == "__init__.py":
+            spec.submodule_search_locations = [within]
+        return _located(spec)
 
     def extend(self) -> None:
         """Keep the code of the modules that this process imported from their own files, for the next process."""
         if sys.dont_write_bytecode or sys.pycache_prefix is not None:
             return
-        new = {name: source for name, source in _imported().items() if name not in self._early}
+        new = {name: file for name, file in _imported().items() if name not in self._early}
         if len(new) < WORTH:
             return
         self._open()  # another process may have kept others
         codes = {
-            name: (place[:3], self._read(*place[3:]))
+            name: (place[:4], self._read(*place[4:]))
             for name, place in self._places.items()
-            if name not in new and _state(place[0]) == place[1:3]
+            if name not in new and _state(place[1]) == place[2:4]
         }
-        for name, source in new.items():
-            state, code = _state(source), SourceFileLoader(name, source).get_code(name)
-            if state is not None and code is not None:
-                codes[name] = ((source, *state), marshal.dumps(code))
+        for name, (folder, source) in new.items():
+            state, code = _state(source), b""
+            if source.endswith(".py"):
+                code = marshal.dumps(SourceFileLoader(name, source).get_code(name))
+            if state is not None:
+                codes[name] = ((folder, source, *state), code)
         self._write(codes)
 
     def _open(self) -> None:
@@ -109,11 +122,11 @@ class ModuleCache:
         self._file.seek(self._begin + begin)
         return self._file.read(size)
 
-    def _write(self, codes: dict[str, tuple[tuple[str, int, int], bytes]]) -> None:
+    def _write(self, codes: dict[str, tuple[tuple[str, str, int, int], bytes]]) -> None:
         places: dict[str, Place] = {}
         begin = 0
-        for name, (source, code) in codes.items():
-            places[name] = (*source, begin, len(code))
+        for name, (place, code) in codes.items():
+            places[name] = (*place, begin, len(code))
             begin += len(code)
         index = marshal.dumps(places)
         fresh = f"{self._path}.{os.getpid()}"
@@ -125,14 +138,26 @@ class ModuleCache:
             return  # an installation that cannot be written to: it works without
 
 
-def _imported() -> dict[str, str]:
-    """The modules of kcli that this process imported from their own files, and their sources."""
-    specs = [module.__spec__ for name, module in sys.modules.items() if name.startswith("kcli.")]
-    return {
-        spec.name: spec.origin
-        for spec in specs
-        if spec is not None and spec.origin is not None and type(spec.loader) is SourceFileLoader
-    }
+def _located(spec: ModuleSpec) -> ModuleSpec:
+    spec.has_location = True  # the module gets its __file__ and __cached__
+    return spec
+
+
+def _imported() -> dict[str, tuple[str, str]]:
+    """The modules of kcli and of the standard library that this process imported from their own files: the folder where
+    Python looks for each, and its source."""
+    files = {}
+    for spec in [module.__spec__ for module in list(sys.modules.values())]:
+        if spec is None or spec.origin is None or type(spec.loader) not in (SourceFileLoader, ExtensionFileLoader):
+            continue
+        inner = spec.origin.removesuffix(f"{os.sep}__init__.py")
+        folder = os.path.dirname(inner)
+        known = f"{LIBRARY}{os.sep}{spec.name.replace('.', os.sep)}"
+        if spec.name.startswith("kcli.") or known in (inner, inner.removesuffix(".py")):
+            files[spec.name] = (folder, spec.origin)
+        elif folder == COMPILED:
+            files[spec.name] = (LIBRARY, spec.origin)
+    return files
 
 
 def _state(source: str) -> tuple[int, int] | None:

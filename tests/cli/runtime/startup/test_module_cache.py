@@ -142,6 +142,48 @@ def test_a_closed_standard_file_keeps_its_number_free() -> None:
     assert subprocess.check_output(shell, text=True, timeout=60) == f"None {plain}"
 
 
+LIBRARY = """
+import colorsys, {compiled}
+print(type(colorsys.__spec__.loader).__name__, type({compiled}.__spec__.loader).__name__)
+"""
+COMPILED = next(name for name in ("_lsprof", "_zoneinfo", "_posixshmem") if name not in sys.builtin_module_names)
+
+
+def test_modules_of_the_standard_library_are_kept_and_the_places_of_compiled_ones(
+    package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    (package / "part2.py").write_text(f"VALUE = 2\n{LIBRARY.format(compiled=COMPILED)}")
+    assert run(package).startswith("SourceFileLoader ExtensionFileLoader\n")
+    assert run(package).startswith("KeptLoader KeptExtension\n")
+    written = kept(package).stat().st_ino
+    assert run(package).startswith("KeptLoader KeptExtension\n")
+    assert kept(package).stat().st_ino == written  # what is found by its place is not new
+
+
+def test_a_module_of_pythonpath_is_before_one_of_the_standard_library(
+    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (package / "part2.py").write_text("VALUE = 2\nimport colorsys\nprint(colorsys.__file__)\n")
+    run(package)
+    (tmp_path / "colorsys.py").write_text("")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert run(package).startswith(f"{tmp_path}/colorsys.py\n")
+
+
+@pytest.mark.parametrize("option", ["", "-O"])
+def test_a_kept_module_names_its_bytecode_as_python_does(package: Path, option: str) -> None:
+    (package / "part2.py").write_text(
+        "VALUE = 2\nfrom importlib.util import cache_from_source\nimport colorsys, kcli.sample as package, sys\n"
+        "print(*(module.__cached__ == cache_from_source(module.__file__) for module in "
+        "(colorsys, package, sys.modules[__name__])))\n"
+    )
+    for _ in range(2):
+        words = [sys.executable, *option.split(), "-c", PROCESS, str(package.parent), str(kept(package))]
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        assert subprocess.check_output(words, text=True, timeout=60, env=environment).startswith("True True True\n")
+
+
 def test_a_command_uses_it(tmp_path: Path) -> None:
     """The console script finds the modules of a command in the file, and answers as before."""
     line = (
