@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 
 from kcli.errors import DecodeError, EncodeError, TooOld
+from kcli.proto.varint import encode_unsigned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,31 +34,18 @@ def more(b: Any, i: int, first: int) -> tuple[int, int]:
     raise DecodeError("a varint is longer than five bytes")
 
 
-def put_uvarint(n: int) -> bytes:
-    """`n` as an unsigned varint."""
-    if n < 128:
-        return _ONE_BYTE[n]
-    out = bytearray()
-    while n > 127:
-        out.append(n & 127 | 128)
-        n >>= 7
-    out.append(n)
-    return bytes(out)
-
-
-_ONE_BYTE = [bytes([n]) for n in range(128)]
 _pack_h, _pack_i = struct.Struct(">h").pack, struct.Struct(">i").pack
 
 
 def _compact(n: int) -> bytes:
-    return put_uvarint(n + 1)
+    return encode_unsigned(n + 1)
 
 
 def _write_tags(tags: list[tuple[int, bytes]], out: Callable[[bytes], None]) -> None:
-    out(put_uvarint(len(tags)))
+    out(encode_unsigned(len(tags)))
     for tag, data in tags:
-        out(put_uvarint(tag))
-        out(put_uvarint(len(data)))
+        out(encode_unsigned(tag))
+        out(encode_unsigned(len(data)))
         out(data)
 
 

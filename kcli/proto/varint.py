@@ -1,5 +1,5 @@
-"""Zigzag varints of records (F.1): at most 5 bytes for 32 bits, 10 for 64. (The protocol's unsigned varints are
-compile.py's.)"""
+"""Varints: unsigned ones, and the zigzag ones of records (F.1): at most 5 bytes for 32 bits, 10 for 64. How messages
+read theirs is in `runtime.py`."""
 
 from __future__ import annotations
 
@@ -10,21 +10,31 @@ if TYPE_CHECKING:
     from kcli.proto.buffer import Buffer
 
 
+_ONE_BYTE = [bytes((value,)) for value in range(128)]
+
+
+def encode_unsigned(value: int) -> bytes:
+    """`value`, 0 or more, as an unsigned varint: 7 bits a byte, low bits first."""
+    if value < 128:
+        return _ONE_BYTE[value]
+    if value < 16384:  # most lengths: no loop
+        return bytes((value & 127 | 128, value >> 7))
+    encoded = bytearray()
+    while value > 127:
+        encoded.append(value & 127 | 128)
+        value >>= 7
+    encoded.append(value)
+    return bytes(encoded)
+
+
 def encode_varint(value: int) -> bytes:
-    """`value` zigzagged, 7 bits a byte, low bits first."""
+    """`value` as a zigzag varint."""
     left = value << 1 if value >= 0 else ~(value << 1)
-    if left < 128:
-        return bytes((left,))
-    written = bytearray()
-    while left > 127:
-        written.append(left & 127 | 128)
-        left >>= 7
-    written.append(left)
-    return bytes(written)
+    return _ONE_BYTE[left] if left < 128 else encode_unsigned(left)
 
 
 def varint_size(value: int) -> int:
-    """How many bytes `encode_varint` would write."""
+    """The number of bytes of `encode_varint`."""
     left = value << 1 if value >= 0 else ~(value << 1)
     return 1 if left < 128 else (left.bit_length() + 6) // 7
 

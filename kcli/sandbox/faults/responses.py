@@ -83,10 +83,10 @@ async def _more_comes(outlet: Outlet) -> bool:
 
 
 def _foreign() -> bytes:
-    from kcli.proto.runtime import put_uvarint
+    from kcli.proto.varint import encode_unsigned
 
-    return put_uvarint(len(FOREIGN)) + b"".join(
-        put_uvarint(tag) + put_uvarint(len(data)) + data for tag, data in FOREIGN
+    return encode_unsigned(len(FOREIGN)) + b"".join(
+        encode_unsigned(tag) + encode_unsigned(len(data)) + data for tag, data in FOREIGN
     )
 
 

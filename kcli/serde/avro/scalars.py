@@ -6,6 +6,7 @@ from binascii import Error as NotBase64
 from binascii import a2b_base64
 from struct import Struct
 
+from kcli.proto.varint import encode_varint
 from kcli.serde.avro import logical as texts
 from kcli.serde.avro.exact import FLOATS, BadValue, Written, shown
 
@@ -18,19 +19,6 @@ if TYPE_CHECKING:
     Write = Callable[[object, bytearray], None]
 
 FLOAT, DOUBLE = Struct("<f"), Struct("<d")
-
-
-def varint(value: int) -> bytes:
-    """A zigzag varint."""
-    left = value << 1 if value >= 0 else ~(value << 1)
-    if left < 128:
-        return bytes((left,))
-    written = bytearray()
-    while left > 127:
-        written.append(left & 127 | 128)
-        left >>= 7
-    written.append(left)
-    return bytes(written)
 
 
 def _null(value: object, out: bytearray) -> None:
@@ -52,7 +40,7 @@ def _whole(kind: str, bits: int) -> Write:
             raise BadValue(f"{shown(value)} is not {'an' if kind == 'int' else 'a'} {kind}")
         if not low <= value <= high:
             raise BadValue(f"{shown(value)} does not fit in {kind}: it is from {low} to {high}")
-        out += varint(value)
+        out += encode_varint(value)
 
     return write
 
@@ -76,7 +64,7 @@ def _string(value: object, out: bytearray) -> None:
         data = value.encode()
     except UnicodeEncodeError:
         raise BadValue("it has half of a surrogate pair, which is no text") from None
-    out += varint(len(data))
+    out += encode_varint(len(data))
     out += data
 
 
@@ -113,7 +101,7 @@ def fixed_bytes(size: int, logical: Logical | None, *, latin: bool) -> Write:
     def write(value: object, out: bytearray) -> None:
         data = _data(value, size, logical, latin)
         if size < 0:
-            out += varint(len(data))
+            out += encode_varint(len(data))
         elif len(data) != size:
             raise BadValue(f"it has {len(data)} bytes, not {size}")
         out += data

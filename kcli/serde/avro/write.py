@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from struct import Struct
 
+from kcli.proto.varint import encode_varint
 from kcli.schemas import SchemaRefused
 from kcli.serde.avro.exact import BadValue, fitting, shown
-from kcli.serde.avro.scalars import SCALARS, fixed_bytes, long_bytes, varint
+from kcli.serde.avro.scalars import SCALARS, fixed_bytes, long_bytes
 from kcli.serde.avro.types import Array, Enum, Fixed, Map, Record, Type, Union
 
 TYPE_CHECKING = False
@@ -127,7 +128,9 @@ class AvroWriter:
         return self.write(value)
 
     def _union(self, union: Union) -> Write:
-        branches = [(varint(number), branch, self._writer(branch)) for number, branch in enumerate(union.branches)]
+        branches = [
+            (encode_varint(number), branch, self._writer(branch)) for number, branch in enumerate(union.branches)
+        ]
         wrapped = _wrapped(
             {branch.name: (number, write) for number, branch, write in branches if branch.kind != "null"}
         )
@@ -170,7 +173,7 @@ class AvroWriter:
             if type(value) is not list:
                 raise BadValue(f"{shown(value)} is not an array")
             if value:
-                out += varint(len(value))
+                out += encode_varint(len(value))
                 for number, item in enumerate(value):
                     try:
                         write_item(item, out)
@@ -187,7 +190,7 @@ class AvroWriter:
             if type(value) is not dict:
                 raise BadValue(f"{shown(value)} is not a map")
             if value:
-                out += varint(len(value))
+                out += encode_varint(len(value))
                 for name, item in value.items():
                     try:
                         write_name(name, out)
@@ -206,7 +209,7 @@ def varint_of(data: bytearray) -> bytes:
 
 
 def _enum(enum: Enum) -> Write:
-    numbers = {symbol: varint(number) for number, symbol in enumerate(enum.symbols)}
+    numbers = {symbol: encode_varint(number) for number, symbol in enumerate(enum.symbols)}
 
     def write(value: object, out: bytearray) -> None:
         number = numbers.get(value) if type(value) is str else None

@@ -7,9 +7,10 @@ from datetime import date
 
 from kcli.proto import protobuf_code as code
 from kcli.proto.protobuf_code import FIRST, LAST, LONGEST_DURATION, NANOS
+from kcli.proto.varint import encode_unsigned
 from kcli.serde.avro.exact import BadValue, shown
 from kcli.serde.protobuf.program import WRAPPERS
-from kcli.serde.protobuf.scalars import ENCODE, is_zero, varint
+from kcli.serde.protobuf.scalars import ENCODE, is_zero
 from kcli.serde.protobuf.schema.types import Message
 
 TYPE_CHECKING = False
@@ -52,7 +53,7 @@ def _duration(writer: ProtobufWriter, value: object, depth: int) -> bytes:
 def _seconds(seconds: int, nanos: int) -> bytes:
     assert abs(nanos) < NANOS
     parts = ((8, seconds), (16, nanos))
-    return b"".join(varint(tag) + varint(number & code.MASK) for tag, number in parts if number)
+    return b"".join(encode_unsigned(tag) + encode_unsigned(number & code.MASK) for tag, number in parts if number)
 
 
 def _field_mask(writer: ProtobufWriter, value: object, depth: int) -> bytes:
@@ -63,7 +64,7 @@ def _field_mask(writer: ProtobufWriter, value: object, depth: int) -> bytes:
 
 
 def _wrapper(kind: int) -> WriteKnown:
-    tag = varint(8 | code.WIRE[kind])
+    tag = encode_unsigned(8 | code.WIRE[kind])
 
     def write(writer: ProtobufWriter, value: object, depth: int) -> bytes:
         data = ENCODE[kind](value)
@@ -129,7 +130,7 @@ def _any(writer: ProtobufWriter, value: object, depth: int) -> bytes:
 
 
 def _sized(data: bytes) -> bytes:
-    return varint(len(data)) + data
+    return encode_unsigned(len(data)) + data
 
 
 KNOWN: dict[str, WriteKnown] = {

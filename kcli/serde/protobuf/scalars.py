@@ -10,6 +10,7 @@ from struct import error as StructError
 
 from kcli.proto import protobuf_code as code
 from kcli.proto.plain.protobuf_tree import FIXED
+from kcli.proto.varint import encode_unsigned, encode_varint
 from kcli.serde.avro.exact import BadValue, Written, shown
 
 TYPE_CHECKING = False
@@ -30,18 +31,6 @@ _FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _LONGEST = 400  # characters of a number: no number of ours has more
 
 
-def varint(value: int) -> bytes:
-    """A number from 0 on, 7 bits a byte, the low ones first."""
-    if value < 128:
-        return bytes((value,))
-    out = bytearray()
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
 def is_zero(data: bytes) -> bool:
     """Whether a scalar without its tag is 0 or empty: such a field without presence is not written."""
     return not any(data)
@@ -58,8 +47,8 @@ def _whole(kind: int) -> Encode:
         if kind in FIXED:
             return FIXED[kind].pack(number)
         if kind in (code.SINT32, code.SINT64):
-            return varint(number << 1 if number >= 0 else ~(number << 1))
-        return varint(number & code.MASK)
+            return encode_varint(number)
+        return encode_unsigned(number & code.MASK)
 
     return encode
 
@@ -118,7 +107,7 @@ def _string(value: object) -> bytes:
         data = value.encode()
     except UnicodeEncodeError:
         raise BadValue("it has half a character, which is not UTF-8") from None
-    return varint(len(data)) + data
+    return encode_unsigned(len(data)) + data
 
 
 def _bytes(value: object) -> bytes:
@@ -136,7 +125,7 @@ def _bytes(value: object) -> bytes:
         data = None
     if data is None:
         raise BadValue(f"{shown(value)} is not base64")
-    return varint(len(data)) + data
+    return encode_unsigned(len(data)) + data
 
 
 ENCODE: dict[int, Encode] = {

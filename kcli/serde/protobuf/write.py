@@ -8,8 +8,9 @@ its path.
 from __future__ import annotations
 
 from kcli.proto import protobuf_code as code
+from kcli.proto.varint import encode_unsigned
 from kcli.serde.avro.exact import BadValue, shown
-from kcli.serde.protobuf.scalars import ENCODE, is_zero, key_of, varint
+from kcli.serde.protobuf.scalars import ENCODE, is_zero, key_of
 from kcli.serde.protobuf.schema.types import Enum, Message
 
 TYPE_CHECKING = False
@@ -103,7 +104,7 @@ class ProtobufWriter:
                 raise bad.within(f"[{number}]") from None
         if not field.packed or not parts:
             return b"".join(parts)
-        return _long(varint(field.number << 3 | code.LENGTH), b"".join(parts))
+        return _long(encode_unsigned(field.number << 3 | code.LENGTH), b"".join(parts))
 
     def _map(self, field: Field, entry: Message, value: object, depth: int) -> bytes:
         if type(value) is not dict:
@@ -124,7 +125,7 @@ class ProtobufWriter:
             return _tag(field) + self._scalar(field, value)
         inner = self.message(field.type, value, depth + 1)
         if field.kind == code.GROUP:
-            return _tag(field) + inner + varint(field.number << 3 | code.END)
+            return _tag(field) + inner + encode_unsigned(field.number << 3 | code.END)
         return _long(_tag(field), inner)
 
     def _scalar(self, field: Field, value: object) -> bytes:
@@ -135,11 +136,11 @@ class ProtobufWriter:
 
 
 def _tag(field: Field) -> bytes:
-    return varint(field.number << 3 | code.WIRE[field.kind])
+    return encode_unsigned(field.number << 3 | code.WIRE[field.kind])
 
 
 def _long(tag: bytes, data: bytes) -> bytes:
-    return tag + varint(len(data)) + data
+    return tag + encode_unsigned(len(data)) + data
 
 
 def _takes_null(field: Field) -> bool:
@@ -151,7 +152,7 @@ def _enum(enum: Enum, value: object) -> bytes:
     if value is None and enum.name == NULL:
         return b"\0"
     if type(value) is str and value in enum.numbers:
-        return varint(enum.numbers[value] & code.MASK)
+        return encode_unsigned(enum.numbers[value] & code.MASK)
     if type(value) is int and -(1 << 31) <= value < 1 << 31 and (value in enum.names or not enum.closed):
-        return varint(value & code.MASK)
+        return encode_unsigned(value & code.MASK)
     raise BadValue(f"{shown(value)} is none of {enum.name}: {', '.join(list(enum.numbers)[:20])}")
