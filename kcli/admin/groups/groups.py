@@ -1,15 +1,23 @@
-"""Groups: all kinds are listed (E71) and described, empty ones deleted. Share and streams groups: `group_kinds`."""
+"""Groups: all kinds are listed (E71) and described, empty ones deleted. Share and streams groups: `kinds`."""
 
 from __future__ import annotations
 
 from kcli import codes
-from kcli.admin.groups.assignment import assigned_partitions, subscribed_topics
-from kcli.admin.groups.rows import Described, GroupInUse, GroupMissing, Listed, Member, counted
+from kcli.admin.groups.rows import (
+    Described,
+    GroupInUse,
+    GroupMissing,
+    Listed,
+    Member,
+    counted,
+    description,
+    refusal,
+)
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import PATIENCE, ask_every, bad, good
-from kcli.errors import BrokerError, ConnectError, KcliError, UnsupportedVersion
+from kcli.errors import BrokerError, ConnectError, DecodeError, KcliError, UnsupportedVersion
 from kcli.model import TopicPartition
-from kcli.proto.messages import consumer_group_describe as kip848
+from kcli.proto.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from kcli.proto.messages.describe_groups import DescribedGroup, DescribeGroupsRequest
 from kcli.text.names import Match
 
@@ -114,48 +122,14 @@ def _missing(answer: object) -> bool:
 
 async def _describe_new(broker: Broker, groups: list[str]) -> dict[str, Described | KcliError]:
     try:
-        answer = await broker.ask(kip848.ConsumerGroupDescribeRequest(group_ids=groups))
+        answer = await broker.ask(ConsumerGroupDescribeRequest(group_ids=groups))
     except UnsupportedVersion:
         return {}
-    described: dict[str, Described | KcliError] = {}
-    for row in answer.groups:
-        code = codes.of(row.error_code)
-        if code is codes.GROUP_ID_NOT_FOUND:
-            described[row.group_id] = GroupMissing(row.group_id)
-        elif code is codes.UNSUPPORTED_VERSION:
-            continue  # the new protocol is switched off at this broker: the group is classic or does not exist
-        elif code:
-            described[row.group_id] = BrokerError(code, row.group_id, row.error_message or None)
-        else:
-            described[row.group_id] = Described(
-                group=row.group_id,
-                type="consumer",
-                state=row.group_state,
-                protocol="consumer",
-                assignor=row.assignor_name,
-                epoch=row.group_epoch,
-                coordinator=broker.node_id,
-                members=[_new_member(member) for member in row.members],
-            )
-    return described
-
-
-def _new_member(row: kip848.Member) -> Member:
-    return Member(
-        member_id=row.member_id,
-        instance_id=row.instance_id,
-        client_id=row.client_id,
-        host=row.client_host.removeprefix("/"),
-        rack=row.rack_id,
-        epoch=row.member_epoch,
-        topics=row.subscribed_topic_names,
-        regex=row.subscribed_topic_regex or None,
-        assignment=sorted(
-            TopicPartition(topic.topic_name, partition)
-            for topic in row.assignment.topic_partitions
-            for partition in topic.partitions
-        ),
-    )
+    return {
+        row.group_id: refusal(row) or description(row, "consumer", broker.node_id)
+        for row in answer.groups
+        if row.error_code != codes.UNSUPPORTED_VERSION.number  # switched off: the group is classic or does not exist
+    }
 
 
 async def _describe_classic(broker: Broker, groups: list[str]) -> dict[str, Described | KcliError]:
@@ -164,11 +138,11 @@ async def _describe_classic(broker: Broker, groups: list[str]) -> dict[str, Desc
 
 
 def _classic(row: DescribedGroup, node_id: int) -> Described | KcliError:
-    code = codes.of(row.error_code)
-    if code is codes.GROUP_ID_NOT_FOUND or (not code and row.group_state == "Dead"):
-        return GroupMissing(row.group_id)  # before DescribeGroups v6 "Dead" was how to say it
-    if code:
-        return BrokerError(code, row.group_id, row.error_message or None)
+    refused = refusal(row)
+    if refused is not None:
+        return refused
+    from kcli.proto.consumer_protocol import decode_subscription
+
     consumer = row.protocol_type in ("consumer", "")
     return Described(
         group=row.group_id,
@@ -182,12 +156,22 @@ def _classic(row: DescribedGroup, node_id: int) -> Described | KcliError:
                 instance_id=member.group_instance_id,
                 client_id=member.client_id,
                 host=member.client_host.removeprefix("/"),
-                topics=subscribed_topics(member.member_metadata) if consumer else [],
-                assignment=assigned_partitions(member.member_assignment) if consumer else [],
+                topics=decode_subscription(member.member_metadata).topics if consumer else [],
+                assignment=_assignment(member.member_assignment) if consumer else [],
             )
             for member in row.members
         ],
     )
+
+
+def _assignment(blob: bytes) -> list[TopicPartition]:
+    """What a classic member owns; nothing for bytes that are not an assignment (E49)."""
+    from kcli.proto.consumer_protocol import decode_assignment
+
+    try:
+        return sorted(decode_assignment(blob))
+    except DecodeError:
+        return []
 
 
 def progress_of(group: str) -> str | None:

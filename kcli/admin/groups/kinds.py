@@ -7,7 +7,7 @@ A streams group's members have tasks; task N_P reads partition P of every source
 from __future__ import annotations
 
 from kcli import codes
-from kcli.admin.groups.rows import Described, GroupMissing, Member
+from kcli.admin.groups.rows import Described, Member, description, refusal
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
 from kcli.values import Value
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from kcli.asking.coordinators import Coordinators
     from kcli.model import Broker, Cluster
-    from kcli.proto.messages import share_group_describe as share
     from kcli.proto.messages import streams_group_describe as streams
     from kcli.proto.messages.describe_share_group_offsets import DescribeShareGroupOffsetsResponseGroup
 
@@ -48,52 +47,22 @@ async def describe_kind(
 async def _share_groups(broker: Broker, groups: list[str]) -> dict[str, Described | KcliError]:
     from kcli.proto.messages.share_group_describe import ShareGroupDescribeRequest
 
-    described: dict[str, Described | KcliError] = {}
-    for row in (await broker.ask(ShareGroupDescribeRequest(group_ids=groups))).groups:
-        refused = _refusal(row)
-        if refused is not None:
-            described[row.group_id] = refused
-        elif row.error_code != codes.UNSUPPORTED_VERSION.number:
-            described[row.group_id] = Described(
-                group=row.group_id,
-                type="share",
-                state=row.group_state,
-                protocol="share",
-                assignor=row.assignor_name,
-                epoch=row.group_epoch,
-                coordinator=broker.node_id,
-                members=[_share_member(member) for member in row.members],
-            )
-    return described
-
-
-def _share_member(row: share.Member) -> Member:
-    return Member(
-        member_id=row.member_id,
-        client_id=row.client_id,
-        host=row.client_host.removeprefix("/"),
-        rack=row.rack_id,
-        epoch=row.member_epoch,
-        topics=row.subscribed_topic_names,
-        assignment=sorted(
-            TopicPartition(topic.topic_name, partition)
-            for topic in row.assignment.topic_partitions
-            for partition in topic.partitions
-        ),
-    )
+    response = await broker.ask(ShareGroupDescribeRequest(group_ids=groups))
+    return {
+        row.group_id: refusal(row) or description(row, "share", broker.node_id)
+        for row in response.groups
+        if row.error_code != codes.UNSUPPORTED_VERSION.number
+    }
 
 
 async def _streams_groups(cluster: Cluster, broker: Broker, groups: list[str]) -> dict[str, Described | KcliError]:
     from kcli.proto.messages.streams_group_describe import StreamsGroupDescribeRequest
 
-    described: dict[str, Described | KcliError] = {}
+    groups_by_name: dict[str, Described | KcliError] = {}
     for row in (await broker.ask(StreamsGroupDescribeRequest(group_ids=groups))).groups:
-        refused = _refusal(row)
-        if refused is not None:
-            described[row.group_id] = refused
-        elif row.error_code != codes.UNSUPPORTED_VERSION.number:
+        if row.error_code != codes.UNSUPPORTED_VERSION.number:
             sources = await _sources(cluster, row.topology)
-            described[row.group_id] = Described(
+            groups_by_name[row.group_id] = refusal(row) or Described(
                 group=row.group_id,
                 type="streams",
                 state=row.group_state,
@@ -103,17 +72,7 @@ async def _streams_groups(cluster: Cluster, broker: Broker, groups: list[str]) -
                 members=[_streams_member(member, sources) for member in row.members],
                 internal_topics=_internal_topics(row.topology),
             )
-    return described
-
-
-def _refusal(row: share.DescribedGroup | streams.DescribedGroup) -> KcliError | None:
-    """Why a group is not described; None where it is, and where the kind is switched off at this broker."""
-    code = codes.of(row.error_code)
-    if code is codes.GROUP_ID_NOT_FOUND or (not code and row.group_state == "Dead"):
-        return GroupMissing(row.group_id)
-    if not code or code is codes.UNSUPPORTED_VERSION:
-        return None
-    return BrokerError(code, row.group_id, row.error_message or None)
+    return groups_by_name
 
 
 async def _sources(cluster: Cluster, topology: streams.Topology | None) -> dict[str, list[TopicPartition]]:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from kcli.errors import KcliError
+from kcli import codes
+from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
 from kcli.values import Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    pass
+    from kcli.proto.messages import consumer_group_describe as kip848
+    from kcli.proto.messages import describe_groups as classic
+    from kcli.proto.messages import share_group_describe as share
+    from kcli.proto.messages import streams_group_describe as streams
 
+    AnyGroup = classic.DescribedGroup | kip848.DescribedGroup | share.DescribedGroup | streams.DescribedGroup
 
 REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"})
 """States in which a member's assignment is not known yet, so the owner of a partition is unknown."""
@@ -82,6 +87,47 @@ class GroupInUse(KcliError):
         super().__init__(f"{group}: the group has {counted(members)}: stop them first")
         self.group = group
         self.members = members
+
+
+def refusal(row: AnyGroup) -> KcliError | None:
+    """Why a coordinator did not describe a group; None if it did. Before DescribeGroups 6 an unknown group was in the
+    state "Dead"."""
+    code = codes.of(row.error_code)
+    if code is codes.GROUP_ID_NOT_FOUND or (not code and row.group_state == "Dead"):
+        return GroupMissing(row.group_id)
+    return BrokerError(code, row.group_id, row.error_message or None) if code else None
+
+
+def description(row: kip848.DescribedGroup | share.DescribedGroup, kind: str, coordinator: int) -> Described:
+    """A group whose coordinator makes the assignment: of consumers (KIP-848) or a share group."""
+    return Described(
+        group=row.group_id,
+        type=kind,
+        state=row.group_state,
+        protocol=kind,
+        assignor=row.assignor_name,
+        epoch=row.group_epoch,
+        coordinator=coordinator,
+        members=[_member(member) for member in row.members],
+    )
+
+
+def _member(row: kip848.Member | share.Member) -> Member:
+    return Member(
+        member_id=row.member_id,
+        instance_id=getattr(row, "instance_id", None),
+        client_id=row.client_id,
+        host=row.client_host.removeprefix("/"),
+        rack=row.rack_id,
+        epoch=row.member_epoch,
+        topics=row.subscribed_topic_names,
+        regex=getattr(row, "subscribed_topic_regex", None) or None,
+        assignment=sorted(
+            TopicPartition(topic.topic_name, partition)
+            for topic in row.assignment.topic_partitions
+            for partition in topic.partitions
+        ),
+    )
 
 
 def counted(members: list[str]) -> str:
