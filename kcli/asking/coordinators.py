@@ -4,7 +4,7 @@ lives there."""
 from __future__ import annotations
 
 from kcli import codes
-from kcli.asking.fan_out import PATIENCE, gather
+from kcli.asking.fan_out import PATIENCE, brokers_of, gather
 from kcli.cluster.find_coordinators import find_coordinators
 from kcli.errors import BrokerError, KcliError
 from kcli.model import Group, Node, Transaction
@@ -54,13 +54,7 @@ class Coordinators:
         for group in groups:
             if group in self.known:
                 by_node.setdefault(self.known[group], []).append(group)
-        by_broker: list[tuple[Broker, list[str]]] = []
-        for node_id, some in by_node.items():
-            try:
-                by_broker.append((await self.cluster.node(node_id), some))
-            except KcliError as error:
-                lost.update(dict.fromkeys(some, error))
-        return by_broker, lost
+        return await brokers_of(self.cluster, by_node, lost), lost
 
 
 async def coordinators_of(

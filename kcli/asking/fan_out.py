@@ -47,7 +47,7 @@ async def gather(
     patience: float = PATIENCE,
     most: int = 1_000_000,
 ) -> dict[K, A | KcliError]:
-    """The answer or the error of every thing, in the order asked. `ask` asks one broker about at most `most` things;
+    """The answer or the error of each item, in the order asked. `ask` asks one broker about at most `most` items;
     `patience` is in seconds."""
     order = left = list(dict.fromkeys(things))
     done: dict[K, A | KcliError] = {}
@@ -70,6 +70,19 @@ async def gather(
     if order:
         await repeat(ask_left, pauses(), asyncio.get_running_loop().time() + patience)
     return {thing: done.get(thing, _unanswered()) for thing in order}
+
+
+async def brokers_of(
+    cluster: Cluster, by_node: dict[int, list[K]], lost: dict[K, KcliError]
+) -> list[tuple[Broker, list[K]]]:
+    """The brokers of these node ids with their items. Items of an unknown node go to `lost`, with the error."""
+    by_broker: list[tuple[Broker, list[K]]] = []
+    for node_id, items in by_node.items():
+        try:
+            by_broker.append((await cluster.node(node_id), items))
+        except KcliError as error:
+            lost.update(dict.fromkeys(items, error))
+    return by_broker
 
 
 def pauses() -> Backoff:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
+from kcli.asking.fan_out import brokers_of
 from kcli.errors import BrokerError, KcliError
 
 TYPE_CHECKING = False
@@ -40,13 +41,7 @@ class Leaders:
             if at not in lost:
                 by_node.setdefault(self.cluster.leader_id(at), []).append(at)
         lost.update(await self._why_leaderless(by_node.pop(-1, [])))
-        by_broker: list[tuple[Broker, list[TopicPartition]]] = []
-        for node_id, some in by_node.items():
-            try:
-                by_broker.append((await self.cluster.node(node_id), some))
-            except KcliError as error:
-                lost.update(dict.fromkeys(some, error))
-        return by_broker, lost
+        return await brokers_of(self.cluster, by_node, lost), lost
 
     async def _why_leaderless(self, partitions: list[TopicPartition]) -> dict[TopicPartition, KcliError]:
         """A topic that does not exist is final; a partition without a leader may have a leader soon, but its
