@@ -282,7 +282,9 @@ async def send(sending: Sending, stop: Stop) -> int:
             say(f"waiting for the answers to {records(left)}; {again} stops at once")
             await sending.producer.flush(FLUSH_AFTER_INTERRUPT)
     problem = problem or sending.error
-    return _verdict(sending, stop, problem if stop.asked else await explained(sending, problem))
+    if not stop.asked:
+        problem = await explained(sending, problem)
+    return report(sending, stop, problem, sending.producer.counts.acked)
 
 
 async def explained(sending: Sending, problem: KcliError | OSError | None) -> KcliError | OSError | None:
@@ -295,13 +297,12 @@ async def explained(sending: Sending, problem: KcliError | OSError | None) -> Kc
     return await no_such_topic(sending.cluster, sending.plan.topic)
 
 
-def _verdict(sending: Sending, stop: Stop, problem: KcliError | OSError | None) -> int:
-    counts = sending.producer.counts
-    complete = counts.acked == sending.read and not sending.skipped and problem is None
+def report(sending: Sending, stop: Stop, problem: KcliError | OSError | None, written: int) -> int:
+    """Print the problem and the summary; with --verbose the summary of a success, too. Returns the exit code."""
     if stop.asked:
         say(f"interrupted: {sending.summary()}")
         return INTERRUPTED
-    if complete:
+    if problem is None and written == sending.read and not sending.skipped:
         if sending.plan.connection.verbose:
             say(sending.summary())
         return 0

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.cli.commands.produce.sending import FLUSH_AFTER_INTERRUPT, PATIENCE, Sending, explained, say
+from kcli.cli.commands.produce.sending import FLUSH_AFTER_INTERRUPT, PATIENCE, Sending, explained, report, say
 from kcli.cli.commands.produce.source import after_lines
 from kcli.cli.output import text
-from kcli.cli.runtime.signals import INTERRUPTED
 from kcli.errors import KcliError, UnknownOutcome
 from kcli.producer.batches.batch import BatchOutcome
 from kcli.producer.transactions.state import Fenced
@@ -187,22 +186,6 @@ async def send(sending: TransactionalSending, stop: Stop) -> int:
         await sending.give_up()
     except KcliError as raised:
         problem = problem or raised
-    if stop.asked:
-        say(f"interrupted: {sending.summary()}")
-        return INTERRUPTED
-    return verdict(sending, await explained(sending, problem))
-
-
-def verdict(sending: TransactionalSending, problem: KcliError | OSError | None) -> int:
-    """Say it, unless all is well; the exit code."""
-    if problem is None and sending.committed == sending.read and not sending.skipped:
-        if sending.plan.connection.verbose:
-            say(sending.summary())
-        return 0
-    if problem is not None:
-        from kcli.cli.output.messages import sentence
-
-        say(sentence(problem))
-    if sending.read or sending.skipped:
-        say(sending.summary())
-    return problem.exit_code if isinstance(problem, KcliError) else 1
+    if not stop.asked:
+        problem = await explained(sending, problem)
+    return report(sending, stop, problem, sending.committed)
