@@ -56,52 +56,73 @@ async def create(peer: Peer, *topics: tuple[str, str]) -> dict[str, bytes]:
     return await until_there(peer, *(name for name, _ in topics))
 
 
-async def members(peer: Peer, word: str) -> list[Row]:
-    """ConsumerGroupHeartbeat: who says its instance id, who does not, who says another one."""
-    await create(peer, (f"t{word}", "delete"))
-    rows: list[Row] = []
-    epoch = 0
+class Heartbeats:
+    """Heartbeats of a group of KIP-848, and what each was answered with."""
 
-    async def beat(what: str, expected: codes.ErrorCode, member: str, at: int, version: int = 1, **more: Any) -> None:
-        nonlocal epoch
+    def __init__(self, peer: Peer, word: str) -> None:
+        self._peer = peer
+        self._word = word
+        self.epoch = 0
+        self.rows: list[Row] = []
+
+    async def beat(
+        self, what: str, expected: codes.ErrorCode, member: str, at: int, version: int = 1, **more: Any
+    ) -> None:
         if at == 0:
-            joining = {"rebalance_timeout_ms": 60_000, "subscribed_topic_names": [f"t{word}"], "topic_partitions": []}
-            more = joining | more
-        asked = {"group_id": f"g{word}", "member_id": member, "member_epoch": at, **more}
+            topics = [f"t{self._word}"]
+            more = {"rebalance_timeout_ms": 60_000, "subscribed_topic_names": topics, "topic_partitions": [], **more}
+        group = f"g{self._word}"
+        asked = {"group_id": group, "member_id": member, "member_epoch": at, **more}
         while True:
-            told = await peer.ask(ConsumerGroupHeartbeatRequest(**asked), version)
-            if codes.of(told.error_code) not in NOT_YET:
+            response = await self._peer.ask(ConsumerGroupHeartbeatRequest(**asked), version)
+            if codes.of(response.error_code) not in NOT_YET:
                 break
-            await peer.ask(FindCoordinatorRequest(coordinator_keys=[f"g{word}"]))  # makes the offsets topic, at first
+            await self._peer.ask(FindCoordinatorRequest(coordinator_keys=[group]))  # makes the offsets topic, at first
             await asyncio.sleep(0.1)
-        if told.member_epoch > 0:
-            epoch = told.member_epoch
-        rows.append((what, expected, codes.of(told.error_code)))
+        if response.member_epoch > 0:
+            self.epoch = response.member_epoch
+        self.rows.append((what, expected, codes.of(response.error_code)))
 
+
+async def members(peer: Peer, word: str) -> list[Row]:
+    """ConsumerGroupHeartbeat: a member with its instance id, without it, with another one."""
+    await create(peer, (f"t{word}", "delete"))
+    beats = Heartbeats(peer, word)
+    await _static_members(beats)
+    await _dynamic_members(beats)
+    return beats.rows
+
+
+async def _static_members(beats: Heartbeats) -> None:
+    beat = beats.beat
     unknown, fenced = codes.UNKNOWN_MEMBER_ID, codes.FENCED_INSTANCE_ID
     await beat("a static member joins", OK, "m1", 0, instance_id="i1")
-    await beat("it says no instance: unchanged", OK, "m1", epoch)
-    await beat("it says its instance", OK, "m1", epoch, instance_id="i1")
-    await beat("it says another", unknown, "m1", epoch, instance_id="other")
-    await beat("it says an empty one", WRONG, "m1", epoch, instance_id="")
-    await beat("another member says its instance", fenced, "m9", epoch, instance_id="i1")
+    await beat("it says no instance: unchanged", OK, "m1", beats.epoch)
+    await beat("it says its instance", OK, "m1", beats.epoch, instance_id="i1")
+    await beat("it says another", unknown, "m1", beats.epoch, instance_id="other")
+    await beat("it says an empty one", WRONG, "m1", beats.epoch, instance_id="")
+    await beat("another member says its instance", fenced, "m9", beats.epoch, instance_id="i1")
     await beat("another joins with it", codes.UNRELEASED_INSTANCE_ID, "m9", 0, instance_id="i1")
     await beat("it joins again and says no instance", OK, "m1", 0)
-    await beat("it still has its instance", OK, "m1", epoch, instance_id="i1")
+    await beat("it still has its instance", OK, "m1", beats.epoch, instance_id="i1")
     await beat("it goes for a while and says no instance", WRONG, "m1", -2)
     await beat("it goes for a while as another", unknown, "m1", -2, instance_id="other")
     await beat("it goes for a while", OK, "m1", -2, instance_id="i1")
-    await beat("it beats while it is away", codes.FENCED_MEMBER_EPOCH, "m1", epoch, instance_id="i1")
+    await beat("it beats while it is away", codes.FENCED_MEMBER_EPOCH, "m1", beats.epoch, instance_id="i1")
     await beat("a new one takes its place", OK, "m2", 0, instance_id="i1")
-    await beat("the old one beats", fenced, "m1", epoch, instance_id="i1")
-    await beat("the old one beats and says no instance", unknown, "m1", epoch)
+    await beat("the old one beats", fenced, "m1", beats.epoch, instance_id="i1")
+    await beat("the old one beats and says no instance", unknown, "m1", beats.epoch)
     await beat("the new one leaves and says no instance", OK, "m2", -1)
+
+
+async def _dynamic_members(beats: Heartbeats) -> None:
+    beat, unknown = beats.beat, codes.UNKNOWN_MEMBER_ID
     await beat("a dynamic member joins", OK, "d", 0)
-    await beat("it says an instance", unknown, "d", epoch, instance_id="x")
+    await beat("it says an instance", unknown, "d", beats.epoch, instance_id="x")
     await beat("it joins again with one", OK, "d", 0, instance_id="x")
-    await beat("it beats with it", OK, "d", epoch, instance_id="x")
+    await beat("it beats with it", OK, "d", beats.epoch, instance_id="x")
     await beat("a strange epoch", WRONG, "d", -3)
-    await beat("no group", WRONG, "d", epoch, group_id="")
+    await beat("no group", WRONG, "d", beats.epoch, group_id="")
     await beat("an empty rack", WRONG, "e", 0, rack_id="")
     await beat("an assignor that is not there", codes.UNSUPPORTED_ASSIGNOR, "e", 0, server_assignor="")
     await beat("who joins subscribes", WRONG, "e", 0, subscribed_topic_names=None)
@@ -111,8 +132,7 @@ async def members(peer: Peer, word: str) -> list[Row]:
     await beat("it leaves", OK, "d", -1, instance_id="x")
     await beat("who joins has an id", WRONG, "", 0)
     await beat("who joins at version 0 is given one", OK, "", 0, version=0)
-    await beat("who beats at version 0 has one", WRONG, "", epoch, version=0)
-    return rows
+    await beat("who beats at version 0 has one", WRONG, "", beats.epoch, version=0)
 
 
 async def deletions(peer: Peer, word: str) -> list[Row]:
@@ -187,33 +207,49 @@ async def compacted(peer: Peer, word: str) -> list[Row]:
     return rows
 
 
-async def configured(peer: Peer, word: str) -> list[Row]:
-    """AlterConfigs: the whole configuration of a resource, anew."""
-    a, b = f"a{word}", f"b{word}"
-    await create(peer, (a, "compact"), (b, "compact"))
-    rows: list[Row] = []
+class Altering:
+    """AlterConfigs, and what each was answered with."""
+
+    def __init__(self, peer: Peer) -> None:
+        self.peer = peer
+        self.rows: list[Row] = []
 
     async def alter(
-        what: str, expected: codes.ErrorCode, kind: int, name: str, *configs: tuple[str, str | None],
+        self, what: str, expected: codes.ErrorCode, kind: int, name: str, *configs: tuple[str, str | None],
         version: int = 2, only: bool = False,
     ) -> None:  # fmt: skip
         resource = AlterConfigsResource(
             resource_type=kind, resource_name=name, configs=[AlterableConfig(name=n, value=v) for n, v in configs]
         )
-        told = await peer.ask(AlterConfigsRequest(resources=[resource], validate_only=only), version)
-        rows.append((what, expected, codes.of(told.responses[0].error_code)))
+        response = await self.peer.ask(AlterConfigsRequest(resources=[resource], validate_only=only), version)
+        self.rows.append((what, expected, codes.of(response.responses[0].error_code)))
 
-    async def shown(kind: int, name: str, expected: dict[str, str]) -> None:
-        """What is set of it, once that is seen: a real Kafka takes a moment."""
+    async def shown(self, kind: int, name: str, expected: dict[str, str]) -> None:
+        """The overrides of a resource are these, soon: a real Kafka takes a moment."""
         for _ in range(200):
             asked = DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=None)
-            found = (await peer.ask(DescribeConfigsRequest(resources=[asked]))).results[0].configs
-            there = {one.name: one.value for one in found if one.config_source in (1, 7, 8)}
-            if there == expected:
+            configs = (await self.peer.ask(DescribeConfigsRequest(resources=[asked]))).results[0].configs
+            overrides = {config.name: config.value for config in configs if config.config_source in (1, 7, 8)}
+            if overrides == expected:
                 return
             await asyncio.sleep(0.05)
-        raise AssertionError(f"{there} is set of {name}, not {expected}")
+        raise AssertionError(f"{overrides} is set of {name}, not {expected}")
 
+
+async def configured(peer: Peer, word: str) -> list[Row]:
+    """AlterConfigs: the whole configuration of a resource is replaced."""
+    a, b = f"a{word}", f"b{word}"
+    await create(peer, (a, "compact"), (b, "compact"))
+    configs = Altering(peer)
+    await _topic_configs(configs, a)
+    await _broker_configs(configs)
+    await _other_configs(configs, word)
+    await _two_topics(configs, a, b)
+    return configs.rows
+
+
+async def _topic_configs(configs: Altering, a: str) -> None:
+    alter, shown = configs.alter, configs.shown
     missing, bad = codes.UNKNOWN_TOPIC_OR_PARTITION, codes.INVALID_CONFIG
     for version in range(3):
         await alter("set", OK, 2, a, ("retention.bytes", str(version)), version=version)
@@ -230,6 +266,10 @@ async def configured(peer: Peer, word: str) -> list[Row]:
     await alter("a topic that is not there", missing, 2, "nope", ("retention.ms", "1"))
     await alter("all topics", WRONG, 2, "", ("retention.ms", "1"))
     await alter("a topic that cannot be", codes.INVALID_TOPIC_EXCEPTION, 2, "a b", ("retention.ms", "1"))
+
+
+async def _broker_configs(configs: Altering) -> None:
+    alter = configs.alter
     await alter("another broker", WRONG, 4, "7", ("log.cleaner.backoff.ms", "2"))
     await alter("no broker", WRONG, 4, "x", ("log.cleaner.backoff.ms", "2"))
     await alter("a broker's file", WRONG, 4, "1", ("log.dirs", "/x"))
@@ -237,6 +277,11 @@ async def configured(peer: Peer, word: str) -> list[Row]:
     await alter("a broker", OK, 4, "1", ("log.cleaner.backoff.ms", "15000"))
     await alter("a broker, nothing", OK, 4, "1")
     await alter("loggers", WRONG, 8, "1", ("root", "DEBUG"))
+
+
+async def _other_configs(configs: Altering, word: str) -> None:
+    """Of client metrics and groups."""
+    alter, shown = configs.alter, configs.shown
     await alter("client metrics", OK, 16, f"m{word}", ("interval.ms", "1000"))
     await shown(16, f"m{word}", {"interval.ms": "1000"})
     await alter("client metrics too often", WRONG, 16, f"m{word}", ("interval.ms", "1"))
@@ -244,25 +289,28 @@ async def configured(peer: Peer, word: str) -> list[Row]:
     await alter("client metrics, nothing", OK, 16, f"m{word}")
     await alter("a group", OK, 32, f"g{word}", ("share.auto.offset.reset", "earliest"))
     await shown(32, f"g{word}", {"share.auto.offset.reset": "earliest"})
-    await alter("a group, wrong", bad, 32, f"g{word}", ("share.auto.offset.reset", "sometimes"))
+    await alter("a group, wrong", codes.INVALID_CONFIG, 32, f"g{word}", ("share.auto.offset.reset", "sometimes"))
     await alter("all groups", WRONG, 32, "", ("share.auto.offset.reset", "earliest"))
     await alter("a group, nothing", OK, 32, f"g{word}")
     await shown(32, f"g{word}", {})
     await alter("a kind that is none", WRONG, 99, "x")
+
+
+async def _two_topics(configs: Altering, a: str, b: str) -> None:
+    """A good one and a bad one in a request."""
     two = [
         AlterConfigsResource(
             resource_type=2, resource_name=name, configs=[AlterableConfig(name="retention.ms", value=value)]
         )
         for name, value in ((a, "33"), (b, "q"))
     ]
-    told = await peer.ask(AlterConfigsRequest(resources=two))
-    rows += [
-        ("a good one and a bad", code, codes.of(one.error_code))
-        for code, one in zip((OK, bad), told.responses, strict=True)
+    response = await configs.peer.ask(AlterConfigsRequest(resources=two))
+    configs.rows += [
+        ("a good one and a bad", code, codes.of(row.error_code))
+        for code, row in zip((OK, codes.INVALID_CONFIG), response.responses, strict=True)
     ]
-    await shown(2, a, {"retention.ms": "33"})
-    await shown(2, b, {"cleanup.policy": "compact"})
-    return rows
+    await configs.shown(2, a, {"retention.ms": "33"})
+    await configs.shown(2, b, {"cleanup.policy": "compact"})
 
 
 async def creations(peer: Peer, word: str) -> list[Row]:
