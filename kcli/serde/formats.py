@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     Read = Callable[[bytes], Any]
 
-FORMATS = ("json", "msgpack", "url")
 MAPS = frozenset((*range(0x80, 0x90), 0xDE, 0xDF))
 """First bytes of a msgpack map. None of them but two begins a text in UTF-8."""
 _NO_QUERY = frozenset((*range(33), *b'"<>{}|\\^'))
@@ -125,5 +124,5 @@ def reader(name: str) -> Read:
     try:
         binary = reader_of_format(name)
     except ValueError:
-        raise ValueError(f"unknown format {name}; known: {', '.join(FORMATS)}") from None
+        raise ValueError(f"unknown format {name}; known: {', '.join(_READERS)}") from None
     return lambda data: read_json(binary.json(data))
