@@ -182,7 +182,7 @@ class Reset(Dialog):
 
 def _columns() -> list[Column]:
     return [
-        Column("topic", "TOPIC", lambda c: c.at.topic, printable, letter="N", rank=0, wide=True),
+        Column("topic", "TOPIC", lambda c: c.at.topic, printable, letter="N", rank=0, name=True),
         Column("partition", "P", lambda c: c.at.partition, right=True, letter="P", rank=0),
         Column("old", "OLD", lambda c: c.old and c.old.offset, exact, right=True, letter="O", rank=0),
         Column("new", "NEW", lambda c: c.new and c.new.offset, exact, right=True, letter="W", rank=0),

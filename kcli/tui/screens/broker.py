@@ -154,7 +154,7 @@ def _place(row: Here) -> tuple[str, int]:
 def _replica_columns() -> list[Column]:
     return [
         Column(
-            "topic", "TOPIC", _place, draw=lambda h: Cell(printable(h.partition.topic)), letter="N", rank=0, wide=True
+            "topic", "TOPIC", _place, draw=lambda h: Cell(printable(h.partition.topic)), letter="N", rank=0, name=True
         ),
         Column("partition", "P", lambda h: h.partition.partition, right=True, letter="P", rank=0),
         Column("role", "ROLE", lambda h: (h.behind, h.leads), draw=_role, letter="R", rank=0),

@@ -175,7 +175,7 @@ class Group(Page):
                 draw=lambda p: Cell(printable(p.lag.sample.topic)),
                 letter="N",
                 rank=0,
-                wide=True,
+                name=True,
             ),
             Column("partition", "P", lambda p: p.lag.sample.partition, right=True, letter="P", rank=0),
             Column(
@@ -185,6 +185,7 @@ class Group(Page):
                 draw=lambda p: Cell(*status(p.status)),
                 letter="S",
                 rank=0,
+                glyph=True,
             ),
             Column("lag", "LAG", lambda p: p.lag.lag, count, right=True, letter="L", rank=0),
             Column(
@@ -209,7 +210,7 @@ class Group(Page):
 
 def _member_columns() -> list[Column]:
     return [
-        Column("member", "MEMBER", who, draw=lambda m: Cell(printable(who(m))), letter="N", rank=0, wide=True),
+        Column("member", "MEMBER", who, draw=lambda m: Cell(printable(who(m))), letter="N", rank=0, name=True),
         Column("client", "CLIENT", lambda m: m.client_id, printable, rank=2),
         Column("host", "HOST", lambda m: m.host, printable, letter="H"),
         Column("count", "PARTITIONS", lambda m: len(m.assignment), right=True, letter="P"),
@@ -219,9 +220,14 @@ def _member_columns() -> list[Column]:
 
 def _topic_columns() -> list[Column]:
     return [
-        Column("topic", "TOPIC", lambda t: t.total.topic, printable, letter="N", rank=0, wide=True),
+        Column("topic", "TOPIC", lambda t: t.total.topic, printable, letter="N", rank=0, name=True),
         Column(
-            "status", "STATUS", lambda t: SEVERITY.index(t.status), draw=lambda t: Cell(*status_of(t.total)), letter="S"
+            "status",
+            "STATUS",
+            lambda t: SEVERITY.index(t.status),
+            draw=lambda t: Cell(*status_of(t.total)),
+            letter="S",
+            glyph=True,
         ),
         Column("lag", "LAG", lambda t: t.total.lag, count, right=True, letter="L"),
         Column("partitions", "PARTITIONS", lambda t: t.total.partitions, right=True),

@@ -8,13 +8,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from kcli.admin.groups.groups import progress_of
-from kcli.lag.formats.sentences import explained
+from kcli.lag.formats.sentences import explained, reason
 from kcli.lag.status import CALM, GROWING, SEVERITY
 from kcli.text.numbers import count, duration, rate
 from kcli.tui import routes
 from kcli.tui.actions import menus
 from kcli.tui.screens.page import Page
-from kcli.tui.text.formatting import age, others, spark, squeezed, status_of
+from kcli.tui.text.formatting import age, others, spark, squeezed, status, status_of
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.plot import Plot
@@ -91,12 +91,18 @@ class Groups(Page):
     @property
     def heading(self) -> str:
         look = self.state.look
-        if look is None:
-            return "Groups"
+        return "Groups" if look is None else "  ".join(filter(None, (self._how_many(look), self._reason(look))))
+
+    def _how_many(self, look: Look) -> str:
         own = len(look.groups) - len(others(look))
         if self._internal:
             return f"Groups ({len(look.groups)})" + (f", {own} of kcli's own" if own else "")
         return f"Groups ({len(look.groups) - own})" + (f", {own} of kcli's own hidden: i" if own else "")
+
+    def _reason(self, look: Look) -> str:
+        """Why the group under the cursor has its status, where there is no plot that says it."""
+        row = self.query_one(Rows).row if self.is_there and self.has_class("-low") else None
+        return "" if row is None else f"{status(row.status)[0]}: {reason(row, look)}"
 
     @property
     def same_as(self) -> str:
@@ -116,7 +122,7 @@ class Groups(Page):
 
     def columns(self) -> list[Column]:
         return [
-            Column("group", "GROUP", lambda g: g.described.group, printable, letter="N", rank=0, wide=True),
+            Column("group", "GROUP", lambda g: g.described.group, printable, letter="N", rank=0, name=True),
             Column(
                 "status",
                 "STATUS",
@@ -124,6 +130,7 @@ class Groups(Page):
                 draw=lambda g: Cell(*status_of(g.total)),
                 letter="S",
                 rank=0,
+                glyph=True,
             ),
             Column("lag", "LAG", lambda g: g.total.lag, count, right=True, letter="L", rank=0),
             Column("trend", "", lambda g: g.growth, draw=arrow),
@@ -175,6 +182,7 @@ class Groups(Page):
 
     def on_rows_moved(self, event: Rows.Moved) -> None:
         self._about()
+        self.retitle()
 
     def _about(self) -> None:
         """The plot is of the group under the cursor, and says in a sentence the reason for its status."""

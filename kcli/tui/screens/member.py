@@ -78,7 +78,7 @@ def _place(partition: object) -> tuple[str, int]:
 def _columns() -> list[Column]:
     return [
         Column(
-            "topic", "TOPIC", _place, draw=lambda p: Cell(printable(p.lag.sample.topic)), letter="N", rank=0, wide=True
+            "topic", "TOPIC", _place, draw=lambda p: Cell(printable(p.lag.sample.topic)), letter="N", rank=0, name=True
         ),
         Column("partition", "P", lambda p: p.lag.sample.partition, right=True, letter="P", rank=0),
         Column(
@@ -88,6 +88,7 @@ def _columns() -> list[Column]:
             draw=lambda p: Cell(*status(p.status)),
             letter="S",
             rank=0,
+            glyph=True,
         ),
         Column("lag", "LAG", lambda p: p.lag.lag, count, right=True, letter="L", rank=0),
         Column("committed", "COMMITTED", lambda p: p.lag.sample.committed, exact, right=True, letter="C", rank=2),

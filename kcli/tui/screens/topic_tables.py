@@ -88,9 +88,14 @@ def _replicas(row: PartitionRow) -> Cell:
 
 def group_columns() -> list[Column]:
     return [
-        Column("group", "GROUP", lambda g: g.described.group, printable, letter="N", rank=0, wide=True),
+        Column("group", "GROUP", lambda g: g.described.group, printable, letter="N", rank=0, name=True),
         Column(
-            "status", "STATUS", lambda g: SEVERITY.index(g.status), draw=lambda g: Cell(*status_of(g.total)), letter="S"
+            "status",
+            "STATUS",
+            lambda g: SEVERITY.index(g.status),
+            draw=lambda g: Cell(*status_of(g.total)),
+            letter="S",
+            glyph=True,
         ),
         Column("lag", "LAG", lambda g: g.total.lag, count, right=True, letter="L"),
         Column("out", "OUT/S", lambda g: g.out_rate, rate, right=True, letter="O"),

@@ -138,7 +138,7 @@ class Topics(Page):
 
     def _columns(self) -> list[Column]:
         return [
-            Column("topic", "TOPIC", lambda r: r.topic.topic, printable, letter="N", rank=0, wide=True),
+            Column("topic", "TOPIC", lambda r: r.topic.topic, printable, letter="N", rank=0, name=True),
             Column(
                 "health",
                 "REPLICAS",

@@ -10,6 +10,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 GAP = 2
+NARROW = 90
+"""Cells of a table below which a status is its glyph alone."""
+LEAST, LEAST_NAME = 12, 24
+"""Cells under which a wide column, and one that holds names, is never cut."""
+SHARE = 4
+"""A name may take this part of the table (one fourth) before columns are left out for it."""
 
 
 class Cell(NamedTuple):
@@ -22,9 +28,11 @@ class Cell(NamedTuple):
 class Column(NamedTuple):
     """`value` reads a row: rows are sorted by it, and `show` makes the text of the cell from it. `draw` makes the cell
     from the row itself, where that needs more than the value. `letter` (a capital) sorts by the column. A column of the
-    lower `rank` stays longer when room is short; rank 0 always. `wide` gives way first when room is short, and takes
-    more than `most` where its text needs it. `option` is the value of --sort with which the page's command has the same
-    order, from the largest."""
+    lower `rank` stays longer when room is short; rank 0 always. `wide` takes more than `most` where its text needs it,
+    and less where others need it. `name` is a wide one whose text is a name: it keeps `LEAST_NAME` cells before any
+    other column gets room, and is cut in the middle. `glyph`: its text begins with a glyph, which stands alone where a
+    table is narrower than `NARROW`. `option` is the value of --sort with which the page's command has the same order,
+    from the largest."""
 
     id: str
     label: str
@@ -36,8 +44,15 @@ class Column(NamedTuple):
     letter: str = ""
     rank: int = 1
     wide: bool = False
+    name: bool = False
+    glyph: bool = False
     most: int = 40
     option: str = ""
+
+    @property
+    def flexible(self) -> bool:
+        """Whether its width depends on the room that there is."""
+        return self.wide or self.name
 
     def cell(self, row: Any) -> Cell:
         return Cell(self.show(self.value(row)), self.tone) if self.draw is None else self.draw(row)
@@ -47,23 +62,49 @@ def fitting(
     columns: Sequence[Column], first: int, rows: Sequence[Any], width: int, known: dict[str, int]
 ) -> list[tuple[Column, int]]:
     """The columns that have room, with their widths in cells. The first column always stays; `first` others are
-    scrolled away to the left. `known` remembers the widest text of each, so that columns do not jump to and fro."""
-    kept = [columns[0], *columns[1 + first :]]
-    for column in kept:
+    scrolled away to the left. `known` remembers the widest text of each, so that columns do not jump to and fro.
+
+    Columns of the highest rank are left out until the others fit with wide ones at their least; the room that is
+    left goes to names, to other wide columns, and to columns that were left out and fit after all."""
+    wanted = [
+        _short(column) if column.glyph and width < NARROW else column for column in (columns[0], *columns[1 + first :])
+    ]
+    for column in wanted:
         known[column.id] = max(known.get(column.id, 0), _size(column, rows))
-    sizes = {column.id: known[column.id] if column.wide else min(known[column.id], _most(column)) for column in kept}
+    full = {
+        column.id: known[column.id] if column.flexible else min(known[column.id], _most(column)) for column in wanted
+    }
+    sizes = {column.id: _least(column, full[column.id], width) for column in wanted}
+    kept = list(wanted)
     while len(kept) > 1 and _total(kept, sizes) > width:
-        needed = _total(kept, sizes) - width
-        wide = [column for column in kept if column.wide and sizes[column.id] > 12]
-        if wide:
-            widest = max(wide, key=lambda column: sizes[column.id])
-            sizes[widest.id] = max(12, sizes[widest.id] - needed)
-            continue
-        out = max(kept, key=lambda column: (column.rank, kept.index(column)))
+        out = max(kept[1:], key=lambda column: (column.rank, kept.index(column)))
         if not out.rank:
             break
         kept.remove(out)
-    return [(column, sizes[column.id]) for column in kept]
+    left = width - _total(kept, sizes)
+    for column in sorted((column for column in kept if column.flexible), key=lambda column: not column.name):
+        more = min(max(left, 0), full[column.id] - sizes[column.id])
+        sizes[column.id] += more
+        left -= more
+    for column in sorted(wanted, key=lambda column: column.rank):
+        if column not in kept and sizes[column.id] + GAP <= left:
+            kept.append(column)
+            left -= sizes[column.id] + GAP
+    return [(column, sizes[column.id]) for column in wanted if column in kept]
+
+
+def _short(column: Column) -> Column:
+    """A column of statuses that shows their glyphs only."""
+    return column._replace(
+        label=column.label[:1], draw=lambda row: column.cell(row)._replace(text=column.cell(row).text[:1])
+    )
+
+
+def _least(column: Column, full: int, width: int) -> int:
+    """The cells below which a column is not cut."""
+    if not column.flexible:
+        return full
+    return min(full, max(LEAST_NAME, width // SHARE) if column.name else LEAST)
 
 
 def _size(column: Column, rows: Sequence[Any]) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -20,6 +19,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from kcli.tui.text.cutting import fitted
 from kcli.tui.widgets.columns import Cell, Column, fitting, matcher
 
 TONES = ("bad", "warn", "good", "dim", "accent")
@@ -218,7 +218,7 @@ class Rows(ScrollView, can_focus=True):
         for column, size in self._layout:
             chosen = self.ordered is not None and self.ordered.column == column.id
             mark = ("▼" if self.ordered is not None and self.ordered.down else "▲") if chosen else ""
-            label = _cut(column.label + mark, size, column.right)
+            label = fitted(column.label + mark, size, right=column.right)
             segments.append(Segment(label + "  ", sorted_style if chosen else plain))
         return Strip(segments).extend_cell_length(width, plain).crop(0, width)
 
@@ -230,7 +230,7 @@ class Rows(ScrollView, can_focus=True):
             if self._faded:
                 cell = cell._replace(tone="dim")
             style = ground + self._tone(cell, here) if cell.tone else ground
-            segments.append(Segment(_cut(cell.text, size, column.right), style))
+            segments.append(Segment(fitted(cell.text, size, right=column.right, middle=column.name), style))
             segments.append(Segment("  ", ground))
         return Strip(segments).extend_cell_length(width, ground).crop(0, width)
 
@@ -340,10 +340,3 @@ class Rows(ScrollView, can_focus=True):
                 return column
             left += size + 2
         return None
-
-
-def _cut(text: str, size: int, right: bool) -> str:
-    wide = cell_len(text)
-    if wide > size:
-        return set_cell_size(text, max(size - 1, 0)) + "…"
-    return " " * (size - wide) + text if right else text + " " * (size - wide)

@@ -1,0 +1,118 @@
+"""Names are what a table is read for: no width of the screen takes them away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kcli.admin.groups.rows import Described, Member
+from kcli.lag.figures import Sample
+from kcli.lag.formats.recording import line
+from kcli.lag.snapshot import GroupSnapshot, Snapshot
+from kcli.model import TopicPartition
+from kcli.tui.app import Dashboard
+from kcli.tui.replay import ReplaySession
+from kcli.tui.text.cutting import fitted
+from kcli.tui.text.formatting import STATUSES
+from kcli.tui.widgets.columns import LEAST_NAME, NARROW, Column, fitting
+from kcli.tui.widgets.rows import Rows
+from tests.tui.conftest import seen, until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GROUPS, LOOKS, BEAT = 50, 20, 5.0
+BEGUN = 1_795_265_117.0
+
+
+def name_of(n: int) -> str:
+    """From 8 to 70 cells; those of one length differ only at their ends, as groups with an id at the end do."""
+    return f"{'service-of-some-department-with-a-long-name-' * 2}"[: n + 8] + f"-{n:02d}{'-3b93ca67' * (n > 30)}"
+
+
+def fifty(path: Path) -> Path:
+    """A recording of fifty groups: every third one has no member, every third does not move, the others keep up."""
+    with path.open("w") as lines:
+        for look in range(LOOKS):
+            groups = []
+            for n in range(GROUPS):
+                name, reads = name_of(n), bool(n % 3)
+                at = [TopicPartition("orders", n)]
+                members = [Member(member_id=f"m-{n}", client_id=f"client-{n}", host="/10.0.0.1", assignment=at)] * reads
+                group = Described(group=name, type="classic", state="Stable" if reads else "Empty", members=members)
+                end = 1_000_000 * (n + 1) + look * 50 * n
+                committed = end - 3 if n % 3 == 2 else 1_000_000 * (n + 1) - 12_345
+                sample = Sample(
+                    group=name, topic="orders", partition=n, committed=committed, end=end, start=0, owned=reads
+                )
+                groups.append(GroupSnapshot(described=group, samples=[sample]))
+            lines.write(line(BEGUN + BEAT * look, Snapshot(groups=groups)))
+    return path
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+async def test_no_name_of_fifty_groups_has_less_than_24_cells(width: int, tmp_path: Path) -> None:
+    app = Dashboard(ReplaySession(fifty(tmp_path / "fifty.ndjson")))
+    async with app.run_test(size=(width, 80)) as pilot:
+        await until(pilot, lambda: app.state.look is not None and len(app.screen.query_one(Rows).shown) == GROUPS)
+        text = seen(pilot)
+        for n in range(GROUPS):
+            name = name_of(n)
+            whole = name in text
+            assert whole or len(name) > LEAST_NAME
+            if not whole:
+                half = LEAST_NAME // 2 - 1
+                cut = [row for row in text.split("\n") if f"{name[:half]}" in row and f"…{name[-half:]}"[1:] in row]
+                assert cut, f"{name} is cut too short at {width}:\n{text}"
+        glyphs = {glyph for glyph, _ in STATUSES.values()}
+        table = app.screen.query_one(Rows)
+        assert ("■ STUCK" in text) == (width >= NARROW)
+        listed = [row for row in text.split("\n") if row[:2] in ("  ", "▌ ") and "servic" in row]
+        assert len(listed) == GROUPS
+        assert all(any(glyph in row for glyph in glyphs) for row in listed)
+        assert table.size.width == width
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+async def test_columns_fill_the_room_that_others_left(width: int, tmp_path: Path) -> None:
+    """What is empty at the right of a table would have held a column, or more of a name."""
+    app = Dashboard(ReplaySession(fifty(tmp_path / "fifty.ndjson")))
+    async with app.run_test(size=(width, 40)) as pilot:
+        await until(pilot, lambda: app.state.look is not None and len(app.screen.query_one(Rows).shown) == GROUPS)
+        rows = app.screen.query_one(Rows)
+        drawn = {column.id: size for column, size in rows._layout}
+        left = width - 2 - sum(size + 2 for size in drawn.values())
+        missing = [column for column in rows.columns if column.id not in drawn]
+        assert left >= 0
+        assert all(rows._widest[column.id] + 2 > left for column in missing)
+        cut = drawn["group"] < max(len(name_of(n)) for n in range(GROUPS))
+        assert not (cut and left > 0)
+
+
+def test_a_name_goes_before_columns_and_other_wide_ones() -> None:
+    columns = [
+        Column("name", "NAME", lambda row: row, rank=0, name=True),
+        Column("text", "TEXT", lambda row: row, wide=True, rank=1),
+        Column("more", "MORE", lambda row: "10 cells..", rank=2),
+        Column("few", "F", lambda row: "1", rank=3),
+    ]
+    row = "a name of forty cells, or nearly as much"
+
+    def sizes(width: int) -> dict[str, int]:
+        return {column.id: size for column, size in fitting(columns, 0, [row], width, {})}
+
+    assert sizes(120) == {"name": 40, "text": 40, "more": 10, "few": 2}
+    assert sizes(80) == {"name": 40, "text": 18, "more": 10, "few": 2}
+    assert sizes(60) == {"name": 26, "text": 12, "more": 10, "few": 2}
+    assert sizes(50) == {"name": 32, "text": 12}
+    assert sizes(30) == {"name": 26}
+
+
+def test_a_cut_keeps_both_ends_and_counts_cells() -> None:
+    assert fitted("kcli-copy-orders-3b93ca67", 18, middle=True) == "kcli-copy…3b93ca67"
+    assert fitted("kcli-copy-orders-3b93ca67", 9, middle=False) == "kcli-cop…"
+    assert fitted("名前はとても長いです", 9, middle=True) == "名前…です"
+    assert fitted("名前はとても長いです", 10, middle=True) == "名前 …です"
+    assert fitted("42", 5, right=True) == "   42"
+    assert fitted("ab", 1, middle=True) == "…"
