@@ -31,6 +31,7 @@ from kcli.tui.messages import Connected
 from kcli.tui.replay import ReplaySession
 from kcli.tui.routes import find
 from kcli.tui.session import LiveSession
+from kcli.tui.text.chart import Chart
 from kcli.tui.widgets.plot import Plot
 from tests.tui.conftest import seen, shows, until
 
@@ -49,7 +50,7 @@ STUCK = ("down", "enter")
 RATES = [400 + 60 * math.sin(n / 7) + 90 * math.sin(n / 17) for n in range(120)]
 
 REPLAYED: dict[str, tuple[tuple[str, ...], str]] = {
-    "groups": ((), "TXN-BLOCKED"),
+    "groups": ((), "ledger"),
     "group": (STUCK, "Group fraud"),
     "help": ((*STUCK, "question_mark"), "Keys"),
 }
@@ -147,7 +148,7 @@ async def live(bootstrap: str, place: str, keys: tuple[str, ...], words: str) ->
         ):  # how fast it is written to depends on the clock: the plot gets points of its own
             plot = app.screen.query_one(Plot)
             plot.title = f"written a second  now {RATES[-1]:.0f}"
-            plot.put([(BEGUN / 1000 + 5 * n, rate) for n, rate in enumerate(RATES)])
+            plot.put(Chart(points=[(BEGUN / 1000 + 5 * n, rate) for n, rate in enumerate(RATES)]))
         await pilot.pause(0.3)
         return app.export_screenshot(title="kcli")
 

@@ -22,6 +22,7 @@ from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui import routes
 from kcli.tui.app import Dashboard
 from kcli.tui.messages import Connected
+from kcli.tui.text.chart import Chart
 from kcli.tui.widgets.plot import Plot
 from tests.tui import pictures
 from tests.tui.conftest import seen, shows, until, visit
@@ -99,7 +100,7 @@ async def test_screens_of_a_cluster_look_as_they_did(size: tuple[int, int], sand
             await shows(pilot, words)
             app.post_message(Connected("demo", 1))
             for plot in app.screen.query(Plot):
-                plot.put([(0.0, 1.0), (5.0, 3.0)])
+                plot.put(Chart(points=[(0.0, 1.0), (5.0, 3.0)]))
                 plot.title = "a plot"
             await pilot.pause(0.3)
             of = f"{name}-{size[0]}x{size[1]}"
@@ -120,7 +121,7 @@ async def test_the_light_theme_looks_as_it_did() -> None:
 async def test_without_colours_it_looks_as_it_did(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     keys, words = pictures.REPLAYED["groups"]
-    picture, text = await pictures.replayed(keys, words, (80, 24))
+    picture, text = await pictures.replayed(keys, words, (100, 24))
     colours = {word.strip("\"';") for word in picture.split("fill: ")[1:] for word in word.split()[:1]}
     assert all(is_grey(colour) for colour in colours if colour.startswith("#")), colours
     assert "■ STUCK" in text

@@ -19,7 +19,8 @@ from kcli.tui import routes
 from kcli.tui.actions import menus
 from kcli.tui.screens.groups import draw, until
 from kcli.tui.screens.page import Page
-from kcli.tui.text.formatting import age, exact, spark, status, status_of
+from kcli.tui.text.braille import spark
+from kcli.tui.text.formatting import age, calm, exact, status, status_of
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.plot import Plot
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
-SPARK = 12
+SPARK = 12  # cells, with two moments in each
 
 
 class Group(Page):
@@ -115,8 +116,8 @@ class Group(Page):
         seen = [TopicPartition(*_place(partition)) for partition in self.query_one("#partitions", Rows).in_view]
         whole = self.state.trails.of(self.group) if self.state.trails is not None else []
         begun = max(whole[0][0], now - KEEP) if whole else now
-        step = max((now - begun) / (SPARK - 1), self.session.interval)
-        moments = [now - step * back for back in range(SPARK - 1, -1, -1)]
+        step = max((now - begun) / (2 * SPARK - 1), self.session.interval)
+        moments = [now - step * back for back in range(2 * SPARK - 1, -1, -1)]
         trails = await self.session.lags(self.group, seen, moments)
         happened = await self.session.events(self.group)
         if not self.query("#events"):
@@ -192,7 +193,8 @@ class Group(Page):
                 "spark",
                 "LAST",
                 lambda p: None,
-                draw=lambda p: Cell(self._sparks.get(TopicPartition(*_place(p)), ""), "accent"),
+                draw=lambda p: Cell(self._sparks.get(TopicPartition(*_place(p)), ""), calm(p.status)),
+                right=True,
                 rank=5,
             ),
             Column("committed", "COMMITTED", lambda p: p.lag.sample.committed, exact, right=True, letter="C", rank=3),

@@ -14,7 +14,9 @@ from kcli.text.numbers import count, duration, rate
 from kcli.tui import routes
 from kcli.tui.actions import menus
 from kcli.tui.screens.page import Page
-from kcli.tui.text.formatting import age, others, spark, squeezed, status, status_of
+from kcli.tui.text.braille import spark
+from kcli.tui.text.chart import Chart, Curve, Mark
+from kcli.tui.text.formatting import age, between, calm, elapsed, others, squeezed, status, status_of
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.plot import Plot
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 NAMED = 8  # groups that a command names, not more
 STEADY = 0.02  # of the larger rate: a difference below that is within what rates are off by
-SPARK, SPARK_WIDE = 20, 60  # cells; the second where there are 160 on a line
+SPARK, SPARK_WIDE = 16, 32  # cells; the second where there are 160 on a line
 
 
 def arrow(standing: GroupStanding) -> Cell:
@@ -61,12 +63,28 @@ def loudness(standing: GroupStanding) -> tuple[int, float, int, str]:
 def draw(plot: Plot, standing: GroupStanding, look: Look, trails: Trails, *, timely: bool, name: str = "") -> None:
     """The lag (or time lag) of a group over the snapshots, with the reason for its status above."""
     group = standing.described.group
+    moments = trails.moments(group)
     points = trails.late(group) if timely else trails.of(group)
     plot.title = "  ".join(
         filter(None, (f"{name} {'time lag' if timely else 'lag'}".strip(), explained(standing, look)))
     )
-    plot.unit = duration if timely else count
-    plot.put([(at, float(value)) for at, value in points if value is not None])
+    plot.put(
+        Chart(
+            points=[(at, float(value)) for at, value in points if value is not None],
+            unit=duration if timely else count,
+            seconds=timely,
+            curves=[
+                _curve("in", standing.in_rate, [(one.time, one.in_rate) for one in moments]),
+                _curve("out", standing.out_rate, [(one.time, one.out_rate) for one in moments]),
+            ],
+            marks=[Mark(event.time, printable(event.text)) for event in trails.events(group)],
+            eta=standing.eta if standing.total.lag and standing.status not in CALM else None,
+        )
+    )
+
+
+def _curve(layer: str, now: float | None, points: list[tuple[float, float | None]]) -> Curve:
+    return Curve([(at, value) for at, value in points if value is not None], layer, f"{layer} {rate(now)}/s")
 
 
 def _type(standing: GroupStanding) -> str:
@@ -85,7 +103,7 @@ class Groups(Page):
 
     def __init__(self, state: State, route: routes.Groups) -> None:
         super().__init__(state, route)
-        self._sparks: dict[str, str] = {}
+        self._recent: dict[str, tuple[str, str]] = {}
         self._internal = False
 
     @property
@@ -138,9 +156,18 @@ class Groups(Page):
                 "spark",
                 "LAST",
                 lambda g: None,
-                draw=lambda g: Cell(self.sparkline(g.described.group), "accent"),
-                rank=5,
+                draw=lambda g: Cell(self.recent(g.described.group)[0], calm(g.status)),
+                right=True,
+                rank=4,
                 most=SPARK_WIDE,
+            ),
+            Column(
+                "range",
+                "MIN..MAX",
+                lambda g: None,
+                draw=lambda g: Cell(self.recent(g.described.group)[1], "dim"),
+                right=True,
+                rank=5,
             ),
             Column("in", "IN/S", lambda g: g.in_rate, rate, right=True, letter="I", rank=2),
             Column("out", "OUT/S", lambda g: g.out_rate, rate, right=True, letter="O", rank=2),
@@ -163,21 +190,24 @@ class Groups(Page):
         )
         yield Plot(id="plot")  # not where the terminal is low
 
-    def sparkline(self, group: str) -> str:
-        """How the lag went over all the looks that are kept, in equal parts of time."""
-        sparkline = self._sparks.get(group)
-        if sparkline is None:
+    def recent(self, group: str) -> tuple[str, str]:
+        """How the lag went over all the looks that are kept, in equal parts of time, and between which figures."""
+        if group not in self._recent:
             trails, cells = self.state.trails, SPARK_WIDE if self.size.width >= 160 else SPARK
             trail = [] if trails is None else trails.late(group) if self.state.timely else trails.of(group)
-            sparkline = self._sparks[group] = spark(squeezed([value for _, value in trail], cells))
-        return sparkline
+            values = [value for _, value in trail]
+            unit = duration if self.state.timely else count
+            self._recent[group] = spark(squeezed(values, cells * 2)), between(values, unit)
+        return self._recent[group]
 
     def on_resize(self) -> None:
-        self._sparks.clear()
+        self._recent.clear()
 
     def looked(self, look: Look) -> None:
-        self._sparks.clear()
-        self.query_one(Rows).put(look.groups if self._internal else others(look))
+        self._recent.clear()
+        rows = self.query_one(Rows)
+        rows.relabel("spark", f"LAST {elapsed(self.state.trails.span)}" if self.state.trails is not None else "LAST")
+        rows.put(look.groups if self._internal else others(look))
         self._about()
 
     def on_rows_moved(self, event: Rows.Moved) -> None:
@@ -191,7 +221,7 @@ class Groups(Page):
         plot, row, look, trails = self.query_one(Plot), self.query_one(Rows).row, self.state.look, self.state.trails
         if row is None or look is None or trails is None:
             plot.title = ""
-            plot.put([])
+            plot.put(Chart())
         else:
             draw(plot, row, look, trails, timely=self.state.timely, name=printable(row.described.group))
 

@@ -25,6 +25,7 @@ from kcli.tui.widgets.filter import Filter
 from kcli.tui.widgets.footer import Footer
 from kcli.tui.widgets.frames import TimedScreen
 from kcli.tui.widgets.masthead import Masthead
+from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.slider import Slider
 from kcli.tui.widgets.tabs import Tabs
@@ -55,6 +56,8 @@ class Page(TimedScreen):
         Binding("escape", "back", "Back", id="page.back"),
         Binding("slash", "filter", "Filter", id="page.filter", key_display="/"),
         Binding("a", "acts", "Actions", id="page.acts"),
+        Binding("left", "point(-1)", "Earlier, or columns left", show=False, id="page.earlier"),
+        Binding("right", "point(1)", "Later, or columns right", show=False, id="page.later"),
         Binding("y", "app.copy", "Copy command", show=False, id="page.copy"),
         Binding("ctrl+r", "app.now", "Refresh", show=False, id="page.now"),
         Binding("n", "app.produce", "Produce", show=False, id="page.produce"),
@@ -323,6 +326,14 @@ class Page(TimedScreen):
             shown[0].clear_words()
         elif len(self.app.screen_stack) > 2:
             self.app.pop_screen()
+
+    def action_point(self, by: int) -> None:
+        """Move the cursor of the plot through time; where no plot is seen, the columns of the table."""
+        plots = [plot for plot in self.query(Plot) if plot.is_on_screen]
+        if plots:
+            plots[0].move(by)
+        elif isinstance(self.focused, Rows):
+            self.focused.action_shift(by)
 
     def action_tab(self, name: str) -> None:
         self.query_one(Tabs).open(name)

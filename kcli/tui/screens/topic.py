@@ -25,6 +25,7 @@ from kcli.tui import routes
 from kcli.tui.actions import menus
 from kcli.tui.screens.page import Page
 from kcli.tui.screens.topic_tables import PartitionRow, group_columns, number_of, partition_columns, partition_rows
+from kcli.tui.text.chart import Chart
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.configs import ask_configs, configs_table, put_configs
 from kcli.tui.widgets.plot import Plot
@@ -87,7 +88,7 @@ class Topic(Page):
         return self.topic
 
     def body(self) -> ComposeResult:
-        yield Plot(title="written a second", id="plot")
+        yield Plot(title="written a second", empty="A rate needs two answers: wait for the next one.", id="plot")
         with Tabs():
             with TabPane("Partitions", id="tab-partitions"):
                 yield Rows(
@@ -162,7 +163,7 @@ class Topic(Page):
             self._written.append((now, max(end - self._end[1], 0) / (now - self._end[0])))
             plot = self.query_one(Plot)
             plot.title = f"written a second  now {rate(self._written[-1][1])}"
-            plot.put(list(self._written))
+            plot.put(Chart(points=list(self._written), unit=rate, whole=False))
         self._end = (now, end)
 
     def counted(self) -> list[tuple[str, int]]:

@@ -5,7 +5,7 @@ A status shows by its glyph and its word, so no screen depends on colours (or on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from kcli.admin.groups.groups import progress_of
@@ -28,8 +28,6 @@ from kcli.lag.status import (
 )
 from kcli.lag.watch import Look
 from kcli.text.numbers import DASH, duration
-
-BLOCKS = "▁▂▃▄▅▆▇█"
 
 STATUSES = {
     LOSING_DATA: ("✖", "bad"),
@@ -64,6 +62,21 @@ def status_of(total: engine.Total) -> tuple[str, str]:
     return f"{glyph} {share(total.status, total.alike, total.partitions)}", tone
 
 
+def calm(word: str) -> str:
+    """The tone of what is drawn beside a status: that of the status, and dim where all is well."""
+    tone = STATUSES.get(word, ("?", "dim"))[1]
+    return "dim" if tone == "good" else tone
+
+
+def between(values: Sequence[float | None], unit: Callable[[float | None], str]) -> str:
+    """The smallest and the largest: `31..3,900`; one figure where nothing changed."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return ""
+    low, top = unit(min(known)), unit(max(known))
+    return low if low == top else f"{low}..{top}"
+
+
 def exact(value: int | None) -> str:
     """All digits, in groups of three: `1,234,567`."""
     return DASH if value is None else f"{value:,}"
@@ -87,15 +100,6 @@ def moment(milliseconds: int) -> datetime | None:
         return datetime.fromtimestamp(milliseconds / 1000) if milliseconds >= 0 else None
     except (ValueError, OverflowError, OSError):
         return None
-
-
-def spark(values: Sequence[float | None], most: float | None = None) -> str:
-    """A cell per value, from nothing to the largest; a gap where nothing is known."""
-    known = [value for value in values if value is not None]
-    top = most if most is not None else max(known, default=0)
-    return "".join(
-        " " if value is None else BLOCKS[0] if not top else BLOCKS[min(int(value / top * 8), 7)] for value in values
-    )
 
 
 def squeezed(values: Sequence[float | None], cells: int) -> list[float | None]:

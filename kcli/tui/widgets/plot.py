@@ -1,92 +1,134 @@
-"""A line over time in braille dots: eight to a cell, drawn to whatever size there is."""
+"""A plot of a value over time, with a cursor that moves through it."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from rich.segment import Segment
-from textual.geometry import Size
+from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
-from kcli.text.numbers import DASH, count, duration
+from kcli.text.numbers import DASH, rate
+from kcli.tui.text.axis import clock
+from kcli.tui.text.chart import Chart, Curve, Drawing, Piece, drawn
+from kcli.tui.text.cutting import fitted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from textual.geometry import Size
 
-LABEL = 8
-DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+GAP = 2
 
 
 class Plot(Widget):
-    """Points (seconds, value), oldest first; the newest is at the right edge."""
+    """A title, the chart, and at the right of the title what is at the cursor. `at` is the time of the cursor (seconds
+    since the epoch); None while there is none."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"plot--axis", "plot--line"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "plot--axis",
+        "plot--grid",
+        "plot--line",
+        "plot--ahead",
+        "plot--area",
+        "plot--in",
+        "plot--out",
+        "plot--event",
+        "plot--cursor",
+    }
 
-    def __init__(self, *, title: str = "", id: str | None = None) -> None:
+    def __init__(self, *, title: str = "", empty: str = "Nothing is known yet.", id: str | None = None) -> None:
         super().__init__(id=id)
         self.title = title
-        self.unit: Callable[[float | None], str] = count
-        self._points: list[tuple[float, float]] = []
-        self._lines: list[str] = []
-        self._made_for: tuple[Size, int] | None = None
+        self.empty = empty
+        self.at: float | None = None
+        self.chart = Chart()
+        self._drawing = Drawing([], 0, 0)
+        self._made_for: Size | None = None
 
-    def put(self, points: list[tuple[float, float]]) -> None:
+    def put(self, chart: Chart) -> None:
         """What is to be drawn."""
-        self._points = points
+        self.chart = chart
         self._made_for = None
+        if self.at is not None:
+            self.at = max(self.at, chart.begun)
         self.refresh()
 
+    def move(self, by: int) -> None:
+        """Move the cursor by this number of cells; beyond the newest point there is none."""
+        if not self.chart.points or self._drawing.columns < 2:
+            return
+        cell = (self.chart.ended - self.chart.begun) / (self._drawing.columns - 1)
+        at = (self.chart.now if self.at is None else self.at) + by * cell
+        self.at = None if at > self.chart.now else max(at, self.chart.begun)
+        self.refresh()
+
+    @property
+    def reading(self) -> str:
+        """What was at the time of the cursor: the value, the other lines, and what happened there."""
+        point = None if self.at is None else self.chart.at(self.at)
+        if point is None or self.at is None:
+            return ""
+        at, value = point
+        others = [f"{curve.layer} {_value(curve, at)}/s" for curve in self.chart.curves if curve.points]
+        near = (self.chart.ended - self.chart.begun) / max(self._drawing.columns - 1, 1)
+        happened = [f"▲ {mark.text}" for mark in self.chart.marks if abs(mark.at - self.at) <= near]
+        return "  ".join([clock(at), self.chart.unit(value), *others, *happened[-1:]])
+
+    # -- drawing ---
+
     def render_line(self, y: int) -> Strip:
-        made_for = (self.size, len(self._points))
-        if self._made_for != made_for:
-            self._lines = self._draw(self.size.width, self.size.height)
-            self._made_for = made_for
-        text = self._lines[y] if y < len(self._lines) else ""
-        axis, line = self.get_component_rich_style("plot--axis"), self.get_component_rich_style("plot--line")
-        whole = 0 < y < len(self._lines) - 1
-        segments = [Segment(text[: LABEL + 1], axis), Segment(text[LABEL + 1 :], line if whole else axis)]
-        return Strip(segments).adjust_cell_length(self.size.width, self.rich_style)
+        width = self.size.width
+        if self._made_for != self.size:
+            self._drawing = drawn(self.chart, width, self.size.height - 1)
+            self._made_for = self.size
+        if y == 0:
+            return self._head(width)
+        last = len(self._drawing.rows)
+        if y > last:
+            return Strip.blank(width, self.rich_style)
+        if not self.chart.points and y == (last + 1) // 2:
+            text = " " * self._drawing.left + self.empty.center(max(self._drawing.columns, 0))
+            return Strip([Segment(fitted(text, width), self._tone("axis", self.rich_style))], width)
+        pieces = self._drawing.rows[y - 1]
+        if y < last:
+            pieces = self._pointed(pieces)
+        return Strip(self._segments(pieces)).adjust_cell_length(width, self.rich_style)
 
-    def _draw(self, width: int, height: int) -> list[str]:
-        """A title line, the dots with the scale at their left, a line that says how far back they go."""
-        rows, columns = height - 2, width - LABEL - 1
-        if rows < 1 or columns < 2:
-            return []
-        top = max((value for _, value in self._points), default=0.0)
-        cells = braille(self._points, columns, rows, top)
-        labels = [""] * rows
-        labels[0] = DASH if not self._points else self.unit(top) if top else ""
-        if rows > 1:
-            labels[-1] = "0"
-        back = self._points[-1][0] - self._points[0][0] if self._points else 0.0
-        lines = [self.title[:width]]
-        lines += [f"{label:>{LABEL}}┤{row}" for label, row in zip(labels, cells, strict=True)]
-        ago = f"{duration(back)} ago"
-        lines.append(" " * LABEL + "└" + ago + "now".rjust(max(columns - len(ago), 0)))
-        return lines
+    def _head(self, width: int) -> Strip:
+        reading = self.reading
+        room = max(width - cell_len(reading) - GAP, 0) if reading else width
+        segments = [Segment(fitted(self.title, room), self._tone("axis", self.rich_style))]
+        if reading:
+            segments.append(Segment(" " * GAP + reading, self._tone("cursor", self.rich_style)))
+        return Strip(segments).adjust_cell_length(width, self.rich_style)
+
+    def _pointed(self, pieces: list[Piece]) -> list[Piece]:
+        """A row with the line of the cursor through it."""
+        span = self.chart.ended - self.chart.begun
+        if self.at is None or span <= 0:
+            return pieces
+        here = 1 + round((self.at - self.chart.begun) / span * (self._drawing.columns - 1))
+        piece = pieces[here]
+        line = piece._replace(text="│" if piece.style == "grid" else piece.text, style="cursor")
+        return [*pieces[:here], line, *pieces[here + 1 :]]
+
+    def _segments(self, pieces: list[Piece]) -> list[Segment]:
+        area = self.rich_style + self.get_component_rich_style("plot--area")
+        return [
+            Segment("".join(piece.text for piece in some), self._tone(style, area if inside else self.rich_style))
+            for (style, inside), some in groupby(pieces, key=lambda piece: (piece.style, piece.area))
+        ]
+
+    def _tone(self, part: str, ground: Style) -> Style:
+        """The colour of a part on a ground."""
+        style = self.get_component_rich_style(f"plot--{part}")
+        return ground + Style(color=style.color, bold=style.bold)
 
 
-def braille(points: list[tuple[float, float]], columns: int, rows: int, top: float) -> list[str]:
-    """`rows` strings of `columns` braille cells; between points the line is drawn, not only the points."""
-    dots = [[0] * columns for _ in range(rows)]
-    wide, high = columns * 2, rows * 4
-    if not points:
-        return ["".join(chr(0x2800) for _ in range(columns))] * rows
-    begun, ended = points[0][0], points[-1][0]
-    length = ended - begun or 1.0
-
-    def place(point: tuple[float, float]) -> tuple[int, int]:
-        x = round((point[0] - begun) / length * (wide - 1)) if ended > begun else wide - 1
-        return x, high - 1 - round((point[1] / top if top else 0.0) * (high - 1))
-
-    before = place(points[0])
-    for point in points:
-        here = place(point)
-        steps = max(abs(here[0] - before[0]), abs(here[1] - before[1]), 1)
-        for step in range(steps + 1):
-            x = before[0] + round((here[0] - before[0]) * step / steps)
-            y = before[1] + round((here[1] - before[1]) * step / steps)
-            dots[y // 4][x // 2] |= DOTS[y % 4][x % 2]
-        before = here
-    return ["".join(chr(0x2800 + cell) for cell in row) for row in dots]
+def _value(curve: Curve, at: float) -> str:
+    """What another line has at a moment."""
+    place = bisect_right([then for then, _ in curve.points], at) - 1
+    return rate(curve.points[place][1]) if place >= 0 else DASH

@@ -53,8 +53,8 @@ class Rows(ScrollView, can_focus=True):
         Binding("pagedown,ctrl+d", "page(1)", "Page down", show=False, id="rows.page_down"),
         Binding("home,g", "top", "First row", show=False, id="rows.first"),
         Binding("end,G", "bottom", "Last row", show=False, id="rows.last"),
-        Binding("left,h", "shift(-1)", "Columns left", show=False, id="rows.left"),
-        Binding("right,l", "shift(1)", "Columns right", show=False, id="rows.right"),
+        Binding("h,shift+left", "shift(-1)", "Columns left", show=False, id="rows.left"),
+        Binding("l,shift+right", "shift(1)", "Columns right", show=False, id="rows.right"),
         Binding("enter", "enter", "Open", id="rows.enter"),
     ]
 
@@ -150,6 +150,10 @@ class Rows(ScrollView, can_focus=True):
         if faded != self._faded:
             self._faded = faded
             self.refresh()
+
+    def relabel(self, id: str, label: str) -> None:
+        """Give a column another label."""
+        self.columns = [column._replace(label=label) if column.id == id else column for column in self.columns]
 
     @property
     def row(self) -> Any | None:

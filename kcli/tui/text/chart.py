@@ -1,0 +1,189 @@
+"""A value over time, drawn into cells: an area under a line, gridlines with figures, clock times, other lines beside
+it, what is expected, and what happened. Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+from kcli.text.numbers import count
+from kcli.tui.text.axis import clock, step, ticks
+from kcli.tui.text.braille import HIGH, WIDE, Canvas
+from kcli.tui.text.cutting import fitted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Points = Sequence[tuple[float, float]]
+
+FIGURES = 8  # cells of the figures at the left
+BESIDE = 13  # cells of the names of other lines, at the right
+LEAST_BESIDE = 60  # cells of a plot that has room for them
+AHEAD = 0.5  # of the time shown: no more of the future is drawn
+MANY, SOME = 7, 4  # rows from which there is room for three gridlines, and for two
+HEADROOM = 1.25
+LOW = 0xC0  # the lowest dots of a cell
+
+
+class Curve(NamedTuple):
+    """Another line, on a scale that all of them share: `layer` is in or out, `text` what is written beside its end."""
+
+    points: Points
+    layer: str
+    text: str
+
+
+class Mark(NamedTuple):
+    """Something that happened, at seconds since the epoch."""
+
+    at: float
+    text: str
+
+
+class Chart(NamedTuple):
+    """`points` are (seconds since the epoch, value), oldest first; `unit` writes a value; `seconds`: values are a
+    duration. `eta` is in how many seconds the value will be 0, None where it will not or that is unknown."""
+
+    points: Points = ()
+    unit: Callable[[float | None], str] = count
+    seconds: bool = False
+    whole: bool = True
+    curves: Sequence[Curve] = ()
+    marks: Sequence[Mark] = ()
+    eta: float | None = None
+
+    @property
+    def begun(self) -> float:
+        return self.points[0][0] if self.points else 0.0
+
+    @property
+    def now(self) -> float:
+        return self.points[-1][0] if self.points else 0.0
+
+    @property
+    def ended(self) -> float:
+        """The end of what is shown: what is expected takes a part of it."""
+        return self.now + min(self.eta or 0.0, (self.now - self.begun) * AHEAD)
+
+    @property
+    def fastest(self) -> float:
+        """What the height of the plot means to the other lines: the highest of them stays below the figures' top."""
+        return max((value for curve in self.curves for _, value in curve.points), default=0.0) * HEADROOM
+
+    def at(self, moment: float) -> tuple[float, float] | None:
+        """The last point up to a moment."""
+        place = bisect_right([at for at, _ in self.points], moment) - 1
+        return self.points[place] if place >= 0 else None
+
+
+class Piece(NamedTuple):
+    """A cell: its text, its style (axis, grid, line, ahead, in, out, event), and whether the area is behind it."""
+
+    text: str
+    style: str = "grid"
+    area: bool = False
+
+
+class Drawing(NamedTuple):
+    """The rows of cells, and the axis below them; `left` is how many cells of a row are before the plot, `columns` how
+    many are of it."""
+
+    rows: list[list[Piece]]
+    left: int
+    columns: int
+
+
+def drawn(chart: Chart, width: int, height: int) -> Drawing:
+    """A chart in a frame of this size; its last row is the axis of time."""
+    beside = BESIDE if chart.curves and width >= LEAST_BESIDE else 0
+    rows, columns = height - 1, width - FIGURES - 1 - beside
+    if rows < 1 or columns < 2:
+        return Drawing([], 0, 0)
+    lines = 3 if rows >= MANY else 2 if rows >= SOME else 1
+    most = max((value for _, value in chart.points), default=0.0)
+    each = step(most, lines, seconds=chart.seconds, whole=chart.whole) if most > 0 else 0.0
+    levels = {rows - 1 - _level(n / lines, rows) // HIGH: chart.unit(n * each) for n in range(1, lines + 1) if each}
+    levels[rows - 1] = "0" if chart.points else ""
+    canvas = Canvas(columns, rows)
+    body = _body(chart, canvas, each * lines, levels.keys() - {rows - 1})
+    ends = _beside(chart, rows, beside)
+    whole = []
+    for row, pieces in enumerate(body):
+        figure = f"{levels.get(row, ''):>{FIGURES}}{'┤' if levels.get(row) else '│'}"
+        whole.append([Piece(figure, "axis"), *pieces, *ends[row]])
+    return Drawing([*whole, _times(chart, columns)], FIGURES + 1, columns)
+
+
+def _level(share: float, rows: int) -> int:
+    return round(min(max(share, 0.0), 1.0) * (rows * HIGH - 1))
+
+
+def _body(chart: Chart, canvas: Canvas, top: float, gridded: set[int]) -> list[list[Piece]]:
+    """The plot itself: lines over the area over the grid."""
+    begun, span, wide = chart.begun, chart.ended - chart.begun, canvas.columns * WIDE
+
+    def dot(at: float, value: float, most: float) -> tuple[int, int]:
+        x = round((at - begun) / span * (wide - 1)) if span > 0 else wide - 1
+        return x, _level(value / most if most else 0.0, canvas.rows)
+
+    most = chart.fastest
+    for curve in chart.curves:
+        canvas.line([dot(at, value, most) for at, value in curve.points], curve.layer)
+    if chart.eta and chart.points and span > 0:
+        last = chart.points[-1][1]
+        left = last * (1 - (chart.ended - chart.now) / chart.eta)
+        canvas.line([dot(chart.now, last, top), dot(chart.ended, left, top)], "ahead", dashed=True)
+    tops = canvas.line([dot(at, value, top) for at, value in chart.points], "line")
+    happened = {dot(mark.at, 0, 0)[0] // WIDE for mark in chart.marks if begun <= mark.at <= chart.now}
+    today = dot(chart.now, 0, 0)[0] // WIDE if chart.ended > chart.now else -1
+    rows = []
+    for row in range(canvas.rows):
+        pieces = []
+        for column in range(canvas.columns):
+            text, style = canvas.cell(row, column)
+            flat = style == "line" and row == canvas.rows - 1 and not _above(text)
+            area = row >= tops[column] and not flat
+            if row == canvas.rows - 1 and column in happened:
+                text, style = "▲", "event"
+            blank = "┊" if column == today else "┈" if row in gridded else " "
+            pieces.append(Piece(text or blank, style if text else "grid", area))
+        rows.append(pieces)
+    return rows
+
+
+def _above(text: str) -> bool:
+    """Whether a cell has dots above its lowest ones."""
+    return bool((ord(text) & 0xFF) & ~LOW)
+
+
+def _beside(chart: Chart, rows: int, cells: int) -> list[list[Piece]]:
+    """The names of the other lines, each at the height of its end, and never two in one row."""
+    found: dict[int, Curve] = {}
+    most = chart.fastest
+    for curve in chart.curves if cells else ():
+        last = curve.points[-1][1] if curve.points else 0.0
+        row = rows - 1 - _level(last / most if most else 0.0, rows) // HIGH
+        free = sorted((row for row in range(rows) if row not in found), key=lambda one: abs(one - row))
+        if free:
+            found[free[0]] = curve
+    blank = [Piece(" " * cells)] if cells else []
+    return [
+        [Piece(fitted(f" {found[row].text}", cells), found[row].layer)] if row in found else blank
+        for row in range(rows)
+    ]
+
+
+def _times(chart: Chart, columns: int) -> list[Piece]:
+    """The axis of time: each time of day is in the middle of the cell it means; at its end when lag will be gone."""
+    line = ["─"] * columns
+    span = chart.ended - chart.begun
+    end = f" ETA {clock(chart.now + chart.eta)} " if chart.eta and chart.ended >= chart.now + chart.eta else ""
+    for tick in ticks(chart.begun, chart.ended, columns):
+        middle = round((tick.at - chart.begun) / span * (columns - 1))
+        label = f" {tick.label} "
+        at = middle - len(label) // 2
+        if at >= 0 and at + len(label) <= columns - len(end):
+            line[at : at + len(label)] = label
+    if end and len(end) < columns:
+        line[-len(end) :] = end
+    return [Piece(" " * FIGURES + "└" + "".join(line), "axis")]

@@ -1,0 +1,195 @@
+"""What a plot draws: gridlines with round figures, clock times, an area, other lines, what is expected, a cursor."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kcli.text.numbers import count, duration
+from kcli.tui.app import Dashboard
+from kcli.tui.replay import ReplaySession
+from kcli.tui.text.axis import step, ticks
+from kcli.tui.text.braille import spark
+from kcli.tui.text.chart import Chart, Curve, Mark, drawn
+from kcli.tui.widgets.plot import Plot
+from kcli.tui.widgets.rows import Rows
+from tests.tui.conftest import seen, shows, until
+from tests.tui.pictures import recording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NOON = 1_795_262_400.0  # 2026-11-21 12:00:00 UTC
+
+
+@pytest.fixture(autouse=True)
+def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def text(chart: Chart, width: int = 80, height: int = 11) -> list[str]:
+    """The lines of a chart."""
+    return ["".join(piece.text for piece in row) for row in drawn(chart, width, height).rows]
+
+
+def layers(chart: Chart, style: str, width: int = 80, height: int = 11) -> list[str]:
+    """The same with only the cells of one style left."""
+    return [
+        "".join(piece.text if piece.style == style else " " * len(piece.text) for piece in row)
+        for row in drawn(chart, width, height).rows[:-1]
+    ]
+
+
+def slope(first: float, last: float, seconds: float = 300.0) -> list[tuple[float, float]]:
+    return [(NOON + n * seconds / 60, first + (last - first) * n / 60) for n in range(61)]
+
+
+@pytest.mark.parametrize(
+    ("most", "lines", "options", "expected"),
+    [
+        (3900, 3, {}, 1500),
+        (40_800, 3, {}, 15_000),
+        (1, 3, {}, 1),
+        (0.9, 3, {"whole": False}, 0.3),
+        (6_000_000, 2, {}, 3_000_000),
+        (100, 3, {"seconds": True}, 60),
+        (5 * 86400, 3, {"seconds": True}, 2 * 86400),
+    ],
+)
+def test_gridlines_are_round_figures(most: float, lines: int, options: dict[str, bool], expected: float) -> None:
+    found = step(most, lines, **options)
+    assert found == pytest.approx(expected)
+    assert found * lines >= most * (1 - 1e-9)
+
+
+def test_three_gridlines_have_their_figures_and_the_lowest_is_zero() -> None:
+    lines = text(Chart(points=slope(0, 3900)))
+    figures = [line[:8].strip() for line in lines if "┤" in line]
+    assert figures == ["4,500", "3,000", "1,500", "0"]
+    assert all("┈" in line for line in lines if line[:8].strip() not in ("", "0"))
+    assert all(len(line) == 80 for line in lines)
+    late = text(Chart(points=slope(0, 100), unit=duration, seconds=True))
+    assert [line[:8].strip() for line in late if "┤" in line] == ["3m00s", "2m00s", "1m00s", "0"]
+
+
+def test_the_axis_has_times_of_day_where_they_are() -> None:
+    axis = text(Chart(points=slope(5, 5)))[-1]
+    assert " 12:01 " in axis
+    assert " 12:04 " in axis
+    cells = 80 - 9
+    at = axis.index("12:02") + 2 - 9
+    assert abs(at - round(120 / 300 * (cells - 1))) <= 1
+    assert [tick.label for tick in ticks(NOON + 11 * 3600, NOON + 13 * 3600, 40)] == ["23:00", "22 Nov", "01:00"]
+    assert [tick.label for tick in ticks(NOON, NOON + 6, 60)][:2] == ["12:00:00", "12:00:02"]
+    assert ticks(NOON, NOON, 60) == []
+
+
+def test_the_area_is_below_the_line_and_nothing_is_above_it() -> None:
+    rows = drawn(Chart(points=slope(0, 3000)), 80, 11).rows[:-1]
+    for column in range(71):
+        areas = [row[1 + column].area for row in rows]
+        assert areas == sorted(areas)
+    high = [sum(row[1 + column].area for row in rows) for column in range(71)]
+    assert high == sorted(high)
+    assert high[0] == 0
+    assert high[-1] >= 9
+    flat = drawn(Chart(points=slope(0, 0)), 80, 11).rows[:-1]
+    assert not any(piece.area for row in flat for piece in row)
+
+
+def test_other_lines_have_their_own_scale_and_their_names_beside_their_ends() -> None:
+    curves = [Curve(slope(400, 400), "in", "in 400/s"), Curve(slope(0, 0), "out", "out 0/s")]
+    lines = text(Chart(points=slope(0, 90_000), curves=curves))
+    names = {
+        name: n for n, line in enumerate(lines) for name in ("in 400/s", "out 0/s") if line.rstrip().endswith(name)
+    }
+    assert names["in 400/s"] < names["out 0/s"] == 9
+    assert any(line.strip() for line in layers(Chart(points=slope(0, 90_000), curves=curves), "in"))
+    assert "400/s" not in "".join(text(Chart(points=slope(0, 9), curves=curves), width=40))
+    same = [Curve(slope(5, 5), "in", "in 5.0/s"), Curve(slope(5, 5), "out", "out 5.0/s")]
+    assert "in 5.0/s" in "\n".join(text(Chart(points=slope(9, 9), curves=same)))
+    assert "out 5.0/s" in "\n".join(text(Chart(points=slope(9, 9), curves=same)))
+
+
+def test_what_is_expected_is_dashed_from_now_to_nothing() -> None:
+    chart = Chart(points=slope(9000, 3000), eta=90)
+    assert " ETA 12:06:30 " in text(chart)[-1]
+    ahead = layers(chart, "ahead")
+    columns = [n for n in range(80) if any(line[n] != " " for line in ahead)]
+    now = 9 + round(300 / 390 * 70)
+    assert min(columns) >= now - 1
+    assert max(columns) >= 78
+    gaps = [n for n in range(min(columns), max(columns)) if n not in columns]
+    assert gaps
+    assert any("┊" in line[now - 1 : now + 2] for line in text(chart))
+    far = Chart(points=slope(9000, 3000), eta=90_000)
+    assert "ETA" not in text(far)[-1]
+    assert far.ended == far.now + 150
+    assert not "".join(layers(Chart(points=slope(1, 2)), "ahead")).strip()
+
+
+def test_what_happened_is_marked_at_its_time() -> None:
+    marks = [Mark(NOON + 150, "a member left"), Mark(NOON - 1, "before"), Mark(NOON + 301, "after")]
+    lowest = text(Chart(points=slope(0, 100), marks=marks))[-2]
+    assert [n for n, letter in enumerate(lowest) if letter == "▲"] == [9 + 35]
+
+
+@pytest.mark.parametrize("size", [(1, 1), (9, 2), (20, 3), (300, 40)])
+def test_any_size_is_drawn(size: tuple[int, int]) -> None:
+    for points in ([], [(NOON, 5.0)], slope(0, 9)):
+        for line in text(Chart(points=points, eta=60), *size):
+            assert len(line) == size[0]
+
+
+def test_a_sparkline_ends_at_its_right_edge_and_nothing_is_a_dot() -> None:
+    assert spark([0, 0, 0, 0]) == "··"
+    assert spark([0, 0, 1, 4, 4]) == "·⢠⣿"
+    assert spark([4, 4]) == "⣤"
+    assert spark([None, None, 4]) == " ⢠"
+    assert spark([0, 1000, 1, 1]) == "⢸⣀"
+    assert spark([]) == ""
+
+
+async def test_the_arrows_move_a_cursor_through_time_and_say_what_was_then() -> None:
+    with recording() as path:
+        app = Dashboard(ReplaySession(path))
+        async with app.run_test(size=(120, 40)) as pilot:
+            await until(pilot, lambda: app.state.look is not None)
+            await pilot.press("down", "enter")
+            await shows(pilot, "Group fraud")
+            await shows(pilot, "12:46:00")
+            plot = app.screen.query_one(Plot)
+            await pilot.press("left", "left")
+            await until(pilot, lambda: plot.at is not None)
+            assert plot.at is not None
+            point = plot.chart.at(plot.at)
+            assert point is not None
+            await shows(pilot, f"{time.strftime('%H:%M:%S', time.gmtime(point[0]))}  {count(point[1])}  in 40/s")
+            plot.move(-200)
+            assert plot.at == plot.chart.begun
+            happened = plot.chart.marks[0]
+            plot.at = happened.at
+            plot.refresh()
+            await shows(pilot, f"▲ {happened.text}")
+            plot.at = plot.chart.now
+            await pilot.press("right")
+            await until(pilot, lambda: plot.at is None)
+            assert "│" not in seen(pilot).split("\n")[6][12:]
+
+
+async def test_without_a_plot_the_arrows_move_columns() -> None:
+    with recording() as path:
+        app = Dashboard(ReplaySession(path))
+        async with app.run_test(size=(80, 24)) as pilot:
+            await until(pilot, lambda: app.state.look is not None)
+            await shows(pilot, "ledger")
+            await pilot.press("right")
+            assert app.screen.query_one(Rows).first_column == 1
+            await pilot.press("left")
+            assert app.screen.query_one(Rows).first_column == 0
