@@ -23,9 +23,11 @@ from kcli.tui.replay import ReplaySession
 from kcli.tui.routes import Groups, find
 from kcli.tui.screens.page import Page
 from kcli.tui.state import State, Trouble
+from kcli.tui.text.formatting import status
 from kcli.tui.text.printable import LONG, printable
 from kcli.tui.themes import THEMES
 from kcli.tui.widgets.frames import Frames
+from kcli.tui.widgets.masthead import Masthead
 from kcli.tui.widgets.slider import Slider
 
 if TYPE_CHECKING:
@@ -288,6 +290,12 @@ class Dashboard(App[int]):
             return  # the page tells what is wrong with the cluster
         if line is not None:
             line.offer(self.state.places)
+
+    async def on_masthead_only(self, message: Masthead.Only) -> None:
+        """The groups, filtered by a status; a click on the same count again shows all."""
+        self.go(Groups())
+        page = next(page for page in self.screen_stack if isinstance(page, Page) and page.route == Groups())
+        page.only(status(message.status)[0] if message.status else "")
 
     def on_go(self, message: Go) -> None:
         self.go(message.route)

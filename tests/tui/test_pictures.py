@@ -95,7 +95,7 @@ async def test_screens_of_a_cluster_look_as_they_did(size: tuple[int, int], sand
         for name, (route, keys, words) in PLACES.items():
             await visit(pilot, route)
             await pilot.pause(0.3)
-            await shows(pilot, " kcli  demo")  # a dialog on a page that was never drawn has nothing behind it
+            await shows(pilot, " kcli demo")  # a dialog on a page that was never drawn has nothing behind it
             await pilot.press(*keys)
             await shows(pilot, words)
             app.post_message(Connected("demo", 1))

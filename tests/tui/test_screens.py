@@ -26,7 +26,8 @@ async def test_the_groups_come_first_and_the_worst_of_them_on_top(dashboard: Ope
         assert "billing" in lines[2]
         assert "ORPHANED" not in lines[2]
         assert "$ kcli lag --watch" in text
-        assert "1/1 brokers  3 groups" in text
+        assert text.startswith(" kcli 127.0.0.1:")
+        assert " ▏◌2 ·1 ▏lag 450 ▏1/1 ▏" in text
 
 
 async def test_a_group_has_its_partitions_members_topics_and_a_plot(dashboard: Open) -> None:

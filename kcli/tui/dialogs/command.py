@@ -14,6 +14,7 @@ from textual.widgets import Input, OptionList, Static
 
 from kcli.tui.routes import NAMES, Route, find, missing, offered
 from kcli.tui.text.printable import printable
+from kcli.tui.widgets.footer import Footer
 
 MOST = 10
 """Places that are listed."""
@@ -42,6 +43,7 @@ class Command(ModalScreen[Route | None]):
             listed.can_focus = False
             yield listed
             yield Static("", id="wrong", markup=False)
+        yield Footer()
 
     def on_mount(self) -> None:
         self._list("")

@@ -12,6 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from kcli.tui.text.printable import LONG, printable
+from kcli.tui.widgets.footer import Footer
 
 if TYPE_CHECKING:
     from textual.widget import Widget
@@ -61,6 +62,7 @@ class Dialog(ModalScreen[None]):
             yield from self.fields()
             yield Static("", id="said", markup=False)
             yield Static(f"$ {self.session.aimed(self.command)}", id="command", markup=False)
+        yield Footer()
 
     def say(self, words: str, tone: str = "") -> None:
         """One line about its state; `tone` is "", bad or good. A dialog that was left meanwhile says it in a toast:

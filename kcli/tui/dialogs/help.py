@@ -12,6 +12,8 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
+from kcli.tui.text.cutting import fitted
+from kcli.tui.widgets.footer import Footer
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
@@ -19,7 +21,16 @@ if TYPE_CHECKING:
 
     from textual.app import App
 
-GAP = 3
+GAP = 4
+FRAME = 6  # cells of the dialog's frame and padding
+TITLES: dict[str, tuple[str, ...]] = {
+    "This page": (),
+    "Every page": ("Page",),
+    "The table": ("Rows",),
+    "Everywhere": ("Dashboard",),
+}
+"""The blocks, with the kinds of things whose keys are in each; the page's own are those of no other."""
+NAMED = frozenset(kind for kinds in TITLES.values() for kind in kinds)
 
 
 class Key(NamedTuple):
@@ -40,26 +51,45 @@ class Help(ModalScreen[None]):
         self._about = about
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(classes="dialog"):
+        text = self.text(self.app.size.width)
+        with VerticalScroll(classes="dialog") as dialog:
             yield Static("Keys", classes="title", markup=False)
-            yield Static(self.text(self.app.size.width), id="keys", markup=False)
+            yield Static(text, id="keys", markup=False)
+        dialog.styles.width = max(map(cell_len, text.split("\n"))) + FRAME
+        yield Footer()
 
     def text(self, width: int) -> str:
-        """In two columns where there is room: the screen's and everywhere's, then the table's; below what sorts."""
-        keys = keys_of(self.app, self._about)
-        table = [key for key in keys if key.of == "Rows"]
-        first, second = _lines([key for key in keys if key.of != "Rows"]), _lines(table)
-        wide = max(map(cell_len, first), default=0)
-        lines = []
-        if wide + GAP + max(map(cell_len, second), default=0) > min(width * 8 // 10, 100) - 6:
-            lines = [*first, "", *second]
-        else:
-            for n in range(max(len(first), len(second))):
-                left = first[n] if n < len(first) else ""
-                right = second[n] if n < len(second) else ""
-                lines.append(f"{left}{' ' * (wide - cell_len(left) + GAP)}{right}".rstrip())
-        sorts = sorting(self._about)
+        """The keys by what they are of, in as many columns as there is room for; below what sorts."""
+        keys, sorts = keys_of(self.app, self._about), sorting(self._about)
+        blocks = [
+            [title, *_lines([key for key in keys if key.of in kinds or (not kinds and key.of not in NAMED)])]
+            for title, kinds in TITLES.items()
+        ]
+        lines = side_by_side([block for block in blocks if len(block) > 1], width * 96 // 100 - FRAME)
         return "\n".join([*lines, "", *sorts] if sorts else lines)
+
+
+def side_by_side(blocks: list[list[str]], width: int) -> list[str]:
+    """Blocks of lines in columns: as many as fit in the width, of much the same height; a block stays whole."""
+    for many in range(len(blocks), 0, -1):
+        columns = _stacked(blocks, many)
+        sizes = [max(map(cell_len, column)) for column in columns]
+        if many == 1 or sum(sizes) + GAP * (len(sizes) - 1) <= width:
+            break
+    lines = []
+    for n in range(max(map(len, columns))):
+        cells = [column[n] if n < len(column) else "" for column in columns]
+        lines.append((" " * GAP).join(fitted(cell, size) for cell, size in zip(cells, sizes, strict=True)).rstrip())
+    return lines
+
+
+def _stacked(blocks: list[list[str]], many: int) -> list[list[str]]:
+    """Blocks over one another, with a blank line between, each in the column that is the shortest so far."""
+    columns: list[list[str]] = [[] for _ in range(many)]
+    for block in blocks:
+        shortest = min(columns, key=len)
+        shortest += ["", *block] if shortest else block
+    return columns
 
 
 def keys_of(app: App[Any], screen: Screen[Any]) -> list[Key]:

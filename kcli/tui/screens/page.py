@@ -18,10 +18,11 @@ from textual.widgets import Static
 from kcli.tui.actions.asking import Asking
 from kcli.tui.messages import Go
 from kcli.tui.replay import ReplaySession
+from kcli.tui.text.formatting import GLYPHS
 from kcli.tui.text.printable import piped, printable
 from kcli.tui.text.trouble import late, waiting
 from kcli.tui.widgets.debug import Debug
-from kcli.tui.widgets.filter import Filter
+from kcli.tui.widgets.filter import Filter, FilterLine
 from kcli.tui.widgets.footer import Footer
 from kcli.tui.widgets.frames import TimedScreen
 from kcli.tui.widgets.masthead import Masthead
@@ -135,7 +136,14 @@ class Page(TimedScreen):
     @property
     def narrowed(self) -> str:
         """What does the same as the filter, where `same_as` has no option for it: the words in a pipe."""
-        return piped([word for rows in self.query(Rows) if rows.is_on_screen for word in rows.wanted.split()])
+        words = [word for rows in self.query(Rows) if rows.is_on_screen for word in rows.wanted.split()]
+        return piped([word for word in words if word not in GLYPHS])
+
+    @property
+    def fits(self) -> str:
+        """How many rows the filter leaves, and of how many: `1 of 52`; "" without a filter."""
+        tables = [rows for rows in self.query(Rows) if rows.is_on_screen and rows.wanted]
+        return f"{len(tables[0].shown):,} of {tables[0].known:,}" if tables else ""
 
     def counted(self) -> list[tuple[str, int]]:
         """What this page keeps, for --debug."""
@@ -151,7 +159,7 @@ class Page(TimedScreen):
             yield from self.body()
         if isinstance(self.session, ReplaySession):
             yield Slider(self.session)
-        yield Filter()
+        yield FilterLine()
         yield Static(id="same-as", markup=False)
         if self.state.frames is not None:
             yield Debug(self.state, self.state.frames, self.counted)
@@ -254,7 +262,7 @@ class Page(TimedScreen):
         """The heading and the command, as they are now."""
         if not self.stands:
             return
-        for part, text in (("#heading", self.heading), ("#same-as", f"$ {self.command}")):
+        for part, text in (("#heading", self.heading), ("#fits", self.fits), ("#same-as", f"$ {self.command}")):
             line = self.query_one(part, Static)
             if line.content != text:  # always one line: nothing else has to move, and most looks change no word
                 line.update(text, layout=False)
@@ -340,6 +348,11 @@ class Page(TimedScreen):
 
     def action_filter(self) -> None:
         self.query_one(Filter).open()
+
+    def only(self, words: str) -> None:
+        """Filter by these words, or no longer where it is filtered by them."""
+        line = self.query_one(Filter)
+        line.put("" if line.value == words else words)
 
     def on_filter_wanted(self, event: Filter.Wanted) -> None:
         self.filtered(event.words)

@@ -43,6 +43,7 @@ STATUSES = {
     IDLE: ("·", "dim"),
 }
 """A status as (glyph, tone). Tones are bad, warn, good and dim; a theme gives them colours."""
+GLYPHS = frozenset(glyph for glyph, _ in STATUSES.values())
 
 
 def others(look: Look) -> list[GroupStanding]:

@@ -11,9 +11,15 @@ LONG = 15.0
 """Seconds that a one-time sentence stays on the screen."""
 
 
+JOINED = re.compile("(?<=[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f])\u200d(?=[\U0001f000-\U0001faff\u2600-\u27bf])")
+"""What makes one emoji of several. Terminals do not agree on its width; its parts side by side have one."""
+
+
 def printable(text: str | None) -> str:
-    """Names, keys and messages with everything a terminal would act on spelled out."""
-    return visible(text) if text else ""
+    """Names, keys and messages with everything a terminal would act on spelled out; joined emoji as their parts."""
+    if not text or text.isascii():
+        return visible(text) if text else ""
+    return visible(JOINED.sub("", text))
 
 
 def named(text: str) -> str:
@@ -34,4 +40,4 @@ def piped(words: list[str]) -> str:
 
 def shown(data: bytes, most: int = 400) -> str:
     """The beginning of a key or a value on one line."""
-    return visible(data[:most].decode("utf-8", "backslashreplace")) + ("…" if len(data) > most else "")
+    return printable(data[:most].decode("utf-8", "backslashreplace")) + ("…" if len(data) > most else "")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from textual.app import ComposeResult
+from textual.containers import Horizontal
 from textual.message import Message
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from kcli.tui.widgets.rows import Rows
 
@@ -20,25 +22,34 @@ class Filter(Input):
 
     def __init__(self) -> None:
         super().__init__(placeholder="words that must be there, !words that must not", id="filter")
-        self.display = False
 
     def open(self) -> None:
         """Show it, for words to be typed."""
-        self.display = True
+        self.show(True)
         self.focus()
+
+    def show(self, shown: bool) -> None:
+        """Show its line, or hide it."""
+        self.display = shown
+        if isinstance(self.parent, FilterLine):
+            self.parent.display = shown
 
     def leave(self) -> None:
         """Give the keys back to the table."""
-        self.display = bool(self.value)
+        self.show(bool(self.value))
         for rows in self.screen.query(Rows):
             if rows.is_on_screen:
                 rows.focus()
                 break
 
+    def put(self, words: str) -> None:
+        """Filter by these words, as if they were typed; the table keeps the keys."""
+        self.value = words
+        self.leave()
+
     def clear_words(self) -> None:
         """Show everything again, and leave."""
-        self.value = ""
-        self.leave()
+        self.put("")
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
@@ -47,3 +58,15 @@ class Filter(Input):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.leave()
+
+
+class FilterLine(Horizontal):
+    """`/` and the words, and at the right how many rows fit them."""
+
+    def compose(self) -> ComposeResult:
+        yield Static("/", classes="slash", markup=False)
+        yield Filter()
+        yield Static("", id="fits", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one(Filter).show(False)

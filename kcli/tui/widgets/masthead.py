@@ -1,25 +1,44 @@
-"""The line that is on every screen: which cluster, is it up, how old is what is shown, how bad is it."""
+"""The line that is on every screen: which cluster, how bad it is, is it up, how old is what is shown."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections import Counter
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
+from textual import events
+from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
 from kcli.lag.status import IDLE, SEVERITY
 from kcli.text.numbers import count
-from kcli.tui.text.formatting import elapsed, others, status
+from kcli.tui.messages import Go
+from kcli.tui.routes import Brokers
+from kcli.tui.text.formatting import STATUSES, elapsed, others
 from kcli.tui.text.printable import printable
 
 if TYPE_CHECKING:
     from kcli.tui.state import State
 
+OLD = 30  # seconds from which the age of a snapshot is a warning
+RULE = "▏"
+
+
+class Part(NamedTuple):
+    """A word of the line. `begins`: a rule is before it; `does` is what a click does: a status to filter by, "brokers",
+    or "" for nothing."""
+
+    text: str
+    tone: str = ""
+    begins: bool = True
+    does: str = ""
+
 
 class Masthead(Widget):
-    """Two lines. The first is red on a protected profile. What the state says, drawn each second."""
+    """What the state says, drawn each second: red on a protected profile. A click on a count posts `Only`."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "masthead--bad",
@@ -29,56 +48,86 @@ class Masthead(Widget):
         "masthead--protected",
     }
 
+    class Only(Message):
+        """Show the groups of this status only; all of them with ""."""
+
+        def __init__(self, status: str) -> None:
+            super().__init__()
+            self.status = status
+
     def __init__(self, state: State) -> None:
         super().__init__()
         self._state = state
+        self._ends: list[tuple[int, str]] = []  # up to which cell a click does what
 
     def on_mount(self) -> None:
         self.set_interval(1.0, self.refresh)
 
+    def on_click(self, event: events.Click) -> None:
+        does = next((does for end, does in self._ends if event.x < end), "")
+        if does == "brokers":
+            self.post_message(Go(Brokers()))
+        elif does:
+            self.post_message(self.Only("" if does == "all" else does))
+
     def render_line(self, y: int) -> Strip:
         ground = self.rich_style
-        parts = self._first() if y == 0 else self._second()
-        segments = [Segment(f" {printable(text)} ", ground + self._style(tone)) for text, tone in parts]
-        if y == 0 and self._state.session.guard:
+        if self._state.session.guard:
             ground = self._style("protected")
-            segments = [Segment(text, ground) for text, _, _ in segments]
+        segments, self._ends, end = [], [], 0
+        for part in self._parts():
+            before, text = f" {RULE}" if part.begins else " ", printable(part.text)
+            tone = self._style("" if self._state.session.guard else part.tone)
+            segments += [Segment(before, ground + self._quiet), Segment(text, ground + tone)]
+            end += cell_len(before + text)
+            self._ends.append((end, part.does))
         return Strip(segments).extend_cell_length(self.size.width, ground).crop(0, self.size.width)
+
+    @property
+    def _quiet(self) -> Style:
+        return Style() if self._state.session.guard else self._style("dim")
 
     def _style(self, tone: str) -> Style:
         if not tone:
             return Style.null()
         style = self.get_component_rich_style(f"masthead--{tone}")
-        return style if tone == "protected" else Style(color=style.color, bold=True)
+        return style if tone == "protected" else Style(color=style.color, bold=tone != "dim")
 
-    def _first(self) -> list[tuple[str, str]]:
-        session = self._state.session
-        parts = [("kcli", "good"), (printable(session.name), "")]
+    def _parts(self) -> list[Part]:
+        """The name and its guard; counts by status, the worst first; lag; brokers; age; at the end what is cut first:
+        the problem, else the cluster's id."""
+        state, session = self._state, self._state.session
+        parts = [Part("kcli", "good", begins=False), Part(session.name, begins=False)]
         if session.guard:
-            parts.append((session.guard.replace("_", "-").upper(), "bad"))
+            parts.append(Part(session.guard.replace("_", "-").upper(), begins=False))
         if not session.live:
-            parts.append(("RECORDING", "warn"))
-        if self._state.cluster_id:
-            parts.append((f"cluster {self._state.cluster_id}", "dim"))
+            parts.append(Part("RECORDING", "warn", begins=False))
+        parts += self._figures()
+        if state.problem:
+            parts.append(Part(state.problem, "bad"))
+        elif state.look is None:
+            parts.append(Part("connecting …", "dim"))
+        elif state.cluster_id:
+            parts.append(Part(f"cluster {state.cluster_id}", "dim"))
         return parts
 
-    def _second(self) -> list[tuple[str, str]]:
+    def _figures(self) -> list[Part]:
         state, paused = self._state, self._state.session.paused
         if state.look is None:
-            return [(state.problem or "connecting …", "bad" if state.problem else "dim")]
-        up = f"{state.brokers - state.down}/{state.brokers} brokers"
-        age = state.session.clock() - state.look.time
+            return []
         groups = others(state.look)
-        lag = sum(group.total.lag or 0 for group in groups)
-        worst, tone = status(max((group.status for group in groups), key=SEVERITY.index, default=IDLE))
-        tone_of_age = "warn" if paused or age > 30 else "dim"
-        parts = [(up, "bad" if state.down else "")] if state.brokers else []
-        parts += [
-            (f"{len(groups)} group{'s' if len(groups) != 1 else ''}", ""),
-            (f"lag {count(lag)}", ""),
-            (worst, tone),
-            ("PAUSED" if paused else f"{elapsed(age)} old", tone_of_age),
-        ]
-        if state.problem:
-            parts.append((state.problem, "bad"))
+        counts = Counter(group.status for group in groups)
+        parts = []
+        for status in reversed(SEVERITY):
+            if counts[status]:
+                glyph, tone = STATUSES[status]
+                parts.append(Part(f"{glyph}{counts[status]}", tone, not parts, status))
+        if not parts:
+            parts.append(Part(f"{STATUSES[IDLE][0]}0 groups", "dim"))
+        parts.append(Part(f"lag {count(sum(group.total.lag or 0 for group in groups))}", does="all"))
+        if state.brokers:
+            up = f"{state.brokers - state.down}/{state.brokers}"
+            parts.append(Part(up, "bad" if state.down else "", does="brokers"))
+        age = state.session.clock() - state.look.time
+        parts.append(Part("PAUSED" if paused else elapsed(age), "warn" if paused or age > OLD else "dim"))
         return parts

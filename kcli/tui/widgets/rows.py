@@ -166,6 +166,11 @@ class Rows(ScrollView, can_focus=True):
         return self._shown
 
     @property
+    def known(self) -> int:
+        """How many rows there are, with those that the filter hides."""
+        return len(self._all)
+
+    @property
     def in_view(self) -> list[Any]:
         """The rows on the screen now: those that details are worth asking for."""
         top = int(self.scroll_offset.y)
