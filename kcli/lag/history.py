@@ -101,6 +101,14 @@ class History:
         for log in self._logs.values():
             log.forget_before(time - self._keep)
 
+    def begin(self, at: TopicPartition, ends: list[tuple[float, int]]) -> None:
+        """Where a log ended before its first sample: (time, offset), oldest first. The rate of what comes in
+        is known from the first refresh then."""
+        log = self._logs.setdefault(at, Log())
+        if not len(log.end):
+            for time, offset in ends:
+                log.end.add(time, offset)
+
     @property
     def events(self) -> list[Event]:
         """What happened to all groups, oldest first."""

@@ -7,6 +7,7 @@ import time
 
 from kcli.admin.transactions.producers import describe_producers
 from kcli.asking.fan_out import good
+from kcli.asking.offsets import list_offsets
 from kcli.backoff import every
 from kcli.errors import KcliError
 from kcli.lag.history import GroupStanding, History
@@ -34,6 +35,10 @@ DATED = 100
 """Partitions of which a refresh asks when the first unread record was written, unless the caller wants all."""
 BELIEVED = 60.0
 """Seconds for which a partition's samples are believed to tell how old its records are, once they did."""
+BACK = (60.0, 45.0, 30.0, 15.0)
+"""Seconds before the first refresh at which the ends of logs are asked for: as many as a rate takes."""
+BACK_MOST = 2000
+"""Partitions of which they are asked for, those with the most lag first: a broker reads a log for each."""
 NEAR, NEARLY = 5.0, 0.1
 """Samples tell the time when they are off by this number of seconds at most, and by that share of the age."""
 
@@ -55,7 +60,8 @@ class Look(Value):
 class Watch:
     """Refreshes the groups named, or all. `exact` reads the timestamp of the first unread record of each partition
     whose time lag the samples do not show, and of those where no refresh has confirmed yet that records are as old as
-    the samples show: of `most` partitions a refresh (None: all). The timestamp of a position is read once. The
+    the samples show: of `most` partitions a refresh (None: all). The timestamp of a position is read once. With
+    `back` the first refresh asks where logs ended in the minute before, so that it has rates of what comes in. The
     selection goes to `snapshot.take`, which looks up what patterns match."""
 
     def __init__(
@@ -65,6 +71,7 @@ class Watch:
         history: History,
         *,
         exact: bool = False,
+        back: bool = False,
         most: int | None = None,
         clock: Callable[[], float] = time.time,
         **selection: Unpack[Selection],
@@ -74,6 +81,7 @@ class Watch:
         self._selection = selection
         self._history = history
         self._exact = exact
+        self._back = back
         self._most = most
         self._written: dict[tuple[TopicPartition, int], int] = {}  # when the record there was written, ms
         self._in_step: dict[TopicPartition, float] = {}  # where the samples told the age of a record, and when
@@ -93,6 +101,9 @@ class Watch:
         self._meet()
         shot = await take(self._cluster, self._groups, stable=True, **self._selection)
         now = self._clock()
+        if self._back and shot.groups:
+            self._back = False
+            await self._look_back(now, shot)
         groups = await self._add(now, shot)
         look = Look(time=now, snapshot=shot, groups=groups, events=self._history.news)
         look.failed, look.brokers = shot.failed, shot.brokers
@@ -101,6 +112,27 @@ class Watch:
         look.why = await self._blocked(groups, now)
         look.took = self._clock() - begun
         return look
+
+    async def _look_back(self, now: float, shot: Snapshot) -> None:
+        """Where logs ended in the minute before, by the timestamps of records. A log without a record that young, or
+        whose timestamps are out of order, tells nothing."""
+        lags: dict[TopicPartition, tuple[int, int]] = {}
+        for group in shot.groups:
+            for sample in group.samples:
+                if sample.end is not None:
+                    at, lag = TopicPartition(sample.topic, sample.partition), sample.end - (sample.committed or 0)
+                    lags[at] = (max(lag, lags.get(at, (0, 0))[0]), sample.end)
+        wanted = sorted(lags, key=lambda at: -lags[at][0])[:BACK_MOST]
+        rounds = [
+            list_offsets(self._cluster, dict.fromkeys(wanted, round((now - back) * 1000)), patience=PATIENCE)
+            for back in BACK
+        ]
+        answers = [good(some) for some in await asyncio.gather(*rounds)]
+        for at in wanted:
+            found = [some[at].offset for some in answers if at in some]
+            ends = [lags[at][1] if offset == -1 else offset for offset in found]
+            if len(found) == len(BACK) and found[0] != -1 and ends == sorted(ends) and ends[-1] <= lags[at][1]:
+                self._history.begin(at, [(now - back, end) for back, end in zip(BACK, ends, strict=True)])
 
     async def _add(self, now: float, shot: Snapshot) -> list[GroupStanding]:
         """The state of every group; with 100,000 partitions that takes seconds, in which others get their turns."""

@@ -178,7 +178,7 @@ class LiveSession(Session):
 
     async def _sample(self, client: Client) -> None:
         """Refresh, post, wait; a refresh that fails is reported and tried again."""
-        watch = Watch(client.cluster, [], self._history, exact=True, most=self.dated)
+        watch = Watch(client.cluster, [], self._history, exact=True, back=True, most=self.dated)
         introduced, seen = False, Look()
         while True:
             self._now.clear()

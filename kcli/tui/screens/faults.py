@@ -14,7 +14,7 @@ from kcli.sandbox.faults.control_client import NotASandbox, find, tell
 from kcli.tui import routes
 from kcli.tui.screens.page import Page
 from kcli.tui.text.printable import named, printable
-from kcli.tui.widgets.columns import Cell, Column
+from kcli.tui.widgets.columns import Cell, Column, nothing
 from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.tabs import Tabs
 
@@ -189,7 +189,7 @@ def _broker_columns() -> list[Column]:
         Column(
             "key",
             "ENTER",
-            lambda b: None,
+            nothing,
             draw=lambda b: Cell("kills it" if b["alive"] else "starts it again", "dim"),
             wide=True,
         ),

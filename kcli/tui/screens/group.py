@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.widgets import TabPane
 
 from kcli.admin.groups.groups import who
@@ -21,8 +22,10 @@ from kcli.tui.screens.groups import draw, until
 from kcli.tui.screens.page import Page
 from kcli.tui.text.braille import spark
 from kcli.tui.text.formatting import age, calm, exact, status, status_of
+from kcli.tui.text.incidents import details
 from kcli.tui.text.printable import printable, quoted
-from kcli.tui.widgets.columns import Cell, Column
+from kcli.tui.widgets.columns import Cell, Column, nothing
+from kcli.tui.widgets.lines import Lines
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.tabs import Tabs
@@ -70,7 +73,9 @@ class Group(Page):
         return f"kcli lag {quoted(self.group)}{'' if self.tab in ('topics', 'events') else ' --partitions'} --watch"
 
     def body(self) -> ComposeResult:
-        yield Plot(title="lag", id="plot")
+        with Vertical(id="details"):
+            yield Plot(title="lag", id="plot")
+            yield Lines(id="about")
         with Tabs():
             with TabPane("Partitions", id="tab-partitions"):
                 yield Rows(
@@ -106,6 +111,7 @@ class Group(Page):
         trails = self.state.trails
         if trails is not None:
             draw(self.query_one(Plot), self.standing, look, trails, timely=self.state.timely)
+            self.query_one("#about", Lines).put(details(self.standing, look, trails.events(self.group)))
         self.call_after_refresh(self.recall, look.time)  # once it is known which rows are seen
 
     @work(exclusive=True, group="recall")
@@ -192,7 +198,7 @@ class Group(Page):
             Column(
                 "spark",
                 "LAST",
-                lambda p: None,
+                nothing,
                 draw=lambda p: Cell(self._sparks.get(TopicPartition(*_place(p)), ""), calm(p.status)),
                 right=True,
                 rank=5,
@@ -216,7 +222,7 @@ def _member_columns() -> list[Column]:
         Column("client", "CLIENT", lambda m: m.client_id, printable, rank=2),
         Column("host", "HOST", lambda m: m.host, printable, letter="H"),
         Column("count", "PARTITIONS", lambda m: len(m.assignment), right=True, letter="P"),
-        Column("owns", "OWNS", lambda m: None, draw=lambda m: Cell(_owned(m.assignment)), rank=3, wide=True),
+        Column("owns", "OWNS", nothing, draw=lambda m: Cell(_owned(m.assignment)), rank=3, wide=True),
     ]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 
 from kcli.admin.groups.groups import progress_of
 from kcli.lag.formats.sentences import explained, reason
@@ -13,12 +14,14 @@ from kcli.lag.status import CALM, GROWING, SEVERITY
 from kcli.text.numbers import count, duration, rate
 from kcli.tui import routes
 from kcli.tui.actions import menus
-from kcli.tui.screens.page import Page
+from kcli.tui.screens.page import WIDE, Page
 from kcli.tui.text.braille import spark
 from kcli.tui.text.chart import Chart, Curve, Mark
 from kcli.tui.text.formatting import age, between, calm, elapsed, others, squeezed, status, status_of
+from kcli.tui.text.incidents import board, details, folded, loudness
 from kcli.tui.text.printable import printable, quoted
-from kcli.tui.widgets.columns import Cell, Column
+from kcli.tui.widgets.columns import Cell, Column, nothing
+from kcli.tui.widgets.lines import Lines
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 
@@ -31,7 +34,8 @@ if TYPE_CHECKING:
 
 NAMED = 8  # groups that a command names, not more
 STEADY = 0.02  # of the larger rate: a difference below that is within what rates are off by
-SPARK, SPARK_WIDE = 16, 32  # cells; the second where there are 160 on a line
+SPARK, SPARK_WIDE = 16, 32  # cells; the second where the table has 160
+CARDS = 5  # lines of what is wrong
 
 
 def arrow(standing: GroupStanding) -> Cell:
@@ -52,12 +56,6 @@ def until(standing: GroupStanding) -> Cell:
     if standing.eta is not None:
         return Cell(duration(standing.eta) if standing.total.lag else "")
     return Cell(f"+{rate(standing.falling)}/s", "bad") if standing.falling else Cell(duration(None), "dim")
-
-
-def loudness(standing: GroupStanding) -> tuple[int, float, int, str]:
-    """The usual order: severity, then the longest to wait, then lag."""
-    eta = float("inf") if standing.eta is None else standing.eta
-    return -SEVERITY.index(standing.status), -eta, -(standing.total.lag or 0), standing.described.group
 
 
 def draw(plot: Plot, standing: GroupStanding, look: Look, trails: Trails, *, timely: bool, name: str = "") -> None:
@@ -98,13 +96,14 @@ class Groups(Page):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "reset", "Reset", id="groups.reset"),
         Binding("t", "app.timely", "Lag or time lag", show=False, id="groups.time"),
+        Binding("o", "old", "Small orphans of long ago", show=False, id="groups.old"),
         Binding("i", "internal", "kcli's own", show=False, id="groups.internal"),
     ]
 
     def __init__(self, state: State, route: routes.Groups) -> None:
         super().__init__(state, route)
         self._recent: dict[str, tuple[str, str]] = {}
-        self._internal = False
+        self._internal = self._old = False
 
     @property
     def heading(self) -> str:
@@ -113,9 +112,18 @@ class Groups(Page):
 
     def _how_many(self, look: Look) -> str:
         own = len(look.groups) - len(others(look))
-        if self._internal:
-            return f"Groups ({len(look.groups)})" + (f", {own} of kcli's own" if own else "")
-        return f"Groups ({len(look.groups) - own})" + (f", {own} of kcli's own hidden: i" if own else "")
+        old = sum(map(folded, others(look)))
+        told = [f"Groups ({len(look.groups) - (0 if self._internal else own)})"]
+        if own:
+            told.append(f"{own} of kcli's own" + ("" if self._internal else " hidden: i"))
+        if old:
+            told.append(f"{old} small orphan{'s' * (old > 1)} of long ago" + (" hidden: o" if self._folds else ""))
+        return ", ".join(told)
+
+    @property
+    def _folds(self) -> bool:
+        """Whether small orphans of long ago are left out: not while there is a filter, which may ask for them."""
+        return not self._old and not any(rows.wanted for rows in self.query(Rows))
 
     def _reason(self, look: Look) -> str:
         """Why the group under the cursor has its status, where there is no plot that says it."""
@@ -155,7 +163,7 @@ class Groups(Page):
             Column(
                 "spark",
                 "LAST",
-                lambda g: None,
+                nothing,
                 draw=lambda g: Cell(self.recent(g.described.group)[0], calm(g.status)),
                 right=True,
                 rank=4,
@@ -164,7 +172,7 @@ class Groups(Page):
             Column(
                 "range",
                 "MIN..MAX",
-                lambda g: None,
+                nothing,
                 draw=lambda g: Cell(self.recent(g.described.group)[1], "dim"),
                 right=True,
                 rank=5,
@@ -181,6 +189,10 @@ class Groups(Page):
         ]
 
     def body(self) -> ComposeResult:
+        yield Lines(aligned=True, id="board")  # not where the terminal is low
+        with Vertical(id="details"):
+            yield Plot(id="plot")
+            yield Lines(id="about")
         yield Rows(
             self.columns(),
             key=lambda g: g.described.group,
@@ -188,12 +200,11 @@ class Groups(Page):
             id="groups",
             empty="No groups yet. Make one: kcli consume TOPIC --group NAME",
         )
-        yield Plot(id="plot")  # not where the terminal is low
 
     def recent(self, group: str) -> tuple[str, str]:
         """How the lag went over all the looks that are kept, in equal parts of time, and between which figures."""
         if group not in self._recent:
-            trails, cells = self.state.trails, SPARK_WIDE if self.size.width >= 160 else SPARK
+            trails, cells = self.state.trails, SPARK_WIDE if self.query_one(Rows).size.width >= WIDE else SPARK
             trail = [] if trails is None else trails.late(group) if self.state.timely else trails.of(group)
             values = [value for _, value in trail]
             unit = duration if self.state.timely else count
@@ -207,8 +218,20 @@ class Groups(Page):
         self._recent.clear()
         rows = self.query_one(Rows)
         rows.relabel("spark", f"LAST {elapsed(self.state.trails.span)}" if self.state.trails is not None else "LAST")
-        rows.put(look.groups if self._internal else others(look))
+        known = look.groups if self._internal else others(look)
+        rows.put([group for group in known if not folded(group)] if self._folds else known)
+        self.query_one("#board", Lines).put(board(known, look, CARDS))
         self._about()
+
+    def filtered(self, words: str) -> None:
+        super().filtered(words)
+        if self.state.look is not None:
+            self.looked(self.state.look)
+            self.retitle()
+
+    def on_lines_chosen(self, event: Lines.Chosen) -> None:
+        """A click on a card opens its group."""
+        self.go(routes.Group(event.key))
 
     def on_rows_moved(self, event: Rows.Moved) -> None:
         self._about()
@@ -219,10 +242,13 @@ class Groups(Page):
         if not self.is_there:
             return
         plot, row, look, trails = self.query_one(Plot), self.query_one(Rows).row, self.state.look, self.state.trails
+        about = self.query_one("#about", Lines)
         if row is None or look is None or trails is None:
             plot.title = ""
             plot.put(Chart())
+            about.put([])
         else:
+            about.put(details(row, look, trails.events(row.described.group)))
             draw(plot, row, look, trails, timely=self.state.timely, name=printable(row.described.group))
 
     def action_internal(self) -> None:
@@ -240,6 +266,13 @@ class Groups(Page):
     def acts(self) -> list[Act]:
         row = self.query_one(Rows).row
         return menus.of_group(self, row.described.group, self.action_reset) if row is not None else []
+
+    def action_old(self) -> None:
+        """Show the small orphans of long ago, or hide them again."""
+        self._old = not self._old
+        if self.state.look is not None:
+            self.looked(self.state.look)
+        self.retitle()
 
     def action_reset(self) -> None:
         """The scope of a reset of the group under the cursor: all its topics."""

@@ -45,12 +45,14 @@ if TYPE_CHECKING:
     from kcli.tui.session import Session
     from kcli.tui.state import State
 
+WIDE = 160  # cells from which there is room for details beside a list
 HIGH = 30  # lines from which there is room for a plot beside a list
 
 
 class Page(TimedScreen):
     """The page of a route. A kind says its `heading`, its `same_as`, its body, and what a refresh changes."""
 
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012  # as Textual declares it
     VERTICAL_BREAKPOINTS = [(0, "-low"), (HIGH, "-high")]  # noqa: RUF012  # as Textual declares it
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -39,8 +39,8 @@ def ticks(begun: float, ended: float, cells: int) -> list[Tick]:
     span = ended - begun
     if span <= 0 or cells < ROOM:
         return []
-    each = next((one for one in SECONDS if cells * one / span >= ROOM), None)
-    each = each or -(-(span * ROOM) // (cells * 86400)) * 86400
+    days = -(-(span * ROOM) // (cells * 86400)) * 86400
+    each = next((float(one) for one in SECONDS if cells * one / span >= ROOM), days)
     offset = datetime.fromtimestamp(ended).astimezone().utcoffset()
     zone = offset.total_seconds() if offset is not None else 0.0
     at = -(-(begun + zone) // each) * each - zone

@@ -18,6 +18,10 @@ SHARE = 4
 """A name may take this part of the table (one fourth) before columns are left out for it."""
 
 
+def nothing(row: Any) -> None:
+    """The `value` of a column by which no table is sorted: a line over time, a list."""
+
+
 class Cell(NamedTuple):
     """The text of a cell; `tone` is "", bad, warn, good, dim or accent."""
 
@@ -48,6 +52,11 @@ class Column(NamedTuple):
     glyph: bool = False
     most: int = 40
     option: str = ""
+
+    @property
+    def sorts(self) -> bool:
+        """Whether rows can be sorted by it."""
+        return self.value is not nothing
 
     @property
     def flexible(self) -> bool:

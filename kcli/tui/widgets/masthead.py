@@ -117,7 +117,7 @@ class Masthead(Widget):
             return []
         groups = others(state.look)
         counts = Counter(group.status for group in groups)
-        parts = []
+        parts: list[Part] = []
         for status in reversed(SEVERITY):
             if counts[status]:
                 glyph, tone = STATUSES[status]

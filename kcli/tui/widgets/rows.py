@@ -317,7 +317,10 @@ class Rows(ScrollView, can_focus=True):
             self.post_message(self.Entered(self, self.row))
 
     def sort_by(self, column: Column) -> None:
-        """By this column: from the largest for numbers, again for the other way, a third time for the usual order."""
+        """By this column, where it has something to sort by: from the largest for numbers, again for the other way, a
+        third time for the usual order."""
+        if not column.sorts:
+            return
         natural = Chosen(column.id, column.right)
         if self.ordered is None or self.ordered.column != column.id:
             self.ordered = natural

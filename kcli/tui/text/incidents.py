@@ -1,0 +1,162 @@
+"""What is wrong, the worst first: how groups are weighed, which are incidents, and an incident in a line. Pure."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from kcli.lag.formats.sentences import reason, remedy
+from kcli.lag.status import BEHIND, GROWING, LOSING_DATA, ORPHANED, REWOUND, SEVERITY, STUCK, TXN_BLOCKED
+from kcli.text.numbers import count, duration, rate
+from kcli.tui.text.formatting import age, status, status_of
+from kcli.tui.text.printable import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kcli.lag.events import Event
+    from kcli.lag.history import GroupStanding
+    from kcli.lag.partition_lag import Standing
+    from kcli.lag.watch import Look
+
+WRONG = (LOSING_DATA, ORPHANED, STUCK, GROWING, TXN_BLOCKED, REWOUND)
+FEW, SLOW = 1000, 1.0
+"""An orphan with fewer records, to which fewer come in a second, is small: it comes after all that lags."""
+OLD = 86_400.0
+"""Seconds after which a small orphan to which nothing comes is folded away."""
+AHEAD = 600.0
+"""Seconds of growth that count as much as lag that is there."""
+PLACES, EVENTS = 8, 6  # lines of the details
+
+
+class Word(NamedTuple):
+    """A piece of a line; `tone` is "", bad, warn, good, dim, head, or name: that is cut in the middle."""
+
+    text: str
+    tone: str = ""
+
+
+class Line(NamedTuple):
+    """A line of toned pieces; `key` is the group it is of."""
+
+    pieces: Sequence[Word]
+    key: str = ""
+
+
+def small(standing: GroupStanding) -> bool:
+    """Whether it is an orphan that hardly matters."""
+    few = (standing.total.lag or 0) < FEW and (standing.in_rate or 0.0) < SLOW
+    return standing.status == ORPHANED and few
+
+
+def folded(standing: GroupStanding) -> bool:
+    """Whether it is a small orphan of long ago."""
+    return small(standing) and not standing.in_rate and (standing.time_lag or 0.0) >= OLD
+
+
+def loudness(standing: GroupStanding) -> tuple[float, float, float, str]:
+    """The usual order: severity, then the longest to wait, then lag with what the next minutes add to it. Small orphans
+    come after groups that lag."""
+    severity = SEVERITY.index(BEHIND) - 0.5 if small(standing) else float(SEVERITY.index(standing.status))
+    eta = float("inf") if standing.eta is None else standing.eta
+    weight = (standing.total.lag or 0) + AHEAD * max(standing.growth or 0.0, 0.0)
+    return -severity, -eta, -weight, standing.described.group
+
+
+def incidents(groups: Sequence[GroupStanding]) -> list[GroupStanding]:
+    """The groups of which something is wrong, the worst first."""
+    return sorted((group for group in groups if group.status in WRONG and not small(group)), key=loudness)
+
+
+def board(groups: Sequence[GroupStanding], look: Look, most: int) -> list[Line]:
+    """An incident in a line, at most this number of lines; the last says how many more there are."""
+    wrong = incidents(groups)
+    if not wrong:
+        return [Line([Word("● Nothing is wrong.", "good"), Word(f"{len(groups)} groups", "dim")])] if groups else []
+    shown = wrong if len(wrong) <= most else wrong[: most - 1]
+    lines = [Line(incident(standing, look), standing.described.group) for standing in shown]
+    more = len(wrong) - len(shown)
+    return lines + [Line([Word(f"and {more} more", "dim")])] * bool(more)
+
+
+def incident(standing: GroupStanding, look: Look) -> list[Word]:
+    """`■ search  STUCK 22m  12.3k +5.0/s → index-requests[0-7], reader pod-7, last commit 07:37`."""
+    word, tone = status_of(standing.total)
+    glyph, _, word = word.partition(" ")
+    worst = _worst(standing)
+    still = max((part.still for part in worst), default=0.0)
+    since = f" {duration(still)}" if still and standing.status in (STUCK, ORPHANED) else ""
+    pace = standing.growth or 0.0
+    grows = f" {'+' if pace > 0 else '-'}{rate(abs(pace))}/s" if pace else ""
+    where = f"→ {places(worst)}, {_readers(worst)}"
+    commit = f", last commit {datetime.fromtimestamp(look.time - still):%H:%M}" if still else ""
+    return [
+        Word(glyph, tone),
+        Word(printable(standing.described.group), "name"),
+        Word(word + since, tone),
+        Word(f"{count(standing.total.lag)}{grows}", "bad" if pace > 0 else ""),
+        Word(where + commit, "dim"),
+    ]
+
+
+def places(partitions: Sequence[Standing]) -> str:
+    """`orders[0-7,9], payments[1]`."""
+    topics: dict[str, list[int]] = {}
+    for part in partitions:
+        topics.setdefault(part.lag.sample.topic, []).append(part.lag.sample.partition)
+    return ", ".join(f"{printable(topic)}[{_ranges(sorted(numbers))}]" for topic, numbers in sorted(topics.items()))
+
+
+def _ranges(numbers: list[int]) -> str:
+    """`0-7,9`."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
+
+
+def _readers(partitions: Sequence[Standing]) -> str:
+    names = sorted({part.lag.sample.client_id or "" for part in partitions} - {""})
+    if not names:
+        return "no reader"
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return f"reader {printable(names[0])}{more}"
+
+
+def _worst(standing: GroupStanding) -> list[Standing]:
+    return [part for part in standing.partitions if part.status == standing.status]
+
+
+def details(standing: GroupStanding, look: Look, events: Sequence[Event]) -> list[Line]:
+    """A group beside the list of all: why, what to do, its figures, its worst partitions, what happened to it."""
+    described, advice = standing.described, remedy(standing)
+    eta = duration(standing.eta) if standing.eta is not None else "–"
+    members = f"{len(described.members)} member{'s' * (len(described.members) != 1)}"
+    facts = [
+        ("why", reason(standing, look)),
+        *([("do", advice[0]), ("", f"$ {advice[1]}")] if advice is not None else []),
+        ("lag", f"{count(standing.total.lag)}   time lag {age(standing)}   ETA {eta}"),
+        ("rates", f"in {rate(standing.in_rate)}/s   out {rate(standing.out_rate)}/s"),
+        ("group", f"{described.state}, {described.type}, {members}"),
+    ]
+    lines = [Line([Word(f"{label:<6}", "dim"), Word(printable(text))]) for label, text in facts]
+    lines += [Line([]), Line([Word("PARTITIONS", "head"), Word(f"{len(standing.partitions)}, the worst first", "dim")])]
+    parts = sorted(standing.partitions, key=lambda part: (-SEVERITY.index(part.status), -(part.lag.lag or 0)))
+    for part in parts[:PLACES]:
+        sample = part.lag.sample
+        word, tone = status(part.status)
+        pieces = [
+            Word(word[:1], tone),
+            Word(f"{count(part.lag.lag):>7}"),
+            Word(f"{printable(sample.topic)}[{sample.partition}]", "name"),
+        ]
+        lines.append(Line([*pieces, Word(printable(sample.client_id or "no reader"), "dim")]))
+    if events:
+        lines += [Line([]), Line([Word("EVENTS", "head"), Word("the newest first", "dim")])]
+        for event in list(reversed(events))[:EVENTS]:
+            then = f"{datetime.fromtimestamp(event.time):%H:%M:%S}"
+            lines.append(Line([Word(then, "dim"), Word(printable(event.text))]))
+    return lines
