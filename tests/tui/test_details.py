@@ -186,7 +186,7 @@ async def test_below_the_groups_stands_why_the_one_under_the_cursor_is_as_it_is(
         await pilot.press("down")
         await shows(pilot, "fraud lag  no member reads for this group")
         await pilot.resize_terminal(80, 24)
-        await until(pilot, lambda: not pilot.app.screen.query_one(Plot).display)
+        await until(pilot, lambda: not pilot.app.screen.query_one(Plot).is_on_screen)
         await shows(pilot, "Groups (3)  ◌ ORPHANED: no member reads for this group, and 60 records wait")
 
 

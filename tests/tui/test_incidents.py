@@ -1,0 +1,190 @@
+"""What is wrong comes first: how groups are weighed, the cards, small orphans, the details beside a list on a wide
+screen; and what no table is sorted by."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.admin.groups.rows import Described
+from kcli.lag.figures import Lag, Sample, Total
+from kcli.lag.history import GroupStanding
+from kcli.lag.partition_lag import Standing
+from kcli.lag.status import BEHIND, GROWING, LOSING_DATA, OK, ORPHANED, STUCK
+from kcli.lag.watch import Look
+from kcli.tui.app import Dashboard
+from kcli.tui.messages import Looked
+from kcli.tui.replay import ReplaySession
+from kcli.tui.screens.group import Group
+from kcli.tui.screens.page import Page
+from kcli.tui.text.incidents import board, details, folded, incidents, loudness, places
+from kcli.tui.widgets.lines import Lines
+from kcli.tui.widgets.plot import Plot
+from kcli.tui.widgets.rows import Rows
+from tests.tui.conftest import seen, shows, until
+from tests.tui.pictures import recording
+from tests.tui.test_names import GROUPS, fifty
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from textual.pilot import Pilot
+
+NOW = 1_795_265_117.0
+DAY = 86_400.0
+
+
+def standing(name: str, status: str, lag: int, **more: float | None) -> GroupStanding:
+    """A group with one partition."""
+    sample = Sample(group=name, topic="orders", partition=0, client_id="pod-7" if status != ORPHANED else None)
+    part = Standing(lag=Lag(sample=sample, lag=lag), status=status, still=90.0)
+    total = Total(group=name, lag=lag, status=status, alike=1, partitions=1)
+    described = Described(group=name, state="Stable", type="consumer")
+    out = GroupStanding(described=described, total=total, partitions=[part], status=status)
+    for field, value in more.items():
+        setattr(out, field, value)
+    return out
+
+
+def names(groups: list[GroupStanding]) -> list[str]:
+    return [one.described.group for one in groups]
+
+
+def test_small_orphans_come_after_groups_that_lag_and_large_ones_before() -> None:
+    groups = [
+        standing("well", OK, 3, eta=0.0),
+        standing("tiny-orphan", ORPHANED, 147, in_rate=0.0),
+        standing("orphan", ORPHANED, 23_000),
+        standing("fed-orphan", ORPHANED, 20, in_rate=50.0, growth=50.0),
+        standing("late", BEHIND, 400, eta=9.0),
+        standing("growing", GROWING, 23_000, in_rate=40.0, growth=9.0),
+        standing("stuck", STUCK, 10),
+        standing("losing", LOSING_DATA, 1),
+    ]
+    ordered = sorted(groups, key=loudness)
+    assert names(ordered) == ["losing", "fed-orphan", "orphan", "stuck", "growing", "late", "tiny-orphan", "well"]
+    assert names(incidents(groups)) == ["losing", "fed-orphan", "orphan", "stuck", "growing"]
+
+
+def test_only_a_small_orphan_of_long_ago_to_which_nothing_comes_is_folded() -> None:
+    assert folded(standing("old", ORPHANED, 5, time_lag=2 * DAY, in_rate=0.0))
+    assert not folded(standing("fresh", ORPHANED, 5, time_lag=60.0))
+    assert not folded(standing("unknown", ORPHANED, 5, time_lag=None))
+    assert not folded(standing("fed", ORPHANED, 5, time_lag=2 * DAY, in_rate=0.5))
+    assert not folded(standing("large", ORPHANED, 5000, time_lag=2 * DAY))
+    assert not folded(standing("stuck", STUCK, 5, time_lag=2 * DAY))
+
+
+def test_a_card_says_what_where_and_whose() -> None:
+    group = standing("search-indexer", STUCK, 12_300, growth=5.0)
+    cards = board([group, standing("fine", OK, 0)], Look(time=NOW), 5)
+    text = "  ".join(piece.text for piece in cards[0].pieces)
+    assert text.startswith("■  search-indexer  STUCK 1m30s  12.3k +5.0/s  → orders[0], reader pod-7, last commit ")
+    assert cards[0].key == "search-indexer"
+    orphan = board([standing("gone", ORPHANED, 5000)], Look(time=NOW), 5)[0]
+    assert "→ orders[0], no reader" in orphan.pieces[-1].text
+    assert board([standing("fine", OK, 0)], Look(time=NOW), 5)[0].pieces[0].text == "● Nothing is wrong."
+    assert board([], Look(time=NOW), 5) == []
+    many = board([standing(f"g{n}", STUCK, n) for n in range(9)], Look(time=NOW), 4)
+    assert len(many) == 4
+    assert many[-1].pieces[0].text == "and 6 more"
+
+
+def test_partitions_are_ranges_by_topic() -> None:
+    parts = [Standing(lag=Lag(sample=Sample(topic=topic, partition=n))) for topic in "ba" for n in (3, 0, 1, 2, 7)]
+    assert places(parts) == "a[0-3,7], b[0-3,7]"
+
+
+def test_details_name_the_reason_the_remedy_and_the_worst_partitions() -> None:
+    lines = [
+        "".join(piece.text for piece in line.pieces) for line in details(standing("g", STUCK, 9), Look(time=NOW), [])
+    ]
+    text = "\n".join(lines)
+    assert "orders[0] has a reader that has not moved for 1m30s" in text
+    assert "$ kcli groups peek g -t orders:0" in text
+    assert "PARTITIONS" in text
+    assert "EVENTS" not in text
+
+
+async def opened(pilot: Pilot[int]) -> Dashboard:
+    app = pilot.app
+    assert isinstance(app, Dashboard)
+    await until(pilot, lambda: app.state.look is not None and len(app.screen.query_one(Rows).shown) > 1)
+    return app
+
+
+async def test_from_160_columns_on_details_are_beside_the_list(tmp_path: Path) -> None:
+    app = Dashboard(ReplaySession(fifty(tmp_path / "fifty.ndjson")))
+    async with app.run_test(size=(200, 60)) as pilot:
+        await opened(pilot)
+        await shows(pilot, "PARTITIONS")
+        rows, plot, about = (
+            app.screen.query_one(Rows),
+            app.screen.query_one(Plot),
+            app.screen.query_one("#about", Lines),
+        )
+        assert plot.region.x >= rows.region.right
+        assert about.region.y >= plot.region.bottom
+        assert about.region.right <= 200
+        first = seen(pilot)
+        await pilot.press("down")
+        await until(pilot, lambda: seen(pilot) != first and rows.row is not None)
+        assert rows.row is not None
+        assert plot.title.startswith(rows.row.described.group)
+        await pilot.resize_terminal(159, 60)
+        await until(pilot, lambda: not about.is_on_screen)
+        assert plot.region.y >= rows.region.bottom
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, Group))
+        await pilot.resize_terminal(200, 60)
+        await shows(pilot, "PARTITIONS")
+        table = app.screen.query_one("#partitions", Rows)
+        assert app.screen.query_one(Plot).region.x >= table.region.right
+
+
+async def test_a_click_on_a_card_opens_its_group() -> None:
+    with recording() as path:
+        app = Dashboard(ReplaySession(path))
+        async with app.run_test(size=(120, 40)) as pilot:
+            await opened(pilot)
+            cards = app.screen.query_one("#board", Lines)
+            assert [line.key for line in cards.lines] == ["archive", "fraud", "reports", "ledger"]
+            await pilot.click(cards, offset=(5, 1))
+            await until(pilot, lambda: isinstance(app.screen, Group))
+            await shows(pilot, "Group fraud")
+
+
+async def test_small_orphans_of_long_ago_are_one_word_until_they_are_asked_for(tmp_path: Path) -> None:
+    app = Dashboard(ReplaySession(fifty(tmp_path / "fifty.ndjson")))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        look = app.state.look
+        assert look is not None
+        for group in look.groups[:3]:
+            group.status = group.total.status = ORPHANED
+            group.total.lag, group.in_rate, group.time_lag = 7, 0.0, 3 * DAY
+        app.post_message(Looked(look, app.session.trails))
+        text = await shows(pilot, "Groups (50), 3 small orphans of long ago hidden: o")
+        rows = app.screen.query_one(Rows)
+        assert len(rows.shown) == GROUPS - 3
+        await pilot.press("o")
+        await shows(pilot, "Groups (50), 3 small orphans of long ago")
+        await until(pilot, lambda: len(rows.shown) == GROUPS)
+        await pilot.press("o")
+        await until(pilot, lambda: len(rows.shown) == GROUPS - 3)
+        assert isinstance(app.screen, Page)
+        app.screen.only("◌ ORPHANED")
+        await until(pilot, lambda: {folded(one) for one in rows.shown} == {True, False})
+        assert "hidden: o" in text
+
+
+async def test_no_table_is_sorted_by_a_column_that_means_no_order(tmp_path: Path) -> None:
+    app = Dashboard(ReplaySession(fifty(tmp_path / "fifty.ndjson")))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        rows = app.screen.query_one(Rows)
+        header = rows.render_line(0).text
+        await pilot.click(rows, offset=(header.index("LAST"), 0))
+        await pilot.pause()
+        assert rows.ordered is None
+        await pilot.click(rows, offset=(header.index("LAG"), 0))
+        await until(pilot, lambda: rows.ordered is not None)
