@@ -84,7 +84,7 @@ def side_by_side(blocks: list[list[str]], width: int) -> list[str]:
 
 
 def _stacked(blocks: list[list[str]], many: int) -> list[list[str]]:
-    """Blocks over one another, with a blank line between, each in the column that is the shortest so far."""
+    """Blocks over one another, with a blank line between, each in the column that is the shortest then."""
     columns: list[list[str]] = [[] for _ in range(many)]
     for block in blocks:
         shortest = min(columns, key=len)

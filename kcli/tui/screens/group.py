@@ -211,9 +211,15 @@ class Group(Page):
             Column(
                 "time", "TIME LAG", lambda p: p.time_lag, draw=lambda p: Cell(age(p)), right=True, letter="T", rank=2
             ),
-            Column("member", "MEMBER", lambda p: p.lag.sample.client_id, printable, letter="M", rank=6),
-            Column("host", "HOST", lambda p: p.lag.sample.host, printable, letter="H", rank=7),
+            *_reader_columns(),
         ]
+
+
+def _reader_columns() -> list[Column]:
+    return [
+        Column("member", "MEMBER", lambda p: p.lag.sample.client_id, printable, letter="M", rank=6),
+        Column("host", "HOST", lambda p: p.lag.sample.host, printable, letter="H", rank=7),
+    ]
 
 
 def _member_columns() -> list[Column]:

@@ -122,7 +122,7 @@ class Groups(Page):
 
     @property
     def _folds(self) -> bool:
-        """Whether small orphans of long ago are left out: not while there is a filter, which may ask for them."""
+        """Whether small orphans of long ago are hidden: not while there is a filter, which may ask for them."""
         return not self._old and not any(rows.wanted for rows in self.query(Rows))
 
     def _reason(self, look: Look) -> str:
@@ -160,6 +160,21 @@ class Groups(Page):
             ),
             Column("lag", "LAG", lambda g: g.total.lag, count, right=True, letter="L", rank=0),
             Column("trend", "", lambda g: g.growth, draw=arrow),
+            *self._recent_columns(),
+            Column("in", "IN/S", lambda g: g.in_rate, rate, right=True, letter="I", rank=2),
+            Column("out", "OUT/S", lambda g: g.out_rate, rate, right=True, letter="O", rank=2),
+            Column("eta", "ETA", lambda g: g.eta, draw=until, right=True, letter="E"),
+            Column(
+                "time", "TIME LAG", lambda g: g.time_lag, draw=lambda g: Cell(age(g)), right=True, letter="T", rank=3
+            ),
+            Column("state", "STATE", lambda g: g.described.state, draw=lambda g: Cell(g.described.state or ""), rank=4),
+            Column("members", "MEM", lambda g: g.total.members, count, right=True, letter="M", rank=4),
+            Column("type", "TYPE", _type, draw=lambda g: Cell(_type(g)), rank=6),
+        ]
+
+    def _recent_columns(self) -> list[Column]:
+        """How the lag went, and between which figures."""
+        return [
             Column(
                 "spark",
                 "LAST",
@@ -177,15 +192,6 @@ class Groups(Page):
                 right=True,
                 rank=5,
             ),
-            Column("in", "IN/S", lambda g: g.in_rate, rate, right=True, letter="I", rank=2),
-            Column("out", "OUT/S", lambda g: g.out_rate, rate, right=True, letter="O", rank=2),
-            Column("eta", "ETA", lambda g: g.eta, draw=until, right=True, letter="E"),
-            Column(
-                "time", "TIME LAG", lambda g: g.time_lag, draw=lambda g: Cell(age(g)), right=True, letter="T", rank=3
-            ),
-            Column("state", "STATE", lambda g: g.described.state, draw=lambda g: Cell(g.described.state or ""), rank=4),
-            Column("members", "MEM", lambda g: g.total.members, count, right=True, letter="M", rank=4),
-            Column("type", "TYPE", _type, draw=lambda g: Cell(_type(g)), rank=6),
         ]
 
     def body(self) -> ComposeResult:

@@ -26,7 +26,7 @@ class Canvas:
         self._layers = [[""] * columns for _ in range(rows)]
 
     def line(self, points: Sequence[tuple[int, int]], layer: str, *, dashed: bool = False) -> list[int]:
-        """Connect dots; what is outside is left out. The highest row of cells that was touched in each column, counted
+        """Connect dots; what is outside is not drawn. The highest row of cells that was touched in each column, counted
         from the top; `rows` where none was."""
         tops = [self.rows] * self.columns
         for (x0, y0), (x1, y1) in zip(points, points[1:] or points, strict=False):

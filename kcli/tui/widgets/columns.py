@@ -15,7 +15,7 @@ NARROW = 90
 LEAST, LEAST_NAME = 12, 24
 """Cells under which a wide column, and one that holds names, is never cut."""
 SHARE = 4
-"""A name may take this part of the table (one fourth) before columns are left out for it."""
+"""A name may take this part of the table (one fourth) before columns are hidden for it."""
 
 
 def nothing(row: Any) -> None:
@@ -34,7 +34,7 @@ class Column(NamedTuple):
     from the row itself, where that needs more than the value. `letter` (a capital) sorts by the column. A column of the
     lower `rank` stays longer when room is short; rank 0 always. `wide` takes more than `most` where its text needs it,
     and less where others need it. `name` is a wide one whose text is a name: it keeps `LEAST_NAME` cells before any
-    other column gets room, and is cut in the middle. `glyph`: its text begins with a glyph, which stands alone where a
+    other column gets room, and is cut in the middle. `glyph`: its text begins with a glyph, which is all that is shown where a
     table is narrower than `NARROW`. `option` is the value of --sort with which the page's command has the same order,
     from the largest."""
 
@@ -73,8 +73,8 @@ def fitting(
     """The columns that have room, with their widths in cells. The first column always stays; `first` others are
     scrolled away to the left. `known` remembers the widest text of each, so that columns do not jump to and fro.
 
-    Columns of the highest rank are left out until the others fit with wide ones at their least; the room that is
-    left goes to names, to other wide columns, and to columns that were left out and fit after all."""
+    Columns of the highest rank are hidden until the others fit with wide ones at their least; the room that is
+    left goes to names, to other wide columns, and to hidden columns that fit after all."""
     wanted = [
         _short(column) if column.glyph and width < NARROW else column for column in (columns[0], *columns[1 + first :])
     ]

@@ -25,7 +25,7 @@ GAP = 2
 
 class Plot(Widget):
     """A title, the chart, and at the right of the title what is at the cursor. `at` is the time of the cursor (seconds
-    since the epoch); None while there is none."""
+    since the epoch); None without a cursor."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "plot--axis",
@@ -57,7 +57,7 @@ class Plot(Widget):
         self.refresh()
 
     def move(self, by: int) -> None:
-        """Move the cursor by this number of cells; beyond the newest point there is none."""
+        """Move the cursor by this number of cells; beyond the newest point it ends."""
         if not self.chart.points or self._drawing.columns < 2:
             return
         cell = (self.chart.ended - self.chart.begun) / (self._drawing.columns - 1)

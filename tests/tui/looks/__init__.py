@@ -1,0 +1,1 @@
+"""How the dashboard looks: names, plots, the head, what is wrong."""
