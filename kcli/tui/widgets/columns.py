@@ -34,8 +34,8 @@ class Column(NamedTuple):
     from the row itself, where that needs more than the value. `letter` (a capital) sorts by the column. A column of the
     lower `rank` stays longer when room is short; rank 0 always. `wide` takes more than `most` where its text needs it,
     and less where others need it. `name` is a wide one whose text is a name: it keeps `LEAST_NAME` cells before any
-    other column gets room, and is cut in the middle. `glyph`: its text begins with a glyph, which is all that is shown where a
-    table is narrower than `NARROW`. `option` is the value of --sort with which the page's command has the same order,
+    other column gets room, and is cut in the middle. `glyph`: its text begins with a glyph, the only thing shown of it
+    in a table narrower than `NARROW`. `option` is the value of --sort with which the page's command has the same order,
     from the largest."""
 
     id: str
