@@ -14,6 +14,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from kcli.tui.text.printable import printable
+from kcli.tui.widgets.footer import Footer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +42,7 @@ class Menu(ModalScreen["Act | None"]):
             yield Static(f"Actions on {printable(self._about)}", classes="title", markup=False)
             yield OptionList(*map(self._option, self._acts), id="acts", markup=False)
             yield Static("", id="command", markup=False)
+        yield Footer()
 
     def _refusal(self, act: Act) -> str:
         return self._session.refusal("this") if act.changes else ""
