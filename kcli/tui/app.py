@@ -17,7 +17,7 @@ from kcli.errors import KcliError
 from kcli.tui.actions.keys import EVERYWHERE
 from kcli.tui.actions.palette import Actions, Places, Profiles, Themes
 from kcli.tui.actions.toast import toast
-from kcli.tui.messages import Changed, ChangeProfile, Connected, Go, Looked, LookFailed, NewLook
+from kcli.tui.messages import Changed, ChangeProfile, Connected, Go, Looked, LookFailed, NewLook, Noted
 from kcli.tui.pages import page_of
 from kcli.tui.replay import ReplaySession
 from kcli.tui.routes import Groups, find
@@ -172,6 +172,9 @@ class Dashboard(App[int]):
         since, tries = (before.since, before.tries) if before is not None else (self.session.clock(), 0)
         self.state.trouble = Trouble(printable(str(message.problem)), since, tries + 1, message.again)
         self._tell(Changed)
+
+    def on_noted(self, message: Noted) -> None:
+        self.notify(printable(message.words), severity="warning", markup=False, timeout=LONG)
 
     def on_connected(self, message: Connected) -> None:
         self.state.down = message.down

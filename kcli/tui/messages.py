@@ -32,6 +32,14 @@ class LookFailed(Message):
         self.again = again
 
 
+class Noted(Message):
+    """Something to be said once, in a toast."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__()
+        self.words = words
+
+
 class Connected(Message):
     """The cluster answered: its id, how many brokers it has, and how many of those are down."""
 

@@ -24,11 +24,12 @@ from kcli.model import TopicPartition
 from kcli.settings import ClientSettings
 from kcli.tui.client_thread import ClientThread
 from kcli.tui.gc_tuning import GcTuning
-from kcli.tui.messages import Connected, Looked, LookFailed
+from kcli.tui.messages import Connected, Looked, LookFailed, Noted
 from kcli.tui.text.printable import quoted
 from kcli.tui.trails import Trails
 
 if TYPE_CHECKING:
+    from kcli.lag.formats.past import Past
     from kcli.registry.listing.opened import OpenRegistry
     from kcli.registry.settings import RegistrySettings
 
@@ -140,8 +141,13 @@ class LiveSession(Session):
         window: float = 60.0,
         registry: RegistrySettings | None = None,
         registry_option: str = "",
+        remembers: bool = False,
     ) -> None:
+        """`remembers`: what is seen is kept in a file of the cluster, and what was seen in the last day is known."""
         super().__init__()
+        self._remembers = remembers
+        self._past: Past | None = None
+        self._before: dict[str, list[Event]] = {}  # what happened to groups before this session
         self.settings = settings
         self.has_registry = registry is not None
         self.registry_option = registry_option
@@ -194,6 +200,8 @@ class LiveSession(Session):
                         self._gc.made(sum(len(group.partitions) for group in look.groups))
                     await self._count(client, look)
                     self._post(Looked(look, self.trails))
+                    if self._remembers:
+                        await self._remember(look)
             except KcliError as problem:
                 introduced = False
                 self._post(LookFailed(problem, time.time() + rest))
@@ -204,6 +212,25 @@ class LiveSession(Session):
                     await self._now.wait()
             except TimeoutError:
                 pass  # the beat
+
+    async def _remember(self, look: Look) -> None:
+        """Keep a snapshot in the file of this cluster; at the first one, take from the file what was before. A file
+        that fails is reported once, and no history is kept."""
+        try:
+            if self._past is None and self._cluster_id is not None:
+                from kcli.lag.formats.past import Past
+
+                self._past = Past(self._cluster_id)
+                found = await asyncio.to_thread(self._past.open, look.time)
+                self.trails.begin(found.points, found.events)
+                for event in found.events:
+                    self._before.setdefault(event.group, []).append(event)
+                self._post(Looked(look, self.trails))
+            if self._past is not None:
+                self._past.add(look)
+        except OSError as problem:
+            self._remembers = False
+            self._post(Noted(f"No history is kept: {problem.filename or 'its file'}: {problem.strerror}"))
 
     async def _introduce(self, client: Client) -> None:
         described = await describe_cluster(client.cluster)
@@ -272,7 +299,7 @@ class LiveSession(Session):
 
     async def events(self, group: str) -> list[Event]:
         async def over_there() -> list[Event]:
-            return self._history.events_of(group)
+            return [*self._before.get(group, ()), *self._history.events_of(group)]
 
         return await self._thread.run(over_there())
 
@@ -288,6 +315,8 @@ class LiveSession(Session):
             await asyncio.wait({self._sampling})
         if self._registry is not None:
             await self._registry.close()
+        if self._past is not None:
+            self._past.close()
         client, self._client = self._client, None
         if client is not None:
             await client.__aexit__(None, None, None)

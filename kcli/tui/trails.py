@@ -9,11 +9,16 @@ from kcli.lag.watch import Look
 
 if TYPE_CHECKING:
     from kcli.lag.events import Event
+    from kcli.lag.formats.past import Point
 
 TRAIL = 360
 """Looks of which a group's lag is kept: half an hour at 5 s."""
+BEAT = 5.0
+"""Seconds between two looks at the default interval."""
 EVENTS = 100
 """Events of a group that are kept."""
+LONGEST_GAP = 900.0
+"""Seconds without a snapshot after which it is not known whether a status lasted."""
 
 
 class Moment(NamedTuple):
@@ -33,6 +38,7 @@ class Trails:
     def __init__(self) -> None:
         self._of: dict[str, deque[Moment]] = {}
         self._events: dict[str, deque[Event]] = {}
+        self._since: dict[str, tuple[str, float]] = {}
 
     def add(self, look: Look) -> None:
         """Add a snapshot; groups that are gone are forgotten."""
@@ -40,12 +46,41 @@ class Trails:
         for gone in self._of.keys() - there:
             del self._of[gone]
             self._events.pop(gone, None)
+            self._since.pop(gone, None)
         for group in look.groups:
+            if self._since.get(group.described.group, ("",))[0] != group.status:
+                self._since[group.described.group] = group.status, look.time
             trail = self._of.setdefault(group.described.group, deque(maxlen=TRAIL))
             trail.append(Moment(look.time, group.total.lag or 0, group.time_lag, group.in_rate, group.out_rate))
         for event in look.events:
             if event.group in there:
                 self._events.setdefault(event.group, deque(maxlen=EVENTS)).append(event)
+
+    def begin(self, points: dict[str, list[Point]], events: list[Event]) -> None:
+        """What was before the first snapshot, from a file: of groups that are there, as far back as trails go."""
+        for name, trail in self._of.items():
+            first = trail[0].time
+            older = [point for point in points.get(name, ()) if point.time < first]
+            reach = first - TRAIL * BEAT
+            room = max(TRAIL - len(trail), 0)
+            seen = [point for point in older if point.time >= reach][-room:] if room else []
+            trail.extendleft(
+                Moment(one.time, one.lag, one.time_lag, one.in_rate, one.out_rate) for one in reversed(seen)
+            )
+            status, since = self._since[name]
+            for point in reversed(older):
+                if point.status != status or since - point.time > LONGEST_GAP:
+                    break
+                since = point.time
+            self._since[name] = status, since
+        for event in reversed(events):
+            known = self._events.setdefault(event.group, deque(maxlen=EVENTS)) if event.group in self._of else None
+            if known is not None and len(known) < EVENTS and (not known or event.time < known[0].time):
+                known.appendleft(event)
+
+    def since(self, group: str) -> float | None:
+        """Since when a group has its status, as far as that is known; None for a group that is not."""
+        return self._since.get(group, ("", None))[1]
 
     def moments(self, group: str) -> list[Moment]:
         """What is known of a group, oldest first."""

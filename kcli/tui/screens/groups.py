@@ -18,7 +18,7 @@ from kcli.tui.screens.page import WIDE, Page
 from kcli.tui.text.braille import spark
 from kcli.tui.text.chart import Chart, Curve, Mark
 from kcli.tui.text.formatting import age, between, calm, elapsed, others, squeezed, status, status_of
-from kcli.tui.text.incidents import board, details, folded, loudness
+from kcli.tui.text.incidents import board, details, folded, loudness, unknown
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column, nothing
 from kcli.tui.widgets.lines import Lines
@@ -226,7 +226,9 @@ class Groups(Page):
         rows.relabel("spark", f"LAST {elapsed(self.state.trails.span)}" if self.state.trails is not None else "LAST")
         known = look.groups if self._internal else others(look)
         rows.put([group for group in known if not folded(group)] if self._folds else known)
-        self.query_one("#board", Lines).put(board(known, look, CARDS))
+        trails = self.state.trails
+        cards = board(known, look, CARDS, unknown if trails is None else trails.since)
+        self.query_one("#board", Lines).put(cards)
         self._about()
 
     def filtered(self, words: str) -> None:

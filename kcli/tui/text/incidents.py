@@ -12,12 +12,14 @@ from kcli.tui.text.formatting import age, status, status_of
 from kcli.tui.text.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from kcli.lag.events import Event
     from kcli.lag.history import GroupStanding
     from kcli.lag.partition_lag import Standing
     from kcli.lag.watch import Look
+
+    Since = Callable[[str], float | None]
 
 WRONG = (LOSING_DATA, ORPHANED, STUCK, GROWING, TXN_BLOCKED, REWOUND)
 FEW, SLOW = 1000, 1.0
@@ -27,6 +29,11 @@ OLD = 86_400.0
 AHEAD = 600.0
 """Seconds of growth that count as much as lag that is there."""
 PLACES, EVENTS = 8, 6  # lines of the details
+
+
+def unknown(group: str) -> float | None:
+    """Since when a group has its status, where nothing is known of before."""
+    return None
 
 
 class Word(NamedTuple):
@@ -68,24 +75,34 @@ def incidents(groups: Sequence[GroupStanding]) -> list[GroupStanding]:
     return sorted((group for group in groups if group.status in WRONG and not small(group)), key=loudness)
 
 
-def board(groups: Sequence[GroupStanding], look: Look, most: int) -> list[Line]:
+def board(groups: Sequence[GroupStanding], look: Look, most: int, since: Since = unknown) -> list[Line]:
     """An incident in a line, at most this number of lines; the last says how many more there are."""
     wrong = incidents(groups)
     if not wrong:
-        return [Line([Word("● Nothing is wrong.", "good"), Word(f"{len(groups)} groups", "dim")])] if groups else []
+        return [_quiet(groups)] if groups else []
     shown = wrong if len(wrong) <= most else wrong[: most - 1]
-    lines = [Line(incident(standing, look), standing.described.group) for standing in shown]
+    named = [(standing, standing.described.group) for standing in shown]
+    lines = [Line(incident(standing, look, since(group)), group) for standing, group in named]
     more = len(wrong) - len(shown)
     return lines + [Line([Word(f"and {more} more", "dim")])] * bool(more)
 
 
-def incident(standing: GroupStanding, look: Look) -> list[Word]:
+def _quiet(groups: Sequence[GroupStanding]) -> Line:
+    """The line where there is no incident."""
+    orphans = sum(map(small, groups))
+    some = (
+        f"{orphans} small orphan{'s' * (orphans > 1)} of {len(groups)} groups" if orphans else f"{len(groups)} groups"
+    )
+    return Line([Word("● Nothing is urgent." if orphans else "● Nothing is wrong.", "good"), Word(some, "dim")])
+
+
+def incident(standing: GroupStanding, look: Look, since: float | None = None) -> list[Word]:
     """`■ search  STUCK 22m  12.3k +5.0/s → index-requests[0-7], reader pod-7, last commit 07:37`."""
     word, tone = status_of(standing.total)
     glyph, _, word = word.partition(" ")
     worst = _worst(standing)
     still = max((part.still for part in worst), default=0.0)
-    since = f" {duration(still)}" if still and standing.status in (STUCK, ORPHANED) else ""
+    lasts = max(still if standing.status in (STUCK, ORPHANED) else 0.0, look.time - since if since else 0.0)
     pace = standing.growth or 0.0
     grows = f" {'+' if pace > 0 else '-'}{rate(abs(pace))}/s" if pace else ""
     where = f"→ {places(worst)}, {_readers(worst)}"
@@ -93,7 +110,7 @@ def incident(standing: GroupStanding, look: Look) -> list[Word]:
     return [
         Word(glyph, tone),
         Word(printable(standing.described.group), "name"),
-        Word(word + since, tone),
+        Word(f"{word} {duration(lasts)}" if lasts else word, tone),
         Word(f"{count(standing.total.lag)}{grows}", "bad" if pace > 0 else ""),
         Word(where + commit, "dim"),
     ]

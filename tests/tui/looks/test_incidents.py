@@ -83,6 +83,8 @@ def test_a_card_says_what_where_and_whose() -> None:
     orphan = board([standing("gone", ORPHANED, 5000)], Look(time=NOW), 5)[0]
     assert "→ orders[0], no reader" in orphan.pieces[-1].text
     assert board([standing("fine", OK, 0)], Look(time=NOW), 5)[0].pieces[0].text == "● Nothing is wrong."
+    orphan = board([standing("few", ORPHANED, 5), standing("fine", OK, 0)], Look(time=NOW), 5)[0]
+    assert [piece.text for piece in orphan.pieces] == ["● Nothing is urgent.", "1 small orphan of 2 groups"]
     assert board([], Look(time=NOW), 5) == []
     many = board([standing(f"g{n}", STUCK, n) for n in range(9)], Look(time=NOW), 4)
     assert len(many) == 4

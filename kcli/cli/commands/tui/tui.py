@@ -134,6 +134,7 @@ def _of_profile(name: str, options: TuiOptions, interval: float, window: float) 
             interval=interval,
             window=window,
             registry=connection.registry(),
+            remembers=True,
         )
 
     return start
@@ -168,6 +169,7 @@ def _live(options: TuiOptions, interval: float, window: float) -> Callable[[], S
             window=window,
             registry=registry,
             registry_option=f" --schema-registry {option}" if options.schema_registry else "",
+            remembers=True,
         )
 
     return start

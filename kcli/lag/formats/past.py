@@ -1,0 +1,188 @@
+"""How groups were in the last day, a line of JSON a minute in a file of the cluster: a dashboard that is opened again
+knows since when a group has its status, and what happened to it.
+
+    state_folder/history/CLUSTER.ndjson      the newer half, at most 25 MiB
+    state_folder/history/CLUSTER.ndjson.1    the older one
+
+Only this user may read them (mode 600). One process writes, the others read: a lock that ends with its process says
+which. A line is written by one call, so that a killed process leaves at most one incomplete line, which is skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+
+from kcli.lag.events import Event
+from kcli.paths import private, state_folder
+from kcli.system import files
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.lag.watch import Look
+
+VERSION = "kcli.lag.past/1"
+KEPT = 86_400.0
+"""Seconds of history."""
+BEAT = 60.0
+"""Seconds between two lines."""
+HALF = 25 << 20
+"""Bytes of a file before it becomes the older one."""
+EVENT = ("time", "group", "kind", "text", "topic", "partition", "offsets")
+
+
+class Point(Value):
+    """A group at one moment: seconds since the epoch, offsets, seconds, offsets a second."""
+
+    time: float = 0.0
+    lag: int = 0
+    time_lag: float | None = None
+    in_rate: float | None = None
+    out_rate: float | None = None
+    status: str = ""
+
+
+class Remembered(Value):
+    """What a file holds: the points of each group and all events, oldest first; `skipped` counts malformed lines."""
+
+    points: dict[str, list[Point]] = field(factory=dict)
+    events: list[Event] = field(factory=list)
+    skipped: int = 0
+
+
+class Past:
+    """The history of one cluster. `writes`: this process is the one that writes it. Raises OSError where the files
+    cannot be opened, read or written."""
+
+    def __init__(self, cluster_id: str, *, folder: str | None = None, half: int = HALF) -> None:
+        self._folder = folder or state_folder("history")
+        self.path = os.path.join(self._folder, re.sub(r"[^\w.-]", "_", cluster_id)[:80] + ".ndjson")
+        self._half = half
+        self._fd = self._lock = -1
+        self._due = 0.0
+        self._events: list[Event] = []
+
+    @property
+    def writes(self) -> bool:
+        return self._fd >= 0
+
+    def open(self, now: float) -> Remembered:
+        """What was written in the last day; from now on `add` writes, if no other process does."""
+        os.makedirs(self._folder, mode=0o700, exist_ok=True)
+        self._forget_others(now)
+        self._lock = private(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | files.NOFOLLOW | files.BINARY)
+        try:
+            files.lock(self._lock)
+        except OSError:
+            os.close(self._lock)  # another process writes
+            self._lock = -1
+        else:
+            self._fd = self._opened()
+            self._end_line()
+        return self.read(now)
+
+    def read(self, now: float) -> Remembered:
+        """What the two files hold of the last day."""
+        found = Remembered()
+        for path in (f"{self.path}.1", self.path):
+            try:
+                with open(path, "rb") as lines:
+                    for line in lines:
+                        _read(line, now - KEPT, found)
+            except FileNotFoundError:
+                continue
+        return found
+
+    def add(self, look: Look) -> None:
+        """Keep a snapshot: a line a minute, with the events since the last one."""
+        if not self.writes:
+            return
+        self._events += look.events
+        if look.time < self._due:
+            return
+        self._due = look.time + BEAT
+        data = line(look, self._events)
+        self._events = []
+        size = os.fstat(self._fd).st_size
+        if size and size + len(data) > self._half:
+            os.close(self._fd)
+            self._fd = -1
+            os.replace(self.path, f"{self.path}.1")
+            self._fd, size = self._opened(), 0
+        if os.write(self._fd, data) != len(data):
+            os.ftruncate(self._fd, size)  # the disk is full: nothing half done
+
+    def close(self) -> None:
+        """Let another process write."""
+        for fd in (self._fd, self._lock):
+            if fd >= 0:
+                os.close(fd)
+        self._fd = self._lock = -1
+
+    def _opened(self) -> int:
+        return private(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | files.NOFOLLOW | files.BINARY)
+
+    def _end_line(self) -> None:
+        """A process that was killed may have left a line without its end: it becomes one that is skipped."""
+        size = os.fstat(self._fd).st_size
+        if size:
+            os.lseek(self._fd, size - 1, os.SEEK_SET)
+            if os.read(self._fd, 1) != b"\n":
+                os.write(self._fd, b"\n")
+
+    def _forget_others(self, now: float) -> None:
+        """Remove the files of clusters that were not looked at for a day."""
+        for entry in os.scandir(self._folder):
+            other = entry.is_file(follow_symlinks=False) and not entry.path.startswith(self.path)
+            if other and ".ndjson" in entry.name and now - entry.stat(follow_symlinks=False).st_mtime > KEPT:
+                os.unlink(entry.path)
+
+
+def line(look: Look, events: list[Event]) -> bytes:
+    """A snapshot and the events before it, with the line's end."""
+    import json
+
+    groups = {
+        group.described.group: [
+            group.total.lag or 0,
+            *(_short(value) for value in (group.time_lag, group.in_rate, group.out_rate)),
+            group.status,
+        ]
+        for group in look.groups
+    }
+    happened = [[getattr(event, name) for name in EVENT] for event in events]
+    whole = {"kcli": VERSION, "time": round(look.time, 3), "groups": groups, "events": happened}
+    return json.dumps(whole, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None else round(value, 1)
+
+
+def _read(data: bytes, since: float, found: Remembered) -> None:
+    """Add what a line says, if it is of the time after `since`."""
+    import json
+
+    try:
+        whole = json.loads(data)
+        if whole["kcli"] != VERSION:
+            raise ValueError(whole["kcli"])
+        moment = float(whole["time"])
+        points = {str(name): _point(moment, *row) for name, row in whole["groups"].items()}
+        events = [Event(**dict(zip(EVENT, row, strict=True))) for row in whole["events"]]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        found.skipped += 1
+        return
+    if moment < since or moment > time.time() + KEPT:
+        return
+    for name, point in points.items():
+        found.points.setdefault(name, []).append(point)
+    found.events += events
+
+
+def _point(
+    moment: float, lag: int, time_lag: float | None, in_rate: float | None, out_rate: float | None, status: str
+) -> Point:
+    return Point(time=moment, lag=lag, time_lag=time_lag, in_rate=in_rate, out_rate=out_rate, status=status)

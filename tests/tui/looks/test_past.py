@@ -1,0 +1,102 @@
+"""A dashboard that is opened again knows since when, and what happened."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kcli.lag.events import Event
+from kcli.lag.formats.past import Point
+from kcli.tui.app import Dashboard
+from kcli.tui.session import LiveSession
+from kcli.tui.trails import TRAIL
+from tests.tui.conftest import shows, until
+from tests.tui.world import a_world
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.tui.world import World
+
+
+def prepend(path: Path, now: float) -> None:
+    """Two snapshots before what is there, twelve and six minutes ago, and that a member left."""
+    data = path.read_bytes()
+    whole = json.loads(data.split(b"\n")[0])
+    whole["events"] = []
+    past = [whole | {"time": now - 720, "events": [[now - 720, "billing", "left", "pod-7 left", "", -1, 0]]}]
+    past.append(whole | {"time": now - 360})
+    path.write_bytes(b"".join(json.dumps(one).encode() + b"\n" for one in past) + data)
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with a_world() as one:
+        yield one
+
+
+async def test_lag_status_and_events_survive_a_restart(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, world: World
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    begun = LiveSession(world.settings(), interval=0.2, remembers=True)
+    app = Dashboard(begun)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: begun._past is not None and begun._past.writes)
+        assert begun._past is not None
+        path = Path(begun._past.path)
+        await until(pilot, lambda: b'"billing":[120,' in path.read_bytes())
+        status = begun.trails._since["billing"][0]
+    now = time.time()
+    prepend(path, now)
+    session = LiveSession(world.settings(), interval=0.2, remembers=True)
+    again = Dashboard(session)
+    async with again.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: (session.trails.since("billing") or now) < now - 700)
+        assert session._past is not None
+        assert session._past.writes, "the session before gave it back"
+        assert session.trails._since["billing"][0] == status
+        assert session.trails.of("billing")[0][0] < now - 700
+        await shows(pilot, "LAST 12m")
+        assert [event.text for event in await session.events("billing")][:1] == ["pod-7 left"]
+
+
+async def test_a_history_that_cannot_be_kept_is_said_once_and_nothing_else_fails(
+    monkeypatch: pytest.MonkeyPatch, world: World
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", "/dev/null/nowhere")
+    app = Dashboard(LiveSession(world.settings(), interval=0.2, remembers=True))
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await shows(pilot, "No history is kept: ")
+        look = app.state.look
+        await until(pilot, lambda: app.state.look is not look)
+        assert app.state.problem == ""
+
+
+def test_what_a_file_says_is_put_before_what_was_seen() -> None:
+    from kcli.admin.groups.rows import Described
+    from kcli.lag.figures import Total
+    from kcli.lag.history import GroupStanding
+    from kcli.lag.watch import Look
+    from kcli.tui.trails import Trails
+
+    trails = Trails()
+    group = GroupStanding(described=Described(group="g"), total=Total(lag=9), status="STUCK")
+    trails.add(Look(time=10_000.0, groups=[group]))
+    points = [Point(time=10_000.0 - 60 * n, lag=n, status="STUCK" if n < 20 else "OK") for n in range(90, 0, -1)]
+    events = [Event(time=9000.0, group="g", text="then"), Event(time=9000.0, group="gone", text="then")]
+    trails.begin({"g": points, "gone": points}, events)
+    assert trails.since("g") == 10_000.0 - 60 * 19
+    assert trails.of("g")[-1] == (10_000.0, 9)
+    assert trails.of("g") == sorted(trails.of("g"))
+    assert trails.span <= TRAIL * 5.0
+    assert [event.text for event in trails.events("g")] == ["then"]
+    assert trails.events("gone") == []
+    gap = Trails()
+    gap.add(Look(time=10_000.0, groups=[group]))
+    gap.begin({"g": [Point(time=5000.0, lag=1, status="STUCK")]}, [])
+    assert gap.since("g") == 10_000.0, "what was between is not known"
