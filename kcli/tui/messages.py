@@ -33,7 +33,7 @@ class LookFailed(Message):
 
 
 class Noted(Message):
-    """Something to be said once, in a toast."""
+    """A sentence for a toast, shown once."""
 
     def __init__(self, words: str) -> None:
         super().__init__()
