@@ -121,7 +121,7 @@ async def test_another_profile_is_another_cluster_and_what_was_shown_is_gone(wor
         await until(pilot, lambda: board(pilot).state.cluster_id not in (None, first), 10.0)
         await until(pilot, lambda: board(pilot).state.look is not None)
         assert isinstance(pilot.app.screen, Groups)
-        assert "prod  PROTECTED" in seen(pilot)
+        assert "prod PROTECTED" in seen(pilot)
 
 
 async def test_a_profile_that_cannot_be_used_is_said_and_nothing_changes(world: World) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+import pytest
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.events import MouseScrollDown
@@ -11,7 +12,7 @@ from textual.widgets import Input
 
 from kcli.tui.screens.group import Group
 from kcli.tui.widgets.footer import Footer
-from tests.tui.conftest import seen, shows, until
+from tests.tui.conftest import seen, shows, until, visit
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
@@ -38,6 +39,20 @@ async def test_the_footer_offers_what_the_focus_and_the_page_do(dashboard: Open)
         await pilot.press("escape")
         await until(pilot, lambda: "⏎ Open" in line(pilot) and "esc Back" not in line(pilot))
         assert line(pilot).rstrip() == seen(pilot).splitlines()[-1]
+
+
+PLACES = ["group billing", "topics", "topic orders", "records orders", "brokers", "broker 1", "acls"]
+
+
+@pytest.mark.parametrize("place", PLACES)
+async def test_help_and_quit_are_seen_on_80_cells(place: str, dashboard: Open) -> None:
+    async with dashboard(size=(80, 24)) as pilot:
+        await shows(pilot, "Groups")
+        first = pilot.app.screen
+        await visit(pilot, place)
+        await until(pilot, lambda: pilot.app.screen is not first and "esc Back" in line(pilot))
+        assert "? Help" in line(pilot)
+        assert "q Quit" in line(pilot)
 
 
 async def test_a_click_on_a_key_presses_it_and_the_mouse_lights_it(dashboard: Open) -> None:

@@ -35,7 +35,7 @@ EVERYWHERE: list[BindingType] = [
     Binding("minus", "faster(-1)", "Slower", show=False, id="replay.slower", key_display="-"),
     Binding("plus,equals_sign", "faster(1)", "Faster", show=False, id="replay.faster", key_display="+"),
     Binding("question_mark", "help", "Help", id="app.help", key_display="?"),
-    Binding("colon", "command", "Go to", id="app.command", key_display=":"),
+    Binding("colon", "command", "Go", id="app.command", key_display=":"),
     Binding("ctrl+g", "place('groups')", "Groups", show=False, id="app.groups"),
     Binding("ctrl+t", "place('topics')", "Topics", show=False, id="app.topics"),
     Binding("ctrl+b", "place('brokers')", "Brokers", show=False, id="app.brokers"),

@@ -90,9 +90,9 @@ def board(groups: Sequence[GroupStanding], look: Look, most: int, since: Since =
 def _quiet(groups: Sequence[GroupStanding]) -> Line:
     """The line where there is no incident."""
     orphans = sum(map(small, groups))
-    some = (
-        f"{orphans} small orphan{'s' * (orphans > 1)} of {len(groups)} groups" if orphans else f"{len(groups)} groups"
-    )
+    some = f"{len(groups)} group{'s' * (len(groups) > 1)}"
+    if orphans:
+        some = f"{orphans} small orphan{'s' * (orphans > 1)} of {some}"
     return Line([Word("● Nothing is urgent." if orphans else "● Nothing is wrong.", "good"), Word(some, "dim")])
 
 

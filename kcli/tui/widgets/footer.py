@@ -26,20 +26,21 @@ class Offer(NamedTuple):
     description: str
     enabled: bool
 
-    @property
-    def width(self) -> int:
-        """Cells, with a space before the key and after each word."""
-        return cell_len(self.display) + cell_len(self.description) + 3
+    def width(self, gap: int) -> int:
+        """Cells, with a space before the key and after it, and `gap` of them at the end."""
+        return cell_len(self.display) + cell_len(self.description) + 2 + gap
 
 
 class Footer(ScrollView, can_focus=False):
-    """The shown bindings of its screen. A click presses the key; the wheel scrolls a line that is too long."""
+    """The shown bindings of its screen, closer to one another where there is little room. A click presses the key; the
+    wheel scrolls a line that is too long."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {"footer--key", "footer--description", "footer--hover"}
 
     offers: reactive[tuple[Offer, ...]] = reactive(())
     hovered: reactive[Offer | None] = reactive(None)
+    _gap = 1
 
     def on_mount(self) -> None:
         self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
@@ -60,8 +61,21 @@ class Footer(ScrollView, can_focus=False):
         self.offers = tuple(first.values())
 
     def watch_offers(self) -> None:
-        self.virtual_size = Size(sum(offer.width for offer in self.offers), 1)
+        self._measure()
         self.hovered = None
+
+    def on_resize(self) -> None:
+        self._measure()
+
+    def _measure(self) -> None:
+        """Keys are two blank cells apart, or one where they do not fit so."""
+        self._gap = 1
+        self._gap = int(self._length <= self.size.width)
+        self.virtual_size = Size(self._length, 1)
+
+    @property
+    def _length(self) -> int:
+        return sum(offer.width(self._gap) for offer in self.offers)
 
     def render_line(self, y: int) -> Strip:
         segments = [segment for offer in self.offers for segment in self._drawn(offer)]
@@ -76,15 +90,15 @@ class Footer(ScrollView, can_focus=False):
         key, description = (
             ground + self.get_component_rich_style(f"footer--{part}", partial=True) for part in ("key", "description")
         )
-        return Segment(f" {offer.display} ", key), Segment(f"{offer.description} ", description)
+        return Segment(f" {offer.display} ", key), Segment(offer.description + " " * self._gap, description)
 
     def _at(self, x: int) -> Offer | None:
         """The key at this cell of the line."""
         left = -round(self.scroll_offset.x)
         for offer in self.offers:
-            if left <= x < left + offer.width:
+            if left <= x < left + offer.width(self._gap):
                 return offer
-            left += offer.width
+            left += offer.width(self._gap)
         return None
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
