@@ -167,7 +167,8 @@ class Dashboard(App[int]):
 
     def on_look_failed(self, message: LookFailed) -> None:
         before = self.state.trouble
-        if before is None and not (isinstance(self.screen, Page) and self.screen.asking.told):
+        front = self.screen_stack[-1] if self.screen_stack else None  # none while the dashboard is being closed
+        if before is None and not (isinstance(front, Page) and front.asking.told):
             toast(self, message.problem)
         since, tries = (before.since, before.tries) if before is not None else (self.session.clock(), 0)
         self.state.trouble = Trouble(printable(str(message.problem)), since, tries + 1, message.again)
