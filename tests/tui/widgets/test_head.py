@@ -18,7 +18,7 @@ from kcli.tui.widgets.footer import Footer
 from kcli.tui.widgets.masthead import Masthead
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import seen, shows, until, visit
-from tests.tui.looks.fifty import GROUPS, fifty
+from tests.tui.widgets.fifty import GROUPS, fifty
 
 if TYPE_CHECKING:
     from pathlib import Path

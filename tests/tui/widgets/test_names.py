@@ -14,7 +14,7 @@ from kcli.tui.text.formatting import STATUSES
 from kcli.tui.widgets.columns import LEAST_NAME, NARROW, Column, fitting
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import seen, until
-from tests.tui.looks.fifty import GROUPS, fifty, name_of
+from tests.tui.widgets.fifty import GROUPS, fifty, name_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -21,8 +21,8 @@ from kcli.tui.widgets.lines import Lines
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import seen, shows, until
-from tests.tui.looks.fifty import GROUPS, fifty
 from tests.tui.pictures import recording
+from tests.tui.widgets.fifty import GROUPS, fifty
 
 if TYPE_CHECKING:
     from pathlib import Path

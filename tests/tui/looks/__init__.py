@@ -1,1 +1,0 @@
-"""How the dashboard looks: names, plots, the head, what is wrong."""
