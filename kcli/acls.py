@@ -89,52 +89,52 @@ class AclFilter(Frozen):
     operation: str | None = None
     permission: str | None = None
 
-    def matches(self, one: Acl) -> bool:
+    def matches(self, acl: Acl) -> bool:
         """Whether an ACL is one of these, as a broker decides it."""
         if self.pattern == "match" and self.name is not None:
-            named = covers(one, self.name)
+            named = covers(acl, self.name)
         else:
-            named = self.name in (None, one.name) and self.pattern in ("any", "match", one.pattern)
+            named = self.name in (None, acl.name) and self.pattern in ("any", "match", acl.pattern)
         return (
             named
-            and self.kind in (None, one.kind)
-            and self.principal in (None, one.principal)
-            and self.host in (None, one.host)
-            and self.operation in (None, one.operation)
-            and self.permission in (None, one.permission)
+            and self.kind in (None, acl.kind)
+            and self.principal in (None, acl.principal)
+            and self.host in (None, acl.host)
+            and self.operation in (None, acl.operation)
+            and self.permission in (None, acl.permission)
         )
 
 
-def exactly(one: Acl) -> AclFilter:
+def exactly(acl: Acl) -> AclFilter:
     """The filter that means this ACL and no other."""
-    return AclFilter(**one._asdict())
+    return AclFilter(**acl._asdict())
 
 
-def covers(one: Acl, name: str) -> bool:
+def covers(acl: Acl, name: str) -> bool:
     """Whether an ACL holds for a resource of this name (and its kind)."""
-    return name.startswith(one.name) if one.pattern == "prefixed" else one.name in (name, "*")
+    return name.startswith(acl.name) if acl.pattern == "prefixed" else acl.name in (name, "*")
 
 
-def concerns(one: Acl, operation: str) -> bool:
+def concerns(acl: Acl, operation: str) -> bool:
     """Whether an ACL applies to an operation, by name or as `all`."""
-    if one.operation in ("all", operation):
+    if acl.operation in ("all", operation):
         return True
-    return one.permission == "allow" and one.operation in IMPLYING.get(operation, ())
+    return acl.permission == "allow" and acl.operation in IMPLYING.get(operation, ())
 
 
 def decide(acls: Iterable[Acl], principal: str, host: str, operation: str) -> Acl | None:
     """The rule that decides, of the ACLs that hold for the resource: a denial before all, then the first permission;
     None where no rule speaks, which is a refusal unless the cluster allows what has no ACL. `host` * is any host that
     no ACL names."""
-    found: Acl | None = None
-    for one in acls:
-        known = one.principal in (principal, EVERYBODY) and one.host in (host, ANYWHERE)
-        if not known or not concerns(one, operation):
+    allowing: Acl | None = None
+    for acl in acls:
+        known = acl.principal in (principal, EVERYBODY) and acl.host in (host, ANYWHERE)
+        if not known or not concerns(acl, operation):
             continue
-        if one.permission == "deny":
-            return one
-        found = found or one
-    return found
+        if acl.permission == "deny":
+            return acl
+        allowing = allowing or acl
+    return allowing
 
 
 def principal(name: str) -> str:
@@ -149,7 +149,7 @@ def principal(name: str) -> str:
 
 def word(table: dict[str, int], number: int) -> str:
     """The word of a number; an unknown number is returned as its digits."""
-    return next((name for name, one in table.items() if one == number), str(number))
+    return next((name for name, code in table.items() if code == number), str(number))
 
 
 def number(table: dict[str, int], name: str) -> int:
@@ -157,8 +157,8 @@ def number(table: dict[str, int], name: str) -> int:
     return table[name] if name in table else int(name)
 
 
-def sentence(one: Acl) -> str:
+def sentence(acl: Acl) -> str:
     """An ACL as people say it: `allow User:bob write topic prefixed orders- from any host`."""
-    of = one.name if one.pattern == "literal" else f"{one.pattern} {one.name}"
-    at = "" if one.host == ANYWHERE else f" from {one.host}"
-    return f"{one.permission} {one.principal} {one.operation} {one.kind} {of}{at}"
+    of = acl.name if acl.pattern == "literal" else f"{acl.pattern} {acl.name}"
+    at = "" if acl.host == ANYWHERE else f" from {acl.host}"
+    return f"{acl.permission} {acl.principal} {acl.operation} {acl.kind} {of}{at}"
