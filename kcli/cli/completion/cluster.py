@@ -40,8 +40,8 @@ def look(kind: str, options: ConnectionOptions, about: About = ("", "")) -> list
     asking = f"{path}.asking"
     if not _first(asking):
         return known
-    found = _wait(Question(kind, options, about), path, asking)
-    return known if found is None else found
+    names = _wait(Question(kind, options, about), path, asking)
+    return known if names is None else names
 
 
 def _path(kind: str, options: ConnectionOptions, about: About = ("", "")) -> str:
@@ -51,18 +51,18 @@ def _path(kind: str, options: ConnectionOptions, about: About = ("", "")) -> str
     from kcli.config.profiles.files import project_file, user_file
     from kcli.secret import secretive
 
-    said: list[object] = [
+    facts: list[object] = [
         [word.rpartition("@")[2] for word in about],
         options.bootstrap,
         options.profile,
         options.config_file,
         options.broker_map or None,
     ]
-    said += [text for text in options.properties if not secretive(text.partition("=")[0])]
-    said += sorted((name, text) for name, text in os.environ.items() if name[:5] == "KCLI_" and not secretive(name))
+    facts += [text for text in options.properties if not secretive(text.partition("=")[0])]
+    facts += sorted((name, text) for name, text in os.environ.items() if name[:5] == "KCLI_" and not secretive(name))
     files = [project_file(), user_file(), options.config_file]
-    said += [(path, os.stat(path).st_mtime_ns) for path in files if path and os.path.isfile(path)]
-    return os.path.join(folder(), f"{sha256(repr(said).encode('utf-8', 'replace')).hexdigest()[:24]}-{kind}")
+    facts += [(path, os.stat(path).st_mtime_ns) for path in files if path and os.path.isfile(path)]
+    return os.path.join(folder(), f"{sha256(repr(facts).encode('utf-8', 'replace')).hexdigest()[:24]}-{kind}")
 
 
 def folder() -> str:
@@ -73,11 +73,11 @@ def folder() -> str:
 def _age(path: str) -> float:
     """Seconds; endless where the file is missing, or belongs to another user."""
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except OSError:
         return float("inf")
-    age = time.time() - found.st_mtime
-    return age if is_ours(found) and age > -FRESH else float("inf")
+    age = time.time() - status.st_mtime
+    return age if is_ours(status) and age > -FRESH else float("inf")
 
 
 def _kept(path: str) -> list[str]:
@@ -120,10 +120,10 @@ def _wait(question: Question, path: str, asking: str) -> list[str] | None:
 
 def _child(question: Question, path: str, asking: str, tell: int) -> None:
     """Ask, keep, tell."""
-    found = "\n".join(_asked(question)).encode("utf-8", "ignore")[:LARGEST]
-    _keep(path, asking, found)
+    names = "\n".join(_asked(question)).encode("utf-8", "ignore")[:LARGEST]
+    _keep(path, asking, names)
     with open(tell, "wb") as pipe:
-        pipe.write(b"\n" + found)
+        pipe.write(b"\n" + names)
 
 
 def _asked(question: Question) -> list[str]:
@@ -132,11 +132,11 @@ def _asked(question: Question) -> list[str]:
     return ask(question, float(CHILD))
 
 
-def _keep(path: str, asking: str, found: bytes) -> None:
+def _keep(path: str, asking: str, names: bytes) -> None:
     fresh = f"{path}.{os.getpid()}"
     try:
         with open(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-            file.write(found)
+            file.write(names)
         os.replace(fresh, path)
         os.unlink(asking)
     except OSError:

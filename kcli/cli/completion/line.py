@@ -60,18 +60,18 @@ def place_of(words: list[str]) -> Place:
     name = subject(before[0])
     if name is None:
         return Place()
-    found, rest = declared(name), before[1:]
-    if isinstance(found, Command):
-        return _in(found, rest, text)
+    known, rest = declared(name), before[1:]
+    if isinstance(known, Command):
+        return _in(known, rest, text)
     if rest and not rest[0].startswith("-"):
-        return _behind(found, rest, text)
-    behind = behind_options(found, rest)
+        return _behind(known, rest, text)
+    behind = behind_options(known, rest)
     if behind is not None:
-        return _in(found[behind[0]], behind[1], text)
-    alone = found[verb("list", found) or next(iter(found))]
+        return _in(known[behind[0]], behind[1], text)
+    alone = known[verb("list", known) or next(iter(known))]
     place = _in(alone, rest, text)
     if not text.startswith("-") and options_of(alone, rest, len(rest)):
-        place.offers = [(path, command.help) for path, command in found.items() if " " not in path]
+        place.offers = [(path, command.help) for path, command in known.items() if " " not in path]
     return place
 
 
@@ -79,15 +79,17 @@ def _subjects() -> list[Offer]:
     return [(name, line) for name, (_, line) in SUBJECTS.items()]
 
 
-def _behind(found: Verbs, rest: list[str], text: str) -> Place:
+def _behind(verbs: Verbs, rest: list[str], text: str) -> Place:
     """Behind a verb, which may have two words (`features upgrade`)."""
-    longer = found.get(" ".join(rest[:2])) if len(rest) > 1 else None
+    longer = verbs.get(" ".join(rest[:2])) if len(rest) > 1 else None
     if longer is not None:
         return _in(longer, rest[2:], text)
-    named = verb(rest[0], found)
-    place = _in(found[named], rest[1:], text) if named is not None else Place()
+    named = verb(rest[0], verbs)
+    place = _in(verbs[named], rest[1:], text) if named is not None else Place()
     if len(rest) == 1 and not text.startswith("-"):
-        seconds = [(name.partition(" ")[2], one.help) for name, one in found.items() if name.startswith(f"{rest[0]} ")]
+        seconds = [
+            (name.partition(" ")[2], command.help) for name, command in verbs.items() if name.startswith(f"{rest[0]} ")
+        ]
         place.offers = [*place.offers, *seconds]
     return place
 
@@ -116,8 +118,8 @@ def _within(command: Command, before: list[str], text: str) -> Place:
     offers: list[Offer] = []
     for option in command.options:
         if not option.hidden and (option.multiple or not line.values.get(option.name)):
-            long = [one for one in option.flags if one.startswith("--")]
-            offers += [(one, option.help) for one in (long if len(text) > 2 else long[:1] or option.flags)]
+            long = [spelling for spelling in option.flags if spelling.startswith("--")]
+            offers += [(spelling, option.help) for spelling in (long if len(text) > 2 else long[:1] or option.flags)]
     return Place(offers=[*offers, HELP_OFFER], line=line)
 
 
@@ -180,10 +182,10 @@ def _word(command: Command, text: str, line: Line) -> Place:
     if not command.words or command.run in NEW:
         return Place(line=line)
     expected = command.words.split()
-    one = expected[min(len(line.words), len(expected) - 1)].strip("[].").partition("[")[0]
-    if "|" in one and one not in ARGUMENTS:
-        return Place(offers=[(choice, "") for choice in one.split("|")], line=line)
-    return Place(kind=ARGUMENTS.get(one, ""), text=text, line=line)
+    argument = expected[min(len(line.words), len(expected) - 1)].strip("[].").partition("[")[0]
+    if "|" in argument and argument not in ARGUMENTS:
+        return Place(offers=[(choice, "") for choice in argument.split("|")], line=line)
+    return Place(kind=ARGUMENTS.get(argument, ""), text=text, line=line)
 
 
 NEW = ("kcli.cli.commands.topics.create:create",)

@@ -69,8 +69,8 @@ def names(place: Place) -> Iterable[Offer]:
         return [(name, "") for name in ["any", "controller", "group:", "txn:", "leader:", *_asked(place, "ids")]]
     if kind == "servers":
         done = text[: text.rfind(",") + 1]
-        told = [servers for _, servers in profiles() if servers]
-        return [(done + name, "") for name in [*_asked(place, "brokers"), *told, "localhost:9092"]]
+        addresses = [servers for _, servers in profiles() if servers]
+        return [(done + name, "") for name in [*_asked(place, "brokers"), *addresses, "localhost:9092"]]
     if kind in ("subjects", "contexts", "specs"):
         return _of_registry(place)
     if kind == "map":
@@ -99,11 +99,11 @@ def _plans(text: str) -> list[str]:
 
     folder = text[: len(dirname(text)) + 1] if "/" in text else ""
     try:
-        with scandir(folder or ".") as found:
+        with scandir(folder or ".") as entries:
             return [
-                folder + one.name + ("/" if one.is_dir() else "")
-                for one in found
-                if one.name[0] != "." and (one.name.endswith(".json") or (folder and one.is_dir()))
+                folder + entry.name + ("/" if entry.is_dir() else "")
+                for entry in entries
+                if entry.name[0] != "." and (entry.name.endswith(".json") or (folder and entry.is_dir()))
             ]
     except OSError:
         return []
@@ -124,8 +124,8 @@ def _configs(place: Place, end: str) -> list[Offer]:
         if len(words) < 2 or words[0] not in KINDS:
             return []
         about = (words[0], words[1])
-    found = _asked(place, "configs", about) or (TOPIC_CONFIGS if about[0] == "topic" else [])
-    return [(name + end, "") for name in found]
+    configs = _asked(place, "configs", about) or (TOPIC_CONFIGS if about[0] == "topic" else [])
+    return [(name + end, "") for name in configs]
 
 
 def profiles() -> list[Offer]:
@@ -134,13 +134,13 @@ def profiles() -> list[Offer]:
 
     from kcli.config.profiles.files import document, project_file, user_file
 
-    found: list[Offer] = []
+    offers: list[Offer] = []
     for path in (project_file(), user_file()):
         if path is not None and isfile(path):
             for name, table in document(path).get("profiles", {}).items():
                 servers = table.get("bootstrap") or table.get("bootstrap.servers") or ""
-                found.append((name, servers if isinstance(servers, str) and servers.isprintable() else ""))
-    return found
+                offers.append((name, servers if isinstance(servers, str) and servers.isprintable() else ""))
+    return offers
 
 
 def _shapes(before: list[str]) -> list[Offer]:
@@ -158,8 +158,8 @@ def _columns(place: Place) -> list[Offer]:
 
     done = place.text[: place.text.rfind(",") + 1]
     shapes = [name for name in COLUMNS if f"{name}.".startswith(f"{place.command}.")]
-    found = dict.fromkeys(column for name in shapes for column in COLUMNS[name].split())
-    return [(done + name, "") for name in found if name not in done.split(",")]
+    columns = dict.fromkeys(column for name in shapes for column in COLUMNS[name].split())
+    return [(done + name, "") for name in columns if name not in done.split(",")]
 
 
 def _properties(text: str) -> list[Offer]:

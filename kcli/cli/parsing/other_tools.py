@@ -188,18 +188,18 @@ def command(words: list[str]) -> str:
     return _here(f"kcli {name} {second}") if second in known else verb(name, second, known) or _here(f"kcli {name}")
 
 
-def verb_here(name: str, said: str, verbs: Container[str]) -> str | None:
+def verb_here(name: str, word: str, verbs: Container[str]) -> str | None:
     """The verb that another tool's verb of one of our commands is here; None for none, and for a whole line."""
-    told = VERBS.get(name, {}).get(said) or EVERYWHERE.get(said)
-    return told if told in verbs else None
+    verb = VERBS.get(name, {}).get(word) or EVERYWHERE.get(word)
+    return verb if verb in verbs else None
 
 
-def verb(name: str, said: str, verbs: Container[str]) -> str:
+def verb(name: str, word: str, verbs: Container[str]) -> str:
     """What another tool's verb of one of our commands is here, as `command` has it; "" when unknown."""
-    told = VERBS.get(name, {}).get(said, "")
-    if not told and EVERYWHERE.get(said) in verbs:
-        told = EVERYWHERE[said]
-    return _here(f"kcli {name} {told}" if told in verbs else told)
+    ours = VERBS.get(name, {}).get(word, "")
+    if not ours and EVERYWHERE.get(word) in verbs:
+        ours = EVERYWHERE[word]
+    return _here(f"kcli {name} {ours}" if ours in verbs else ours)
 
 
 def option(flag: str, flags: Container[str]) -> str:
@@ -214,10 +214,10 @@ def choice(flag: str, text: str) -> str:
     return ""
 
 
-def _here(told: str) -> str:
-    if not told:
+def _here(ours: str) -> str:
+    if not ours:
         return ""
-    return f"; here it is `{told}`" if told.startswith(("kcli ", "-")) else f"; here it is {told}"
+    return f"; here it is `{ours}`" if ours.startswith(("kcli ", "-")) else f"; here it is {ours}"
 
 
 def _declared(name: str) -> Container[str]:

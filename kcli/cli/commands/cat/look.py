@@ -27,14 +27,14 @@ async def look(line: CommandLine, stop: Stop) -> int:
 
     async with Client(line.settings.client()) as client:
         try:
-            found = await stop.unless(_ask(line, client))
+            response = await stop.unless(_ask(line, client))
         except KcliError as problem:
             raise Fatal(
                 f"Failed to acquire metadata: {problem} (Are the brokers reachable? "
                 "Also try increasing the metadata timeout with -m <timeout>?)"
             ) from None
-        if found is not None:
-            _write(_json(line, *found) if line.json else _text(line, *found), json=line.json)
+        if response is not None:
+            _write(_json(line, *response) if line.json else _text(line, *response), json=line.json)
     return 0
 
 
@@ -51,15 +51,15 @@ async def _ask(line: CommandLine, client: Client) -> tuple[Node, MetadataRespons
     raise KcliError(f"broker {broker.node_id} answers, and is none of those that the cluster names")
 
 
-def _text(line: CommandLine, by: Node, found: MetadataResponse) -> bytes:
+def _text(line: CommandLine, by: Node, metadata: MetadataResponse) -> bytes:
     named = line.topic if line.topic is not None else "all topics"
     lines = [f"Metadata for {named} (from broker {by.id}: {by.host}:{by.port}/{by.id}):"]
-    lines.append(f" {len(found.brokers)} brokers:")
-    for broker in sorted(found.brokers, key=lambda one: one.node_id):
-        controller = " (controller)" if broker.node_id == found.controller_id else ""
+    lines.append(f" {len(metadata.brokers)} brokers:")
+    for broker in sorted(metadata.brokers, key=lambda broker: broker.node_id):
+        controller = " (controller)" if broker.node_id == metadata.controller_id else ""
         lines.append(f"  broker {broker.node_id} at {broker.host}:{broker.port}{controller}")
-    lines.append(f" {len(found.topics)} topics:")
-    for topic in found.topics:
+    lines.append(f" {len(metadata.topics)} topics:")
+    for topic in metadata.topics:
         error = _error(topic.error_code)
         again = " (try again)" if topic.error_code == codes.LEADER_NOT_AVAILABLE.number else ""
         lines.append(
@@ -75,33 +75,33 @@ def _text(line: CommandLine, by: Node, found: MetadataResponse) -> bytes:
     return os.fsencode("\n".join(lines) + "\n")
 
 
-def _json(line: CommandLine, by: Node, found: MetadataResponse) -> bytes:
+def _json(line: CommandLine, by: Node, metadata: MetadataResponse) -> bytes:
     brokers = b",".join(
-        b'{"id":%d,"name":%b}' % (one.node_id, quoted(f"{one.host}:{one.port}"))
-        for one in sorted(found.brokers, key=lambda one: one.node_id)
+        b'{"id":%d,"name":%b}' % (broker.node_id, quoted(f"{broker.host}:{broker.port}"))
+        for broker in sorted(metadata.brokers, key=lambda broker: broker.node_id)
     )
     who = b'{"id":%d,"name":%b}' % (by.id, quoted(f"{by.host}:{by.port}/{by.id}"))
     asked = b'{"topic":%b}' % quoted(line.topic if line.topic is not None else "*")
-    head = b'{"originating_broker":%b,"query":%b,"controllerid":%d,' % (who, asked, found.controller_id)
-    return head + b'"brokers":[%b],"topics":[%b]}' % (brokers, b",".join(map(_topic, found.topics)))
+    head = b'{"originating_broker":%b,"query":%b,"controllerid":%d,' % (who, asked, metadata.controller_id)
+    return head + b'"brokers":[%b],"topics":[%b]}' % (brokers, b",".join(map(_topic, metadata.topics)))
 
 
 def _topic(topic: MetadataResponseTopic) -> bytes:
     error = _error(topic.error_code)
     wrong = b',"error":%b' % quoted(error) if error else b""
     rows = []
-    for one in _partitions(topic):
-        bad = _error(one.error_code)
+    for partition in _partitions(topic):
+        bad = _error(partition.error_code)
         rows.append(
             b'{"partition":%d%b,"leader":%d,"replicas":[%b],"isrs":[%b]}'
-            % (one.partition_index, b',"error":%b' % quoted(bad) if bad else b"", one.leader_id,
-               _ids(one.replica_nodes), _ids(one.isr_nodes))
+            % (partition.partition_index, b',"error":%b' % quoted(bad) if bad else b"", partition.leader_id,
+               _ids(partition.replica_nodes), _ids(partition.isr_nodes))
         )  # fmt: skip
     return b'{"topic":%b%b,"partitions":[%b]}' % (quoted(topic.name or ""), wrong, b",".join(rows))
 
 
 def _partitions(topic: MetadataResponseTopic) -> list[MetadataResponsePartition]:
-    return sorted(topic.partitions, key=lambda one: one.partition_index)
+    return sorted(topic.partitions, key=lambda partition: partition.partition_index)
 
 
 def _numbers(nodes: Iterable[int]) -> str:
@@ -131,9 +131,9 @@ async def query(line: CommandLine, stop: Stop) -> int:
             if at.partition not in there:
                 raise Fatal(f"offsets_for_times failed: {at.topic} [{at.partition}]: Local: Unknown partition")
         patience = client.settings.deadline
-        found = await stop.unless(list_offsets(client.cluster, wanted, patience=patience, wait_for_leaders=True))
+        answers = await stop.unless(list_offsets(client.cluster, wanted, patience=patience, wait_for_leaders=True))
     rows = []
-    for at, answer in sorted((found or {}).items()):
+    for at, answer in sorted((answers or {}).items()):
         if isinstance(answer, KcliError):
             raise Fatal(f"offsets_for_times failed: {answer}")
         rows.append((at, answer.offset))

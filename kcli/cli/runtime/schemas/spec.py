@@ -76,7 +76,7 @@ def imported(path: str, text: str) -> References:
     """The files that a `.proto` file imports, and those that they import, from its own folder: names and texts, each
     after what it imports itself. What is not there is not in it: the schema's reader names the type that is missing."""
     folder = os.path.dirname(path)
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     begun = {path}
 
     def visit(text: str) -> None:
@@ -88,15 +88,15 @@ def imported(path: str, text: str) -> References:
             with open(file, encoding="utf-8", errors="replace") as opened:
                 inner = opened.read()
             visit(inner)
-            found[name] = inner
+            texts[name] = inner
 
     visit(text)
-    return list(found.items())
+    return list(texts.items())
 
 
 def _parted(spec: str) -> tuple[str, str]:
     """What is before `#MESSAGE`, and the message: a file's path may have a # of its own."""
-    found = re.fullmatch(r"(.+)#([^\W\d]\w*(?:\.[^\W\d]\w*)*)", spec, re.ASCII)
-    if found is None or (spec.startswith("file:") and os.path.exists(spec.removeprefix("file:"))):
+    match = re.fullmatch(r"(.+)#([^\W\d]\w*(?:\.[^\W\d]\w*)*)", spec, re.ASCII)
+    if match is None or (spec.startswith("file:") and os.path.exists(spec.removeprefix("file:"))):
         return spec, ""
-    return found[1], found[2]
+    return match[1], match[2]
