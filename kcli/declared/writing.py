@@ -25,8 +25,8 @@ def quoted(text: str) -> str:
     """In quotation marks, as YAML, TOML and JSON all read it."""
     from json import dumps
 
-    made = dumps(text, ensure_ascii=False)
-    return "".join(f"\\u{ord(c):04x}" if "\x7f" <= c < "\xa0" or c in "\u2028\u2029\ufeff" else c for c in made)
+    literal = dumps(text, ensure_ascii=False)
+    return "".join(f"\\u{ord(c):04x}" if "\x7f" <= c < "\xa0" or c in "\u2028\u2029\ufeff" else c for c in literal)
 
 
 # -- YAML -------------------------------------------------------------------------------------------------------------
@@ -48,19 +48,19 @@ def _yaml(document: dict[str, Any]) -> str:
 
 def _block(value: dict[str, Any], depth: int) -> list[str]:
     out: list[str] = []
-    for key, one in value.items():
+    for key, item in value.items():
         if not depth and out:
             out.append("\n")
         lead = "  " * depth + _plain(str(key)) + ":"
-        if isinstance(one, dict) and one and not _short(one):
-            out += [lead + "\n", *_block(one, depth + 1)]
-        elif isinstance(one, list) and any(isinstance(part, dict) for part in one):
+        if isinstance(item, dict) and item and not _short(item):
+            out += [lead + "\n", *_block(item, depth + 1)]
+        elif isinstance(item, list) and any(isinstance(part, dict) for part in item):
             out.append(lead + "\n")
-            for part in one:
+            for part in item:
                 inner = "".join(_block(part, depth + 1))
                 out.append("  " * depth + "- " + inner[2 * (depth + 1) :])
         else:
-            out.append(f"{lead} {_inline(one)}\n")
+            out.append(f"{lead} {_inline(item)}\n")
     return out
 
 
@@ -71,7 +71,7 @@ def _short(value: dict[str, Any]) -> bool:
 
 def _inline(value: Any) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_plain(str(key))}: {_inline(one)}" for key, one in value.items()) + "}"
+        return "{" + ", ".join(f"{_plain(str(key))}: {_inline(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_inline, value)) + "]"
     return _plain(value)
@@ -91,19 +91,19 @@ def _toml(document: dict[str, Any]) -> str:
 def _table(table: dict[str, Any], path: tuple[str, ...]) -> list[str]:
     """Values first, then the tables below."""
     out: list[str] = []
-    below = {key: one for key, one in table.items() if _tabular(one)}
-    for key, one in table.items():
+    below = {key: item for key, item in table.items() if _tabular(item)}
+    for key, item in table.items():
         if key not in below:
-            out.append(f"{_name(str(key))} = {_value(one)}\n")
-    for key, one in below.items():
+            out.append(f"{_name(str(key))} = {_value(item)}\n")
+    for key, item in below.items():
         at = (*path, str(key))
         name = ".".join(map(_name, at))
-        if isinstance(one, list):
-            for part in one:
+        if isinstance(item, list):
+            for part in item:
                 out += ["\n", f"[[{name}]]\n", *_table(part, at)]
         else:
-            inner = _table(one, at)
-            if not one or any(not _tabular(part) for part in one.values()):
+            inner = _table(item, at)
+            if not item or any(not _tabular(part) for part in item.values()):
                 out += ["\n", f"[{name}]\n"]
             out += inner
     return out
@@ -112,12 +112,12 @@ def _table(table: dict[str, Any], path: tuple[str, ...]) -> list[str]:
 def _tabular(value: Any) -> bool:
     if isinstance(value, dict):
         return not (value and _short(value))
-    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
 
 
 def _value(value: Any) -> str:
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{_name(str(key))} = {_value(one)}" for key, one in value.items()) + " }"
+        return "{ " + ", ".join(f"{_name(str(key))} = {_value(item)}" for key, item in value.items()) + " }"
     if isinstance(value, list):
         return "[" + ", ".join(map(_value, value)) + "]"
     if isinstance(value, bool):

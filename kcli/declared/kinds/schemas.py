@@ -29,21 +29,21 @@ async def plan(registry: RegistryClient | None, declared: Declared, *, prune: bo
 
 def _in_order(declared: dict[str, Subject]) -> list[str]:
     """The subjects, each after those it refers to. A circle keeps its order: the registry refuses it."""
-    found: dict[str, None] = {}
+    ordered: dict[str, None] = {}
     under_way: set[str] = set()
 
     def visit(name: str) -> None:
-        if name in found or name in under_way:
+        if name in ordered or name in under_way:
             return
         under_way.add(name)
         for reference in declared[name].schema.references:
             if reference.subject in declared:
                 visit(reference.subject)
-        found[name] = None
+        ordered[name] = None
 
     for name in declared:
         visit(name)
-    return list(found)
+    return list(ordered)
 
 
 async def _compared(registry: RegistryClient, name: str, subject: Subject, new: set[str]) -> Step:
@@ -95,7 +95,7 @@ async def _known(
     registry: RegistryClient, name: str, subject: Subject, latest: Schema | None, new: set[str]
 ) -> Schema | None:
     """The version that has the declared schema; None where none has it, or what it refers to is new itself."""
-    if latest is None or any(one.subject in new for one in subject.schema.references):
+    if latest is None or any(reference.subject in new for reference in subject.schema.references):
         return None
     try:
         return await registry.lookup(name, await _resolved(registry, subject.schema))
@@ -109,7 +109,10 @@ async def _resolved(registry: RegistryClient, schema: Schema) -> Schema:
     async def number(subject: str, version: int) -> int:
         return version if version > 0 else (await registry.version(subject)).version
 
-    references = [one._replace(version=await number(one.subject, one.version)) for one in schema.references]
+    references = [
+        reference._replace(version=await number(reference.subject, reference.version))
+        for reference in schema.references
+    ]
     return schema.replace(references=tuple(references))
 
 
@@ -122,7 +125,7 @@ async def _surplus(registry: RegistryClient, declared: Declared, *, prune: bool)
         if name in declared.absent_schemas
         or (prune and name not in declared.schemas and declared.selected("schemas", name))
     }
-    found = in_order(await each(registry.version, list(going)))
+    schemas = in_order(await each(registry.version, list(going)))
     return [
         Step(
             kind="schema",
@@ -133,7 +136,7 @@ async def _surplus(registry: RegistryClient, declared: Declared, *, prune: bool)
             items=[Item(sign=REMOVE, what="schema", old=f"version {latest.version}")],
             undo={"schemas": {latest.subject: entry(latest)}},
         )
-        for latest in reversed(found)  # what refers to another goes before it
+        for latest in reversed(schemas)  # what refers to another goes before it
     ]
 
 
@@ -180,14 +183,14 @@ async def _apply(registry: RegistryClient, step: Step) -> None:
 
 def entry(schema: Schema, level: str | None = None) -> dict[str, object]:
     """A subject as a file has it."""
-    found: dict[str, object] = {"type": schema.kind, "schema": schema.text}
+    fields: dict[str, object] = {"type": schema.kind, "schema": schema.text}
     if schema.references:
-        found["references"] = [one._asdict() for one in schema.references]
-    return found | ({"compatibility": level} if level else {})
+        fields["references"] = [reference._asdict() for reference in schema.references]
+    return fields | ({"compatibility": level} if level else {})
 
 
 async def exported(registry: RegistryClient, subjects: list[str]) -> dict[str, dict[str, object]]:
     """The latest schema of each subject, and its own level."""
     schemas = await each(registry.version, subjects)
     levels = await each(lambda name: own_level(registry, name), subjects)
-    return {name: entry(one, level) for name, one, level in zip(subjects, schemas, levels, strict=True)}
+    return {name: entry(schema, level) for name, schema, level in zip(subjects, schemas, levels, strict=True)}
