@@ -22,26 +22,26 @@ class Metrics(Value):
 
     def copy(self) -> Self:
         """The counters as they are now."""
-        return type(self)(**{one.name: _copied(getattr(self, one.name)) for one in type(self).__fields__})
+        return type(self)(**{field.name: _copied(getattr(self, field.name)) for field in type(self).__fields__})
 
     def plus(self, other: Self) -> Self:
         """The sums of the counters."""
-        names = [one.name for one in type(self).__fields__]
+        names = [field.name for field in type(self).__fields__]
         return type(self)(**{name: _sum(getattr(self, name), getattr(other, name)) for name in names})
 
 
-def _sum(one: Any, other: Any) -> Any:
-    if isinstance(one, dict):
+def _sum(value: Any, other: Any) -> Any:
+    if isinstance(value, dict):
         return {
-            key: _sum(one[key], other[key]) if key in one and key in other else (one | other)[key]
-            for key in one | other
+            key: _sum(value[key], other[key]) if key in value and key in other else (value | other)[key]
+            for key in value | other
         }
-    return one.plus(other) if isinstance(one, Histogram | Metrics) else one + other
+    return value.plus(other) if isinstance(value, Histogram | Metrics) else value + other
 
 
 def _copied(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _copied(one) for key, one in value.items()}
+        return {key: _copied(item) for key, item in value.items()}
     return value.copy() if isinstance(value, Histogram | Metrics) else value
 
 
