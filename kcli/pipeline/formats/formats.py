@@ -70,9 +70,9 @@ def _parts(
     cells: pa.Array, kind: pa.DataType, cell: Cell, quick: bool, first: int, errors: dict[int, str]
 ) -> list[pa.Array]:
     """The cells from row `first` on, in as many pieces as it took."""
-    made = _at_once(cells, kind) if quick else None
-    if made is not None:
-        return [made]
+    column = _at_once(cells, kind) if quick else None
+    if column is not None:
+        return [column]
     if not quick or len(cells) <= FEW:
         return [_one_by_one(cells, kind, cell, first, errors)]
     half = len(cells) // 2
@@ -113,20 +113,20 @@ def _at_once(cells: pa.Array, kind: pa.DataType) -> pa.Array | None:
         return None
     if table.num_rows != len(cells) or not table.column("n").combine_chunks().equals(numbers):
         return None
-    made = table.column("v").combine_chunks()
-    whole = made.chunk(0) if isinstance(made, pa.ChunkedArray) else made
+    column = table.column("v").combine_chunks()
+    whole = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
     return None if _minus_zero(whole) else whole
 
 
-def _minus_zero(made: pa.Array) -> bool:
+def _minus_zero(column: pa.Array) -> bool:
     """Whether a number is -0.0, which to Spark is 0.0 where it is written -0."""
-    if pa.types.is_struct(made.type):
-        return any(map(_minus_zero, made.flatten()))
-    if pa.types.is_list(made.type):
-        return _minus_zero(made.flatten())
-    if not pa.types.is_floating(made.type):
+    if pa.types.is_struct(column.type):
+        return any(map(_minus_zero, column.flatten()))
+    if pa.types.is_list(column.type):
+        return _minus_zero(column.flatten())
+    if not pa.types.is_floating(column.type):
         return False
-    numbers = made.drop_null().to_numpy(zero_copy_only=False)
+    numbers = column.drop_null().to_numpy(zero_copy_only=False)
     return bool(np.any((numbers == 0) & np.signbit(numbers)))
 
 
@@ -139,12 +139,12 @@ def _numbers(count: int) -> tuple[pa.Array, pa.Array]:
 
 def _one_by_one(cells: pa.Array, kind: pa.DataType, cell: Cell, first: int, errors: dict[int, str]) -> pa.Array:
     rows: list[Any] = []
-    for number, one in enumerate(cells.to_pylist(), first):
+    for number, text_cell in enumerate(cells.to_pylist(), first):
         notes: list[str] = []
         row = None
-        if one is not None:
+        if text_cell is not None:
             try:
-                row = cell(document(one), notes)
+                row = cell(document(text_cell), notes)
             except (Malformed, Misfit) as problem:
                 row = {}
                 notes.append(str(problem))
@@ -166,9 +166,9 @@ def _from_msgpack(cells: pa.Array, kind: pa.DataType, read: Callable[[bytes], An
         row = None
         if cell is not None:
             try:
-                found = read(cell)
-                if isinstance(found, dict):
-                    row = fitting(found, kind, notes)
+                value = read(cell)
+                if isinstance(value, dict):
+                    row = fitting(value, kind, notes)
                 else:
                     notes.append("not a msgpack map")
             except RecursionError:

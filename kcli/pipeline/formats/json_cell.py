@@ -126,9 +126,9 @@ def _whole(kind: pa.DataType) -> Cell:
     what = named(kind)
 
     def read(value: Any, notes: list[str]) -> int:
-        if type(value) is not Whole or not least <= (found := int(value)) <= most:
+        if type(value) is not Whole or not least <= (number := int(value)) <= most:
             raise _misfit(value, what)
-        return found - 256 if most == 255 and found > 127 else found  # a byte of Java's wraps
+        return number - 256 if most == 255 and number > 127 else number  # a byte of Java's wraps
 
     return read
 
@@ -187,20 +187,20 @@ def _written(value: Any) -> str:
     parts: list[str] = []
     left: list[Any] = [value]  # what is still to be written, the next last
     while left:
-        one = left.pop()
-        if not isinstance(one, (tuple, list)):
-            parts.append(one if type(one) is _Mark else _literal(one))
+        node = left.pop()
+        if not isinstance(node, (tuple, list)):
+            parts.append(node if type(node) is _Mark else _literal(node))
             continue
-        named = isinstance(one, tuple)
+        named = isinstance(node, tuple)
         parts.append("{" if named else "[")
         left.append(_Mark("}" if named else "]"))
-        for number in range(len(one) - 1, -1, -1):
+        for number in range(len(node) - 1, -1, -1):
             before = "," if number else ""
             if named:
-                name, item = one[number]
+                name, item = node[number]
                 left += [item, _Mark(f"{before}{_quoted(name)}:")]
             else:
-                left += [one[number], _Mark(before)]
+                left += [node[number], _Mark(before)]
     return "".join(parts)
 
 
@@ -254,24 +254,24 @@ def _binary(value: Any) -> bytes:
 
 
 def _day(value: Any) -> int:
-    found = day_of(value) if type(value) is str else None
-    if found is None:
+    days = day_of(value) if type(value) is str else None
+    if days is None:
         raise _misfit(value, "DATE")
-    return found
+    return days
 
 
 def _time(kind: pa.DataType) -> Cell:
     what = named(kind)
 
     def read(value: Any, notes: list[str]) -> int:
-        found = None
+        instant = None
         if type(value) is str:
-            found = instant_of(value) if kind.tz else local_of(value)
+            instant = instant_of(value) if kind.tz else local_of(value)
         elif type(value) is Whole and kind.tz and -(2**63) <= int(value) < 2**63:
-            found = (int(value) * 1_000_000 + 2**63) % 2**64 - 2**63  # Java's multiplication wraps
-        if found is None:
+            instant = (int(value) * 1_000_000 + 2**63) % 2**64 - 2**63  # Java's multiplication wraps
+        if instant is None:
             raise _misfit(value, what)
-        return found
+        return instant
 
     return read
 
@@ -286,14 +286,14 @@ def _struct(kind: pa.DataType) -> Cell:
     def read(value: Any, notes: list[str]) -> dict[str, Any]:
         if not isinstance(value, tuple):
             raise _misfit(value, "STRUCT")
-        made: dict[str, Any] = dict(empty)
-        for name, one in value:
+        fields: dict[str, Any] = dict(empty)
+        for name, item in value:
             if name in cells:
                 try:
-                    made[name] = cells[name](one, notes)
+                    fields[name] = cells[name](item, notes)
                 except Misfit as problem:
                     notes.append(f"field {name}: {problem}")
-        return made
+        return fields
 
     return read
 
@@ -304,7 +304,7 @@ def _array(kind: pa.DataType) -> Cell:
     def read(value: Any, notes: list[str]) -> list[Any]:
         if not isinstance(value, list):
             raise _misfit(value, "ARRAY")
-        return [cell(one, notes) for one in value]
+        return [cell(item, notes) for item in value]
 
     return read
 
@@ -315,6 +315,6 @@ def _map(kind: pa.DataType) -> Cell:
     def read(value: Any, notes: list[str]) -> list[tuple[str, Any]]:
         if not isinstance(value, tuple):
             raise _misfit(value, "MAP")
-        return [(_HALVES.sub("?", name), cell(one, notes)) for name, one in value]
+        return [(_HALVES.sub("?", name), cell(item, notes)) for name, item in value]
 
     return read

@@ -44,7 +44,7 @@ def check_files(place: str, there: Sequence[str], form: str, partition_by: Seque
             )
         if known is None:
             continue
-        by = [unquote(one.partition("=")[0]) for one in file.split("/")[:-1] if "=" in one]
+        by = [unquote(part.partition("=")[0]) for part in file.split("/")[:-1] if "=" in part]
         if by != list(partition_by):
             raise UsageError(f"{place} has folders by {', '.join(by) or 'no column'}: --partition-by has to say so too")
 
@@ -108,10 +108,10 @@ def kind_of(type_name: str) -> str:
 def _columns(spark: SparkSession, file: str, form: str) -> dict[str, str]:
     """The columns of one file, with what they are; empty where it does not say."""
     if form == "json":
-        found: dict[str, str] = {}
+        columns: dict[str, str] = {}
         for row in spark.read.text(file).limit(ROWS).collect():
-            found |= _kinds(row[0])
-        return found
+            columns |= _kinds(row[0])
+        return columns
     if form == "csv":
         return dict.fromkeys(spark.read.option("header", "true").csv(file).columns, "text")
     return {field.name: field.dataType.simpleString() for field in spark.read.format(form).load(file).schema}
@@ -137,9 +137,9 @@ def _listed(spark: SparkSession, target: str) -> list[str]:
 
     root = target.rstrip("/") + "/"
     try:
-        found = spark.read.text(target).inputFiles()
+        files = spark.read.text(target).inputFiles()
     except AnalysisException as problem:
         if "PATH_NOT_FOUND" in str(problem):
             return []
         raise
-    return sorted(unquote(one).split(root, 1)[-1] for one in found)
+    return sorted(unquote(file).split(root, 1)[-1] for file in files)

@@ -93,37 +93,37 @@ def committed(path: Path) -> set[str]:
     """The names of the files of whole batches, by Spark's log. Raises UsageError for a log that cannot be read."""
     numbers: dict[int, Path] = {}
     compact = -1
-    for one in (path / LOG).iterdir():
-        match = re.fullmatch(r"(\d+)(\.compact)?", one.name)
+    for entry in (path / LOG).iterdir():
+        match = re.fullmatch(r"(\d+)(\.compact)?", entry.name)
         if match is None:
             continue
         number = int(match.group(1))
         if number not in numbers or match.group(2):
-            numbers[number] = one
+            numbers[number] = entry
         if match.group(2):
             compact = max(compact, number)
-    found: set[str] = set()
-    for number, one in sorted(numbers.items()):
+    files: set[str] = set()
+    for number, entry in sorted(numbers.items()):
         if number < compact:
             continue
-        version, *lines = one.read_text().splitlines() or [""]
+        version, *lines = entry.read_text().splitlines() or [""]
         try:
             if version != "v1":
                 raise ValueError(version)
             for line in lines:
                 row = json.loads(line)
                 name = unquote(row["path"]).rpartition("/")[2]
-                (found.add if row["action"] == "add" else found.discard)(name)
+                (files.add if row["action"] == "add" else files.discard)(name)
         except (ValueError, KeyError, TypeError):
-            raise UsageError(f"{one} is not a log that this Spark writes: nothing was done") from None
-    return found
+            raise UsageError(f"{entry} is not a log that this Spark writes: nothing was done") from None
+    return files
 
 
 def _parts(path: Path) -> list[Path]:
     """What batches that were killed left beside the folder (see folder.py)."""
     paths = []
-    for one in path.parent.glob(f".{path.name}.part-*") if path.parent.is_dir() else ():
-        pid = one.name.rpartition("-")[2].partition(".")[0]
-        if one.is_dir() and pid.isdigit() and not born(int(pid)):
-            paths.append(one)
+    for folder in path.parent.glob(f".{path.name}.part-*") if path.parent.is_dir() else ():
+        pid = folder.name.rpartition("-")[2].partition(".")[0]
+        if folder.is_dir() and pid.isdigit() and not born(int(pid)):
+            paths.append(folder)
     return paths

@@ -31,15 +31,15 @@ USUAL = {"csv": {"header": "true", "inferSchema": "true"}}
 
 def files_of(places: Sequence[str]) -> list[Path]:
     """The data files of this machine that paths, folders and patterns mean. Raises UsageError for one that is none."""
-    found: list[Path] = []
+    files: list[Path] = []
     for place in (place for place in places if "://" not in place):
-        paths = [Path(one) for one in sorted(glob.glob(place))]
+        paths = [Path(name) for name in sorted(glob.glob(place))]
         if not paths:
             raise UsageError(f"{place}: file or folder not found")
         for path in paths:
             inside = sorted(path for path in path.rglob("*") if path.is_file()) if path.is_dir() else [path]
-            found += [one for one in inside if not hidden(one, path)]
-    return found
+            files += [file for file in inside if not hidden(file, path)]
+    return files
 
 
 def hidden(file: Path, root: Path) -> bool:
@@ -53,10 +53,10 @@ def form_of(places: Sequence[str], files: Sequence[Path]) -> str:
     if any(os.path.isdir(os.path.join(place, DELTA)) for place in places):
         return "delta"
     named = [*files, *(Path(place) for place in places if "://" in place)]
-    found = {SUFFIXES.get(_suffix(name)) for name in named}
-    if len(found) == 1 and (form := found.pop()) is not None:
+    forms = {SUFFIXES.get(_suffix(name)) for name in named}
+    if len(forms) == 1 and (form := forms.pop()) is not None:
         return form
-    shown = ", ".join(sorted(one for one in found if one)) if found else ""
+    shown = ", ".join(sorted(form for form in forms if form)) if forms else ""
     raise UsageError(
         f"--from says the format of {places[0]}: its files' names say {shown + ' and others' if shown else 'nothing'}"
     )

@@ -21,24 +21,24 @@ _WHOLE = {"describe", "desc", "show", "table", "natural", "create", "cache", "su
 def tokens(sql: str) -> list[tuple[str, str, int]]:
     """(kind, text, where it ends) of everything that is neither space nor remark. Kinds: name, quoted (without its
     marks), text, other."""
-    found = []
+    rows = []
     for match in _TOKEN.finditer(sql):
         kind = match.lastgroup or "other"
         if kind != "skip":
             text = match.group()
-            found.append((kind, text[1:-1].replace("``", "`") if kind == "quoted" else text, match.end()))
-    return found
+            rows.append((kind, text[1:-1].replace("``", "`") if kind == "quoted" else text, match.end()))
+    return rows
 
 
 def split(sql: str) -> list[str]:
     """The statements of a text, without the semicolons between them."""
-    found, start = [], 0
+    statements, start = [], 0
     for kind, text, end in tokens(sql):
         if kind == "other" and text == ";":
-            found.append(sql[start : end - 1])
+            statements.append(sql[start : end - 1])
             start = end
-    found.append(sql[start:])
-    return [one.strip() for one in found if any(kind != "skip" for kind, _, _ in tokens(one))]
+    statements.append(sql[start:])
+    return [statement.strip() for statement in statements if any(kind != "skip" for kind, _, _ in tokens(statement))]
 
 
 def mentioned(sql: str, names: Iterable[str]) -> Counter[str]:
@@ -62,11 +62,11 @@ def bare(sql: str, names: Iterable[str]) -> str | None:
 
 def words(statements: Sequence[str]) -> list[str]:
     """The texts, in which `*` stands for every column and for nothing else: for columns_for of frames.py."""
-    found = []
+    shapes = []
     for sql in statements:
         lower = {text.lower() for kind, text, _ in tokens(sql) if kind == "name"}
-        found.append("*" if lower & _WHOLE else _COUNT.sub("count()", sql))
-    return found
+        shapes.append("*" if lower & _WHOLE else _COUNT.sub("count()", sql))
+    return shapes
 
 
 def once_each(statements: Sequence[str], names: Iterable[str]) -> bool:
