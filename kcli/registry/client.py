@@ -67,8 +67,8 @@ class RegistryClient:
     async def subjects(self, prefix: str = "", *, deleted: bool = False, deleted_only: bool = False) -> list[str]:
         """All subjects that begin with the prefix. `:*:` as the prefix is those of all contexts."""
         given: Query = {"subjectPrefix": prefix, "deleted": deleted, "deletedOnly": deleted_only}
-        found = await self._pages("/subjects", given, "the subjects", answers.texts)
-        return found if prefix.startswith(":") else [name for name in found if name.startswith(prefix)]
+        names = await self._pages("/subjects", given, "the subjects", answers.texts)
+        return names if prefix.startswith(":") else [name for name in names if name.startswith(prefix)]
 
     async def versions(self, subject: str, *, deleted: bool = False) -> list[int]:
         path = f"/subjects/{quoted(subject)}/versions"
@@ -80,10 +80,10 @@ class RegistryClient:
         """A version of a subject, None is the latest one."""
         path = f"/subjects/{quoted(subject)}/versions/{LATEST if version is None else version}"
         about = subject if version is None else f"{subject} version {version}"
-        found = await self._get(answers.schema_of, path, about, {"deleted": deleted, "format": format})
-        if found.version < 0 or (version is not None and found.version != version):
-            raise self._wrong(path, f"it has version {found.version}")
-        return found
+        schema = await self._get(answers.schema_of, path, about, {"deleted": deleted, "format": format})
+        if schema.version < 0 or (version is not None and schema.version != version):
+            raise self._wrong(path, f"it has version {schema.version}")
+        return schema
 
     async def referenced_by(self, subject: str, version: int) -> list[int]:
         """The ids of the schemas that refer to a version."""
@@ -126,17 +126,17 @@ class RegistryClient:
     async def by_id(self, id: int, *, subject: str = "", format: str = "") -> Schema:
         """`subject` may be a context alone (`:.staging:`)."""
         path = f"/schemas/ids/{id}"
-        found = await self._get(answers.schema_of, path, f"schema {id}", {"subject": subject, "format": format})
-        if found.id not in (-1, id):
-            raise self._wrong(path, f"it has id {found.id}")
-        return found.replace(id=id)
+        schema = await self._get(answers.schema_of, path, f"schema {id}", {"subject": subject, "format": format})
+        if schema.id not in (-1, id):
+            raise self._wrong(path, f"it has id {schema.id}")
+        return schema.replace(id=id)
 
     async def by_guid(self, guid: str, *, format: str = "") -> Schema:
         path = f"/schemas/guids/{quoted(guid)}"
-        found = await self._get(answers.schema_of, path, f"schema {guid}", {"format": format})
-        if found.guid.lower() not in ("", guid.lower()):
-            raise self._wrong(path, f"it has GUID {harmless(found.guid)}")
-        return found.replace(guid=guid)
+        schema = await self._get(answers.schema_of, path, f"schema {guid}", {"format": format})
+        if schema.guid.lower() not in ("", guid.lower()):
+            raise self._wrong(path, f"it has GUID {harmless(schema.guid)}")
+        return schema.replace(guid=guid)
 
     async def ids_of(self, guid: str) -> list[ContextId]:
         return await self._get(answers.context_ids_of, f"/schemas/guids/{quoted(guid)}/ids", f"schema {guid}")
@@ -210,14 +210,14 @@ class RegistryClient:
         path = f"/associations/resources/-/{quoted(topic)}"
         try:
             query = {"resourceType": "topic", "associationType": part}
-            found = await self._get(answers.subjects_of, path, f"topic {topic}", query)
+            subjects = await self._get(answers.subjects_of, path, f"topic {topic}", query)
         except RegistryError as problem:
             if problem.status == 404:
                 return None
             raise
-        if len(found) > 1:
-            raise RegistryError(f"topic {topic}: the registry associates {len(found)} subjects with its {part}s")
-        return found[0] if found else None
+        if len(subjects) > 1:
+            raise RegistryError(f"topic {topic}: the registry associates {len(subjects)} subjects with its {part}s")
+        return subjects[0] if subjects else None
 
     async def identity(self) -> tuple[str, str]:
         """(id of the cluster, version of the registry), each "" where it does not say."""
@@ -240,8 +240,8 @@ class RegistryClient:
             except (Unsupported, BadAnswer):  # it identified itself all the same
                 pass
             server = self._http.server.lower()
-            found = (kind for word, kind in SERVERS.items() if word in server)
-            self._kind = next(found, "confluent")
+            kinds = (kind for word, kind in SERVERS.items() if word in server)
+            self._kind = next(kinds, "confluent")
         return self._kind
 
     async def hint(self, problem: RegistryError, subject: str) -> str:
@@ -310,22 +310,22 @@ class RegistryClient:
 
     async def _pages(self, path: str, given: Query, about: str, read: Callable[[object], list[R]]) -> list[R]:
         """What a list has, page by page. A registry that knows no pages answers the whole list, and again the same."""
-        found: list[R] = []
+        rows: list[R] = []
         size = PAGE
-        while len(found) < MOST:
+        while len(rows) < MOST:
             try:
-                query = {**given, "offset": str(len(found)), "limit": str(size)}
+                query = {**given, "offset": str(len(rows)), "limit": str(size)}
                 page = await self._get(read, path, about, query)
             except TooLarge:
                 if size == 1:
                     raise
                 size = max(1, size // 8)
                 continue
-            if len(page) > size or (found and page == found[: len(page)]):
-                return found or page
-            found += page
+            if len(page) > size or (rows and page == rows[: len(page)]):
+                return rows or page
+            rows += page
             if len(page) < size:
-                return found
+                return rows
         raise RegistryError(f"{about}: there are more than {MOST:,}; name a part of them by how they begin")
 
     def _wrong(self, path: str, what: str) -> BadAnswer:

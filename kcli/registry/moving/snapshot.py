@@ -44,7 +44,7 @@ async def take(source: RegistryClient, subjects: Iterable[str], *, levels: bool 
     KcliError, SchemaRefused for references that run in a circle."""
     named = list(subjects)
     numbers = await each(source.versions, named)
-    places = [(subject, number) for subject, found in zip(named, numbers, strict=True) for number in found]
+    places = [(subject, number) for subject, versions in zip(named, numbers, strict=True) for number in versions]
     schemas = await with_needed(source, places)
     kept = await each(lambda subject: own_level(source, subject), named) if levels else []
     own = {subject: level for subject, level in zip(named, kept, strict=False) if level}
@@ -53,19 +53,19 @@ async def take(source: RegistryClient, subjects: Iterable[str], *, levels: bool 
 
 async def with_needed(source: RegistryClient, places: list[Place]) -> list[Schema]:
     """These versions and all that they refer to, in order. Raises KcliError."""
-    found: dict[Place, Schema] = {}
+    by_place: dict[Place, Schema] = {}
     while places:
         asked = await each(lambda place: _version(source, place), places)
-        found |= {(schema.subject, schema.version): schema for schema in asked}
-        needed = {place: None for schema in asked for place in needed_by(schema) if place not in found}
+        by_place |= {(schema.subject, schema.version): schema for schema in asked}
+        needed = {place: None for schema in asked for place in needed_by(schema) if place not in by_place}
         places = list(needed)
-    return in_order(found.values())
+    return in_order(by_place.values())
 
 
 async def _version(source: RegistryClient, place: Place) -> Schema:
     subject, number = place
-    found = await source.version(subject, number, deleted=True)
-    return found.replace(subject=subject, version=number)
+    schema = await source.version(subject, number, deleted=True)
+    return schema.replace(subject=subject, version=number)
 
 
 async def own_level(source: RegistryClient, subject: str) -> str | None:
@@ -82,15 +82,15 @@ async def own_level(source: RegistryClient, subject: str) -> str | None:
 
 async def each(ask: Callable[[Asked], Awaitable[Found]], items: Sequence[Asked]) -> list[Found]:
     """The answers to a question about each, many at a time."""
-    found: list[Found] = []
+    answers: list[Found] = []
     for start in range(0, len(items), AT_A_TIME):
-        found += await asyncio.gather(*(ask(item) for item in items[start : start + AT_A_TIME]))
-    return found
+        answers += await asyncio.gather(*(ask(item) for item in items[start : start + AT_A_TIME]))
+    return answers
 
 
 def needed_by(schema: Schema) -> list[Place]:
     """The versions that a schema refers to itself."""
-    return [(within(schema.context, one.subject), one.version) for one in schema.references]
+    return [(within(schema.context, reference.subject), reference.version) for reference in schema.references]
 
 
 def in_order(schemas: Iterable[Schema]) -> list[Schema]:
@@ -110,15 +110,15 @@ def in_order(schemas: Iterable[Schema]) -> list[Schema]:
             followers.setdefault(other, []).append(place)
     ready = [(by_place[place].id, place) for place, needs in waiting.items() if not needs]
     heapq.heapify(ready)
-    found = []
+    ordered = []
     while ready:
         _, place = heapq.heappop(ready)
-        found.append(by_place[place])
+        ordered.append(by_place[place])
         for other in followers.get(place, ()):
             waiting[other].discard(place)
             if not waiting[other]:
                 heapq.heappush(ready, (by_place[other].id, other))
-    if len(found) < len(by_place):
+    if len(ordered) < len(by_place):
         left = next(place for place, needs in waiting.items() if needs)
         raise SchemaRefused(f"{left[0]} version {left[1]}: its references run in a circle")
-    return found
+    return ordered

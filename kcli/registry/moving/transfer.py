@@ -51,7 +51,7 @@ class Transfer:
         self._snapshot = snapshot
         self._keep = keep
         self._there: dict[str, tuple[list[int], list[int]]] = {}  # versions of a subject: live, and deleted ones too
-        self._own = {(one.subject, one.version) for one in snapshot.schemas}
+        self._own = {(schema.subject, schema.version) for schema in snapshot.schemas}
         self._numbers: dict[Place, int] = {}  # the versions that schemas have in the target
         self.moves: list[Move] = []
         self.levels: dict[str, tuple[str | None, str]] = {}
@@ -95,7 +95,7 @@ class Transfer:
 
     async def _by_id(self) -> dict[tuple[str, int], Schema | None]:
         """What the target has under the ids of the snapshot."""
-        ids = list(dict.fromkeys((one.context, one.id) for one in self._snapshot.schemas if one.id >= 0))
+        ids = list(dict.fromkeys((schema.context, schema.id) for schema in self._snapshot.schemas if schema.id >= 0))
 
         async def ask(at: tuple[str, int]) -> Schema | None:
             try:
@@ -111,13 +111,13 @@ class Transfer:
 
     async def _look_up(self, move: Move) -> None:
         try:
-            found = await self._target.lookup(move.schema.subject, self._rewritten(move.schema))
+            known = await self._target.lookup(move.schema.subject, self._rewritten(move.schema))
         except NotFound:
             return
-        move.action, move.id, move.version = KNOWN, found.id, found.version
-        if self._keep and move.schema.id not in (-1, found.id):
+        move.action, move.id, move.version = KNOWN, known.id, known.version
+        if self._keep and move.schema.id not in (-1, known.id):
             move.action = CONFLICT
-            move.error = KcliError(f"{move.schema.name}: it has id {found.id} there, not {move.schema.id}")
+            move.error = KcliError(f"{move.schema.name}: it has id {known.id} there, not {move.schema.id}")
 
     def _place(self, move: Move, same: Schema | None) -> None:
         """How a schema gets its id."""
@@ -211,15 +211,17 @@ class Transfer:
     def _rewritten(self, schema: Schema) -> Schema:
         """The schema with the versions that its references have in the target."""
         pairs = zip(schema.references, needed_by(schema), strict=True)
-        references = [one._replace(version=self._numbers.get(place, one.version)) for one, place in pairs]
+        references = [
+            reference._replace(version=self._numbers.get(place, reference.version)) for reference, place in pairs
+        ]
         return schema.replace(references=tuple(references))
 
 
-def _alike(one: Schema, other: Schema) -> bool:
+def _alike(schema: Schema, other: Schema) -> bool:
     """Whether two texts are the same schema, written differently at most."""
-    if one.kind != other.kind:
+    if schema.kind != other.kind:
         return False
     try:
-        return bool(json.loads(one.text) == json.loads(other.text))
+        return bool(json.loads(schema.text) == json.loads(other.text))
     except (ValueError, RecursionError):
-        return one.text.split() == other.text.split()
+        return schema.text.split() == other.text.split()
