@@ -52,10 +52,10 @@ class Registry:
         rows = self.store.versions(subject, deleted=deleted)
         if not rows:
             raise refusals.no_subject(subject)
-        found = rows[-1] if number is None else self.store.find(subject, number)
-        if found is None or (found.deleted and not deleted):
+        row = rows[-1] if number is None else self.store.find(subject, number)
+        if row is None or (row.deleted and not deleted):
             raise refusals.no_version(given)
-        return found
+        return row
 
     def content_of(self, context: str, id: int, subject: str = "") -> Version:
         """A version with the id: in the context, or where the default context has it not, in one that has the subject.
@@ -81,28 +81,28 @@ class Registry:
 
     def needed(self, content: Content) -> list[Content]:
         """All that a schema refers to, what is needed in front of what needs it, each once. Raises Refused."""
-        found: dict[tuple[str, int], Content] = {}
+        contents: dict[tuple[str, int], Content] = {}
 
-        def visit(one: Content, depth: int) -> None:
-            if depth > DEEPEST or len(found) > MOST_NEEDED:
+        def visit(schema: Content, depth: int) -> None:
+            if depth > DEEPEST or len(contents) > MOST_NEEDED:
                 raise refusals.bad_schema("it refers to more than 1,000 schemas, or to more than 64 behind one another")
-            for reference in one.references:
+            for reference in schema.references:
                 place = (reference.subject, reference.version)
                 row = self.store.find(*place)
                 if row is None:
                     raise refusals.bad_schema(
                         f'No schema reference found for subject "{place[0]}" and version {place[1]}'
                     )
-                if place not in found:
+                if place not in contents:
                     visit(row.content, depth + 1)
-                    found[place] = row.content
+                    contents[place] = row.content
 
         visit(content, 0)
-        return list(found.values())
+        return list(contents.values())
 
     def texts_of(self, content: Content) -> list[str]:
         """The texts of what a schema needs."""
-        return [one.text for one in self.needed(content)]
+        return [other.text for other in self.needed(content)]
 
     # -- registering --------------------------------------------------------------------------------------------------
 
@@ -118,9 +118,9 @@ class Registry:
                 return row
         if draft.id is not None:
             return self._imported(subject, content, draft)
-        found = self.reasons(subject, content, rows)
-        if found:
-            raise refusals.incompatible(subject, found)
+        reasons = self.reasons(subject, content, rows)
+        if reasons:
+            raise refusals.incompatible(subject, reasons)
         every = self.store.versions(subject, deleted=True)
         number = every[-1].number + 1 if every else 1
         if draft.number not in (None, number):

@@ -96,8 +96,8 @@ class Store:
 
     def versions(self, subject: str, *, deleted: bool = False) -> list[Version]:
         """In order. With `deleted` the softly deleted ones, too."""
-        found = self._subjects.get(subject, {})
-        return [found[number] for number in sorted(found) if deleted or not found[number].deleted]
+        rows = self._subjects.get(subject, {})
+        return [rows[number] for number in sorted(rows) if deleted or not rows[number].deleted]
 
     def find(self, subject: str, number: int) -> Version | None:
         """The version, softly deleted or not."""
@@ -149,8 +149,8 @@ class Store:
             del self._subjects[row.subject]
         self._count -= 1
         self._size -= row.content.size
-        for one in row.content.references:
-            self._referrers[one.subject, one.version].pop(place, None)
+        for reference in row.content.references:
+            self._referrers[reference.subject, reference.version].pop(place, None)
         del space.by_id[row.id][place]
         if not space.by_id[row.id]:
             del space.by_id[row.id]
@@ -166,7 +166,7 @@ class Store:
             "deleted": deleted,
             "kind": content.kind,
             "text": content.text,
-            "references": [[one.name, one.subject, one.version] for one in content.references],
+            "references": [[reference.name, reference.subject, reference.version] for reference in content.references],
             "metadata": content.metadata,
             "rule_set": content.rule_set,
         }
@@ -196,8 +196,8 @@ class Store:
         self._subjects.setdefault(row.subject, {})[row.number] = row
         self._count += 1
         self._size += row.content.size
-        for one in row.content.references:
-            self._referrers.setdefault((one.subject, one.version), {})[place] = row
+        for reference in row.content.references:
+            self._referrers.setdefault((reference.subject, reference.version), {})[place] = row
         space = self._spaces.setdefault(split(row.subject)[0], _Space())
         same = space.by_id.setdefault(row.id, {})
         for other in same.values():

@@ -34,7 +34,7 @@ def _subjects(registry: Registry, asked: Asked) -> list[tuple[str, list[Version]
 def _found(registry: Registry, prefix: str, *, only: bool, deleted: bool) -> list[tuple[str, list[Version]]]:
     everywhere = prefix.startswith(ALL)
     context = split(prefix)[0]
-    found = []
+    subjects_and_rows = []
     for name in registry.store.subjects():
         own, short = split(name)
         if not (
@@ -43,8 +43,8 @@ def _found(registry: Registry, prefix: str, *, only: bool, deleted: bool) -> lis
             continue
         rows = registry.store.versions(name, deleted=deleted)
         if rows and not (only and any(not row.deleted for row in rows)):
-            found.append((name, rows))
-    return found
+            subjects_and_rows.append((name, rows))
+    return subjects_and_rows
 
 
 def versions(registry: Registry, asked: Asked) -> object:
@@ -90,8 +90,8 @@ def delete_version(registry: Registry, asked: Asked) -> object:
 
 def schemas(registry: Registry, asked: Asked) -> object:
     latest = asked.flag("latestOnly")
-    found = [row for _, rows in _subjects(registry, asked) for row in (rows[-1:] if latest else rows)]
-    return [_row(registry, row) for row in asked.page(found)]
+    rows_asked = [row for _, rows in _subjects(registry, asked) for row in (rows[-1:] if latest else rows)]
+    return [_row(registry, row) for row in asked.page(rows_asked)]
 
 
 def by_id(registry: Registry, asked: Asked) -> object:
@@ -116,8 +116,8 @@ def _named(registry: Registry, asked: Asked) -> Version:
 
 
 def _uses(registry: Registry, asked: Asked) -> list[Version]:
-    found = _named(registry, asked)
-    rows = registry.store.with_id(split(found.subject)[0], found.id)
+    version = _named(registry, asked)
+    rows = registry.store.with_id(split(version.subject)[0], version.id)
     name = split(asked.place[1])[1]
     return [
         row
@@ -133,10 +133,10 @@ def by_guid(registry: Registry, asked: Asked) -> object:
 
 
 def ids_by_guid(registry: Registry, asked: Asked) -> object:
-    found = registry.store.ids_of(asked.names["guid"].lower())
-    if not found:
+    ids = registry.store.ids_of(asked.names["guid"].lower())
+    if not ids:
         raise refusals.no_schema()
-    return [{"context": context, "id": id} for context, id in found]
+    return [{"context": context, "id": id} for context, id in ids]
 
 
 def types(registry: Registry, asked: Asked) -> object:
@@ -154,19 +154,20 @@ def _row(registry: Registry, row: Version, format: str = "") -> dict[str, Any]:
 def _content(registry: Registry, row: Version, format: str) -> dict[str, Any]:
     """A schema without its place. The type Avro, empty metadata and empty rules have no field."""
     content = row.content
-    found: dict[str, Any] = {"guid": row.guid}
+    fields: dict[str, Any] = {"guid": row.guid}
     if content.kind != AVRO:
-        found["schemaType"] = content.kind
+        fields["schemaType"] = content.kind
     if content.references:
-        found["references"] = [
-            {"name": one.name, "subject": one.subject, "version": one.version} for one in content.references
+        fields["references"] = [
+            {"name": reference.name, "subject": reference.subject, "version": reference.version}
+            for reference in content.references
         ]
     if content.metadata:
-        found["metadata"] = json.loads(content.metadata)
+        fields["metadata"] = json.loads(content.metadata)
     if content.rule_set:
-        found["ruleSet"] = json.loads(content.rule_set)
-    found["schema"] = _text(registry, content, format)
-    return found
+        fields["ruleSet"] = json.loads(content.rule_set)
+    fields["schema"] = _text(registry, content, format)
+    return fields
 
 
 def _text(registry: Registry, content: Content, format: str) -> str:
