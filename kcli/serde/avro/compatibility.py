@@ -82,9 +82,9 @@ def incompatibilities(reader: Type, writer: Type) -> list[Incompatibility]:
     left = MOST_PAIRS
     while True:
         comparison = _Comparison(refuted, left)
-        found = comparison.run(reader, writer)
+        reasons = comparison.run(reader, writer)
         if not comparison.mistaken:
-            return list(found)
+            return list(reasons)
         refuted, left = {**refuted, **comparison.mistaken}, comparison.left
 
 
@@ -107,18 +107,18 @@ class _Comparison:
 
     def run(self, reader: Type, writer: Type) -> Found:
         stack: list[tuple[Key, Step]] = []
-        found = self._enter(stack, reader, writer, "")
+        reasons = self._enter(stack, reader, writer, "")
         while stack:
             key, step = stack[-1]
             try:
-                asked = step.send(found) if found is not None else next(step)
+                asked = step.send(reasons) if reasons is not None else next(step)
             except StopIteration as end:
                 stack.pop()
-                found = end.value
-                self._close(key, found or {})
+                reasons = end.value
+                self._close(key, reasons or {})
             else:
-                found = self._enter(stack, *asked)
-        return found or {}
+                reasons = self._enter(stack, *asked)
+        return reasons or {}
 
     def _enter(self, stack: list[tuple[Key, Step]], reader: Type, writer: Type, at: str | None) -> Found | None:
         """What is known of a pair; None where it was put on the stack."""
@@ -136,13 +136,13 @@ class _Comparison:
         stack.append((key, self._step(reader, writer, at)))
         return None
 
-    def _close(self, key: Key, found: Found) -> None:
+    def _close(self, key: Key, reasons: Found) -> None:
         pair = key[:2]
         self._open.discard(pair)
         for verdict in {key[2], True}:  # all reasons are a verdict, too
-            self.results[(*pair, verdict)] = found
-            if found and pair in self._assumed:
-                self.mistaken[(*pair, verdict)] = found
+            self.results[(*pair, verdict)] = reasons
+            if reasons and pair in self._assumed:
+                self.mistaken[(*pair, verdict)] = reasons
 
     def _step(self, reader: Type, writer: Type, at: str | None) -> Step:
         if isinstance(writer, Union):
@@ -182,16 +182,16 @@ def _keys(writer: Type) -> list[str]:
 
 def _branches(reader: Type, writer: Union, at: str | None) -> Step:
     """Each of the writer's branches must be readable."""
-    found: Found = {}
+    reasons: Found = {}
     for number, branch in enumerate(writer.branches):
         inside = None if isinstance(reader, Union) else _in(at, number)
         inner = yield reader, branch, inside
         if inner and isinstance(reader, Union):
             inner = _lacking(branch, _in(at, number))
-        found |= inner
-        if found and at is None:
+        reasons |= inner
+        if reasons and at is None:
             break
-    return found
+    return reasons
 
 
 def _alike(reader: Type, writer: Type, at: str | None) -> Step:
@@ -200,19 +200,19 @@ def _alike(reader: Type, writer: Type, at: str | None) -> Step:
         return (yield reader.items, writer.items, _in(at, "items"))
     if isinstance(reader, Map) and isinstance(writer, Map):
         return (yield reader.values, writer.values, _in(at, "values"))
-    found = _simple(reader, writer, at)
+    reasons = _simple(reader, writer, at)
     if isinstance(reader, Record) and isinstance(writer, Record):
         by_name = {field.name: field for field in writer.fields}
         for number, field in enumerate(reader.fields):
-            if len(found) >= (1 if at is None else MOST_REASONS):
+            if len(reasons) >= (1 if at is None else MOST_REASONS):
                 break
             names = (field.name, *field.aliases)
             other = next((by_name[name] for name in names if name in by_name), None)
             if other is not None:
-                found |= yield field.type, other.type, _in(at, f"fields/{number}/type")
+                reasons |= yield field.type, other.type, _in(at, f"fields/{number}/type")
             elif not field.has_default:
-                found |= _reason("READER_FIELD_MISSING_DEFAULT_VALUE", _in(at, f"fields/{number}"), field.name)
-    return found
+                reasons |= _reason("READER_FIELD_MISSING_DEFAULT_VALUE", _in(at, f"fields/{number}"), field.name)
+    return reasons
 
 
 def _simple(reader: Type, writer: Type, at: str | None) -> Found:
@@ -220,20 +220,20 @@ def _simple(reader: Type, writer: Type, at: str | None) -> Found:
     if reader.kind != writer.kind and reader.kind not in PROMOTED.get(writer.kind, ()):
         kinds = f"reader type: {reader.kind.upper()} not compatible with writer type: {writer.kind.upper()}"
         return _reason("TYPE_MISMATCH", at, kinds)
-    found: Found = {}
+    reasons: Found = {}
     if isinstance(reader, Named) and isinstance(writer, Named):
         own, other = reader.name.rpartition(".")[2], writer.name.rpartition(".")[2]
         if own != other and writer.name not in reader.aliases:
-            found |= _reason("NAME_MISMATCH", _in(at, "name"), f"expected: {writer.name}")
+            reasons |= _reason("NAME_MISMATCH", _in(at, "name"), f"expected: {writer.name}")
     if isinstance(reader, Fixed) and isinstance(writer, Fixed) and reader.size != writer.size:
         sizes = f"expected: {writer.size}, found: {reader.size}"
-        found |= _reason("FIXED_SIZE_MISMATCH", _in(at, "size"), sizes)
+        reasons |= _reason("FIXED_SIZE_MISMATCH", _in(at, "size"), sizes)
     if isinstance(reader, Enum) and isinstance(writer, Enum) and reader.default not in reader.symbols:
         known = set(reader.symbols)
         lost = [symbol for symbol in writer.symbols if symbol not in known]
         if lost:
-            found |= _reason("MISSING_ENUM_SYMBOLS", _in(at, "symbols"), f"[{', '.join(lost)}]")
-    return found
+            reasons |= _reason("MISSING_ENUM_SYMBOLS", _in(at, "symbols"), f"[{', '.join(lost)}]")
+    return reasons
 
 
 def _in(at: str | None, part: str | int) -> str | None:

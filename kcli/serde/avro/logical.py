@@ -35,10 +35,10 @@ def reads(logical: Logical, text: str) -> bool:
 def number(text: str, logical: str) -> int:
     """The number of a date, a time or a timestamp."""
     if logical == "date":
-        found = DAY.fullmatch(text)
-        if found is None:
+        match = DAY.fullmatch(text)
+        if match is None:
             raise ValueError("is no date such as 2026-11-24")
-        return _days(found)
+        return _days(match)
     digits = {"millis": 3, "micros": 6, "nanos": 9}[logical.rpartition("-")[2]]
     if logical.startswith("time-"):
         clock = CLOCK.fullmatch(text)
@@ -65,16 +65,16 @@ def _timestamp(text: str, digits: int, *, local: bool) -> int:
     return (_days(day) * SECONDS - shift) * parts + _clock(clock, digits)
 
 
-def _days(found: re.Match[str]) -> int:
+def _days(match: re.Match[str]) -> int:
     try:
-        return date(int(found[1]), int(found[2]), int(found[3])).toordinal() - EPOCH
+        return date(int(match[1]), int(match[2]), int(match[3])).toordinal() - EPOCH
     except ValueError:
         raise ValueError("is no day of the calendar") from None
 
 
-def _clock(found: re.Match[str], digits: int) -> int:
-    hours, minutes, seconds = int(found[1]), int(found[2]), int(found[3])
-    part = (found[4] or "").ljust(digits, "0")
+def _clock(match: re.Match[str], digits: int) -> int:
+    hours, minutes, seconds = int(match[1]), int(match[2]), int(match[3])
+    part = (match[4] or "").ljust(digits, "0")
     if hours > 23 or minutes > 59 or seconds > 59:
         raise ValueError("is no time of a day")
     if part[digits:].strip("0"):
@@ -85,12 +85,12 @@ def _clock(found: re.Match[str], digits: int) -> int:
 
 def unscaled(text: str, logical: Logical) -> int:
     """The whole number of a decimal: 12.3 with a scale of 2 is 1230. Nothing is rounded."""
-    found = DECIMAL.fullmatch(text)
-    if found is None:
+    match = DECIMAL.fullmatch(text)
+    if match is None:
         raise ValueError("is no decimal such as 12.34")
-    exponent = int(found[4] or 0)
-    digits = (found[2] + (found[3] or "")).lstrip("0") or "0"
-    shift = logical.scale - len(found[3] or "") + exponent
+    exponent = int(match[4] or 0)
+    digits = (match[2] + (match[3] or "")).lstrip("0") or "0"
+    shift = logical.scale - len(match[3] or "") + exponent
     if abs(exponent) > LARGEST_EXPONENT or len(digits) > LARGEST_EXPONENT:
         raise ValueError("has too many digits")
     if shift < 0:
@@ -100,7 +100,7 @@ def unscaled(text: str, logical: Logical) -> int:
     value: int = int(digits) * 10 ** max(shift, 0)
     if len(str(value)) > logical.precision:
         raise ValueError(f"has more than {logical.precision} digits")
-    return -value if found[1] == "-" else value
+    return -value if match[1] == "-" else value
 
 
 def uuid(text: str) -> bytes:

@@ -60,48 +60,48 @@ class _Parser:
         if len(text) > LONGEST:
             raise _refuse(f"its text is longer than {LONGEST >> 20} MiB")
         try:
-            found = json.loads(text)
+            schema = json.loads(text)
         except ValueError as problem:
             if text.strip() in PRIMITIVES:  # older registries keep "string" without its quotes
                 return Type(text.strip())
             raise _refuse(f"its text is not JSON: {problem}") from None
         except RecursionError:
             raise _refuse(f"types are nested more than {DEEPEST} deep") from None
-        return self.type(found, "", 0)
+        return self.type(schema, "", 0)
 
-    def type(self, found: object, space: str, depth: int) -> Type:
+    def type(self, schema: object, space: str, depth: int) -> Type:
         """`space` is the namespace around it."""
         if depth > DEEPEST:
             raise _refuse(f"types are nested more than {DEEPEST} deep")
-        if isinstance(found, str):
-            return self.named(found, space)
-        if isinstance(found, list):
-            return self.union(found, space, depth)
-        if not isinstance(found, dict):
-            raise _refuse(f"a type is a name, a list or an object, not {json.dumps(found)[:80]}")
-        kind = found.get("type")
+        if isinstance(schema, str):
+            return self.named(schema, space)
+        if isinstance(schema, list):
+            return self.union(schema, space, depth)
+        if not isinstance(schema, dict):
+            raise _refuse(f"a type is a name, a list or an object, not {json.dumps(schema)[:80]}")
+        kind = schema.get("type")
         if isinstance(kind, dict | list):  # {"type": {…}}: a type in an object of its own
             return self.type(kind, space, depth + 1)
         if kind == "array":
-            return Array(self.type(self.given(found, "items", "an array"), space, depth + 1))
+            return Array(self.type(self.given(schema, "items", "an array"), space, depth + 1))
         if kind == "map":
-            return Map(self.type(self.given(found, "values", "a map"), space, depth + 1))
+            return Map(self.type(self.given(schema, "values", "a map"), space, depth + 1))
         if kind in ("record", "error"):
-            return self.record(found, space, depth)
+            return self.record(schema, space, depth)
         if kind == "enum":
-            return self.enum(found, space)
+            return self.enum(schema, space)
         if kind == "fixed":
-            return self.fixed(found, space)
+            return self.fixed(schema, space)
         if not isinstance(kind, str):
             raise _refuse("a type has no name")
         if kind in PRIMITIVES:
-            return Type(kind, logical=_logical(found, kind, None))
+            return Type(kind, logical=_logical(schema, kind, None))
         return self.named(kind, space)
 
-    def given(self, found: dict[str, object], name: str, of: str) -> object:
-        if name not in found:
+    def given(self, schema: dict[str, object], name: str, of: str) -> object:
+        if name not in schema:
             raise _refuse(f"{of} has no {name}")
-        return found[name]
+        return schema[name]
 
     def named(self, name: str, space: str) -> Type:
         if name in PRIMITIVES:
@@ -111,8 +111,8 @@ class _Parser:
                 return self.names[full]
         raise _refuse(f"unknown type {name}")
 
-    def union(self, found: list[object], space: str, depth: int) -> Union:
-        branches = [self.type(branch, space, depth + 1) for branch in found]
+    def union(self, schema: list[object], space: str, depth: int) -> Union:
+        branches = [self.type(branch, space, depth + 1) for branch in schema]
         names = [branch.name for branch in branches]
         twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
         if twice is not None:
@@ -121,9 +121,9 @@ class _Parser:
             raise _refuse("a union is a branch of a union")
         return Union(branches)
 
-    def name_of(self, found: dict[str, object], space: str, kind: str) -> tuple[str, list[str]]:
+    def name_of(self, schema: dict[str, object], space: str, kind: str) -> tuple[str, list[str]]:
         """Full name and aliases of a named type."""
-        name, given = found.get("name"), found.get("namespace")
+        name, given = schema.get("name"), schema.get("namespace")
         if not isinstance(name, str) or not name:
             raise _refuse(f"a type {kind} has no name")
         if "." not in name:
@@ -134,13 +134,13 @@ class _Parser:
         if len(self.names) >= MOST_NAMES:
             raise _refuse(f"it has more than {MOST_NAMES} named types")
         own = _space(name)
-        return name, [alias if "." in alias or not own else f"{own}.{alias}" for alias in _texts(found.get("aliases"))]
+        return name, [alias if "." in alias or not own else f"{own}.{alias}" for alias in _texts(schema.get("aliases"))]
 
-    def record(self, found: dict[str, object], space: str, depth: int) -> Record:
-        name, aliases = self.name_of(found, space, "record")
+    def record(self, schema: dict[str, object], space: str, depth: int) -> Record:
+        name, aliases = self.name_of(schema, space, "record")
         record = Record(name, aliases)
         self.names[name] = record
-        fields = found.get("fields")
+        fields = schema.get("fields")
         if not isinstance(fields, list):
             raise _refuse(f"the record {name} has no list of fields")
         for field in fields:
@@ -164,23 +164,23 @@ class _Parser:
             raise _refuse(f"the record {name} has two fields of one name")
         return record
 
-    def enum(self, found: dict[str, object], space: str) -> Enum:
-        name, aliases = self.name_of(found, space, "enum")
-        symbols = found.get("symbols")
+    def enum(self, schema: dict[str, object], space: str) -> Enum:
+        name, aliases = self.name_of(schema, space, "enum")
+        symbols = schema.get("symbols")
         if not isinstance(symbols, list) or not all(isinstance(symbol, str) for symbol in symbols):
             raise _refuse(f"the enum {name} has no list of symbols")
-        default = found.get("default")
+        default = schema.get("default")
         enum = Enum(name, aliases, _texts(symbols), default if isinstance(default, str) else None)
         self.names[name] = enum
         return enum
 
-    def fixed(self, found: dict[str, object], space: str) -> Fixed:
-        name, aliases = self.name_of(found, space, "fixed")
-        size = found.get("size")
+    def fixed(self, schema: dict[str, object], space: str) -> Fixed:
+        name, aliases = self.name_of(schema, space, "fixed")
+        size = schema.get("size")
         if not isinstance(size, int) or isinstance(size, bool) or not 0 <= size <= LARGEST_FIXED:
             raise _refuse(f"the fixed {name} has no size")
         fixed = Fixed(name, aliases, size)
-        fixed.logical = _logical(found, "fixed", size)
+        fixed.logical = _logical(schema, "fixed", size)
         self.names[name] = fixed
         return fixed
 
@@ -189,14 +189,14 @@ def _space(name: str) -> str:
     return name.rpartition(".")[0]
 
 
-def _texts(found: object) -> list[str]:
-    return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
+def _texts(schema: object) -> list[str]:
+    return [text for text in schema if isinstance(text, str)] if isinstance(schema, list) else []
 
 
-def _logical(found: dict[str, object], kind: str, size: int | None) -> Logical | None:
-    name = found.get("logicalType")
+def _logical(schema: dict[str, object], kind: str, size: int | None) -> Logical | None:
+    name = schema.get("logicalType")
     if name == "decimal" and kind in ("bytes", "fixed"):
-        precision, scale = found.get("precision"), found.get("scale", 0)
+        precision, scale = schema.get("precision"), schema.get("scale", 0)
         if not isinstance(precision, int) or not isinstance(scale, int) or not 0 <= scale <= LARGEST_SCALE:
             return None
         return Logical("decimal", precision, scale) if precision > 0 and scale <= precision else None

@@ -28,30 +28,30 @@ def _full(name: str, space: str) -> str:
     return f"{space}.{name}" if space and "." not in name else name
 
 
-def _named(found: dict[str, Json], space: str) -> str:
+def _named(schema: dict[str, Json], space: str) -> str:
     """The full name of a definition."""
-    given = found.get("namespace")
-    return _full(str(found["name"]), given if isinstance(given, str) else space)
+    given = schema.get("namespace")
+    return _full(str(schema["name"]), given if isinstance(given, str) else space)
 
 
-def _collect(found: Json, space: str, known: dict[str, dict[str, Json]]) -> None:
+def _collect(schema: Json, space: str, known: dict[str, dict[str, Json]]) -> None:
     """The definitions in a schema, by their full names."""
-    if isinstance(found, list):
-        for branch in found:
+    if isinstance(schema, list):
+        for branch in schema:
             _collect(branch, space, known)
         return
-    if not isinstance(found, dict):
+    if not isinstance(schema, dict):
         return
-    if found.get("type") in NAMED:
-        name = _named(found, space)
-        known[name] = {key: value for key, value in found.items() if key != "namespace"} | {"name": name}
+    if schema.get("type") in NAMED:
+        name = _named(schema, space)
+        known[name] = {key: value for key, value in schema.items() if key != "namespace"} | {"name": name}
         space = name.rpartition(".")[0]
-        fields = found.get("fields")
+        fields = schema.get("fields")
         for field in fields if isinstance(fields, list) else ():
             _collect(field["type"], space, known)
         return
     for key in ("type", "items", "values"):
-        _collect(found.get(key), space, known)
+        _collect(schema.get(key), space, known)
 
 
 class _Inlined:
@@ -61,18 +61,18 @@ class _Inlined:
         self.known = known
         self.defined: set[str] = set()
 
-    def type(self, found: Json, space: str) -> Json:
-        if isinstance(found, list):
-            return [self.type(branch, space) for branch in found]
-        if isinstance(found, str):
-            return self.name(found, space)
-        if not isinstance(found, dict):
-            return found
-        if found.get("type") in NAMED:
-            return self.definition(found, space)
+    def type(self, schema: Json, space: str) -> Json:
+        if isinstance(schema, list):
+            return [self.type(branch, space) for branch in schema]
+        if isinstance(schema, str):
+            return self.name(schema, space)
+        if not isinstance(schema, dict):
+            return schema
+        if schema.get("type") in NAMED:
+            return self.definition(schema, space)
         return {
             key: self.type(value, space) if key in ("type", "items", "values") else value
-            for key, value in found.items()
+            for key, value in schema.items()
         }
 
     def name(self, name: str, space: str) -> Json:
@@ -85,14 +85,14 @@ class _Inlined:
                 return full
         return name
 
-    def definition(self, found: dict[str, Json], space: str) -> Json:
-        name = _named(found, space)
+    def definition(self, schema: dict[str, Json], space: str) -> Json:
+        name = _named(schema, space)
         self.defined.add(name)
         inner = name.rpartition(".")[0]
-        made = {**found, "name": name} if "." in name else {**found, "name": name, "namespace": ""}
+        inlined = {**schema, "name": name} if "." in name else {**schema, "name": name, "namespace": ""}
         if "." in name:
-            made.pop("namespace", None)
-        fields = found.get("fields")
+            inlined.pop("namespace", None)
+        fields = schema.get("fields")
         if isinstance(fields, list):
-            made["fields"] = [{**field, "type": self.type(field["type"], inner)} for field in fields]
-        return made
+            inlined["fields"] = [{**field, "type": self.type(field["type"], inner)} for field in fields]
+        return inlined

@@ -25,29 +25,29 @@ EPOCH = date(1970, 1, 1).toordinal()
 
 
 def _timestamp(writer: ProtobufWriter, value: object, depth: int) -> bytes:
-    found = _TIME.fullmatch(value) if type(value) is str else None
+    match = _TIME.fullmatch(value) if type(value) is str else None
     try:
-        if found is None:
+        if match is None:
             raise ValueError
-        year, month, day, hour, minute, second = map(int, found.groups()[:6])
+        year, month, day, hour, minute, second = map(int, match.groups()[:6])
         if hour > 23 or minute > 59 or second > 59:
             raise ValueError
         seconds = (date(year, month, day).toordinal() - EPOCH) * 86_400 + hour * 3600 + minute * 60 + second
-        if found[8]:
-            seconds -= int(found[8] + "1") * (int(found[9]) * 3600 + int(found[10]) * 60)
+        if match[8]:
+            seconds -= int(match[8] + "1") * (int(match[9]) * 3600 + int(match[10]) * 60)
         if not FIRST <= seconds <= LAST:
             raise ValueError
     except ValueError:
         raise BadValue(f"{shown(value)} is not a time such as 2026-11-24T10:20:30.5Z") from None
-    return _seconds(seconds, int((found[7] or "").ljust(9, "0")))
+    return _seconds(seconds, int((match[7] or "").ljust(9, "0")))
 
 
 def _duration(writer: ProtobufWriter, value: object, depth: int) -> bytes:
-    found = _DURATION.fullmatch(value) if type(value) is str else None
-    if found is None or int(found[2]) > LONGEST_DURATION:
+    match = _DURATION.fullmatch(value) if type(value) is str else None
+    if match is None or int(match[2]) > LONGEST_DURATION:
         raise BadValue(f"{shown(value)} is not a duration such as 1.5s")
-    sign = -1 if found[1] else 1
-    return _seconds(sign * int(found[2]), sign * int((found[3] or "").ljust(9, "0")))
+    sign = -1 if match[1] else 1
+    return _seconds(sign * int(match[2]), sign * int((match[3] or "").ljust(9, "0")))
 
 
 def _seconds(seconds: int, nanos: int) -> bytes:
@@ -59,7 +59,7 @@ def _seconds(seconds: int, nanos: int) -> bytes:
 def _field_mask(writer: ProtobufWriter, value: object, depth: int) -> bytes:
     if type(value) is not str:
         raise BadValue(f"{shown(value)} is not a field mask such as user.name,id")
-    paths = [re.sub("[A-Z]", lambda found: "_" + found[0].lower(), path) for path in value.split(",") if path]
+    paths = [re.sub("[A-Z]", lambda match: "_" + match[0].lower(), path) for path in value.split(",") if path]
     return b"".join(b"\x0a" + ENCODE[code.STRING](path) for path in paths)
 
 

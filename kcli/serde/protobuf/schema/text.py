@@ -84,11 +84,11 @@ class _Body:
 
     def message(self, scope: str, among: list[Message], depth: int) -> Message:
         """A message, from its name on, put `among` those of its scope."""
-        made = Message(f"{scope}.{self._tokens.word()}".lstrip("."))
-        among.append(made)
-        self._pool.add(made)
-        self.fill(made, depth)
-        return made
+        message = Message(f"{scope}.{self._tokens.word()}".lstrip("."))
+        among.append(message)
+        self._pool.add(message)
+        self.fill(message, depth)
+        return message
 
     def fill(self, message: Message, depth: int) -> None:
         if depth >= DEEPEST:
@@ -158,10 +158,10 @@ class _Body:
             tokens.until(";")
 
         tokens.block(statement)
-        made = Enum(name, closed=features["enums"] == "CLOSED")
+        enum = Enum(name, closed=features["enums"] == "CLOSED")
         for value, number in values:
-            made.add(value, number)
-        self._pool.add(made)
+            enum.add(value, number)
+        self._pool.add(enum)
 
     def field(self, scope: str, among: list[Message], depth: int) -> Field:
         """A field, and what it declares: the message of a group, the entry of a map."""
@@ -180,11 +180,11 @@ class _Body:
             field.name, field.kind, field.json_name = name.lower(), code.GROUP, name.lower()
         self._apply(field, options)
         if type == "group":
-            made = Message(f"{scope}.{name}".lstrip("."))
-            among.append(made)
-            self._pool.add(made)
-            self.fill(made, depth)
-            field.type, field.presence = made, True
+            group = Message(f"{scope}.{name}".lstrip("."))
+            among.append(group)
+            self._pool.add(group)
+            self.fill(group, depth)
+            field.type, field.presence = group, True
         else:
             tokens.expect(";")
             if kind == code.MESSAGE:
@@ -209,9 +209,9 @@ class _Body:
         if code.KINDS.get(key, code.DOUBLE) in (code.DOUBLE, code.FLOAT, code.BYTES):
             raise tokens.wrong(f"{key} is no type for the keys of a map")
         entry.fields[1] = Field("key", 1, code.KINDS[key])
-        entry.fields[2] = made = Field("value", 2, code.KINDS.get(value, code.MESSAGE))
-        if made.kind == code.MESSAGE:
-            self._pool.name(made, scope, value)
+        entry.fields[2] = value_field = Field("value", 2, code.KINDS.get(value, code.MESSAGE))
+        if value_field.kind == code.MESSAGE:
+            self._pool.name(value_field, scope, value)
         field.kind, field.type, field.presence, field.packed = code.MESSAGE, entry, True, False
         return field
 

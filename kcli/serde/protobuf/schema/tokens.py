@@ -36,13 +36,13 @@ class Tokens:
         self._tokens: list[str] = []
         at = 0
         while True:
-            found = _TOKEN.match(text, at)
-            if found is None or found[1] is None:
+            match = _TOKEN.match(text, at)
+            if match is None or match[1] is None:
                 break
-            self._places.append(found.start(1))
-            self._tokens.append(found[1])
-            at = found.end()
-        rest = at if found is None else found.end()
+            self._places.append(match.start(1))
+            self._tokens.append(match[1])
+            at = match.end()
+        rest = at if match is None else match.end()
         self._places.append(rest)
         self.at = 0
         if rest < len(text):
@@ -117,17 +117,17 @@ class Tokens:
 
     def until(self, *ends: str) -> list[str]:
         """The tokens up to one of these, which is taken too, over all brackets between."""
-        found: list[str] = []
+        tokens: list[str] = []
         closing: list[str] = []
         while True:
             token = self.take()
             if not closing and token in ends:
-                return found
+                return tokens
             if token in _OPENS:
                 closing.append(_OPENS[token])
             elif closing and token == closing[-1]:
                 closing.pop()
-            found.append(token)
+            tokens.append(token)
 
     def block(self, statement: Callable[[], None]) -> None:
         """Statements between braces."""
@@ -137,8 +137,8 @@ class Tokens:
                 statement()
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    inner = found[1]
+def _unescaped(match: re.Match[str]) -> str:
+    inner = match[1]
     if inner[0] in "xXuU":
         number = int(inner[1:], 16)
         return chr(number) if number < 0x110000 else "�"
