@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from kcli.lag.figures import Sample
     from kcli.lag.history import GroupStanding
-    from kcli.lag.watch import Look
+    from kcli.lag.watch import LagSnapshot
 
 
 class LagAssertion:
@@ -35,34 +35,34 @@ class LagAssertion:
         self._ends_move = ends_move
         self._since: float | None = None
 
-    def broken(self, look: Look) -> list[str]:
+    def broken(self, snapshot: LagSnapshot) -> list[str]:
         """Why it does not hold at this refresh, a sentence each; [] if it holds. Unknown lag does not hold."""
-        totals = [group.total for group in look.groups]
-        why = [] if look.failed or look.brokers else untold(totals, self._named, ends_move=self._ends_move)
+        totals = [group.total for group in snapshot.groups]
+        why = [] if snapshot.failed or snapshot.brokers else untold(totals, self._named, ends_move=self._ends_move)
         if self.max_lag is not None:
             why += over(totals, self.max_lag)
         if self.max_time is not None:
-            why += [sentence for group in look.groups if (sentence := _late(group, self.max_time)) is not None]
+            why += [sentence for group in snapshot.groups if (sentence := _late(group, self.max_time)) is not None]
         return why
 
-    def unread(self, look: Look) -> list[str]:
+    def unread(self, snapshot: LagSnapshot) -> list[str]:
         """What could not be read of the groups' partitions, a sentence for each kind of trouble."""
-        samples = [partition.lag.sample for group in look.groups for partition in group.partitions]
+        samples = [partition.lag.sample for group in snapshot.groups for partition in group.partitions]
         return list(
             dict.fromkeys(
                 f"{sample.group}: {_trouble(sample)}" for sample in samples if sample.error or sample.end is None
             )
         )
 
-    def kept(self, look: Look) -> bool:
+    def kept(self, snapshot: LagSnapshot) -> bool:
         """Whether it has held for long enough, this refresh included; a refresh at which it is broken, or with an
         error, starts again."""
-        if look.failed or look.brokers or self.unread(look) or self.broken(look):
+        if snapshot.failed or snapshot.brokers or self.unread(snapshot) or self.broken(snapshot):
             self._since = None
             return False
         if self._since is None:
-            self._since = look.time
-        return look.time - self._since >= self.hold
+            self._since = snapshot.time
+        return snapshot.time - self._since >= self.hold
 
 
 def _late(group: GroupStanding, most: float) -> str | None:

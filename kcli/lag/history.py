@@ -80,7 +80,7 @@ class History:
         self._before: dict[str, GroupStanding] = {}
         self._peaks: dict[str, int] = {}
         self._timelines: dict[str, Timeline] = {}
-        self.news: list[Event] = []  # of the newest look
+        self.news: list[Event] = []  # of the newest snapshot
         self.failed: dict[str, KcliError] = {}
         self.brokers: dict[int, KcliError] = {}
 

@@ -43,7 +43,7 @@ NEAR, NEARLY = 5.0, 0.1
 """Samples tell the time when they are off by this number of seconds at most, and by that share of the age."""
 
 
-class Look(Value):
+class LagSnapshot(Value):
     """All groups at one moment (seconds since the epoch), the snapshot, the events since the refresh before, and the
     errors. `why` explains statuses that need a name: (group, topic, partition) to a sentence."""
 
@@ -95,7 +95,7 @@ class Watch:
             self._meeting = asyncio.get_running_loop().create_task(self._cluster.refresh([]), name="meet brokers")
             self._meeting.add_done_callback(retrieve)
 
-    async def look(self) -> Look:
+    async def look(self) -> LagSnapshot:
         """Refresh once. Raises KcliError if no broker can be reached."""
         begun = self._clock()
         self._meet()
@@ -105,13 +105,13 @@ class Watch:
             self._back = False
             await self._look_back(now, shot)
         groups = await self._add(now, shot)
-        look = Look(time=now, snapshot=shot, groups=groups, events=self._history.news)
-        look.failed, look.brokers = shot.failed, shot.brokers
+        snapshot = LagSnapshot(time=now, snapshot=shot, groups=groups, events=self._history.news)
+        snapshot.failed, snapshot.brokers = shot.failed, shot.brokers
         if self._exact:
             await self._date(groups, now)
-        look.why = await self._blocked(groups, now)
-        look.took = self._clock() - begun
-        return look
+        snapshot.why = await self._blocked(groups, now)
+        snapshot.took = self._clock() - begun
+        return snapshot
 
     async def _look_back(self, now: float, shot: Snapshot) -> None:
         """Where logs ended in the minute before, by the timestamps of records. A log without a record that young, or

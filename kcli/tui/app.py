@@ -124,7 +124,7 @@ class Dashboard(App[int]):
         await old.close()
         while len(self.screen_stack) > 2:
             await self.pop_screen()
-        self.state.enter(fresh)  # now: until it was closed the old one may have brought another look
+        self.state.enter(fresh)  # now: until it was closed the old one may have brought another snapshot
         await self.switch_screen(page_of(Groups(), self.state))
         await fresh.open(self.post_message)
 

@@ -16,7 +16,7 @@ SWITCH = 0.001  # seconds a thread may compute while another waits
 LARGE = 5_000
 """Partitions of a snapshot that is set aside; smaller ones are walked through in a moment."""
 SELDOM = 500
-"""Large looks between two full collections: three quarters of an hour at 5 s."""
+"""Large snapshots between two full collections: three quarters of an hour at 5 s."""
 
 
 class GcTuning:

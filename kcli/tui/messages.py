@@ -8,17 +8,17 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from kcli.errors import KcliError
-    from kcli.lag.watch import Look
+    from kcli.lag.watch import LagSnapshot
     from kcli.tui.routes import Route
     from kcli.tui.trails import Trails
 
 
 class Looked(Message):
-    """A look at all groups has arrived; `trails` is how their lag went up to it."""
+    """A snapshot of all groups has arrived; `trails` is how their lag went up to it."""
 
-    def __init__(self, look: Look, trails: Trails) -> None:
+    def __init__(self, snapshot: LagSnapshot, trails: Trails) -> None:
         super().__init__()
-        self.look = look
+        self.look = snapshot
         self.trails = trails
 
 
@@ -51,11 +51,11 @@ class Connected(Message):
 
 
 class NewLook(Message, bubble=False):
-    """To a page: the state has another look."""
+    """To a page: the state has another snapshot."""
 
 
 class Changed(Message, bubble=False):
-    """To a page: the state of the cluster or of the session changed, the look did not."""
+    """To a page: the state of the cluster or of the session changed, the snapshot did not."""
 
 
 class Go(Message):

@@ -16,7 +16,7 @@ from kcli.errors import DecodeError, KcliError, UsageError
 from kcli.lag.events import Event
 from kcli.lag.formats.recording import read
 from kcli.lag.history import KEEP, History
-from kcli.lag.watch import Look
+from kcli.lag.watch import LagSnapshot
 from kcli.model import TopicPartition
 from kcli.tui.messages import Connected, Looked, LookFailed
 from kcli.tui.session import NoCluster, Post, Session
@@ -61,21 +61,21 @@ class Recording:
             self.times.append(time)
             self._places.append(place)
 
-    def feed(self, history: History, first: int, last: int) -> Look:
-        """Add the looks from `first` to `last`; what the last one shows."""
-        look = Look()
+    def feed(self, history: History, first: int, last: int) -> LagSnapshot:
+        """Add the snapshots from `first` to `last`; what the last one shows."""
+        snapshot = LagSnapshot()
         with self.path.open("rb") as lines:
             for number in range(first, last + 1):
                 lines.seek(self._places[number])
                 time, shot = read(lines.readline().decode())
                 groups = history.add(time, shot)
-                look = Look(time=time, snapshot=shot, groups=groups, events=history.news)
-                look.failed, look.brokers = shot.failed, shot.brokers
-        return look
+                snapshot = LagSnapshot(time=time, snapshot=shot, groups=groups, events=history.news)
+                snapshot.failed, snapshot.brokers = shot.failed, shot.brokers
+        return snapshot
 
 
 class ReplaySession(Session):
-    """`at` is the number of the look that is shown, `speed` how many seconds of it pass in one."""
+    """`at` is the number of the snapshot that is shown, `speed` how many seconds of it pass in one."""
 
     live = False
 
@@ -156,7 +156,7 @@ class ReplaySession(Session):
         self._moved.set()
 
     def go(self, to: int) -> None:
-        """Show this look."""
+        """Show this snapshot."""
         to = max(0, min(to, len(self.times) - 1))
         if to <= self._fed or to - self._fed > 1:
             self._history = History(window=self.window)
@@ -166,15 +166,15 @@ class ReplaySession(Session):
             first = to
         try:
             for number in range(first, to + 1):
-                look = self.recording.feed(self._history, number, number)
-                self.trails.add(look)
+                snapshot = self.recording.feed(self._history, number, number)
+                self.trails.add(snapshot)
         except (OSError, DecodeError, UnicodeDecodeError) as problem:
             self.paused, self._fed = True, len(self.times)  # all is worked out anew, if it is ever whole again
             why = (isinstance(problem, OSError) and problem.strerror) or problem
             self._post(LookFailed(KcliError(f"{self.recording.path} was changed while it is replayed: {why}")))
             return
         self.at = self._fed = to
-        self._post(Looked(look, self.trails))
+        self._post(Looked(snapshot, self.trails))
 
     async def ask(self, work: Callable[[Client], Awaitable[T]]) -> T:
         raise NoCluster

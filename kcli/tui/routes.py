@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kcli.grammar.bound import Bound
-    from kcli.lag.watch import Look
+    from kcli.lag.watch import LagSnapshot
     from kcli.model import TopicPartition
     from kcli.tui.tail import Seen
 
@@ -164,10 +164,10 @@ SINGLE: dict[str, type[Route]] = {
 """Pages of one word."""
 
 
-def places(look: Look | None, every: Sequence[str] = (), *, registry: bool = False) -> list[str]:
+def places(snapshot: LagSnapshot | None, every: Sequence[str] = (), *, registry: bool = False) -> list[str]:
     """What can be typed, for completion; `every` topic, also those that no group reads; schemas with a `registry`."""
-    groups = [group.described.group for group in look.groups] if look is not None else []
-    topics = {part.lag.sample.topic for group in look.groups for part in group.partitions} if look else set()
+    groups = [group.described.group for group in snapshot.groups] if snapshot is not None else []
+    topics = {part.lag.sample.topic for group in snapshot.groups for part in group.partitions} if snapshot else set()
     topics.update(every)
     return [
         *PLAIN,

@@ -19,7 +19,7 @@ from kcli.client import Client
 from kcli.errors import KcliError, UsageError
 from kcli.lag.events import Event
 from kcli.lag.history import History
-from kcli.lag.watch import DATED, Look, Watch, pause
+from kcli.lag.watch import DATED, LagSnapshot, Watch, pause
 from kcli.model import TopicPartition
 from kcli.settings import ClientSettings
 from kcli.tui.client_thread import ClientThread
@@ -185,7 +185,7 @@ class LiveSession(Session):
     async def _sample(self, client: Client) -> None:
         """Refresh, post, wait; a refresh that fails is reported and tried again."""
         watch = Watch(client.cluster, [], self._history, exact=True, back=True, most=self.dated)
-        introduced, seen = False, Look()
+        introduced, seen = False, LagSnapshot()
         while True:
             self._now.clear()
             rest = pause(self.interval)
@@ -195,13 +195,13 @@ class LiveSession(Session):
                         await self._introduce(client)
                         introduced = True
                     with self._gc.making():
-                        look = seen = still_there(await watch.look(), seen)
-                        self.trails.add(look)
-                        self._gc.made(sum(len(group.partitions) for group in look.groups))
-                    await self._count(client, look)
-                    self._post(Looked(look, self.trails))
+                        snapshot = seen = still_there(await watch.look(), seen)
+                        self.trails.add(snapshot)
+                        self._gc.made(sum(len(group.partitions) for group in snapshot.groups))
+                    await self._count(client, snapshot)
+                    self._post(Looked(snapshot, self.trails))
                     if self._remembers:
-                        await self._remember(look)
+                        await self._remember(snapshot)
             except KcliError as problem:
                 introduced = False
                 self._post(LookFailed(problem, time.time() + rest))
@@ -213,7 +213,7 @@ class LiveSession(Session):
             except TimeoutError:
                 pass  # the beat
 
-    async def _remember(self, look: Look) -> None:
+    async def _remember(self, snapshot: LagSnapshot) -> None:
         """Keep a snapshot in the file of this cluster; at the first one, take from the file what was before. A file
         that fails is reported once, and no history is kept."""
         try:
@@ -221,13 +221,13 @@ class LiveSession(Session):
                 from kcli.lag.formats.past import Past
 
                 self._past = Past(self._cluster_id)
-                found = await asyncio.to_thread(self._past.open, look.time)
+                found = await asyncio.to_thread(self._past.open, snapshot.time)
                 self.trails.begin(found.points, found.events)
                 for event in found.events:
                     self._before.setdefault(event.group, []).append(event)
-                self._post(Looked(look, self.trails))
+                self._post(Looked(snapshot, self.trails))
             if self._past is not None:
-                self._past.add(look)
+                self._past.add(snapshot)
         except OSError as problem:
             self._remembers = False
             self._post(Noted(f"No history is kept: {problem.filename or 'its file'}: {problem.strerror}"))
@@ -238,11 +238,11 @@ class LiveSession(Session):
         self._known |= {node.id for node in described.brokers}
         self._post(Connected(self._cluster_id, len(self._known), len(self._known) - len(described.brokers)))
 
-    async def _count(self, client: Client, look: Look) -> None:
+    async def _count(self, client: Client, snapshot: LagSnapshot) -> None:
         """Post how many brokers there are now, and how many of them do not answer."""
         there = {node.id for node in await client.cluster.nodes()}
         self._known |= there
-        up = there - look.brokers.keys()
+        up = there - snapshot.brokers.keys()
         self._post(Connected(self._cluster_id, len(self._known), len(self._known - up)))
 
     def rate_over(self, window: float) -> None:
@@ -322,15 +322,17 @@ class LiveSession(Session):
             await client.__aexit__(None, None, None)
 
 
-def still_there(look: Look, before: Look) -> Look:
+def still_there(snapshot: LagSnapshot, before: LagSnapshot) -> LagSnapshot:
     """A snapshot with the groups that it misses only because their broker did not answer, as they were before. Raises
     KcliError when no broker answered at all: then there is nothing newer to be shown."""
-    if look.brokers and not look.groups:
-        raise next(iter(look.brokers.values()))
-    there = {group.described.group for group in look.groups}
+    if snapshot.brokers and not snapshot.groups:
+        raise next(iter(snapshot.brokers.values()))
+    there = {group.described.group for group in snapshot.groups}
     missed = [group for group in before.groups if group.described.group not in there]
-    look.groups += [standing for standing in missed if look.brokers or standing.described.group in look.failed]
-    return look
+    snapshot.groups += [
+        standing for standing in missed if snapshot.brokers or standing.described.group in snapshot.failed
+    ]
+    return snapshot
 
 
 class NoCluster(UsageError):

@@ -9,7 +9,7 @@ from kcli.tui.routes import places
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from kcli.lag.watch import Look
+    from kcli.lag.watch import LagSnapshot
     from kcli.tui.session import Session
     from kcli.tui.trails import Trails
     from kcli.tui.widgets.frames import Frames
@@ -41,7 +41,7 @@ class State:
         """Start again with another cluster."""
         self.session = session
         self.began = session.clock()
-        self.look: Look | None = None
+        self.look: LagSnapshot | None = None
         self.trails: Trails | None = None
         self.trouble: Trouble | None = None
         self.cluster_id: str | None = None

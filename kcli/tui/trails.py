@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from kcli.lag.watch import Look
+from kcli.lag.watch import LagSnapshot
 
 if TYPE_CHECKING:
     from kcli.lag.events import Event
     from kcli.lag.formats.past import Point
 
 TRAIL = 360
-"""Looks of which a group's lag is kept: half an hour at 5 s."""
+"""Snapshots of which a group's lag is kept: half an hour at 5 s."""
 BEAT = 5.0
-"""Seconds between two looks at the default interval."""
+"""Seconds between two snapshots at the default interval."""
 EVENTS = 100
 """Events of a group that are kept."""
 LONGEST_GAP = 900.0
@@ -40,19 +40,19 @@ class Trails:
         self._events: dict[str, deque[Event]] = {}
         self._since: dict[str, tuple[str, float]] = {}
 
-    def add(self, look: Look) -> None:
+    def add(self, snapshot: LagSnapshot) -> None:
         """Add a snapshot; groups that are gone are forgotten."""
-        there = {group.described.group for group in look.groups} | set(look.failed)
+        there = {group.described.group for group in snapshot.groups} | set(snapshot.failed)
         for gone in self._of.keys() - there:
             del self._of[gone]
             self._events.pop(gone, None)
             self._since.pop(gone, None)
-        for group in look.groups:
+        for group in snapshot.groups:
             if self._since.get(group.described.group, ("",))[0] != group.status:
-                self._since[group.described.group] = group.status, look.time
+                self._since[group.described.group] = group.status, snapshot.time
             trail = self._of.setdefault(group.described.group, deque(maxlen=TRAIL))
-            trail.append(Moment(look.time, group.total.lag or 0, group.time_lag, group.in_rate, group.out_rate))
-        for event in look.events:
+            trail.append(Moment(snapshot.time, group.total.lag or 0, group.time_lag, group.in_rate, group.out_rate))
+        for event in snapshot.events:
             if event.group in there:
                 self._events.setdefault(event.group, deque(maxlen=EVENTS)).append(event)
 

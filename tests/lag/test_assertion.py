@@ -12,17 +12,17 @@ from kcli.lag.formats.prometheus import nothing, render
 from kcli.lag.formats.recording import line, read
 from kcli.lag.history import History
 from kcli.lag.snapshot import GroupSnapshot, Snapshot
-from kcli.lag.watch import Look
+from kcli.lag.watch import LagSnapshot
 from kcli.model import TopicPartition
 from tests.lag.test_history import MEMBER, look
 
 
-def at(time: float, behind: int, history: History | None = None, unread: int = 0) -> Look:
+def at(time: float, behind: int, history: History | None = None, unread: int = 0) -> LagSnapshot:
     committed: dict[int, int | None] = {0: 1000 - behind}
     if unread:
         committed[1] = None
     shot = look(committed, 1000, start=1000 - unread if unread else 0)
-    return Look(time=time, groups=(history or History()).add(time, shot))
+    return LagSnapshot(time=time, groups=(history or History()).add(time, shot))
 
 
 def test_a_promise_that_holds_is_kept_at_once_without_a_duration() -> None:
@@ -48,7 +48,7 @@ def test_offsets_that_nobody_committed_count_as_unread() -> None:
 def test_a_time_lag_is_judged_where_it_is_known_and_unknown_is_not_fine() -> None:
     history = History()
     for n in range(10):
-        seen = Look(time=5.0 * n, groups=history.add(5.0 * n, look({0: 500}, 600 + 100 * n)))
+        seen = LagSnapshot(time=5.0 * n, groups=history.add(5.0 * n, look({0: 500}, 600 + 100 * n)))
     assert LagAssertion(None, 30.0).broken(seen) == ["g is at least 45 s behind, over 30 s"]
     untold = ["g: the age of its first unread record is unknown"]
     assert LagAssertion(None, 60.0).broken(seen) == untold  # at least 45 s may be an hour
@@ -61,14 +61,14 @@ def test_a_time_lag_is_judged_where_it_is_known_and_unknown_is_not_fine() -> Non
 
 
 def test_nothing_is_promised_of_groups_that_nobody_could_read() -> None:
-    failed = Look(time=1.0, failed={"g": KcliError("coordinator is down")})
-    unlisted = Look(time=1.0, brokers={2: KcliError("broker 2 is down")})
+    failed = LagSnapshot(time=1.0, failed={"g": KcliError("coordinator is down")})
+    unlisted = LagSnapshot(time=1.0, brokers={2: KcliError("broker 2 is down")})
     for assertion in (LagAssertion(10, None), LagAssertion(None, 5.0), LagAssertion(10, None, groups=["g"])):
         assert not assertion.kept(failed)
         assert not assertion.kept(unlisted)
     half = look({0: 10}, 10)
     half.groups[0].samples[0].error = "t [0]: no leader"
-    seen = Look(time=1.0, groups=History().add(1.0, half))
+    seen = LagSnapshot(time=1.0, groups=History().add(1.0, half))
     assert LagAssertion(10, None).unread(seen) == ["g: t [0]: no leader"]
     assert not LagAssertion(10, None).kept(seen)
 
@@ -76,19 +76,19 @@ def test_nothing_is_promised_of_groups_that_nobody_could_read() -> None:
 def test_a_look_that_could_not_be_made_begins_anew() -> None:
     assertion = LagAssertion(10, None, hold=10.0)
     assert not assertion.kept(at(0.0, 0))
-    assert not assertion.kept(Look(time=5.0, failed={"g": KcliError("coordinator is down")}))
+    assert not assertion.kept(LagSnapshot(time=5.0, failed={"g": KcliError("coordinator is down")}))
     assert not assertion.kept(at(10.0, 0))
     assert assertion.kept(at(20.0, 0))
 
 
 def test_an_assertion_about_nothing_does_not_hold() -> None:
-    assert LagAssertion(10, None).broken(Look(time=1.0)) == [
+    assert LagAssertion(10, None).broken(LagSnapshot(time=1.0)) == [
         "no group was found that reads anything there: an assertion about none does not hold"
     ]
     assert LagAssertion(10, None, groups=["g", "other"]).broken(at(0.0, 0)) == [
         "other is not among the groups that were looked at, so nothing is known of its lag"
     ]
-    bare = Look(time=1.0, groups=History().add(1.0, look({}, 0)))
+    bare = LagSnapshot(time=1.0, groups=History().add(1.0, look({}, 0)))
     assert LagAssertion(10, None, groups=["g"]).broken(bare) == [
         "g has committed nothing and owns nothing there, so nothing is known of its lag"
     ]
@@ -144,7 +144,7 @@ def test_the_metrics_are_those_of_kafka_exporter_and_our_own() -> None:
     page = ""
     for n in range(8):
         groups = history.add(5.0 * n, look({0: 100 * n, 1: None}, 150 * n + 10))
-        page = render(Look(time=5.0 * n, took=0.25, groups=groups))
+        page = render(LagSnapshot(time=5.0 * n, took=0.25, groups=groups))
     assert 'kafka_consumergroup_lag{consumergroup="g",topic="t",partition="0"} 360' in page
     assert 'kafka_consumergroup_lag{consumergroup="g",topic="t",partition="1"}' not in page  # not known is not 0
     assert 'kafka_consumergroup_current_offset{consumergroup="g",topic="t",partition="0"} 700' in page
@@ -162,12 +162,12 @@ def test_the_metrics_are_those_of_kafka_exporter_and_our_own() -> None:
 def test_a_look_at_which_nobody_told_anything_is_none() -> None:
     gone, missing = ConnectError("nobody there"), GroupMissing("no such group")
     groups = History().add(0.0, look({0: 5}, 10))
-    assert nothing(Look(brokers={1: gone}))
-    assert nothing(Look(failed={"g": gone, "h": missing}))
-    assert not nothing(Look())
-    assert not nothing(Look(failed={"h": missing}))
-    assert not nothing(Look(groups=groups, brokers={2: gone}))
-    assert "kcli_lag_brokers_unread 1\n" in render(Look(groups=groups, brokers={2: gone}))
+    assert nothing(LagSnapshot(brokers={1: gone}))
+    assert nothing(LagSnapshot(failed={"g": gone, "h": missing}))
+    assert not nothing(LagSnapshot())
+    assert not nothing(LagSnapshot(failed={"h": missing}))
+    assert not nothing(LagSnapshot(groups=groups, brokers={2: gone}))
+    assert "kcli_lag_brokers_unread 1\n" in render(LagSnapshot(groups=groups, brokers={2: gone}))
 
 
 def test_labels_are_escaped() -> None:
@@ -175,5 +175,5 @@ def test_labels_are_escaped() -> None:
     described = Described(group=name, state="Stable", members=[Member(assignment=[TopicPartition("t", 0)])])
     sample = Sample(group=name, topic="t", committed=1, end=2, start=0, owned=True)
     shot = Snapshot(groups=[GroupSnapshot(described=described, samples=[sample])])
-    page = render(Look(groups=History().add(1.0, shot)))
+    page = render(LagSnapshot(groups=History().add(1.0, shot)))
     assert 'kafka_consumergroup_lag{consumergroup="a\\"b\\\\c\\nd",topic="t",partition="0"} 1' in page

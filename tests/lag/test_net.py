@@ -15,7 +15,7 @@ from kcli.lag.formats.sentences import explained
 from kcli.lag.history import GroupStanding, History
 from kcli.lag.snapshot import GroupSnapshot, Snapshot
 from kcli.lag.status import GROWING, OK, STUCK
-from kcli.lag.watch import Look
+from kcli.lag.watch import LagSnapshot
 from kcli.model import TopicPartition
 from kcli.tui.screens.groups import arrow, until
 from kcli.tui.text.formatting import status_of
@@ -51,7 +51,7 @@ class Play:
             time = STEP * step
             samples = [flow.sample(n, time) for n, flow in enumerate(flows)]
             shot = GroupSnapshot(described=Described(group="g", state="Stable", members=[member]), samples=samples)
-            self.look = Look(time=time, groups=history.add(time, Snapshot(groups=[shot])))
+            self.look = LagSnapshot(time=time, groups=history.add(time, Snapshot(groups=[shot])))
             self.trails.add(self.look)
 
     @property

@@ -11,7 +11,7 @@ from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.lag.formats.recording import line, read
 from kcli.lag.history import GroupStanding, History
-from kcli.lag.watch import BELIEVED, Look, Watch
+from kcli.lag.watch import BELIEVED, LagSnapshot, Watch
 from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
@@ -29,7 +29,7 @@ class Scene:
     def __init__(self, client: Client, older: float) -> None:
         self.client, self.older = client, older
         self.now = 1_700_000_000.0
-        self.last = Look()
+        self.last = LagSnapshot()
 
     def watch(self, most: int | None = 100) -> Watch:
         return Watch(self.client.cluster, ["g"], History(), exact=True, most=most, clock=lambda: self.now)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kcli.lag.watch import Look
+from kcli.lag.watch import LagSnapshot
 from kcli.sandbox.faults.planned import FOREVER
 from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
@@ -123,7 +123,7 @@ async def test_a_pause_that_one_asked_for_is_no_trouble(world: World) -> None:
         await shows(pilot, "billing")
         await pilot.press("space")
         await shows(pilot, "PAUSED")
-        assert isinstance(board.state.look, Look)
+        assert isinstance(board.state.look, LagSnapshot)
         board.state.look.time -= 60.0
         board.screen._beat()  # type: ignore[attr-defined]
         assert "No answer for" not in seen(pilot)

@@ -12,7 +12,7 @@ from kcli.cli.parsing.registry import ALIASES, SUBJECTS
 from kcli.errors import ConnectError
 from kcli.lag.figures import Total
 from kcli.lag.history import GroupStanding
-from kcli.lag.watch import Look
+from kcli.lag.watch import LagSnapshot
 from kcli.tui.app import Dashboard
 from kcli.tui.dialogs.help import Help, keys_of
 from kcli.tui.replay import ReplaySession
@@ -219,13 +219,13 @@ def group(name: str) -> GroupStanding:
 
 
 def test_groups_of_a_broker_that_does_not_answer_stay_as_they_were() -> None:
-    before = Look(groups=[group("a"), group("b")])
+    before = LagSnapshot(groups=[group("a"), group("b")])
     refused = ConnectError("refused")
-    half = still_there(Look(groups=[group("a")], brokers={2: refused}), before)
+    half = still_there(LagSnapshot(groups=[group("a")], brokers={2: refused}), before)
     assert [one.described.group for one in half.groups] == ["a", "b"]
-    failed = still_there(Look(groups=[group("a")], failed={"b": refused}), before)
+    failed = still_there(LagSnapshot(groups=[group("a")], failed={"b": refused}), before)
     assert [one.described.group for one in failed.groups] == ["a", "b"]
-    gone = still_there(Look(groups=[group("a")]), before)
+    gone = still_there(LagSnapshot(groups=[group("a")]), before)
     assert [one.described.group for one in gone.groups] == ["a"]
     with pytest.raises(ConnectError):
-        still_there(Look(brokers={1: refused}), before)
+        still_there(LagSnapshot(brokers={1: refused}), before)

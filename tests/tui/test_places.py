@@ -25,7 +25,7 @@ from tests.tui.world import World, a_world
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kcli.lag.watch import Look
+    from kcli.lag.watch import LagSnapshot
     from tests.tui.conftest import Open
 
 
@@ -82,12 +82,12 @@ async def test_a_group_that_is_opened_from_its_topic_is_the_group_one_came_from(
         assert pages(pilot.app) == ["Groups", "Group", "Group"]
 
 
-def drawn_looks(monkeypatch: pytest.MonkeyPatch) -> list[Look]:
+def drawn_looks(monkeypatch: pytest.MonkeyPatch) -> list[LagSnapshot]:
     """The looks that the list of groups draws from now on."""
-    drawn: list[Look] = []
+    drawn: list[LagSnapshot] = []
     original = Groups.looked
 
-    def looked(self: Groups, look: Look) -> None:
+    def looked(self: Groups, look: LagSnapshot) -> None:
         drawn.append(look)
         original(self, look)
 

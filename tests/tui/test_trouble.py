@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kcli.errors import KcliError
-from kcli.lag.watch import Look, Watch
+from kcli.lag.watch import LagSnapshot, Watch
 from kcli.sandbox.faults.planned import FOREVER
 from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
@@ -231,7 +231,7 @@ async def test_an_error_of_kclis_own_is_told_and_the_next_look_is_made(
         await shows(pilot, "billing")
         original = Watch.look
 
-        async def broken(self: Watch) -> Look:
+        async def broken(self: Watch) -> LagSnapshot:
             raise ZeroDivisionError("of nothing")
 
         monkeypatch.setattr(Watch, "look", broken)

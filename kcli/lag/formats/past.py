@@ -21,7 +21,7 @@ from kcli.values import Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.lag.watch import Look
+    from kcli.lag.watch import LagSnapshot
 
 VERSION = "kcli.lag.past/1"
 KEPT = 86_400.0
@@ -95,15 +95,15 @@ class Past:
                 continue
         return found
 
-    def add(self, look: Look) -> None:
+    def add(self, snapshot: LagSnapshot) -> None:
         """Keep a snapshot: a line a minute, with the events since the last one."""
         if not self.writes:
             return
-        self._events += look.events
-        if look.time < self._due:
+        self._events += snapshot.events
+        if snapshot.time < self._due:
             return
-        self._due = look.time + BEAT
-        data = line(look, self._events)
+        self._due = snapshot.time + BEAT
+        data = line(snapshot, self._events)
         self._events = []
         size = os.fstat(self._fd).st_size
         if size and size + len(data) > self._half:
@@ -140,7 +140,7 @@ class Past:
                 os.unlink(entry.path)
 
 
-def line(look: Look, events: list[Event]) -> bytes:
+def line(snapshot: LagSnapshot, events: list[Event]) -> bytes:
     """A snapshot and the events before it, with the line's end."""
     import json
 
@@ -150,10 +150,10 @@ def line(look: Look, events: list[Event]) -> bytes:
             *(_short(value) for value in (group.time_lag, group.in_rate, group.out_rate)),
             group.status,
         ]
-        for group in look.groups
+        for group in snapshot.groups
     }
     happened = [[getattr(event, name) for name in EVENT] for event in events]
-    whole = {"kcli": VERSION, "time": round(look.time, 3), "groups": groups, "events": happened}
+    whole = {"kcli": VERSION, "time": round(snapshot.time, 3), "groups": groups, "events": happened}
     return json.dumps(whole, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
 
 

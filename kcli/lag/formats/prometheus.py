@@ -10,7 +10,7 @@ from kcli.errors import BrokerError
 from kcli.lag.history import GroupStanding
 from kcli.lag.partition_lag import Standing
 from kcli.lag.status import SEVERITY
-from kcli.lag.watch import Look
+from kcli.lag.watch import LagSnapshot
 
 Labels = tuple[tuple[str, object], ...]
 Rows = list[tuple[Labels, float]]
@@ -41,11 +41,11 @@ HELP = {
 }
 
 
-def render(look: Look) -> str:
+def render(snapshot: LagSnapshot) -> str:
     """The last refresh as a page of metrics."""
     rows: dict[str, Rows] = {name: [] for name in HELP}
     ends: dict[Labels, tuple[int | None, int | None]] = {}
-    for group in look.groups:
+    for group in snapshot.groups:
         _group(rows, group)
         for partition in group.partitions:
             _partition(rows, partition)
@@ -55,17 +55,17 @@ def render(look: Look) -> str:
         _put(rows, "kafka_topic_partition_current_offset", labels, end)
         _put(rows, "kafka_topic_partition_oldest_offset", labels, start)
     _put(rows, "kcli_lag_up", (), 1)
-    _put(rows, "kcli_lag_look_seconds", (), look.took)
-    _put(rows, "kcli_lag_look_timestamp_seconds", (), look.time)
-    _put(rows, "kcli_lag_groups_unread", (), len(look.failed))
-    _put(rows, "kcli_lag_brokers_unread", (), len(look.brokers))
+    _put(rows, "kcli_lag_look_seconds", (), snapshot.took)
+    _put(rows, "kcli_lag_look_timestamp_seconds", (), snapshot.time)
+    _put(rows, "kcli_lag_groups_unread", (), len(snapshot.failed))
+    _put(rows, "kcli_lag_brokers_unread", (), len(snapshot.brokers))
     return _page(rows)
 
 
-def nothing(look: Look) -> bool:
+def nothing(snapshot: LagSnapshot) -> bool:
     """Whether no broker reported any group: such a refresh has no more than a failed one."""
-    silent = [error for error in look.failed.values() if not isinstance(error, (GroupMissing, BrokerError))]
-    return not look.groups and bool(look.brokers or silent)
+    silent = [error for error in snapshot.failed.values() if not isinstance(error, (GroupMissing, BrokerError))]
+    return not snapshot.groups and bool(snapshot.brokers or silent)
 
 
 def failed(since: float) -> str:

@@ -6,7 +6,7 @@ from kcli.lag import status as lag_status
 from kcli.lag.history import GroupStanding
 from kcli.lag.partition_lag import Standing
 from kcli.lag.status import GROWING, LOSING_DATA, REWOUND, STUCK, TXN_BLOCKED
-from kcli.lag.watch import Look
+from kcli.lag.watch import LagSnapshot
 from kcli.text.escape import visible
 from kcli.text.numbers import count, duration, rate
 
@@ -17,10 +17,10 @@ SILENT = 6.0
 5 s (auto.commit.interval.ms)."""
 
 
-def explained(standing: GroupStanding, look: Look) -> str:
+def explained(standing: GroupStanding, snapshot: LagSnapshot) -> str:
     """Why a group has its status, with its worst partition; "" where the status needs no sentence."""
     worst = _worst(standing)
-    sentence = _sentence(standing, look)
+    sentence = _sentence(standing, snapshot)
     whole = standing.status == GROWING and (sentence.startswith("it ") or _silence(standing) > 0)
     if sentence and not whole and standing.status in PLACED:
         first = worst[0].lag.sample
@@ -38,7 +38,7 @@ def _worst(standing: GroupStanding) -> list[Standing]:
     )
 
 
-def _sentence(standing: GroupStanding, look: Look) -> str:
+def _sentence(standing: GroupStanding, snapshot: LagSnapshot) -> str:
     worst = _worst(standing)
     if seconds := _silence(standing):
         return f"{_members(standing)} committed for {duration(seconds)}"
@@ -54,7 +54,7 @@ def _sentence(standing: GroupStanding, look: Look) -> str:
             return f"went back from {before:,} to {after:,}"
         case lag_status.TXN_BLOCKED:
             at = worst[0].lag.sample
-            return visible(look.why.get((at.group, at.topic, at.partition), "")) or "waits for an open transaction"
+            return visible(snapshot.why.get((at.group, at.topic, at.partition), "")) or "waits for an open transaction"
         case lag_status.GROWING if standing.falling and len(worst) == len(standing.partitions):
             return f"it falls behind by {rate(standing.falling)} records a second"
         case lag_status.GROWING if pace := sum(part.falling or 0.0 for part in worst):
@@ -64,9 +64,9 @@ def _sentence(standing: GroupStanding, look: Look) -> str:
     return ""
 
 
-def reason(standing: GroupStanding, look: Look) -> str:
+def reason(standing: GroupStanding, snapshot: LagSnapshot) -> str:
     """The same for every status: also what a calm group does, and what is not known."""
-    sentence = explained(standing, look)
+    sentence = explained(standing, snapshot)
     if sentence:
         return sentence
     match standing.status:

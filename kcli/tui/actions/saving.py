@@ -1,5 +1,5 @@
-"""`s`: what is on the screen, kept: the look as a line of `kcli lag record`, the screen as SVG. `w`: the records that
-are shown, as lines that `kcli produce --input json` reads."""
+"""`s`: what is on the screen, kept: the snapshot as a line of `kcli lag record`, the screen as SVG. `w`: the records
+that are shown, as lines that `kcli produce --input json` reads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kcli.admin.undo import new_path
 from kcli.errors import KcliError
 from kcli.lag.formats.recording import line
-from kcli.lag.watch import Look
+from kcli.lag.watch import LagSnapshot
 from kcli.paths import private
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from kcli.tui.tail import Seen
 
 
-def save(name: str, look: Look | None, picture: str) -> list[str]:
+def save(name: str, snapshot: LagSnapshot | None, picture: str) -> list[str]:
     """The files that were written, in the state folder's snapshots. Raises KcliError."""
     contents = [(".svg", picture)]
-    if look is not None:
-        contents.insert(0, (".ndjson", line(look.time, look.snapshot)))
+    if snapshot is not None:
+        contents.insert(0, (".ndjson", line(snapshot.time, snapshot.snapshot)))
     return [_written(new_path(name, "snapshots", suffix), text) for suffix, text in contents]
 
 

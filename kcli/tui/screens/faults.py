@@ -20,7 +20,7 @@ from kcli.tui.widgets.tabs import Tabs
 
 if TYPE_CHECKING:
     from kcli.client import Client
-    from kcli.lag.watch import Look
+    from kcli.lag.watch import LagSnapshot
     from kcli.tui.state import State
 
 
@@ -88,8 +88,8 @@ class Faults(Page):
             self._pending = len(answer["pending"])
         self.retitle()
 
-    def looked(self, look: Look) -> None:
-        """Looks are about groups."""
+    def looked(self, snapshot: LagSnapshot) -> None:
+        """Snapshots are of groups."""
 
     def _beat(self) -> None:
         """The brokers may all be down, by our own doing: the control port answers all the same."""

@@ -32,7 +32,7 @@ from kcli.tui.widgets.tabs import Tabs
 
 if TYPE_CHECKING:
     from kcli.lag.partition_lag import Standing
-    from kcli.lag.watch import Look
+    from kcli.lag.watch import LagSnapshot
     from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
@@ -98,21 +98,21 @@ class Group(Page):
 
     # -- what arrives ---
 
-    def looked(self, look: Look) -> None:
-        self.standing = next((group for group in look.groups if group.described.group == self.group), None)
+    def looked(self, snapshot: LagSnapshot) -> None:
+        self.standing = next((group for group in snapshot.groups if group.described.group == self.group), None)
         if self.standing is None:
             for rows in self.query(Rows):
                 rows.settle()
-            self.call_after_refresh(self.recall, look.time)
+            self.call_after_refresh(self.recall, snapshot.time)
             return
         self.query_one("#partitions", Rows).put(self.standing.partitions)
         self.query_one("#members", Rows).put(self.standing.described.members)
         self.query_one("#topics", Rows).put(topics_of(self.standing))
         trails = self.state.trails
         if trails is not None:
-            draw(self.query_one(Plot), self.standing, look, trails, timely=self.state.timely)
-            self.query_one("#about", Lines).put(details(self.standing, look, trails.events(self.group)))
-        self.call_after_refresh(self.recall, look.time)  # once it is known which rows are seen
+            draw(self.query_one(Plot), self.standing, snapshot, trails, timely=self.state.timely)
+            self.query_one("#about", Lines).put(details(self.standing, snapshot, trails.events(self.group)))
+        self.call_after_refresh(self.recall, snapshot.time)  # once it is known which rows are seen
 
     @work(exclusive=True, group="recall")
     async def recall(self, now: float) -> None:

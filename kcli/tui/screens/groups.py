@@ -27,7 +27,7 @@ from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
     from kcli.lag.history import GroupStanding
-    from kcli.lag.watch import Look
+    from kcli.lag.watch import LagSnapshot
     from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
     from kcli.tui.trails import Trails
@@ -58,13 +58,15 @@ def until(standing: GroupStanding) -> Cell:
     return Cell(f"+{rate(standing.falling)}/s", "bad") if standing.falling else Cell(duration(None), "dim")
 
 
-def draw(plot: Plot, standing: GroupStanding, look: Look, trails: Trails, *, timely: bool, name: str = "") -> None:
+def draw(
+    plot: Plot, standing: GroupStanding, snapshot: LagSnapshot, trails: Trails, *, timely: bool, name: str = ""
+) -> None:
     """The lag (or time lag) of a group over the snapshots, with the reason for its status above."""
     group = standing.described.group
     moments = trails.moments(group)
     points = trails.late(group) if timely else trails.of(group)
     plot.title = "  ".join(
-        filter(None, (f"{name} {'time lag' if timely else 'lag'}".strip(), explained(standing, look)))
+        filter(None, (f"{name} {'time lag' if timely else 'lag'}".strip(), explained(standing, snapshot)))
     )
     plot.put(
         Chart(
@@ -107,13 +109,17 @@ class Groups(Page):
 
     @property
     def heading(self) -> str:
-        look = self.state.look
-        return "Groups" if look is None else "  ".join(filter(None, (self._how_many(look), self._reason(look))))
+        snapshot = self.state.look
+        return (
+            "Groups"
+            if snapshot is None
+            else "  ".join(filter(None, (self._how_many(snapshot), self._reason(snapshot))))
+        )
 
-    def _how_many(self, look: Look) -> str:
-        own = len(look.groups) - len(others(look))
-        old = sum(map(folded, others(look)))
-        told = [f"Groups ({len(look.groups) - (0 if self._internal else own)})"]
+    def _how_many(self, snapshot: LagSnapshot) -> str:
+        own = len(snapshot.groups) - len(others(snapshot))
+        old = sum(map(folded, others(snapshot)))
+        told = [f"Groups ({len(snapshot.groups) - (0 if self._internal else own)})"]
         if own:
             told.append(f"{own} of kcli's own" + ("" if self._internal else " hidden: i"))
         if old:
@@ -125,10 +131,10 @@ class Groups(Page):
         """Whether small orphans of long ago are hidden: not while there is a filter, which may ask for them."""
         return not self._old and not any(rows.wanted for rows in self.query(Rows))
 
-    def _reason(self, look: Look) -> str:
+    def _reason(self, snapshot: LagSnapshot) -> str:
         """Why the group under the cursor has its status, where there is no plot that says it."""
         row = self.query_one(Rows).row if self.is_there and self.has_class("-low") else None
-        return "" if row is None else f"{status(row.status)[0]}: {reason(row, look)}"
+        return "" if row is None else f"{status(row.status)[0]}: {reason(row, snapshot)}"
 
     @property
     def same_as(self) -> str:
@@ -208,7 +214,7 @@ class Groups(Page):
         )
 
     def recent(self, group: str) -> tuple[str, str]:
-        """How the lag went over all the looks that are kept, in equal parts of time, and between which figures."""
+        """How the lag went over all the snapshots that are kept, in equal parts of time, and between which figures."""
         if group not in self._recent:
             trails, cells = self.state.trails, SPARK_WIDE if self.query_one(Rows).size.width >= WIDE else SPARK
             trail = [] if trails is None else trails.late(group) if self.state.timely else trails.of(group)
@@ -220,14 +226,14 @@ class Groups(Page):
     def on_resize(self) -> None:
         self._recent.clear()
 
-    def looked(self, look: Look) -> None:
+    def looked(self, snapshot: LagSnapshot) -> None:
         self._recent.clear()
         rows = self.query_one(Rows)
         rows.relabel("spark", f"LAST {elapsed(self.state.trails.span)}" if self.state.trails is not None else "LAST")
-        known = look.groups if self._internal else others(look)
+        known = snapshot.groups if self._internal else others(snapshot)
         rows.put([group for group in known if not folded(group)] if self._folds else known)
         trails = self.state.trails
-        cards = board(known, look, CARDS, unknown if trails is None else trails.since)
+        cards = board(known, snapshot, CARDS, unknown if trails is None else trails.since)
         self.query_one("#board", Lines).put(cards)
         self._about()
 
@@ -249,15 +255,15 @@ class Groups(Page):
         """The plot is of the group under the cursor, and says in a sentence the reason for its status."""
         if not self.is_there:
             return
-        plot, row, look, trails = self.query_one(Plot), self.query_one(Rows).row, self.state.look, self.state.trails
+        plot, row, snapshot, trails = self.query_one(Plot), self.query_one(Rows).row, self.state.look, self.state.trails
         about = self.query_one("#about", Lines)
-        if row is None or look is None or trails is None:
+        if row is None or snapshot is None or trails is None:
             plot.title = ""
             plot.put(Chart())
             about.put([])
         else:
-            about.put(details(row, look, trails.events(row.described.group)))
-            draw(plot, row, look, trails, timely=self.state.timely, name=printable(row.described.group))
+            about.put(details(row, snapshot, trails.events(row.described.group)))
+            draw(plot, row, snapshot, trails, timely=self.state.timely, name=printable(row.described.group))
 
     def action_internal(self) -> None:
         """Show the groups in which kcli keeps its own progress, or hide them again."""

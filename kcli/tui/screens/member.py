@@ -19,7 +19,7 @@ from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
     from kcli.admin.groups.rows import Member as Described
-    from kcli.lag.watch import Look
+    from kcli.lag.watch import LagSnapshot
     from kcli.tui.state import State
 
 
@@ -49,8 +49,8 @@ class Member(Page):
     def body(self) -> ComposeResult:
         yield Rows(_columns(), key=_place, order=_place, id="partitions", empty="It owns no partitions now.")
 
-    def looked(self, look: Look) -> None:
-        group = next((group for group in look.groups if group.described.group == self.group), None)
+    def looked(self, snapshot: LagSnapshot) -> None:
+        group = next((group for group in snapshot.groups if group.described.group == self.group), None)
         members = group.described.members if group is not None else []
         self._member = next((member for member in members if member.member_id == self.member_id), None)
         if self._member is None or group is None:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from textual.dom import DOMNode
 
     from kcli.client import Client
-    from kcli.lag.watch import Look
+    from kcli.lag.watch import LagSnapshot
     from kcli.tui.actions.acts import Act
     from kcli.tui.actions.changes.change import Change
     from kcli.tui.actions.producing import Draft
@@ -88,9 +88,9 @@ class Page(TimedScreen):
     recorded: tuple[str, ...] = ()
     """The tables that a recording can fill all the same."""
     asks: bool = True
-    """Whether its tables are empty until the cluster, or a look at it, has answered."""
+    """Whether its tables are empty until the cluster, or a snapshot of it, has answered."""
 
-    _look_drawn: Look | None = None
+    _look_drawn: LagSnapshot | None = None
     _parts: Sequence[DOMNode] = ()
 
     def __init__(self, state: State, route: Route) -> None:
@@ -125,7 +125,7 @@ class Page(TimedScreen):
         """The widgets between the heading and the filter."""
         yield from ()
 
-    def looked(self, look: Look) -> None:
+    def looked(self, snapshot: LagSnapshot) -> None:
         """A snapshot has arrived."""
 
     async def fetch(self, client: Client) -> Any:
@@ -224,14 +224,14 @@ class Page(TimedScreen):
         self._beat()
 
     def on_new_look(self) -> None:
-        """Draw the newest look, and ask for what it does not hold; a page that is not seen does so when it is."""
+        """Draw the newest snapshot, and ask for what it does not hold; a page that is not seen does so when it is."""
         if not self.is_seen:
             self._look_drawn = None
             return
-        self._look_drawn = look = self.state.look
+        self._look_drawn = snapshot = self.state.look
         self.on_changed()
-        if look is not None and self.stands:
-            self.looked(look)
+        if snapshot is not None and self.stands:
+            self.looked(snapshot)
             self.retitle()
         if self.session.live and self.is_current and not self.asking.busy:
             self.inquire()
@@ -266,7 +266,7 @@ class Page(TimedScreen):
             return
         for part, text in (("#heading", self.heading), ("#fits", self.fits), ("#same-as", f"$ {self.command}")):
             line = self.query_one(part, Static)
-            if line.content != text:  # always one line: nothing else has to move, and most looks change no word
+            if line.content != text:  # always one line: nothing else has to move, and most snapshots change no word
                 line.update(text, layout=False)
 
     @on(Tabs.TabActivated)

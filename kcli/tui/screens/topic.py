@@ -35,7 +35,7 @@ from kcli.tui.widgets.tabs import Tabs
 if TYPE_CHECKING:
     from kcli.admin.configs.resources import Config
     from kcli.client import Client
-    from kcli.lag.watch import Look
+    from kcli.lag.watch import LagSnapshot
     from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
@@ -107,14 +107,14 @@ class Topic(Page):
     def on_mount(self) -> None:
         self.query_one("#partitions", Rows).focus()
 
-    def looked(self, look: Look) -> None:
-        self.read_by(look)
+    def looked(self, snapshot: LagSnapshot) -> None:
+        self.read_by(snapshot)
 
     @work(exclusive=True, group="read_by")
-    async def read_by(self, look: Look) -> None:
+    async def read_by(self, snapshot: LagSnapshot) -> None:
         """The groups that read this topic; keys get their turns while many groups are gone through."""
         here = []
-        for number, group in enumerate(look.groups):
+        for number, group in enumerate(snapshot.groups):
             here += topics_of(group, self.topic)
             if number % 20 == 19:
                 await asyncio.sleep(0)

@@ -26,7 +26,7 @@ from kcli.lag.status import (
     UNKNOWN,
     share,
 )
-from kcli.lag.watch import Look
+from kcli.lag.watch import LagSnapshot
 from kcli.text.numbers import DASH, duration
 
 STATUSES = {
@@ -46,9 +46,9 @@ STATUSES = {
 GLYPHS = frozenset(glyph for glyph, _ in STATUSES.values())
 
 
-def others(look: Look) -> list[GroupStanding]:
+def others(snapshot: LagSnapshot) -> list[GroupStanding]:
     """The groups of a snapshot without those in which kcli keeps its own progress."""
-    return [group for group in look.groups if progress_of(group.described.group) is None]
+    return [group for group in snapshot.groups if progress_of(group.described.group) is None]
 
 
 def status(word: str) -> tuple[str, str]:

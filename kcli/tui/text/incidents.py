@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kcli.lag.events import Event
     from kcli.lag.history import GroupStanding
     from kcli.lag.partition_lag import Standing
-    from kcli.lag.watch import Look
+    from kcli.lag.watch import LagSnapshot
 
     Since = Callable[[str], float | None]
 
@@ -75,14 +75,14 @@ def incidents(groups: Sequence[GroupStanding]) -> list[GroupStanding]:
     return sorted((group for group in groups if group.status in WRONG and not small(group)), key=loudness)
 
 
-def board(groups: Sequence[GroupStanding], look: Look, most: int, since: Since = unknown) -> list[Line]:
+def board(groups: Sequence[GroupStanding], snapshot: LagSnapshot, most: int, since: Since = unknown) -> list[Line]:
     """An incident in a line, at most this number of lines; the last says how many more there are."""
     wrong = incidents(groups)
     if not wrong:
         return [_quiet(groups)] if groups else []
     shown = wrong if len(wrong) <= most else wrong[: most - 1]
     named = [(standing, standing.described.group) for standing in shown]
-    lines = [Line(incident(standing, look, since(group)), group) for standing, group in named]
+    lines = [Line(incident(standing, snapshot, since(group)), group) for standing, group in named]
     more = len(wrong) - len(shown)
     return lines + [Line([Word(f"and {more} more", "dim")])] * bool(more)
 
@@ -96,17 +96,17 @@ def _quiet(groups: Sequence[GroupStanding]) -> Line:
     return Line([Word("● Nothing is urgent." if orphans else "● Nothing is wrong.", "good"), Word(some, "dim")])
 
 
-def incident(standing: GroupStanding, look: Look, since: float | None = None) -> list[Word]:
+def incident(standing: GroupStanding, snapshot: LagSnapshot, since: float | None = None) -> list[Word]:
     """`■ search  STUCK 22m  12.3k +5.0/s → index-requests[0-7], reader pod-7, last commit 07:37`."""
     word, tone = status_of(standing.total)
     glyph, _, word = word.partition(" ")
     worst = _worst(standing)
     still = max((part.still for part in worst), default=0.0)
-    lasts = max(still if standing.status in (STUCK, ORPHANED) else 0.0, look.time - since if since else 0.0)
+    lasts = max(still if standing.status in (STUCK, ORPHANED) else 0.0, snapshot.time - since if since else 0.0)
     pace = standing.growth or 0.0
     grows = f" {'+' if pace > 0 else '-'}{rate(abs(pace))}/s" if pace else ""
     where = f"→ {places(worst)}, {_readers(worst)}"
-    commit = f", last commit {datetime.fromtimestamp(look.time - still):%H:%M}" if still else ""
+    commit = f", last commit {datetime.fromtimestamp(snapshot.time - still):%H:%M}" if still else ""
     return [
         Word(glyph, tone),
         Word(printable(standing.described.group), "name"),
@@ -147,13 +147,13 @@ def _worst(standing: GroupStanding) -> list[Standing]:
     return [part for part in standing.partitions if part.status == standing.status]
 
 
-def details(standing: GroupStanding, look: Look, events: Sequence[Event]) -> list[Line]:
+def details(standing: GroupStanding, snapshot: LagSnapshot, events: Sequence[Event]) -> list[Line]:
     """A group beside the list of all: why, what to do, its figures, its worst partitions, what happened to it."""
     described, advice = standing.described, remedy(standing)
     eta = duration(standing.eta) if standing.eta is not None else "–"
     members = f"{len(described.members)} member{'s' * (len(described.members) != 1)}"
     facts = [
-        ("why", reason(standing, look)),
+        ("why", reason(standing, snapshot)),
         *([("do", advice[0]), ("", f"$ {advice[1]}")] if advice is not None else []),
         ("lag", f"{count(standing.total.lag)}   time lag {age(standing)}   ETA {eta}"),
         ("rates", f"in {rate(standing.in_rate)}/s   out {rate(standing.out_rate)}/s"),

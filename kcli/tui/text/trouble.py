@@ -26,13 +26,13 @@ def waiting(state: State) -> str:
 
 def late(state: State) -> str:
     """The line above tables that are older than two refreshes should be; "" while they are not."""
-    session, look = state.session, state.look
-    if look is None or not session.live or session.paused:
+    session, snapshot = state.session, state.look
+    if snapshot is None or not session.live or session.paused:
         return ""
-    age = session.clock() - look.time
-    if age <= max(2 * session.interval, LEAST_LATE) + 2 * look.took:
+    age = session.clock() - snapshot.time
+    if age <= max(2 * session.interval, LEAST_LATE) + 2 * snapshot.took:
         return ""
-    then = f"{datetime.fromtimestamp(look.time):%H:%M:%S}"
+    then = f"{datetime.fromtimestamp(snapshot.time):%H:%M:%S}"
     return f"No answer for {elapsed(age)}: this is how it was at {then}. {state.problem or WHY}"
 
 

@@ -17,12 +17,12 @@ from kcli.lag.events import Event
 from kcli.lag.figures import Total
 from kcli.lag.formats.past import BEAT, KEPT, Past, Point
 from kcli.lag.history import GroupStanding
-from kcli.lag.watch import Look
+from kcli.lag.watch import LagSnapshot
 
 NOW = 1_795_265_117.0
 
 
-def look(at: float, lag: int = 5, events: int = 0, groups: int = 1) -> Look:
+def look(at: float, lag: int = 5, events: int = 0, groups: int = 1) -> LagSnapshot:
     standings = [
         GroupStanding(
             described=Described(group=f"g{n}"), total=Total(lag=lag), status="STUCK", time_lag=1.25, in_rate=2.0
@@ -30,7 +30,7 @@ def look(at: float, lag: int = 5, events: int = 0, groups: int = 1) -> Look:
         for n in range(groups)
     ]
     happened = [Event(time=at, group="g0", kind="status", text=f"event {n}", partition=3) for n in range(events)]
-    return Look(time=at, groups=standings, events=happened)
+    return LagSnapshot(time=at, groups=standings, events=happened)
 
 
 def opened(folder: Path, now: float = NOW, **options: int) -> Past:

@@ -27,7 +27,7 @@ from kcli.lag.status import (
     TXN_BLOCKED,
     UNKNOWN,
 )
-from kcli.lag.watch import Look
+from kcli.lag.watch import LagSnapshot
 
 
 def group(status: str, lag: int | None = 5, members: int = 1, still: float = 97.0, **facts: object) -> GroupStanding:
@@ -84,7 +84,7 @@ CATCH_UP = "kcli lag 'g 1' --max-lag 0 --timeout 10m"
 def test_each_status_has_a_sentence_and_its_command(
     standing: GroupStanding, sentence: str, command: str | None
 ) -> None:
-    assert reason(standing, Look()) == sentence
+    assert reason(standing, LagSnapshot()) == sentence
     mend = remedy(standing)
     assert (mend and mend[1]) == command
     if command is not None:
@@ -101,9 +101,9 @@ def test_members_that_do_not_commit_are_a_matter_of_their_commits() -> None:
 
 
 def test_every_status_is_told() -> None:
-    assert all(reason(group(status), Look()) for status in SEVERITY)
+    assert all(reason(group(status), LagSnapshot()) for status in SEVERITY)
 
 
 def test_a_transaction_that_is_known_is_named_and_names_are_harmless() -> None:
-    look = Look(why={("g 1", "t", 0): "waits at 7 for \x1b[31m"})
+    look = LagSnapshot(why={("g 1", "t", 0): "waits at 7 for \x1b[31m"})
     assert explained(group(TXN_BLOCKED), look) == "t[0] waits at 7 for \\x1b[31m"

@@ -10,7 +10,7 @@ from kcli.lag.figures import Lag, Sample, Total
 from kcli.lag.history import GroupStanding
 from kcli.lag.partition_lag import Standing
 from kcli.lag.status import BEHIND, GROWING, LOSING_DATA, OK, ORPHANED, STUCK
-from kcli.lag.watch import Look
+from kcli.lag.watch import LagSnapshot
 from kcli.tui.app import Dashboard
 from kcli.tui.messages import Looked
 from kcli.tui.replay import ReplaySession
@@ -76,17 +76,17 @@ def test_only_a_small_orphan_of_long_ago_to_which_nothing_comes_is_folded() -> N
 
 def test_a_card_says_what_where_and_whose() -> None:
     group = standing("search-indexer", STUCK, 12_300, growth=5.0)
-    cards = board([group, standing("fine", OK, 0)], Look(time=NOW), 5)
+    cards = board([group, standing("fine", OK, 0)], LagSnapshot(time=NOW), 5)
     text = "  ".join(piece.text for piece in cards[0].pieces)
     assert text.startswith("■  search-indexer  STUCK 1m30s  12.3k +5.0/s  → orders[0], reader pod-7, last commit ")
     assert cards[0].key == "search-indexer"
-    orphan = board([standing("gone", ORPHANED, 5000)], Look(time=NOW), 5)[0]
+    orphan = board([standing("gone", ORPHANED, 5000)], LagSnapshot(time=NOW), 5)[0]
     assert "→ orders[0], no reader" in orphan.pieces[-1].text
-    assert board([standing("fine", OK, 0)], Look(time=NOW), 5)[0].pieces[0].text == "● Nothing is wrong."
-    orphan = board([standing("few", ORPHANED, 5), standing("fine", OK, 0)], Look(time=NOW), 5)[0]
+    assert board([standing("fine", OK, 0)], LagSnapshot(time=NOW), 5)[0].pieces[0].text == "● Nothing is wrong."
+    orphan = board([standing("few", ORPHANED, 5), standing("fine", OK, 0)], LagSnapshot(time=NOW), 5)[0]
     assert [piece.text for piece in orphan.pieces] == ["● Nothing is urgent.", "1 small orphan of 2 groups"]
-    assert board([], Look(time=NOW), 5) == []
-    many = board([standing(f"g{n}", STUCK, n) for n in range(9)], Look(time=NOW), 4)
+    assert board([], LagSnapshot(time=NOW), 5) == []
+    many = board([standing(f"g{n}", STUCK, n) for n in range(9)], LagSnapshot(time=NOW), 4)
     assert len(many) == 4
     assert many[-1].pieces[0].text == "and 6 more"
 
@@ -98,7 +98,8 @@ def test_partitions_are_ranges_by_topic() -> None:
 
 def test_details_name_the_reason_the_remedy_and_the_worst_partitions() -> None:
     lines = [
-        "".join(piece.text for piece in line.pieces) for line in details(standing("g", STUCK, 9), Look(time=NOW), [])
+        "".join(piece.text for piece in line.pieces)
+        for line in details(standing("g", STUCK, 9), LagSnapshot(time=NOW), [])
     ]
     text = "\n".join(lines)
     assert "orders[0] has a reader that has not moved for 1m30s" in text

@@ -81,12 +81,12 @@ def test_what_a_file_says_is_put_before_what_was_seen() -> None:
     from kcli.admin.groups.rows import Described
     from kcli.lag.figures import Total
     from kcli.lag.history import GroupStanding
-    from kcli.lag.watch import Look
+    from kcli.lag.watch import LagSnapshot
     from kcli.tui.trails import Trails
 
     trails = Trails()
     group = GroupStanding(described=Described(group="g"), total=Total(lag=9), status="STUCK")
-    trails.add(Look(time=10_000.0, groups=[group]))
+    trails.add(LagSnapshot(time=10_000.0, groups=[group]))
     points = [Point(time=10_000.0 - 60 * n, lag=n, status="STUCK" if n < 20 else "OK") for n in range(90, 0, -1)]
     events = [Event(time=9000.0, group="g", text="then"), Event(time=9000.0, group="gone", text="then")]
     trails.begin({"g": points, "gone": points}, events)
@@ -97,6 +97,6 @@ def test_what_a_file_says_is_put_before_what_was_seen() -> None:
     assert [event.text for event in trails.events("g")] == ["then"]
     assert trails.events("gone") == []
     gap = Trails()
-    gap.add(Look(time=10_000.0, groups=[group]))
+    gap.add(LagSnapshot(time=10_000.0, groups=[group]))
     gap.begin({"g": [Point(time=5000.0, lag=1, status="STUCK")]}, [])
     assert gap.since("g") == 10_000.0, "what was between is not known"

@@ -1,4 +1,4 @@
-"""`kcli lag --prometheus :9308`: the newest look over HTTP, for Prometheus to fetch."""
+"""`kcli lag --prometheus :9308`: the newest snapshot over HTTP, for Prometheus to fetch."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
     from kcli.cli.commands.lag.plan import Plan
     from kcli.cli.runtime.signals import Stop
-    from kcli.lag.watch import Look
+    from kcli.lag.watch import LagSnapshot
 
 HEAD_LIMIT = 5.0  # seconds a client may take to say what it wants
 
 
-async def serve(plan: Plan, stop: Stop, looks: Callable[[Callable[[], None]], AsyncIterator[Look]]) -> int:
-    """Refresh and serve until stopped; `looks` calls its argument for each refresh that fails. Raises UsageError for an
-    address that cannot be listened on."""
+async def serve(plan: Plan, stop: Stop, snapshots: Callable[[Callable[[], None]], AsyncIterator[LagSnapshot]]) -> int:
+    """Refresh and serve until stopped; `snapshots` calls its argument for each refresh that fails. Raises UsageError
+    for an address that cannot be listened on."""
     page = {"text": ""}
     since, news = 0.0, News()
 
@@ -52,13 +52,13 @@ async def serve(plan: Plan, stop: Stop, looks: Callable[[Callable[[], None]], As
     async with server:
         bound = server.sockets[0].getsockname()
         complain(f"metrics at http://{bound[0]}:{bound[1]}/metrics")
-        async for look in looks(lost):
-            complain_of(plan, look, news)
-            if nothing(look):
+        async for snapshot in snapshots(lost):
+            complain_of(plan, snapshot, news)
+            if nothing(snapshot):
                 lost()
                 continue
-            since = look.time
-            page["text"] = render(look)
+            since = snapshot.time
+            page["text"] = render(snapshot)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`kcli lag --replay`: the looks that a recording has, as if the cluster were looked at."""
+"""`kcli lag --replay`: the snapshots of a recording, as if the cluster were looked at."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kcli.admin.groups.groups import progress_of
 from kcli.cli.output.messages import complain
 from kcli.errors import KcliError, UsageError
 from kcli.lag.formats.recording import read
-from kcli.lag.watch import Look
+from kcli.lag.watch import LagSnapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kcli.lag.snapshot import Snapshot
 
 
-async def replayed(plan: Plan, path: str) -> AsyncIterator[Look]:
+async def replayed(plan: Plan, path: str) -> AsyncIterator[LagSnapshot]:
     """The snapshots of a recording, as fast as they can be read. An incomplete last line is skipped, with a
     note."""
     history = plan.history()
@@ -33,7 +33,7 @@ async def replayed(plan: Plan, path: str) -> AsyncIterator[Look]:
                     return
                 raise KcliError(f"{path}:{number}: {problem}") from problem
             _narrow(plan, snapshot)
-            yield Look(
+            yield LagSnapshot(
                 time=time,
                 groups=history.add(time, snapshot),
                 events=history.news,
@@ -43,7 +43,7 @@ async def replayed(plan: Plan, path: str) -> AsyncIterator[Look]:
 
 
 def _narrow(plan: Plan, snapshot: Snapshot) -> None:
-    """Of a recorded look only what the line asks for, as if the cluster were asked for it."""
+    """Of a recorded snapshot only what the line asks for, as if the cluster were asked for it."""
     states = {state.lower() for state in plan.options.states}
     snapshot.groups = [
         group

@@ -11,29 +11,29 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.commands.lag.plan import Plan
     from kcli.cli.output.refreshes import News
-    from kcli.lag.watch import Look
+    from kcli.lag.watch import LagSnapshot
 
 
-def complain_of(plan: Plan, look: Look, news: News) -> None:
+def complain_of(plan: Plan, snapshot: LagSnapshot, news: News) -> None:
     """Print what could not be read, and what happened, to stderr."""
-    wrong = [str(error) if about in str(error) else f"{about}: {error}" for about, error in look.failed.items()]
-    wrong += [f"broker {node} did not list its groups: {error}" for node, error in look.brokers.items()]
+    wrong = [str(error) if about in str(error) else f"{about}: {error}" for about, error in snapshot.failed.items()]
+    wrong += [f"broker {node} did not list its groups: {error}" for node, error in snapshot.brokers.items()]
     for sentence in news.of(wrong):
         complain(sentence)
     if plan.options.quiet or not plan.watch:
         return
-    for event in look.events:
+    for event in snapshot.events:
         complain(f"{stamp(event.time)} {event.group}: {event.text}")
 
 
-def document_of(plan: Plan, look: Look) -> Document:
+def document_of(plan: Plan, snapshot: LagSnapshot) -> Document:
     document = Document(shape=SHAPES[plan.level], view=plan.view)
-    fill(document, look, plan.level)
-    for about, error in look.failed.items():
+    fill(document, snapshot, plan.level)
+    for about, error in snapshot.failed.items():
         document.fail(error, about)
     return document
 
 
-def head_of(look: Look) -> str:
+def head_of(snapshot: LagSnapshot) -> str:
     """A line above a refresh."""
-    return f"{stamp(look.time)}  {plural(len(look.groups), 'group')}, refreshed in {look.took:.2f} s"
+    return f"{stamp(snapshot.time)}  {plural(len(snapshot.groups), 'group')}, refreshed in {snapshot.took:.2f} s"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kcli.cli.output.tables.document import Document
     from kcli.lag.partition_lag import Standing
-    from kcli.lag.watch import Look
+    from kcli.lag.watch import LagSnapshot
 
     class OverTime(TypedDict):
         in_rate: float | None
@@ -91,20 +91,22 @@ SHAPES = {
     "group": shape("lag.watch.group", "One refresh of a watch, by group.", GroupOverTimeRow),
     "partition": shape("lag.watch.partition", "One refresh of a watch, by partition.", PartitionOverTimeRow),
 }
-"""What is printed of a look at a level."""
+"""What is printed of a snapshot at a level."""
 
 
-def fill(document: Document, look: Look, level: str) -> None:
-    """Put the rows of one look at a level into the document: groups worst first, partitions and topics in order."""
-    when = stamp(look.time)
+def fill(document: Document, snapshot: LagSnapshot, level: str) -> None:
+    """Put the rows of one snapshot at a level into the document: groups worst first, partitions and topics in order."""
+    when = stamp(snapshot.time)
     if level == "partition":
         document.of(PartitionOverTimeRow)[:] = [
-            _partition(look, row, when) for group in look.groups for row in group.partitions
+            _partition(snapshot, row, when) for group in snapshot.groups for row in group.partitions
         ]
     elif level == "topic":
-        document.of(TopicOverTimeRow)[:] = [_topic(topic, when) for group in look.groups for topic in topics_of(group)]
+        document.of(TopicOverTimeRow)[:] = [
+            _topic(topic, when) for group in snapshot.groups for topic in topics_of(group)
+        ]
     else:
-        worst = sorted(look.groups, key=lambda g: (-SEVERITY.index(g.status), -(g.total.lag or 0), g.total.group))
+        worst = sorted(snapshot.groups, key=lambda g: (-SEVERITY.index(g.status), -(g.total.lag or 0), g.total.group))
         document.of(GroupOverTimeRow)[:] = [_group(group, when) for group in worst]
 
 
@@ -113,10 +115,10 @@ def stamp(time: float) -> str:
     return utc(round(time * 1000))
 
 
-def _partition(look: Look, standing: Standing, when: str) -> PartitionOverTimeRow:
+def _partition(snapshot: LagSnapshot, standing: Standing, when: str) -> PartitionOverTimeRow:
     sample = standing.lag.sample
     row = partition_row(standing.lag)
-    why = look.why.get((sample.group, sample.topic, sample.partition))
+    why = snapshot.why.get((sample.group, sample.topic, sample.partition))
     rewound = f"committed went back from {standing.rewound[0]} to {standing.rewound[1]}" if standing.rewound else None
     row.note = "; ".join(filter(None, (row.note, why, rewound))) or None
     row.status = standing.status

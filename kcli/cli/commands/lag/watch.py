@@ -13,7 +13,7 @@ from kcli.cli.runtime.refresh import refreshes
 from kcli.cli.runtime.signals import Stop
 from kcli.cli.runtime.signals import run as run_loop
 from kcli.errors import KcliError
-from kcli.lag.watch import DATED, Look, Watch
+from kcli.lag.watch import DATED, LagSnapshot, Watch
 from kcli.text.escape import put
 
 TYPE_CHECKING = False
@@ -64,8 +64,10 @@ def watch_of(plan: Plan, cluster: Cluster) -> Watch:
     )
 
 
-def _looks(plan: Plan, stop: Stop, cluster: Cluster, lost: Callable[[], None] = lambda: None) -> AsyncIterator[Look]:
-    """Look after look. An assertion without a --timeout rests on every one."""
+def _looks(
+    plan: Plan, stop: Stop, cluster: Cluster, lost: Callable[[], None] = lambda: None
+) -> AsyncIterator[LagSnapshot]:
+    """Snapshot after snapshot. An assertion without a --timeout rests on every one."""
     return refreshes(
         watch_of(plan, cluster).look,
         stop,
@@ -77,45 +79,45 @@ def _looks(plan: Plan, stop: Stop, cluster: Cluster, lost: Callable[[], None] = 
     )
 
 
-async def _record(plan: Plan, looks: AsyncIterator[Look]) -> int:
+async def _record(plan: Plan, snapshots: AsyncIterator[LagSnapshot]) -> int:
     """Print the samples, a line a refresh; a failed refresh does not end the recording."""
     from kcli.lag.formats.recording import line
 
     news = News()
-    async for look in looks:
-        complain_of(plan, look, news)
-        put(line(look.time, look.snapshot))
+    async for snapshot in snapshots:
+        complain_of(plan, snapshot, news)
+        put(line(snapshot.time, snapshot.snapshot))
         sys.stdout.flush()
     return DONE
 
 
-async def _judge(plan: Plan, stop: Stop, looks: AsyncIterator[Look]) -> int:
+async def _judge(plan: Plan, stop: Stop, snapshots: AsyncIterator[LagSnapshot]) -> int:
     """Show each refresh of a watch, or the last of an assertion; the exit code."""
     shown, news = Refreshes(plan.format, drawn=plan.watch), News()
     began: float | None = None
     code = DONE
-    last: Look | None = None
+    last: LagSnapshot | None = None
     with shown:
-        async for look in looks:
-            last = look
-            began = look.time if began is None else began
-            complain_of(plan, look, news)
+        async for snapshot in snapshots:
+            last = snapshot
+            began = snapshot.time if began is None else began
+            complain_of(plan, snapshot, news)
             if plan.watch:
-                shown.show(document_of(plan, look), head_of(look))
+                shown.show(document_of(plan, snapshot), head_of(snapshot))
             if plan.assertion is None:
-                code = FAILED if unread(look) else DONE
+                code = FAILED if unread(snapshot) else DONE
                 continue
-            kept, why = plan.assertion.kept(look), plan.assertion.broken(look)
-            code = DONE if kept else BROKEN if why else FAILED if unread(look) else LATE
-            late = plan.timeout is not None and look.time - began >= plan.timeout
+            kept, why = plan.assertion.kept(snapshot), plan.assertion.broken(snapshot)
+            code = DONE if kept else BROKEN if why else FAILED if unread(snapshot) else LATE
+            late = plan.timeout is not None and snapshot.time - began >= plan.timeout
             if kept or (code != LATE and plan.timeout is None) or late:
                 code = LATE if late and not kept else code
-                for sentence in (*plan.assertion.unread(look), *why):
+                for sentence in (*plan.assertion.unread(snapshot), *why):
                     complain(sentence)
                 break
         else:
             if plan.assertion is not None and plan.replay is None and (last is None or plan.looks is None):
-                code = LATE  # the looks ended without an answer
+                code = LATE  # the snapshots ended without an answer
     if last is None and plan.replay is not None and not stop.asked:
         raise KcliError(f"--replay {plan.replay}: the recording has no refresh")
     if last is not None and not plan.watch:
@@ -125,6 +127,6 @@ async def _judge(plan: Plan, stop: Stop, looks: AsyncIterator[Look]) -> int:
     return DONE if stop.asked else code
 
 
-def unread(look: Look) -> bool:
+def unread(snapshot: LagSnapshot) -> bool:
     """Whether something of what was asked for could not be read."""
-    return bool(look.failed or look.brokers or any(group.total.unknown for group in look.groups))
+    return bool(snapshot.failed or snapshot.brokers or any(group.total.unknown for group in snapshot.groups))

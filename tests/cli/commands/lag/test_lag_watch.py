@@ -27,7 +27,7 @@ from kcli.errors import ConnectError
 from kcli.lag.assertion import LagAssertion
 from kcli.lag.formats.recording import line
 from kcli.lag.history import History
-from kcli.lag.watch import Look
+from kcli.lag.watch import LagSnapshot
 from tests.cli.conftest import Shell, inside
 from tests.lag.test_history import look
 from tests.programs import KCLI, Background
@@ -214,10 +214,10 @@ async def test_a_look_that_brokers_hold_up_does_not_outlast_the_timeout(
     class Silent:
         looks = 0
 
-        async def look(self) -> Look:
+        async def look(self) -> LagSnapshot:
             self.looks += 1
             await asyncio.sleep(0 if self.looks == 1 else 3600)
-            return Look(time=1.0)
+            return LagSnapshot(time=1.0)
 
     monkeypatch.setattr(refresh, "GRACE", 0.05)
     monkeypatch.setattr(watch, "watch_of", lambda plan, cluster: Silent())
@@ -232,11 +232,11 @@ async def test_an_assertion_without_a_timeout_ends_when_nobody_can_be_reached(mo
     class Gone:
         looks = 0
 
-        async def look(self) -> Look:
+        async def look(self) -> LagSnapshot:
             self.looks += 1
             if self.looks > 1:
                 raise ConnectError("nobody there")
-            return Look(time=1.0)
+            return LagSnapshot(time=1.0)
 
     monkeypatch.setattr(watch, "watch_of", lambda plan, cluster: Gone())
     plan = SimpleNamespace(assertion=LagAssertion(0, None, 60.0), timeout=None, interval=0.01, looks=None)
@@ -338,15 +338,15 @@ class Flaky:
         self._history = History()
         self._looks = 0
 
-    async def look(self) -> Look:
+    async def look(self) -> LagSnapshot:
         self._looks += 1
         await self.turns[self._looks - 1].wait()
         if self._looks == 2:
             raise ConnectError("nobody there")
         if self._looks == 3:
-            return Look(time=15.0, brokers={1: ConnectError("nobody there")})
+            return LagSnapshot(time=15.0, brokers={1: ConnectError("nobody there")})
         time = 5.0 * self._looks
-        return Look(time=time, groups=self._history.add(time, look({0: 3}, 10)))
+        return LagSnapshot(time=time, groups=self._history.add(time, look({0: 3}, 10)))
 
 
 async def test_while_looks_fail_the_metrics_say_so_and_no_stale_figure_is_served(

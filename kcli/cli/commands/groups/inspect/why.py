@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kcli.cli.output.tables.document import Document
     from kcli.cli.output.terminal import Terminal
     from kcli.lag.history import GroupStanding
-    from kcli.lag.watch import Look
+    from kcli.lag.watch import LagSnapshot
     from kcli.model import Cluster
 
 OVER = 10.0  # seconds that groups are watched for
@@ -77,38 +77,38 @@ def why(options: WhyOptions) -> int:
 
     async def work(cluster: Cluster, document: Document) -> None:
         watch = Watch(cluster, names, History(), exact=True)
-        look = await watch.look()
+        snapshot = await watch.look()
         ends = time.monotonic() + over
-        if _undecided(look):
+        if _undecided(snapshot):
             say(options, f"watching for {over:g} s …")
-        while _undecided(look) and time.monotonic() < ends:
+        while _undecided(snapshot) and time.monotonic() < ends:
             await asyncio.sleep(min(TURN, max(ends - time.monotonic(), 0.0)))
-            look = await watch.look()
-        await problems(cluster, look.snapshot, document)
-        meant = [group for group in look.groups if names.words or _lags(group)]
+            snapshot = await watch.look()
+        await problems(cluster, snapshot.snapshot, document)
+        meant = [group for group in snapshot.groups if names.words or _lags(group)]
         meant.sort(key=lambda group: (-SEVERITY.index(group.status), -(group.total.lag or 0), group.total.group))
-        document.of(WhyRow)[:] = [_row(group, look) for group in meant]
+        document.of(WhyRow)[:] = [_row(group, snapshot) for group in meant]
         if not meant and not document.errors:
             say(options, "no group lags")
 
     return answer(options, SHAPE, work, _text)
 
 
-def _undecided(look: Look) -> bool:
-    return any(group.status not in PLAIN for group in look.groups)
+def _undecided(snapshot: LagSnapshot) -> bool:
+    return any(group.status not in PLAIN for group in snapshot.groups)
 
 
 def _lags(group: GroupStanding) -> bool:
     return group.status not in CALM and progress_of(group.described.group) is None
 
 
-def _row(group: GroupStanding, look: Look) -> WhyRow:
+def _row(group: GroupStanding, snapshot: LagSnapshot) -> WhyRow:
     mend = remedy(group)
     return WhyRow(
         group=group.described.group,
         status=group.status,
         lag=group.total.lag,
-        why=reason(group, look),
+        why=reason(group, snapshot),
         remedy=None if mend is None else mend[0],
         command=None if mend is None else mend[1],
         eta=None if group.eta is None else round(group.eta, 3),
