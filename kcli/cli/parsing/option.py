@@ -186,11 +186,6 @@ def integer(
     return _declared(Option(flags=flags, kind="int", metavar=metavar, least=least, most=most, help=help, hidden=hidden))
 
 
-def integers(*flags: str, help: str, metavar: str = "N", least: int | None = None) -> list[int]:
-    """An option that may be given many times, each time with a whole number."""
-    return _declared(Option(flags=flags, kind="int", multiple=True, metavar=metavar, least=least, help=help))
-
-
 def _declared(option: Option) -> Any:
     """The class has the option as its attribute until `__init_subclass__` puts the value of an absent one there."""
     return option
