@@ -34,6 +34,11 @@ class Password(Frozen):
     iterations: int = USUAL
 
 
+def is_unknown(error: KcliError) -> bool:
+    """Whether the cluster has no credentials for the user."""
+    return isinstance(error, BrokerError) and error.code is codes.RESOURCE_NOT_FOUND
+
+
 async def describe_users(cluster: Cluster, names: Iterable[str] | None = None) -> dict[str, Credentials | KcliError]:
     """The credentials of all users, by name, or of those named; BrokerError RESOURCE_NOT_FOUND for one that is none."""
     from kcli.proto.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequest, UserName

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from kcli import codes
-from kcli.admin.users.users import USUAL, Password, alter_credentials, describe_users
+from kcli.admin.users.users import USUAL, Password, alter_credentials, describe_users, is_unknown
 from kcli.declared.model import ADD, CHANGE, REMOVE, Declared, Item, Login, Step
 from kcli.declared.secrets import Secrets, table
-from kcli.errors import BrokerError, KcliError
+from kcli.errors import KcliError
 from kcli.model import Cluster
 
 SET, DELETE = 0, 80
@@ -22,7 +21,7 @@ async def plan(cluster: Cluster, declared: Declared, *, prune: bool, secrets: bo
     steps: list[Step] = []
     for (name, mechanism), login in declared.users.items():
         have = credentials.get(name, {})
-        if isinstance(have, KcliError) and not _unknown(have):
+        if isinstance(have, KcliError) and not is_unknown(have):
             steps.append(Step(kind="user", name=name, place=login.place, problem=have, order=SET))
             continue
         iterations = None if isinstance(have, KcliError) else have.get(mechanism)
@@ -46,10 +45,6 @@ async def plan(cluster: Cluster, declared: Declared, *, prune: bool, secrets: bo
                     )
                 )
     return steps
-
-
-def _unknown(error: KcliError) -> bool:
-    return isinstance(error, BrokerError) and error.code is codes.RESOURCE_NOT_FOUND
 
 
 def _said(iterations: int) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli import codes
-from kcli.admin.users.users import MECHANISMS, describe_users
+from kcli.admin.users.users import MECHANISMS, describe_users, is_unknown
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.runtime.answer import missing
-from kcli.errors import BrokerError, KcliError, UsageError
+from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ async def find_users(
     for name, credentials in (await describe_users(cluster, names)).items():
         if not isinstance(credentials, KcliError):
             found[name] = credentials
-        elif not _absent(credentials):
+        elif not is_unknown(credentials):
             document.fail(credentials, name)
         elif unknown_too:
             found[name] = {}
@@ -60,10 +59,6 @@ async def find_users(
             known = list(await describe_users(cluster)) if known is None else known
             missing(document, name, KcliError(f"user {name} has no SCRAM credentials"), known)
     return found
-
-
-def _absent(error: KcliError) -> bool:
-    return isinstance(error, BrokerError) and error.code is codes.RESOURCE_NOT_FOUND
 
 
 def mechanisms_of(given: list[str]) -> list[str]:
