@@ -15,6 +15,7 @@ from kcli.proto.messages.consumer_group_describe import (
     TopicPartitions,
 )
 from kcli.sandbox.access.authorized import operations
+from kcli.sandbox.answers.sharing import by_topic
 from kcli.sandbox.wire.request_context import RequestContext
 
 CLASSIC, CONSUMER = 0, 1  # the protocol of a member
@@ -60,14 +61,11 @@ def _one(context: RequestContext, name: str) -> DescribedGroup:
 
 
 def _rows(context: RequestContext, places: Iterable[tuple[bytes, int]]) -> Assignment:
-    topics: dict[bytes, list[int]] = {}
-    for topic_id, number in sorted(places):
-        topics.setdefault(topic_id, []).append(number)
     known = context.cluster.topics.by_id
     return Assignment(
         topic_partitions=[
             TopicPartitions(topic_id=topic_id, topic_name=known[topic_id].name, partitions=numbers)
-            for topic_id, numbers in topics.items()
+            for topic_id, numbers in by_topic(places).items()
             if topic_id in known
         ]
     )
