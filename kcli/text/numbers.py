@@ -43,6 +43,11 @@ def duration(seconds: float | None) -> str:
         return DASH
     if seconds < 9.95:
         return f"{seconds:.1f}s" if seconds else "0s"
+    return human_time(seconds)
+
+
+def human_time(seconds: float) -> str:
+    """`0s`, `42s`, `3m12s`, `2h05m`, `4d06h`: two units at most."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole}s"

@@ -46,7 +46,7 @@ class Progress:
 
     def figures(self, done: int, now: float) -> str:
         """`1,234,567 of 10,000,000 records, 345,678/s, 25s left`; the rate is that of the last seconds."""
-        from kcli.cli.output.tables.cells import human_time
+        from kcli.text.numbers import human_time
 
         self._points.append((now, done))
         while len(self._points) > 2 and now - self._points[1][0] >= WINDOW:

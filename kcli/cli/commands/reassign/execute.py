@@ -24,7 +24,6 @@ from kcli.cli.commands.reassign.planning import (
     plans_anew,
 )
 from kcli.cli.commands.reassign.throttling import RateOptions
-from kcli.cli.output.tables.cells import human_time
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
@@ -37,6 +36,7 @@ from kcli.errors import KcliError, UsageError
 from kcli.grammar.units import bytes_of, bytes_text
 from kcli.model import Cluster
 from kcli.text.names import is_pattern
+from kcli.text.numbers import human_time
 
 SHAPE = shape("reassign.execute", "The planned replicas, and the brokers before and after.", BrokerRow, PartitionRow)
 

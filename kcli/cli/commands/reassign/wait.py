@@ -17,7 +17,6 @@ from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.backoff import Backoff, repeat
 from kcli.cli.commands.reassign.throttling import clean
 from kcli.cli.output.progress import Progress
-from kcli.cli.output.tables.cells import human_time
 from kcli.cli.output.tables.document import Document
 from kcli.cli.parsing.groups import QuietOptions, timeout
 from kcli.cli.parsing.option import choice, flag
@@ -27,6 +26,7 @@ from kcli.errors import DeadlineExceeded, KcliError
 from kcli.grammar.durations import seconds
 from kcli.grammar.units import bytes_text
 from kcli.model import Cluster, TopicPartition
+from kcli.text.numbers import human_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

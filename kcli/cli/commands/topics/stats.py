@@ -10,7 +10,6 @@ from kcli.admin.topics.topics import describe_topics
 from kcli.asking.fan_out import bad, good
 from kcli.cli.commands.topics.state_options import unused
 from kcli.cli.output.tables import rows
-from kcli.cli.output.tables.cells import human_time
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.output.timestamps import utc
 from kcli.cli.parsing.command import command
@@ -19,6 +18,7 @@ from kcli.cli.parsing.option import span
 from kcli.cli.runtime.answer import answer, missing
 from kcli.cli.runtime.names import names_of, topic_names
 from kcli.grammar.durations import seconds
+from kcli.text.numbers import human_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -39,6 +39,8 @@ def shown(column: Column, row: Row) -> str:
     if column.kind == "moment":
         return utc(int(value))
     if column.kind == "duration":
+        from kcli.text.numbers import human_time
+
         return SIGNS.get(str(row.get(f"{column.name}_kind")), "") + human_time(value)
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
@@ -55,18 +57,6 @@ def rounded(column: Column, row: Row) -> str:
     if column.unit == "rate":
         return numbers.rate(value)
     return numbers.size(value) + "/s" * (column.unit == "bytes/s")
-
-
-def human_time(seconds: float) -> str:
-    """`0s`, `42s`, `3m12s`, `2h05m`, `4d06h`: two units at most."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole}s"
-    if whole < 3600:
-        return f"{whole // 60}m{whole % 60:02d}s"
-    if whole < 86400:
-        return f"{whole // 3600}h{whole % 3600 // 60:02d}m"
-    return f"{whole // 86400}d{whole % 86400 // 3600:02d}h"
 
 
 def flat(value: Any) -> str:

@@ -36,8 +36,8 @@ def status(options: StatusOptions) -> int:
 
 
 def _text(name: str, value: object) -> str:
-    from kcli.cli.output.tables.cells import human_time
     from kcli.text.escape import visible
+    from kcli.text.numbers import human_time
 
     if not isinstance(value, int | float) or name == "pid":
         return visible(str(value))

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from html import escape
 
 from kcli.cli.commands.pipeline.profile.rows import field_rows, partition_row, size_row, step_row, topic_row
-from kcli.cli.output.tables.cells import human_time
 from kcli.cli.output.tables.rows import Row
 from kcli.pipeline.jobs.profile import Profile
+from kcli.text.numbers import human_time
 from kcli.text.numbers import size as size_of
 
 WIDTH, HEIGHT, LINE = 860, 180, 22

@@ -9,11 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from kcli.cli.commands.pipeline.profile.rows import SHAPE, FieldRow, field_rows, step_row, topic_row
-from kcli.cli.output.tables.cells import human_time
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
 from kcli.cli.output.tables.view import View
 from kcli.text.escape import visible
+from kcli.text.numbers import human_time
 from kcli.text.numbers import size as size_of
 
 if TYPE_CHECKING:

@@ -118,7 +118,7 @@ def bars() -> Any:
 
 def sentence(figures: Figures) -> str:
     """`1,200,000 rows, 310,000/s, 115 MiB, 3s left`."""
-    from kcli.cli.output.tables.cells import human_time
+    from kcli.text.numbers import human_time
 
     parts = [f"{figures.rows:,} rows"]
     if figures.rate:
