@@ -13,13 +13,13 @@ from __future__ import annotations
 import os
 import re
 import time
+from typing import TYPE_CHECKING
 
 from kcli.lag.events import Event
 from kcli.paths import private, state_folder
 from kcli.system import files
 from kcli.values import Value, field
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.lag.watch import LagSnapshot
 
