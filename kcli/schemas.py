@@ -87,5 +87,9 @@ class Schemas(Protocol):
         name once, and a schema comes before the schemas that need it. Raises SchemaRefused for a circle, for more than
         64 levels and more than 1,000 schemas."""
 
+    async def use_of(self, schema: Schema, subject: str) -> tuple[str, int]:
+        """A subject and version that the schema has: of `subject` if it has one there; ("", -1) where none is known.
+        A registry that does not tell raises nothing."""
+
     async def register(self, subject: str, schema: Schema, normalize: bool = False) -> int:
         """The id of the schema under the subject: a new one, or the one it already has there."""

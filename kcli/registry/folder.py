@@ -124,6 +124,15 @@ class FolderSchemas:
         """As of a registry that associates nothing."""
         return subject_of(strategy, topic, part, record)
 
+    async def use_of(self, schema: Schema, subject: str) -> tuple[str, int]:
+        if schema.id < 0 or (schema.subject and schema.version >= 0):
+            return schema.subject, schema.version
+        for name in (subject, *self.subjects()):
+            for version in reversed(self.versions(name)):
+                if (await self.version(name, version)).id == schema.id:
+                    return name, version
+        return "", -1
+
     async def register(self, subject: str, schema: Schema, normalize: bool = False) -> int:
         """The id that the schema has here: nothing is registered in a folder."""
         for version in reversed(_numbers(self._subject(subject))):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kcli.errors import KcliError
 from kcli.registry.cache import Cache
 from kcli.registry.disk import Disk
 from kcli.registry.references import resolve
@@ -131,6 +132,18 @@ class RegistrySchemas:
             if found is not None:
                 return found
         return subject_of(strategy, topic, part, record)
+
+    async def use_of(self, schema: Schema, subject: str) -> tuple[str, int]:
+        if schema.id < 0 or (schema.subject and schema.version >= 0):
+            return schema.subject, schema.version
+        within = prefix(schema.context)
+        try:
+            uses = await self._cache.get(
+                ("uses", schema.context, schema.id), lambda: self.client.uses_of(schema.id, subject=within), LATEST
+            )
+        except KcliError:
+            return schema.subject, schema.version
+        return max(uses, key=lambda use: (use[0] == subject, use[1]), default=("", -1))
 
     async def register(self, subject: str, schema: Schema, normalize: bool = False) -> int:
         registered = await self.client.register(subject, schema, normalize=normalize)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from kcli.proto.columns import Columns
     from kcli.proto.spans import Spans
     from kcli.serde.binary.readers import Read
+    from kcli.serde.schemas.labels import Labels
 
 
 class FormatDecoder:
@@ -20,6 +21,7 @@ class FormatDecoder:
         self.kind = kind
         self.undecoded = Undecoded()
         self.unknown = 0
+        self.labels: Labels | None = None
         self._read = _read_of(kind, name)
 
     async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:

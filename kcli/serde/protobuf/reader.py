@@ -96,6 +96,7 @@ class ProtobufReader(PayloadReader):
         self, schema: ProtobufSchema, message: Message | None = None, *, camel: bool = False, front: int = code.BARE
     ) -> None:
         self._schema = schema
+        self._bare = message
         self._camel = camel
         program = schema.program(camel=camel)
         if front == code.BARE:
@@ -119,6 +120,11 @@ class ProtobufReader(PayloadReader):
     def reason(self, fault: int, data: bytes) -> str:
         """Why a payload could not be read."""
         return FAULTS[fault]
+
+    def message_name(self, data: bytes) -> str:
+        """The full name of the message that a payload is, which was read before."""
+        assert self._bare is not None
+        return self._bare.name
 
     def _find(self, front: bytes, form: int) -> int:
         """The number of the message that these bytes mean, for the record core."""
@@ -154,6 +160,14 @@ class IndexedReader(ProtobufReader):
         """The reader for bare payloads of a message, by its name. Raises SchemaRefused."""
         return ProtobufReader(self._schema, self._schema.message(name), camel=self._camel)
 
+    def message_name(self, data: bytes) -> str:
+        try:
+            found = message_at(self._schema.messages, read_indexes(data)[0])
+        except Unreadable:
+            found = None
+        named = read_name(data)
+        return found.name if found is not None else self._schema.message(named or "").name
+
     def reason(self, fault: int, data: bytes) -> str:
         if fault != NO_MESSAGE:
             return FAULTS[fault]
@@ -188,6 +202,9 @@ class NumberedReader(ProtobufReader):
             to_do += messages[-1].nested
         self._ordered = sorted(messages, key=lambda message: message.name)
         super().__init__(schema, camel=camel, front=code.BY_NUMBER)
+
+    def message_name(self, data: bytes) -> str:
+        return self._ordered[read_number(data)].name
 
     def reason(self, fault: int, data: bytes) -> str:
         if fault != NO_MESSAGE:

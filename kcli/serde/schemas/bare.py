@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kcli.proto.columns import Columns
     from kcli.proto.spans import Spans
     from kcli.schemas import Schema
+    from kcli.serde.schemas.labels import Labels
     from kcli.serde.schemas.readers import Reader, ReaderOf, References
 
     Read = tuple[Spans, list[tuple[int, str]]]
@@ -38,23 +39,29 @@ class BareDecoder:
         self._schema_of = schema_of
         self._reader_of = reader_of
         self._message = message
-        self._readers: dict[str, tuple[Reader, Reader]] = {}  # by topic: behind a frame, and of a bare payload
+        self.labels: Labels | None = None
+        self._readers: dict[str, tuple[Reader, Reader, Schema, References]] = {}
+        """By topic: the reader behind a frame, that of a bare payload, the schema and those that it refers to."""
 
     async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:
         """The field as a new column. Raises KcliError for a schema that is not found or not used: without it nothing
         that was asked for can be done."""
-        readers = self._readers.get(topic)
-        if readers is None:
+        found = self._readers.get(topic)
+        if found is None:
             schema, referred = await self._schema_of(topic)
             reader = self._reader_of(schema, referred)
             of_messages = indexed(schema, reader)
             bare = reader if of_messages is None else of_messages.message(self._message)
-            readers = self._readers[topic] = reader, bare
-        spans, faults = self._read(columns, *readers)
+            found = self._readers[topic] = reader, bare, schema, referred
+        (spans, faults), skips, reader = self._read(columns, *found[:2])
         self.undecoded.add_rows(faults, columns, topic, partition)
+        if self.labels is not None:
+            self.labels.add(0, *found[2:], reader)
+            which = array("i", [AS_IT_IS if length < 0 else 0 for length in column_of(columns, self.kind)[1]])
+            await self.labels.read(columns, skips, which, faults, topic, by_header=False)
         return spans
 
-    def _read(self, columns: Columns, behind: Reader, bare: Reader) -> Read:
+    def _read(self, columns: Columns, behind: Reader, bare: Reader) -> tuple[Read, array[int], Reader]:
         """Where all rows begin as frames do, read behind the frames or from the beginning, whichever fails less."""
         starts, lengths = column_of(columns, self.kind)
         none = array("i", [0]) * len(starts)
@@ -66,15 +73,15 @@ class BareDecoder:
         if not framed:  # all may begin with a GUID, as AWS Glue's do, or as Avro's single objects
             _, _, skips = core.frame_names(columns, starts, lengths, b"")
             framed = len(skips) - skips.count(0) == rows
-        read: Read | None = None
+        best: tuple[Read, array[int], Reader] | None = None
         unknown = 0
         for skip, reader in ((skips, behind), (none, bare)) if framed else ((none, bare),):
             before = unknown_fields(reader)
             found = read_rows(columns.data, starts, lengths, skip, which, [reader])
-            if read is None or len(found[1]) < len(read[1]):
-                read, unknown = found, unknown_fields(reader) - before
-            if not read[1]:
+            if best is None or len(found[1]) < len(best[0][1]):
+                best, unknown = (found, skip, reader), unknown_fields(reader) - before
+            if not best[0][1]:
                 break
-        assert read is not None
+        assert best is not None
         self.unknown += unknown
-        return read
+        return best

@@ -25,6 +25,10 @@ class CompressedReader(PayloadReader):
     def unknown(self) -> int:
         return unknown_fields(self._reader)
 
+    def message_name(self, data: bytes) -> str:
+        """Of Protobuf: behind what is compressed it is not looked for."""
+        return ""
+
     def json(self, data: bytes) -> bytes:
         most = min(LARGEST, RATIO * len(data))
         unpacking = zlib.decompressobj()

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from array import array
 
     from kcli.proto.spans import Spans
+    from kcli.serde.schemas.labels import Label
 
 _FIELDS = tuple(name for name in dir(core.Header) if not name.startswith("_"))
 
@@ -18,15 +19,17 @@ _FIELDS = tuple(name for name in dir(core.Header) if not name.startswith("_"))
 class DecodedBatch(Batch):
     """As the batch `stored`, with other keys or values. Its window is its own."""
 
-    __slots__ = ("stored",)
+    __slots__ = ("labels", "stored")
 
     stored: Batch
+    labels: dict[str, dict[int, Label]]
+    """Of the keys and of the values, by offset; empty where no line names schemas."""
 
     def picked(self, offsets: array[int]) -> DecodedBatch:
-        return _with(super().picked(offsets), self.stored.picked(offsets))
+        return _with(super().picked(offsets), self.stored.picked(offsets), self.labels)
 
     def window(self, first: int, stop: int) -> DecodedBatch:
-        return _with(super().window(first, stop), self.stored)
+        return _with(super().window(first, stop), self.stored, self.labels)
 
     def write_json(self, out: bytearray, topic: str, partition: int, limit: int = -1) -> tuple[int, int]:
         return self.stored.window(self.first, self.stop).write_json(out, topic, partition, limit)
@@ -35,15 +38,15 @@ class DecodedBatch(Batch):
 def replaced(batch: Batch, keys: Spans | None, values: Spans | None) -> DecodedBatch:
     """The window's records with the keys and values of these columns; None leaves them as they are."""
     section, count = core.replace_fields(batch, keys, values)
-    made = _with(batch, batch)
+    made = _with(batch, batch, {})
     made.data, made.body_start, made.body_end = section, 0, len(section)
     made.count, made.packed = count, False
     return made
 
 
-def _with(batch: Batch, stored: Batch) -> DecodedBatch:
+def _with(batch: Batch, stored: Batch, labels: dict[str, dict[int, Label]]) -> DecodedBatch:
     made = DecodedBatch()
     for name in _FIELDS:
         setattr(made, name, getattr(batch, name))
-    made.stored = stored
+    made.stored, made.labels = stored, labels
     return made

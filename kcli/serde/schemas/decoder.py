@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kcli.proto.columns import Columns
     from kcli.proto.spans import Spans
     from kcli.schemas import Schema, Schemas
+    from kcli.serde.schemas.labels import Labels
     from kcli.serde.schemas.readers import Reader, ReaderOf
 
     class Field(Protocol):
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
         kind: str
         undecoded: Undecoded
+        labels: Labels | None
+        """Of the records that were decoded last; None where no line names schemas."""
 
         @property
         def unknown(self) -> int:
@@ -98,6 +101,7 @@ class FieldDecoder:
     def __init__(self, kind: str, schemas: Schemas, reader_of: ReaderOf) -> None:
         self.kind = kind
         self.undecoded = Undecoded()
+        self.labels: Labels | None = None
         self.schemas = schemas
         self._reader_of = reader_of
         self._header = HEADER % kind.encode()
@@ -119,6 +123,8 @@ class FieldDecoder:
             return None
         spans, faults = read_rows(columns.data, starts, lengths, skips, which, self._readers)
         self.undecoded.add_rows(faults, columns, topic, partition)
+        if self.labels is not None:
+            await self.labels.read(columns, skips, which, faults, topic, by_header=True)
         return spans
 
     @property
@@ -162,12 +168,16 @@ class FieldDecoder:
 
     async def _reader(self, schema: Schema, framing: bytes) -> int:
         needed = await self.schemas.references(schema) if schema.references else []
-        reader = self._reader_of(schema, [(name, referred.text) for name, referred in needed])
+        referred = [(name, one.text) for name, one in needed]
+        reader = self._reader_of(schema, referred)
         try:
             self._readers.append(frames.reader_behind(framing, schema, reader))
         except Unreadable as problem:
             raise DecodeError(f"{schema.name}: {problem}") from None
-        return len(self._readers) - 1
+        number = len(self._readers) - 1
+        if self.labels is not None:
+            self.labels.add(number, schema, referred, self._readers[number])
+        return number
 
 
 class SchemaDecoder:
@@ -185,4 +195,12 @@ class SchemaDecoder:
             return batch
         made = {field.kind: await field.decode(columns, topic, partition) for field in self.fields}
         keys, values = made.get("key"), made.get("value")
-        return batch if keys is None and values is None else replaced(batch, keys, values)
+        if keys is None and values is None:
+            return batch
+        decoded = replaced(batch, keys, values)
+        decoded.labels = {
+            field.kind: dict(field.labels.rows)
+            for field in self.fields
+            if field.labels is not None and made[field.kind] is not None
+        }
+        return decoded

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from kcli.errors import UsageError
 from kcli.schemas import AVRO, JSON, PROTOBUF
 from kcli.serde.avro.exact import BadValue, read_json
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from kcli.schemas import Schema
     from kcli.serde.protobuf.reader import ProtobufSchema
+    from kcli.serde.schemas.labels import Label
     from kcli.serde.schemas.readers import References
 
     Write = Callable[[str], bytes]
@@ -27,6 +29,46 @@ def writer_of(schema: Schema, referred: References, *, message: str = "", framed
     if schema.kind == JSON:
         return _json(schema, referred)
     return _avro(schema, referred)
+
+
+class RecordWriter:
+    """Writes keys or values back as a label says that they are stored. Raises SchemaRefused, and UsageError for a frame
+    that is not written."""
+
+    def __init__(self, label: Label, *, validate: bool = True) -> None:
+        """Without `validate` JSON is taken as it is: it was read by the schema before."""
+        schema, frame = label.schema, label.frame or b""
+        if frame[:1] == b"\3" and (frame[1:2] == b"\5" or schema.kind == PROTOBUF):
+            raise UsageError("the frame of AWS Glue is written neither for Protobuf nor for compressed payloads")
+        self._frame = label.frame
+        self._id = label.schema.id
+        referred = list(label.referred)
+        self._front = b""
+        if schema.kind == JSON and not validate:
+            self._write: Write = str.encode
+            return
+        self._write = writer_of(schema, referred, message=label.message, framed=False)
+        if schema.kind == PROTOBUF and (label.frame is None or frame[:1] in b"\0\1"):
+            self._front = message_indexes(schema, referred, label.message)
+
+    def write(self, text: str, header: bytes | None) -> bytes:
+        """What is stored for a JSON text, in a record with this content of the header that may name the schema. Raises
+        ValueError."""
+        payload = self._write(text)
+        if self._frame is not None:
+            return self._frame + (self._front if self._frame else b"") + payload
+        if header is not None and len(header) >= {0: 5, 1: 17}.get(next(iter(header), -1), len(header) + 1):
+            return payload
+        return b"\0" + self._id.to_bytes(4, "big") + self._front + payload
+
+
+def message_indexes(schema: Schema, referred: References, message: str) -> bytes:
+    """Confluent's indexes of a message. Raises SchemaRefused and UsageError."""
+    from kcli.serde.protobuf.indexes import write_indexes
+    from kcli.serde.protobuf.reader import ProtobufSchema
+
+    read = ProtobufSchema(schema.text, texts(referred))
+    return write_indexes(read.path(read.message(message)))
 
 
 def same(one: Schema, other: Schema, needed: References, own_needed: References) -> bool:

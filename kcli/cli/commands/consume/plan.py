@@ -80,7 +80,7 @@ class Plan(Selection):
             options, "consume", topics, times=options, field=options, filters=options, schemas=options, literal=literal
         )
         self.options = options
-        self.print_stored(json=options.json)
+        self.print_decoded(options)
         if options.control:
             self.settings = self.settings.replace(include_control=True)
         self.limit: int = -1 if options.count is None else options.count

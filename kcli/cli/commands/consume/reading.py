@@ -37,7 +37,7 @@ class Reading:
         self.consumer = consumer
         self.sink = sink
         self.commits = commits
-        self.printer = Printer(plan.options, terminal=sink.terminal, several=plan.several)
+        self.printer = Printer(plan.options, terminal=sink.terminal, several=plan.several, decoding=plan.decoding)
         self.left = plan.limit
         self.written = 0
         self.passed = 0  # records that the filters looked at

@@ -136,9 +136,16 @@ class Selection:
             consumer.on_notice = complain
         return consumer
 
-    def print_stored(self, *, json: bool) -> None:
-        """Envelopes hold what is stored: nothing is decoded for them alone."""
-        if json and self.keep is None and self.decoding is not None and not self.decoding.strict:
+    def print_decoded(self, options: PrintOptions) -> None:
+        """Have the decoder say by which schema it decodes where that is printed. Envelopes hold what is stored: nothing
+        is decoded for them alone. Raises UsageError."""
+        if options.decoded and not options.json:
+            raise UsageError("--decoded is for envelopes: it goes with -J")
+        if options.decoded and (self.decoding is None or self._formats):
+            raise UsageError("-J --decoded decodes by schemas: add --schema-registry URL")
+        if self.decoding is not None and (options.decoded or "{schema" in (options.template or "")):
+            self.decoding.label(envelopes=options.decoded)
+        elif options.json and self.keep is None and self.decoding is not None and not self.decoding.strict:
             self.decoding = None
 
     @property

@@ -58,7 +58,7 @@ class Plan(Selection):
     def __init__(self, options: TailOptions) -> None:
         topics, literal = named_topics(options), options.literal
         super().__init__(options, "tail", topics, filters=options, schemas=options, literal=literal)
-        self.print_stored(json=options.json)
+        self.print_decoded(options)
         self.options = options
         self.last: int = DEFAULT if options.last is None else options.last
         self.follow: bool = not options.no_follow and self.range.stop is None
@@ -86,7 +86,7 @@ def tail(options: TailOptions) -> int:
 
 async def _tail(plan: Plan, stop: Stop) -> int:
     sink = Sink(stop=stop)
-    printer = Printer(plan.options, terminal=sink.terminal, view=True, several=plan.several)
+    printer = Printer(plan.options, terminal=sink.terminal, view=True, several=plan.several, decoding=plan.decoding)
     try:
         async with plan.client() as client:
             tell_outages(client.cluster, quiet=plan.connection.quiet)

@@ -39,10 +39,15 @@ class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions):
     value_schema = text(
         "--value-schema",
         metavar="SPEC",
-        help="Values are JSON, stored by a schema: topic[@VERSION], SUBJECT[@VERSION], id:N, file:PATH.",
+        help="Values are JSON, stored by a schema: topic[@VERSION], SUBJECT[@VERSION], id:N, file:PATH, from-record.",
     )
     key_schema = text("--key-schema", metavar="SPEC", help="The same for keys.")
     schema_registry = text("--schema-registry", metavar="URL", help="Where the schemas are.")
+    schema_in = choice(
+        "--schema-in",
+        of=("frame", "header"),
+        help="Name the schema in front of the payload (default), or by its GUID in a header.",
+    )
     register = flag("--register", help="Register the file of --value-schema or --key-schema.")
     no_unpack = flag("--no-unpack", help="Do not unpack input that is gzip or zstd.")
     key = text("-k", "--key", metavar="KEY", help="Default key for records without one.")
@@ -118,8 +123,8 @@ class Plan:
     def _encoding(self, options: ProduceOptions) -> Encoding | None:
         """By which schemas keys and values are written; None where no option names one."""
         if options.value_schema is None and options.key_schema is None:
-            if options.schema_registry is not None or options.register:
-                raise UsageError("--schema-registry and --register need --value-schema or --key-schema")
+            if options.schema_registry is not None or options.register or options.schema_in:
+                raise UsageError("--schema-registry, --register and --schema-in need --value-schema or --key-schema")
             return None
         if self.msgpack:
             raise UsageError("--value-format msgpack and --value-schema are two forms of a value; take one")
@@ -128,7 +133,10 @@ class Plan:
         given = {"key": options.key_schema, "value": options.value_schema}
         specs = {kind: spec for kind, spec in given.items() if spec is not None}
         registry = self.connection.registry(options.schema_registry)
-        return Encoding(specs, registry, register=options.register)
+        in_header = options.schema_in == "header"
+        if "from-record" in specs.values() and options.input != "json":
+            raise UsageError("--value-schema from-record reads the envelopes of consume -J --decoded: add --input json")
+        return Encoding(specs, registry, register=options.register, in_header=in_header)
 
     def _settings(self, options: ProduceOptions) -> ProducerSettings:
         changes = dict(self.connection.properties.producer)

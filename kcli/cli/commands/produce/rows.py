@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kcli.cli.commands.produce.plan import Plan
-    from kcli.cli.output.records.envelope import Row
+    from kcli.cli.output.records.envelope import Headers, Row
 
 
 class Rows:
@@ -18,6 +18,7 @@ class Rows:
         encoding = plan.encoding
         self._pack = _packed if plan.msgpack else None if encoding is None else encoding.value
         self._pack_key = None if encoding is None else encoding.key
+        self._named = {} if encoding is None else encoding.headers
 
     def given(self) -> list[Row]:
         """The records of --value, then those of --tombstone. Raises KcliError for a value that cannot be packed."""
@@ -29,7 +30,7 @@ class Rows:
             keys = [self._key(key) for key in plan.tombstones]
         except ValueError as problem:
             raise UsageError(f"{'--value' if plan.values else '--tombstone'} {problem}") from None
-        return rows + [(plan.partition, plan.timestamp, key, None, plan.headers) for key in keys]
+        return rows + [(plan.partition, plan.timestamp, key, None, self._headers(key, None)) for key in keys]
 
     def _key(self, key: bytes | None) -> bytes | None:
         """A key as it is sent. Raises ValueError."""
@@ -46,10 +47,18 @@ class Rows:
         key = plan.key if key is None else key
         key = self._key((key or None) if plan.nulls else key)
         if plan.nulls and not value:
-            return (plan.partition, plan.timestamp, key, None, plan.headers)
+            return (plan.partition, plan.timestamp, key, None, self._headers(key, None))
         if self._pack is not None:
             value = self._pack(value)
-        return (plan.partition, plan.timestamp, key, value, plan.headers)
+        return (plan.partition, plan.timestamp, key, value, self._headers(key, value))
+
+    def _headers(self, key: bytes | None, value: bytes | None) -> Headers:
+        """The headers of the line, and those that name the schemas of a key or value that is there."""
+        headers = self._plan.headers
+        if not self._named:
+            return headers
+        given = {"key": key, "value": value}
+        return [*headers, *(header for kind, header in self._named.items() if given[kind] is not None)]
 
     def keyed(self, piece: bytes) -> Row:
         """A line, split at the first -K. Raises ValueError as `row`."""
@@ -67,7 +76,8 @@ class Rows:
             from kcli.cli.output.records.envelope import read_line
 
             kcat = plan.input == "kcat" or None
-            return lambda piece, line: self._whole(read_line(piece, line, kcat))
+            from_record = None if plan.encoding is None else plan.encoding.from_record
+            return lambda piece, line: self._whole(read_line(piece, line, kcat, from_record))
         template = plan.template
         if template is not None:
             return lambda piece, line: self._whole(template.row(piece))
@@ -87,7 +97,7 @@ class Rows:
         if self._pack is not None and value is not None:
             value = self._pack(value)
         key = self._key(key)
-        return (partition, timestamp, key, value, [*headers, *plan.headers])
+        return (partition, timestamp, key, value, [*headers, *self._headers(key, value)])
 
 
 def _packed(value: bytes) -> bytes:

@@ -213,6 +213,8 @@ class Sending:
         from kcli.cli.output.records.envelope import BadLine
 
         plan, read = self.plan, self._make.reader()
+        if plan.encoding is not None and plan.encoding.from_record is not None:
+            await plan.encoding.from_record.learn(block.split(plan.delimiter))
         blank = plan.template is None and not (plan.nulls and plan.input == "lines")
         rows: list[Row] = []
         wrong: BadLine | None = None

@@ -16,11 +16,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from kcli.cli.runtime.schemas.from_record import FromRecord
+
     Headers = list[tuple[str, bytes | None]]
     Row = tuple[int | None, int | None, bytes | None, bytes | None, Headers]
     """partition, timestamp in ms, key, value, headers: what `Producer.send_records` takes."""
 
-_OURS = frozenset(("topic", "partition", "offset", "timestamp", "timestamp_type", "key", "value", "headers"))
+_SCHEMAS = {"key_schema": "key", "value_schema": "value"}
+"""What says by which schema the key or the value was decoded."""
+_OURS = frozenset(("topic", "partition", "offset", "timestamp", "timestamp_type", "key", "value", "headers", *_SCHEMAS))
 _KCATS = frozenset(("topic", "partition", "offset", "tstype", "ts", "broker", "headers", "key", "payload")) | frozenset(
     ("key_error", "payload_error", "key_schema_id", "value_schema_id")
 )
@@ -35,8 +39,9 @@ class BadLine(KcliError):
         self.line = line
 
 
-def read_line(line: bytes, number: int, kcat: bool | None = None) -> Row:
-    """One line's record. `kcat` None accepts both kinds. Raises BadLine."""
+def read_line(line: bytes, number: int, kcat: bool | None = None, from_record: FromRecord | None = None) -> Row:
+    """One line's record. `kcat` None accepts both kinds. `from_record` stores keys and values that were decoded. Raises
+    BadLine."""
     try:
         text = line.decode().strip(" \t\r\n")
         found, end = _read(text)
@@ -54,29 +59,37 @@ def read_line(line: bytes, number: int, kcat: bool | None = None) -> Row:
     try:
         if kcat or (kcat is None and "payload" in found):
             return _row(found, _KCATS, "payload", "ts")
-        return _row(found, _OURS, "value", "timestamp")
+        return _row(found, _OURS, "value", "timestamp", from_record)
     except ValueError as problem:
         raise BadLine(number, str(problem)) from None
 
 
-def _row(found: dict[str, object], known: frozenset[str], value: str, timestamp: str) -> Row:
+def _row(
+    found: dict[str, object], known: frozenset[str], value: str, timestamp: str, from_record: FromRecord | None = None
+) -> Row:
     if not known.issuperset(found):
         stranger = next(name for name in found if name not in known)
         raise ValueError(f'"{stranger}" is no field of a record; --input json-values sends the object as a value')
     if value not in found:
         raise ValueError(f'has no "{value}" (null is written as null)')
+    headers = _headers(found["headers"]) if found.get("headers") else []
+    for name in _SCHEMAS.keys() & found.keys():
+        if from_record is None:
+            raise ValueError(f'"{name}": the {_SCHEMAS[name]} is decoded; --value-schema from-record stores it again')
+        found[_SCHEMAS[name]] = from_record.stored(_SCHEMAS[name], found.get(_SCHEMAS[name]), found[name], headers)
     return (
         _number(found, "partition", 2**31 - 1),
         _number(found, timestamp, 2**63 - 1),
-        _bytes(found.get("key"), "key"),
-        _bytes(found[value], value),
-        _headers(found["headers"]) if found.get("headers") else [],
+        bytes_of(found.get("key"), "key"),
+        bytes_of(found[value], value),
+        headers,
     )
 
 
-def _bytes(thing: Any, name: str) -> bytes | None:
-    if thing is None:
-        return None
+def bytes_of(thing: Any, name: str) -> bytes | None:
+    """Bytes as envelopes write them. Raises ValueError."""
+    if thing is None or type(thing) is bytes:
+        return thing
     if type(thing) is str:
         try:
             return thing.encode()
@@ -113,6 +126,6 @@ def _headers(given: Any) -> Headers:
     for name, value in pairs:
         if type(name) is not str:
             raise ValueError("a header's name is text")
-        _bytes(name, "headers")
-        made.append((name, _bytes(value, "headers")))
+        bytes_of(name, "headers")
+        made.append((name, bytes_of(value, "headers")))
     return made

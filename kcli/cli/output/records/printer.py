@@ -9,9 +9,11 @@ from kcli.proto import core
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kcli.cli.output.records.decoded import SchemaTokens
     from kcli.cli.output.records.pretty import Pretty
     from kcli.cli.output.records.template import Program
     from kcli.cli.parsing.record_groups import PrintOptions
+    from kcli.cli.runtime.schemas.decoding import Decoding
     from kcli.proto.batch import Batch
 
 
@@ -19,13 +21,27 @@ class Printer:
     """How records are printed. `terminal` means that hostile bytes must be shown, not sent; `view` that a terminal
     gets the records laid out for reading where no option says otherwise; `several`, that it names their topics."""
 
-    def __init__(self, options: PrintOptions, *, terminal: bool, view: bool = False, several: bool = False) -> None:
+    def __init__(
+        self,
+        options: PrintOptions,
+        *,
+        terminal: bool,
+        view: bool = False,
+        several: bool = False,
+        decoding: Decoding | None = None,
+    ) -> None:
         self._json: bool = options.json
         self._terminal = terminal and not options.raw
         self._null = b"NULL" if options.nulls else b""
         self._delimiter = text.delimiter(options.delimiter, "-D", b"\n") or b"\n"
         self._program: Program | None = None
         self._scratch = bytearray()
+        self._envelopes = None if decoding is None else decoding.envelopes
+        self._schemas: SchemaTokens | None = None
+        if decoding is not None and decoding.labelled and self._envelopes is None:
+            from kcli.cli.output.records.decoded import SchemaTokens
+
+            self._schemas = SchemaTokens(terminal=self._terminal)
         _refuse(options)
         self._pretty: Pretty | None = None
         if options.pretty or (view and self._terminal and not _shaped(options)):
@@ -49,7 +65,9 @@ class Printer:
         from kcli.cli.output.records import template
 
         if options.template is not None:
-            return template.compile_template(options.template, null=self._null, terminal=self._terminal)
+            return template.compile_template(
+                options.template, null=self._null, terminal=self._terminal, schemas=self._schemas
+            )
         return template.columns(
             key_delimiter,
             self._delimiter,
@@ -70,18 +88,25 @@ class Printer:
         """Append a batch's records, at most `limit` (-1: all). Returns how many, and the offset after the last."""
         if self._json:
             if not self._terminal:
-                return batch.write_json(out, topic, partition, limit)
+                return self._put_json(out, batch, topic, partition, limit)
             from kcli.text.escape import visible_json
 
             self._scratch.clear()
-            written = batch.write_json(self._scratch, topic, partition, limit)
+            written = self._put_json(self._scratch, batch, topic, partition, limit)
             out += visible_json(bytes(self._scratch))
             return written
         if self._pretty is not None:
             return self._pretty.put(out, batch, topic, partition, limit)
         if self._program is None:
             return batch.write_values(out, self._delimiter, limit, self._null)
+        if self._schemas is not None:
+            self._schemas.batch = batch
         return batch.write_format(out, self._program, topic.encode(), partition, limit)
+
+    def _put_json(self, out: bytearray, batch: Batch, topic: str, partition: int, limit: int) -> tuple[int, int]:
+        if self._envelopes is not None:
+            return self._envelopes.write(out, batch, topic, partition, limit)
+        return batch.write_json(out, topic, partition, limit)
 
 
 def _shaped(options: PrintOptions) -> bool:

@@ -1,8 +1,8 @@
 """`-f` templates, compiled once into a program that a batch runs over all its records.
 
 The tokens are kcat's, unchanged: %s %S %R %k %K %T %h %t %p %o %%; added are %v = %s, %V = %S and modifiers in
-braces: {hex} {base64} {json} {msgpack} on keys and values, {iso} {local} {strftime[…]} on %T, and %h{…} with a template
-per header.
+braces: {hex} {base64} {json} {msgpack} {schema} {schema-id} on keys and values, {iso} {local} {strftime[…]} on %T, and
+%h{…} with a template per header.
 """
 
 from __future__ import annotations
@@ -16,23 +16,35 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from kcli.cli.output.records.decoded import SchemaTokens
+
     Convert = Callable[[Any], bytes]
     Item = bytes | tuple[str, Convert | None]
     Program = tuple[Item, ...]
 
 TOKENS = {"s": "s", "v": "s", "S": "S", "V": "S", "R": "R", "k": "k", "K": "K", "T": "T", "h": "h", "t": "t"}
 TOKENS |= {"p": "p", "o": "o"}
+SCHEMA_TOKENS = ("schema", "schema-id")
+KINDS = {"s": "value", "k": "key"}
 
 
-def compile_template(text: str, *, null: bytes = b"", terminal: bool = False) -> Program:
+def compile_template(
+    text: str, *, null: bytes = b"", terminal: bool = False, schemas: SchemaTokens | None = None
+) -> Program:
     """The program of a template. `null` is what a null key or value prints as; `terminal` escapes what a terminal
-    would obey. Raises UsageError for an unknown token or modifier, naming it."""
+    would obey; `schemas` prints the schema of a key or value. Raises UsageError for an unknown token or modifier,
+    naming it."""
     items: list[Item] = []
     for item in split_template(text):
         if isinstance(item, bytes):
             items.append(item)
         else:
             name, modifier = item
+            if modifier in SCHEMA_TOKENS and TOKENS[name] in KINDS:
+                if schemas is None:
+                    raise UsageError(f"-f %{name}{{{modifier}}} is of a decoded record; add --schema-registry URL")
+                items.append(("o", schemas.token(KINDS[TOKENS[name]], modifier)))
+                continue
             items.append((TOKENS[name], _convert(name, modifier, null, terminal)))
     return tuple(items)
 

@@ -7,10 +7,12 @@ from kcli.errors import UsageError
 from kcli.serde.json_schema.reader import FORBIDDEN
 from kcli.serde.schemas.bare import BareDecoder
 from kcli.serde.schemas.decoder import FieldDecoder, SchemaDecoder
+from kcli.serde.schemas.labels import Labels
 from kcli.serde.schemas.readers import reader_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kcli.cli.output.records.decoded import DecodedEnvelopes
     from kcli.cli.parsing.record_groups import SchemaOptions
     from kcli.client import Client
     from kcli.consumer.consumer import Consumer
@@ -48,11 +50,23 @@ class Decoding:
             if kind in self._specs:
                 raise UsageError(f"--{kind}-format and --{kind}-schema are two forms of a {kind}; take one")
         self._fields: list[Field] = []
+        self.labelled = False
+        self.envelopes: DecodedEnvelopes | None = None
+
+    def label(self, *, envelopes: bool) -> None:
+        """Keep by which schema each key and value is decoded, for `envelopes` or for templates."""
+        self.labelled = True
+        if envelopes:
+            from kcli.cli.output.records.decoded import DecodedEnvelopes
+
+            self.envelopes = DecodedEnvelopes()
 
     def attach(self, consumer: Consumer, client: Client) -> None:
         """Have the consumer hand out decoded batches. The consumers of a command share what they found."""
         if not self._fields:
             self._fields = [field for kind in KINDS if (field := self.field(kind, client)) is not None]
+            for field in self._fields if self.labelled else ():
+                field.labels = Labels(field.kind, None if self.registry is None else client.schemas)
         consumer.decode = SchemaDecoder(self._fields).batch
 
     def field(self, kind: str, client: Client) -> Field | None:
@@ -78,7 +92,7 @@ class Decoding:
         sentences = [_sentence(field) for field in self._fields if field.undecoded.total]
         if unknown:
             sentences += [_unknown(field) for field in self._fields if field.unknown]
-        return sentences
+        return sentences + ([] if self.envelopes is None else self.envelopes.said())
 
 
 def _unknown(field: Field) -> str:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 
+from kcli.cli.output.records.decoded import HEADERS
 from kcli.cli.runtime.schemas.spec import SchemaSpec
 from kcli.errors import UsageError
-from kcli.serde.schemas.writers import same, writer_of
+from kcli.schemas import PROTOBUF
+from kcli.serde.schemas.writers import message_indexes, same, writer_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kcli.cli.runtime.schemas.from_record import FromRecord
     from kcli.client import Client
     from kcli.registry.settings import RegistrySettings
     from kcli.schemas import Schema
@@ -20,16 +23,33 @@ if TYPE_CHECKING:
     Encode = Callable[[bytes], bytes]
     """A key or a value as it is sent. Raises ValueError for one that does not fit."""
 
+FROM_RECORD = "from-record"
 WRITING = ("WRITE", "WRITEREAD")
 
 
 class Encoding:
     """The schemas of one command line. `registry` is where they are. Raises UsageError."""
 
-    def __init__(self, specs: dict[str, str], registry: RegistrySettings | None, *, register: bool) -> None:
-        """`specs` are of "key" and "value"."""
+    def __init__(
+        self, specs: dict[str, str], registry: RegistrySettings | None, *, register: bool, in_header: bool = False
+    ) -> None:
+        """`specs` are of "key" and "value"; `in_header` names the schema by its GUID in a header."""
         self.registry = registry
         self.register = register
+        self._in_header = in_header
+        self.headers: dict[str, tuple[str, bytes | None]] = {}
+        """The header of keys and of values that names their schema."""
+        self.from_record: FromRecord | None = None
+        self._of_records = FROM_RECORD in specs.values()
+        if self._of_records:
+            if registry is None or register or in_header or set(specs.values()) != {FROM_RECORD}:
+                raise UsageError(
+                    "from-record stores keys and values as the record says: it needs --schema-registry, and takes "
+                    "neither another schema nor --register and --schema-in"
+                )
+            specs = {}
+        if in_header and registry is None:
+            raise UsageError("--schema-in header writes the GUID that a registry gives: add --schema-registry URL")
         self._specs = {kind: SchemaSpec(spec, kind, registered=registry is not None) for kind, spec in specs.items()}
         if self.register and (registry is None or not any(spec.of_file for spec in self._specs.values())):
             raise UsageError("--register registers the file of --value-schema file:PATH; it needs --schema-registry")
@@ -38,14 +58,22 @@ class Encoding:
 
     async def prepare(self, topic: str, client: Client) -> None:
         """Look the schemas up, before a record is read. Raises KcliError."""
+        if self._of_records:
+            from kcli.cli.runtime.schemas.from_record import FromRecord
+
+            self.from_record = FromRecord(client.schemas)
         for kind, spec in self._specs.items():
             schema, referred = await spec.schema(topic, client)
-            _refuse_rules(schema)
+            refuse_rules(schema)
             frame = b""
             if not spec.of_file:
                 frame = b"\0" + schema.id.to_bytes(4, "big")
             elif self.registry is not None:
                 frame = b"\0" + (await self._id(spec, schema, referred, topic, client)).to_bytes(4, "big")
+            if self._in_header:
+                guid = schema.guid or (await client.schemas.by_id(int.from_bytes(frame[1:], "big"))).guid
+                self.headers[kind] = HEADERS[kind], _named(schema, referred, spec.message, guid)
+                frame = b""
             setattr(self, kind, _encoder(schema, referred, spec.message, frame))
 
     async def _id(self, spec: SchemaSpec, schema: Schema, referred: References, topic: str, client: Client) -> int:
@@ -67,7 +95,15 @@ class Encoding:
         )
 
 
-def _refuse_rules(schema: Schema) -> None:
+def _named(schema: Schema, referred: References, message: str, guid: str) -> bytes:
+    """The header's content: the GUID, and the indexes of a message of Protobuf. Raises UsageError."""
+    if not guid:
+        raise UsageError(f"{schema.name}: the registry gives no GUID, which --schema-in header needs; leave it out")
+    indexes = message_indexes(schema, referred, message) if schema.kind == PROTOBUF else b""
+    return b"\1" + bytes.fromhex(guid.replace("-", "")) + indexes
+
+
+def refuse_rules(schema: Schema) -> None:
     """Raises UsageError for a schema whose rules change or check what is written: they are not run here, and plain
     text must not be stored where a rule encrypts."""
     found = json.loads(schema.rule_set) if schema.rule_set else {}

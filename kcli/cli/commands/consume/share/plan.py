@@ -45,6 +45,7 @@ def _refuse(options: ConsumeOptions) -> None:
             "a share group keeps the state of each record and has no offsets to start at; -o does not go with it",
         ),
         (options.order, "--order reads all partitions at once; a share group hands records to any member"),
+        (options.decoded, "records of a share group are printed as stored; --decoded does not go with it"),
         (options.control, "a share group gives no control records; --print-control-records does not go with it"),
         (
             options.isolation,

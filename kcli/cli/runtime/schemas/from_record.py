@@ -1,0 +1,84 @@
+"""`produce --input json --value-schema from-record`: envelopes of `consume -J --decoded`, stored by their schemas."""
+
+from __future__ import annotations
+
+import json
+from uuid import UUID
+
+from kcli.cli.output.records.decoded import HEADERS
+from kcli.cli.output.records.envelope import bytes_of
+from kcli.cli.runtime.schemas.encoding import refuse_rules
+from kcli.errors import KcliError, UsageError
+from kcli.schemas import SchemaNotFound, SchemaRefused
+from kcli.serde.schemas.labels import Label
+from kcli.serde.schemas.writers import RecordWriter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.cli.output.records.envelope import Headers
+    from kcli.schemas import Schemas
+
+KINDS = ("key", "value")
+
+
+class FromRecord:
+    """Writes the keys and values of envelopes by the schemas that the envelopes name."""
+
+    def __init__(self, schemas: Schemas) -> None:
+        self._schemas = schemas
+        self._writers: dict[str, RecordWriter | str] = {}  # or why there is none
+
+    async def learn(self, lines: Iterable[bytes]) -> None:
+        """Look up the schemas that these lines name. A schema that is not there or not used is an error of its lines.
+        Raises KcliError where the registry does not answer."""
+        for line in lines:
+            if b'_schema"' not in line:
+                continue
+            try:
+                found = json.loads(line)
+            except (ValueError, RecursionError):
+                continue  # who reads the line says so
+            for kind in KINDS:
+                named = found.get(f"{kind}_schema") if isinstance(found, dict) else None
+                if isinstance(named, dict) and (word := _word(named)) not in self._writers:
+                    self._writers[word] = await self._writer(named)
+
+    async def _writer(self, named: dict[str, object]) -> RecordWriter | str:
+        id, guid, message = named.get("id"), named.get("guid"), named.get("message", "")
+        try:
+            frame = bytes_of(named["frame"], "frame") if "frame" in named else None
+            if type(id) is int and 0 <= id < 1 << 32:
+                schema = await self._schemas.by_id(id)
+            elif isinstance(guid, str):
+                schema = await self._schemas.by_guid(str(UUID(guid)))
+            else:
+                return 'has neither an "id" nor a "guid" of a schema'
+            refuse_rules(schema)
+            needed = await self._schemas.references(schema) if schema.references else []
+            referred = tuple((name, one.text) for name, one in needed)
+            return RecordWriter(Label(schema=schema, referred=referred, message=str(message), frame=frame))
+        except ValueError:
+            return 'has a "frame" or a "guid" that is none'
+        except KcliError as problem:
+            if not isinstance(problem, SchemaNotFound | SchemaRefused | UsageError):
+                raise
+            return str(problem)
+
+    def stored(self, kind: str, value: object, named: object, headers: Headers) -> bytes:
+        """What is stored for the JSON of a key or value. Raises ValueError."""
+        if not isinstance(named, dict):
+            raise ValueError(f'"{kind}_schema" is not an object')
+        writer = self._writers[_word(named)]
+        if isinstance(writer, str):
+            raise ValueError(f'"{kind}_schema": {writer}')
+        header = next((held for name, held in reversed(headers) if name == HEADERS[kind]), None)
+        try:
+            return writer.write(json.dumps(value, ensure_ascii=False, separators=(",", ":")), header)
+        except ValueError as problem:
+            raise ValueError(f'"{kind}": {problem}') from None
+
+
+def _word(named: dict[str, object]) -> str:
+    return json.dumps([named.get(field) for field in ("id", "guid", "message", "frame")])

@@ -1,0 +1,97 @@
+"""Which schema each decoded key or value was read by, and what was in front of its payload: for lines that name it."""
+
+from __future__ import annotations
+
+from kcli.schemas import PROTOBUF, Schema
+from kcli.values import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Sequence
+
+    from kcli.proto.columns import Columns
+    from kcli.schemas import Schemas
+    from kcli.serde.schemas.readers import Reader, References
+
+INDEXES = 400
+"""Bytes of a payload that message indexes, or the name of a message, may take."""
+
+
+class Label(Frozen):
+    """How one key or value is stored. `referred` are the schemas that its own refers to, `message` is the full name of
+    its message in Protobuf. `frame` is what is in front of the payload and of message indexes; None where the record's
+    header names the schema."""
+
+    schema: Schema
+    referred: tuple[tuple[str, str], ...] = ()
+    subject: str = ""
+    version: int = -1
+    message: str = ""
+    frame: bytes | None = None
+
+    @property
+    def name(self) -> str:
+        """For people: `orders-value@3`, else the id or the GUID."""
+        if self.subject:
+            return f"{self.subject}@{self.version}" if self.version >= 0 else self.subject
+        return self.id
+
+    @property
+    def id(self) -> str:
+        """The id, else the GUID; "" for the schema of a file."""
+        return str(self.schema.id) if self.schema.id >= 0 else self.schema.guid
+
+
+class Labels:
+    """The labels of keys, or of values: `rows` has those of the last batch, by offset."""
+
+    def __init__(self, kind: str, schemas: Schemas | None) -> None:
+        """`schemas` finds the subject of a schema; without it a schema has the one that it came with."""
+        self.rows: dict[int, Label] = {}
+        self._kind = kind
+        self._schemas = schemas
+        self._sources: dict[int, tuple[Schema, References, Reader]] = {}
+        self._made: dict[tuple[str, int, bytes | None, str], Label] = {}
+
+    def add(self, number: int, schema: Schema, referred: References, reader: Reader) -> None:
+        """The schema of the reader with a number."""
+        self._sources[number] = schema, referred, reader
+
+    async def read(
+        self,
+        columns: Columns,
+        skips: array[int],
+        which: array[int],
+        faults: Sequence[tuple[int, str]],
+        topic: str,
+        *,
+        by_header: bool,
+    ) -> None:
+        """Label the rows that were read; without `by_header` nothing in front of a payload is a frame of no bytes."""
+        self.rows.clear()
+        starts = columns.key_starts if self._kind == "key" else columns.value_starts
+        failed = {row for row, _ in faults}
+        for row, number in enumerate(which):
+            if number < 0 or row in failed:
+                continue
+            start = starts[row] + skips[row]
+            frame = bytes(columns.data[starts[row] : start]) if skips[row] or not by_header else None
+            schema, _, reader = self._sources[number]
+            message = ""
+            if schema.kind == PROTOBUF:
+                message = reader.message_name(bytes(columns.data[start : start + INDEXES]))  # type: ignore[union-attr]
+            key = topic, number, frame, message
+            label = self._made.get(key)
+            if label is None:
+                label = self._made[key] = await self._label(*key)
+            self.rows[columns.offsets[row]] = label
+
+    async def _label(self, topic: str, number: int, frame: bytes | None, message: str) -> Label:
+        schema, referred, _ = self._sources[number]
+        subject, version = schema.subject, schema.version
+        if self._schemas is not None:
+            subject, version = await self._schemas.use_of(schema, f"{topic}-{self._kind}")
+        return Label(
+            schema=schema, referred=tuple(referred), subject=subject, version=version, message=message, frame=frame
+        )

@@ -1,0 +1,200 @@
+"""`-J --decoded`, `produce --value-schema from-record` and the schema tokens of -f."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kcli.sandbox.thread import SandboxThread
+from tests.cli.conftest import Shell
+
+ORDER = '{"type":"record","name":"O","fields":[{"name":"id","type":"long"},{"name":"half","type":"float"},%s]}'
+ORDER %= '{"name":"tags","type":{"type":"map","values":"int"}},{"name":"raw","type":["null","bytes"]}'
+PROTO = (
+    'syntax = "proto3"; package s; message A { int32 x = 1; } message B { string y = 1; message C { int32 z = 1; } }'
+)
+VALUE = '{"id":9007199254740993,"half":0.1,"tags":{"a":1},"raw":{"base64":"AAE="}}'
+
+
+@pytest.fixture
+def ours() -> Iterator[SandboxThread]:
+    with SandboxThread(topics={}, registry=True) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def shell(ours: SandboxThread, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    """With the schemas 1 (Avro, of values), 2 (Protobuf) and 3 (Avro, of keys)."""
+    monkeypatch.setenv("KCLI_SCHEMA_REGISTRY_URL", ours.registry_url)
+    shell = Shell(ours.bootstrap)
+    for subject, name, text in (
+        ("t-value", "o.avsc", ORDER),
+        ("p-value", "p.proto", PROTO),
+        ("t-key", "k.avsc", '"string"'),
+    ):
+        (tmp_path / name).write_text(text)
+        shell.ok("registry", "register", subject, str(tmp_path / name), "-q", "--execute")
+    return shell
+
+
+def envelopes(shell: Shell, topic: str, *words: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in shell.ok("consume", topic, "-e", "-q", "-J", *words).splitlines()]
+
+
+def stored(shell: Shell, topic: str) -> list[tuple[Any, ...]]:
+    """Keys, values and headers as they are stored."""
+    return [(row["key"], row["value"], row["headers"]) for row in envelopes(shell, topic)]
+
+
+def test_what_was_decoded_is_stored_again_byte_for_byte(shell: Shell) -> None:
+    topic, copy = shell.topic(1), shell.topic(1)
+    for where in ("frame", "header"):
+        by = ["--schema-in", where]
+        shell.ok(
+            "produce",
+            topic,
+            "-K",
+            "|",
+            "--key-schema",
+            "t-key",
+            "--value-schema",
+            "t-value",
+            *by,
+            stdin=f"k|{VALUE}".encode(),
+        )
+        for message, value in (("A", '{"x":5}'), ("B", '{"y":"é\\n"}'), ("B.C", '{"z":-1}')):
+            spec = f"id:2#s.{message}"
+            shell.ok("produce", topic, "--value-schema", spec, *by, "-H", "h=1", "--value", value)
+    shell.ok("produce", topic, "--value", "plain", "-k", "k")
+    shell.ok("produce", topic, "--tombstone", "k")
+    shell.ok("produce", topic, "--whole", stdin=b"\0\0\0\0\1broken")
+    rows = envelopes(shell, topic, "--decoded")
+    avro = {"id": 1, "subject": "t-value", "version": 1, "type": "AVRO"}
+    assert (rows[0]["key"], rows[0]["value"], rows[0]["value_schema"]) == ("k", json.loads(VALUE), avro)
+    assert rows[0]["key_schema"] == {"id": 3, "subject": "t-key", "version": 1, "type": "AVRO"}
+    assert (rows[0]["headers"], [name for name, _ in rows[4]["headers"]]) == (
+        [],
+        ["__key_schema_id", "__value_schema_id"],
+    )
+    messages = [row.get("value_schema", {}).get("message") for row in rows]
+    assert messages == [None, "s.A", "s.B", "s.B.C", None, "s.A", "s.B", "s.B.C", None, None, None]
+    assert [(row["key"], row["value"]) for row in rows[8:]] == [("k", "plain"), ("k", None), (None, "\0\0\0\0\1broken")]
+    done = shell("consume", topic, "-e", "-J", "--decoded")
+    assert b"in other bytes" not in done.stderr
+    shell.ok("produce", copy, "--input", "json", "--value-schema", "from-record", stdin=done.stdout)
+    assert stored(shell, copy) == stored(shell, topic)
+
+
+def test_what_another_form_is_stored_in_is_counted_and_means_the_same(shell: Shell) -> None:
+    topic, copy = shell.topic(1), shell.topic(1)
+    blocks = b"\2\xcd\xcc\xcc\x3d" + b"\1\6\2a\2" + b"\1\6\2b\4" + b"\0" + b"\0"  # a map in two blocks, with sizes
+    for payload in (b"\0\0\0\0\1" + blocks, b"\0\0\0\0\2\2\0\x08\5"):  # and indexes that are never written so
+        shell.ok("produce", topic, "--whole", stdin=payload)
+    done = shell("consume", topic, "-e", "-J", "--decoded")
+    assert b"2 of the decoded keys and values would be stored in other bytes than now" in done.stderr
+    shell.ok("produce", copy, "--input", "json", "--value-schema", "from-record", stdin=done.stdout)
+    lines = shell.ok("consume", topic, "-e")
+    assert shell.ok("consume", copy, "-e") == lines == b'{"id":1,"half":0.1,"tags":{"a":1,"b":2},"raw":null}\n{"x":5}\n'
+    assert stored(shell, copy) != stored(shell, topic)
+
+
+def test_a_guid_in_front_is_a_frame_of_its_own(shell: Shell) -> None:
+    topic, copy = shell.topic(1), shell.topic(1)
+    shell.ok("produce", topic, "--value-schema", "t-value", "--schema-in", "header", "--value", VALUE)
+    ((_, value, headers),) = stored(shell, topic)
+    guid, payload = headers[0][1]["base64"], value["base64"]
+    from base64 import b64decode
+
+    whole = b64encode(b64decode(guid) + b64decode(payload)).decode()
+    shell.ok("produce", copy, "--input", "json", stdin=json.dumps({"value": {"base64": whole}}).encode())
+    (row,) = envelopes(shell, copy, "--decoded")
+    assert (row["value_schema"]["id"], row["value_schema"]["frame"]) == (1, {"base64": guid})
+    shell.ok("produce", copy, "--input", "json", "--value-schema", "from-record", stdin=json.dumps(row).encode())
+    first, second = stored(shell, copy)
+    assert first == second
+
+
+def test_tokens_name_the_schemas_of_a_record(shell: Shell, tmp_path: Path) -> None:
+    topic = shell.topic(1)
+    shell.ok(
+        "produce",
+        topic,
+        "-K",
+        "|",
+        "--key-schema",
+        "t-key",
+        "--value-schema",
+        "t-value",
+        stdin=f"k|{VALUE}\nk|{VALUE}".encode(),
+    )
+    shell.ok("produce", topic, "--value", "plain")
+    line = "%o %k{schema} %k{schema-id} %s{schema} %s{schema-id}|%s\n"
+    shown = f"t-key@1 3 t-value@1 1|{VALUE}"
+    assert shell.ok("consume", topic, "-e", "-q", "-f", line).decode().splitlines() == [
+        f"0 {shown}",
+        f"1 {shown}",
+        "2    |plain",
+    ]
+    assert shell.ok("tail", topic, "-n", "2", "-e", "-q", "-f", line).decode().splitlines() == [
+        f"1 {shown}",
+        "2    |plain",
+    ]
+    where = ["--where", "value.id > 0", "-o", "1:", "-f", "%s{schema}"]
+    assert shell.ok("consume", topic, "-e", "-q", *where) == b"t-value@1"
+    file = f"file:{tmp_path}/o.avsc"
+    assert (
+        shell.ok("consume", topic, "-e", "-q", "-c", "1", "--value-schema", file, "-f", "%s{schema}")
+        == file.removeprefix("file:").encode()
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("consume t -e --decoded", "it goes with -J"),
+        ("consume t -e -J --decoded --raw-value", "add --schema-registry URL"),
+        ("consume t -e -J --decoded --value-format int64", "add --schema-registry URL"),
+        ("consume t -e -f %s{schema} --raw-value", "add --schema-registry URL"),
+        ("produce t --value-schema from-record", "add --input json"),
+        ("produce t --input json --value-schema from-record --key-schema t-key", "takes neither another schema"),
+        ("produce t --input json --value-schema from-record --schema-in header", "takes neither another schema"),
+        ("produce t --schema-in header", "need --value-schema"),
+    ],
+)
+def test_lines_that_make_no_sense(shell: Shell, line: str, says: str) -> None:
+    done = shell(*line.split())
+    assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
+    assert says in done.stderr.decode()
+
+
+@pytest.mark.parametrize(
+    ("schema", "says"),
+    [
+        ({"id": 99}, "schema 99"),
+        ({"type": "AVRO"}, 'has neither an "id" nor a "guid"'),
+        ({"guid": "x"}, "that is none"),
+        ({"id": 1, "frame": {"base64": "?"}}, "that is none"),
+        ({"id": 2, "frame": {"base64": b64encode(b"\3\0" + bytes(16)).decode()}}, "AWS Glue"),
+        ({"id": 2, "message": "s.Q"}, "no message s.Q"),
+        ({"id": 1}, "half"),
+        ([], "is not an object"),
+    ],
+)
+def test_a_schema_that_is_not_used_is_an_error_of_its_line(shell: Shell, schema: object, says: str) -> None:
+    good = json.dumps({"value": json.loads(VALUE), "value_schema": {"id": 1}})
+    bad = json.dumps({"value": {"id": 1}, "value_schema": schema})
+    topic = shell.topic(1)
+    done = shell(
+        "produce", topic, "--input", "json", "--value-schema", "from-record", stdin=f"{good}\n{bad}\n".encode()
+    )
+    assert done.returncode == 1
+    assert "input line 2: " in done.stderr.decode()
+    assert says in done.stderr.decode()
+    assert len(stored(shell, topic)) == 1
+    unread = shell("produce", topic, "--input", "json", stdin=good.encode())
+    assert (unread.returncode, b"--value-schema from-record" in unread.stderr) == (1, True)
