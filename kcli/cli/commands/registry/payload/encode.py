@@ -11,7 +11,7 @@ from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ConnectionOptions
 from kcli.cli.parsing.option import choice, text
 from kcli.cli.runtime.connection import Connection
-from kcli.cli.runtime.schemas.encoding import Encoding
+from kcli.cli.runtime.schemas.encoding import FROM_RECORD, Encoding
 from kcli.errors import KcliError, UsageError
 
 
@@ -58,6 +58,8 @@ async def _encoded(options: EncodeOptions, spec: str, values: list[bytes]) -> li
 
     connection = Connection(options)
     registry = None if spec.startswith(FILE) else connection.registry(options.schema_registry)
+    if spec == FROM_RECORD:
+        raise UsageError("--value-schema from-record is for the envelopes of kcli produce --input json")
     encoding = Encoding({"value": spec}, registry, register=False)
     async with Client(connection.client(), registry=registry) as client:
         await encoding.prepare("", client)
