@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kcli.serde.protobuf.schema.types import Enum, Field
+    from kcli.serde.protobuf.unindexed import UnindexedReader
     from kcli.serde.protobuf.write import ProtobufWriter
 
 
@@ -143,6 +144,16 @@ class IndexedReader(ProtobufReader):
         """Raises SchemaRefused for a schema without a message."""
         schema.message("")
         super().__init__(schema, camel=camel, front=code.BY_INDEXES)
+        self._unindexed: UnindexedReader | None = None
+
+    @property
+    def unindexed(self) -> UnindexedReader:
+        """The reader of payloads that have neither message indexes nor a message's name in front."""
+        if self._unindexed is None:
+            from kcli.serde.protobuf.unindexed import UnindexedReader
+
+            self._unindexed = UnindexedReader(self._schema, camel=self._camel)
+        return self._unindexed
 
     def numbered(self) -> PayloadReader:
         """The reader of AWS Glue's payloads, which begin with the number of a message."""
@@ -165,8 +176,10 @@ class IndexedReader(ProtobufReader):
             found = message_at(self._schema.messages, read_indexes(data)[0])
         except Unreadable:
             found = None
+        if found is not None:
+            return found.name
         named = read_name(data)
-        return found.name if found is not None else self._schema.message(named or "").name
+        return self._schema.message(named).name if named is not None else next(iter(self.unindexed.fits(data)), "")
 
     def reason(self, fault: int, data: bytes) -> str:
         if fault != NO_MESSAGE:

@@ -75,7 +75,10 @@ class BareDecoder:
             framed = len(skips) - skips.count(0) == rows
         best: tuple[Read, array[int], Reader] | None = None
         unknown = 0
-        for skip, reader in ((skips, behind), (none, bare)) if framed else ((none, bare),):
+        behind_frames = (
+            ((skips, behind), (none, bare), (skips, bare)) if behind is not bare else ((skips, bare), (none, bare))
+        )
+        for skip, reader in behind_frames if framed else ((none, bare),):
             before = unknown_fields(reader)
             found = read_rows(columns.data, starts, lengths, skip, which, [reader])
             if best is None or len(found[1]) < len(best[0][1]):

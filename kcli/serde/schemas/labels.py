@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from kcli.schemas import Schemas
     from kcli.serde.schemas.readers import Reader, References
 
-INDEXES = 400
-"""Bytes of a payload that message indexes, or the name of a message, may take."""
-
 
 class Label(Frozen):
     """How one key or value is stored. `referred` are the schemas that its own refers to, `message` is the full name of
@@ -71,6 +68,7 @@ class Labels:
         """Label the rows that were read; without `by_header` nothing in front of a payload is a frame of no bytes."""
         self.rows.clear()
         starts = columns.key_starts if self._kind == "key" else columns.value_starts
+        lengths = columns.key_lengths if self._kind == "key" else columns.value_lengths
         failed = {row for row, _ in faults}
         for row, number in enumerate(which):
             if number < 0 or row in failed:
@@ -80,7 +78,7 @@ class Labels:
             schema, _, reader = self._sources[number]
             message = ""
             if schema.kind == PROTOBUF:
-                message = reader.message_name(bytes(columns.data[start : start + INDEXES]))  # type: ignore[union-attr]
+                message = reader.message_name(bytes(columns.data[start : starts[row] + lengths[row]]))  # type: ignore[union-attr]
             key = topic, number, frame, message
             label = self._made.get(key)
             if label is None:

@@ -26,13 +26,23 @@ if TYPE_CHECKING:
     ReaderOf = Callable[[Schema, References], Reader]
 
 
-def reader_of(*, logical: bool = True, wrapped: bool = False, camel: bool = False, validate: bool = False) -> ReaderOf:
+def reader_of(
+    *, logical: bool = True, wrapped: bool = False, camel: bool = False, validate: bool = False, marks: bool = True
+) -> ReaderOf:
     """Makes readers of schemas: of Avro they show logical types as texts or numbers, and unions plain or `wrapped`, of
     Protobuf fields by the file's names or in `camel` case; values of JSON schemas are held against them if `validate`.
-    What it returns raises SchemaRefused."""
+    With `marks`, what a rule encrypts is marked. What it returns raises SchemaRefused."""
 
     def made(schema: Schema, referred: References) -> Reader:
         texts = [text for _, text in referred]
+        reader = plain(schema, referred, texts)
+        if not marks or "ENCRYPT" not in schema.rule_set:
+            return reader
+        from kcli.serde.rules.encrypted import marked
+
+        return marked(schema, texts, reader)
+
+    def plain(schema: Schema, referred: References, texts: list[str]) -> Reader:
         if schema.kind == PROTOBUF:
             from kcli.serde.protobuf.reader import IndexedReader, ProtobufSchema
 
@@ -86,17 +96,44 @@ def read_rows(
         else which
     )
     done, said = None, list[tuple[int, str]]()
+    chosen: list[Any] = []
     if not others or max(in_core, default=AS_IT_IS) > AS_IT_IS:
         done, faults = core.payload_json(data, starts, lengths, skips, in_core, cores)
         said = [
             (row, _reason(readers[which[row]], fault, data, starts[row] + skips[row], starts[row] + lengths[row]))
             for row, fault in faults
         ]
-        if not others:
+        chosen = _without_indexes(data, starts, lengths, skips, which, readers, [row for row, _ in faults])
+        if not others and not chosen:
             return done, said
-    chosen: list[Any] = [readers[number] if number >= 0 and cores[number] is None else None for number in which]
+    chosen = chosen or [None] * len(which)
+    if others:
+        chosen = [readers[n] if n >= 0 and cores[n] is None else held for n, held in zip(which, chosen, strict=True)]
     spans, more = read_payloads(data, starts, lengths, skips, chosen, done)
-    return spans, said + more
+    before = dict(said)  # of a row that was read in another way after all, that way counts
+    left = {row: reason or before[row] for row, reason in more}
+    kept = [(row, reason) for row, reason in said if chosen[row] is None]
+    return spans, sorted([*kept, *left.items()])
+
+
+def _without_indexes(
+    data: Buffer,
+    starts: array[int],
+    lengths: array[int],
+    skips: array[int],
+    which: array[int],
+    readers: Sequence[Any],
+    failed: Sequence[int],
+) -> list[Any]:
+    """By row the reader of Protobuf that may lack message indexes, of rows that could not be read with them; [] where
+    there is none. A row that begins with a byte below 8 is no field."""
+    chosen: list[Any] = []
+    for row in failed:
+        reader, empty = readers[which[row]], lengths[row] <= skips[row]
+        if hasattr(reader, "unindexed") and (empty or data[starts[row] + skips[row]] >= 8):
+            chosen = chosen or [None] * len(which)
+            chosen[row] = reader.unindexed
+    return chosen
 
 
 def _reason(reader: Any, fault: int, data: Buffer, start: int, stop: int) -> str:

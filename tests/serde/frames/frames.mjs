@@ -29,6 +29,9 @@ const cases = [
   ['avro', SchemaType.AVRO, AVRO, [order, child]],
   ['protobuf', SchemaType.PROTOBUF, PROTO, [{ x: 'hé' }]],
   ['json', SchemaType.JSON, JSON_SCHEMA, [{ id: 7, note: 'hé' }]],
+  ['protobuf', SchemaType.PROTOBUF, PROTO.replace('shop', 'orders'), [
+    { id: 5, note: 'hé', parts: [1, 2, 300], other: { x: 'in' } }, { id: 1 },
+  ], { PROTOBUF: { messageName: 'Order' } }],
 ]
 
 if (process.argv[3]) { // frames of others, one a line in base64, as KafkaJS reads them
@@ -37,10 +40,11 @@ if (process.argv[3]) { // frames of others, one a line in base64, as KafkaJS rea
   }
 } else {
   const found = []
-  for (const [form, type, schema, values] of cases) {
-    const { id } = await registry.register({ type, schema }, { subject: `kafkajs-${form}-value` })
+  for (const [form, type, schema, values, options] of cases) {
+    const writer = options ? new SchemaRegistry({ host: process.argv[2] }, options) : registry
+    const { id } = await writer.register({ type, schema }, { subject: `kafkajs-${form}${options ? '-named' : ''}-value` })
     for (const value of values) {
-      const frame = await registry.encode(id, value)
+      const frame = await writer.encode(id, value)
       found.push({ form, id, schema, frame: frame.toString('base64'), value: JSON.parse(JSON.stringify(value)) })
     }
   }

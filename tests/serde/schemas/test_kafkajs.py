@@ -47,17 +47,51 @@ async def test_what_it_wrote_is_read_and_the_same_bytes_are_written(row: dict[st
     assert frame[:5] + write(text) == frame
 
 
-async def test_its_protobuf_has_no_indexes_and_stays_as_it_is(folder: FolderSchemas) -> None:
-    """Confluent's format has them, and its own deserializers refuse such a value too."""
-    (row,) = (row for row in RECORDED if row["form"] == "protobuf")
+PROTOBUFS = [row for row in RECORDED if row["form"] == "protobuf"]
+
+
+@pytest.mark.parametrize("row", PROTOBUFS, ids=lambda row: ",".join(row["value"]))
+async def test_its_protobuf_has_no_indexes_and_is_the_one_message_that_fits(
+    row: dict[str, Any], folder: FolderSchemas
+) -> None:
+    """Confluent's format has them, and its own deserializers refuse such a value."""
     frame = b64decode(row["frame"])
-    assert await decode_one("value", frame, [], folder) == (
-        None,
-        (await folder.by_id(row["id"])),
-        "its message indexes are not Confluent's",
-    )
+    decoded = await decode_one("value", frame, [], folder)
+    assert (json.loads(decoded.json or b""), decoded.reason) == (row["value"], "")
+
+
+async def test_its_protobuf_with_indexes_is_what_kcli_writes(folder: FolderSchemas) -> None:
+    row = PROTOBUFS[0]
+    frame = b64decode(row["frame"])
     write = writer_of(Schema(kind=PROTOBUF, text=row["schema"]), [], framed=True)
     ours = frame[:5] + write(json.dumps(row["value"]))
     assert ours == frame[:5] + b"\0" + frame[5:], "with the index of the first message; KafkaJS reads it so, too"
     found = await decode_one("value", ours, [], folder)
     assert json.loads(found.json or b"") == row["value"]
+
+
+TWO = (
+    'syntax = "proto3"; message A { string x = 1; } message B { string x = 1; int32 y = 2; message In { bool z = 4; } }'
+)
+NESTED = 'syntax = "proto3"; message A { int32 n = 1; message B { message C { message D { int32 n = 1; } } } }'
+
+
+@pytest.mark.parametrize(
+    ("schema", "payload", "found"),
+    [
+        (TWO, b"\x0a\2hi\x10\5", '{"x":"hi","y":5}'),
+        (TWO, b"\x0a\2hi", "it has no message indexes, and A and B read it; --value-schema SPEC#MESSAGE says which"),
+        (TWO, b"\x20\1", '{"z":true}'),
+        (TWO, b"", "it has no message indexes, and A and B and B.In read it"),
+        (TWO, b"\x28\1", "its message indexes are not Confluent's"),
+        (TWO, b"\x0a\2h", "the payload ends before its message indexes do"),
+        (TWO, b"\2\2\x0a\1", "the payload ends in the middle of a value"),
+        (NESTED, b"\x08\0\0\0\0\x08\7", '{"n":7}'),
+        (NESTED, b"\x08\0", "it has no message indexes, and A and A.B.C.D read it"),
+    ],
+)
+async def test_without_indexes_nothing_is_guessed(tmp_path: Path, schema: str, payload: bytes, found: str) -> None:
+    (tmp_path / "ids").mkdir()
+    (tmp_path / "ids" / "9.proto").write_text(schema)
+    decoded = await decode_one("value", b"\0\0\0\0\x09" + payload, [], FolderSchemas(str(tmp_path)))
+    assert found in ((decoded.json or b"").decode() or decoded.reason)

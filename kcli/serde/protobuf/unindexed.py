@@ -1,0 +1,55 @@
+"""Payloads without message indexes, as KafkaJS's serializer writes them behind Confluent's frame.
+
+Nothing says which message such a payload is. It is believed where one message of the schema's file, and no other, reads
+it to its last byte without an unknown field; between two nothing is guessed. A payload that is read with indexes
+is what they say: up to three of them begin with a byte below 8, which no field does.
+"""
+
+from __future__ import annotations
+
+from kcli.serde.protobuf.reader import ProtobufReader
+from kcli.serde.schemas.payloads import PayloadReader, Unreadable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.serde.protobuf.reader import ProtobufSchema
+
+MOST = 32
+"""Messages of a file that are tried."""
+
+
+class UnindexedReader(PayloadReader):
+    def __init__(self, schema: ProtobufSchema, *, camel: bool) -> None:
+        to_do, messages = list(schema.messages), []
+        while to_do:
+            message = to_do.pop(0)
+            if not message.entry:
+                messages.append(message)
+                to_do += message.nested
+        some = messages if len(messages) <= MOST else []
+        self._readers = {message.name: ProtobufReader(schema, message, camel=camel) for message in some}
+
+    def json(self, data: bytes) -> bytes:
+        """The payload's JSON. Raises Unreadable, without a reason where no message reads it."""
+        found = self.fits(data)
+        if len(found) > 1:
+            raise Unreadable(
+                f"it has no message indexes, and {' and '.join(list(found)[:3])} read it; "
+                "--value-schema SPEC#MESSAGE says which message it is"
+            )
+        for shown in found.values():
+            return shown
+        raise Unreadable
+
+    def fits(self, data: bytes) -> dict[str, bytes]:
+        """The JSON of a payload by the names of the messages that read it."""
+        found = {}
+        for name, reader in self._readers.items():
+            unknown = reader.unknown
+            try:
+                shown = reader.json(data)
+            except Unreadable:
+                continue
+            if reader.unknown == unknown:
+                found[name] = shown
+        return found
