@@ -35,7 +35,7 @@ class FieldFrames(FieldDecoder):
     """The frames of keys, or of values. `new_id` is asked once for each id."""
 
     def __init__(self, kind: str, schemas: Schemas, new_id: NewId) -> None:
-        super().__init__(kind, schemas, reader_of())
+        super().__init__(kind, schemas, reader_of(marks=False))
         self._new_id = new_id
         self._ids: dict[bytes, int] = {}
         self._found: dict[bytes, Schema] = {}

@@ -49,6 +49,9 @@ class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions):
         help="Name the schema in front of the payload (default), or by its GUID in a header.",
     )
     register = flag("--register", help="Register the file of --value-schema or --key-schema.")
+    without_rules = flag(
+        "--without-rules", help="Run no rules of the schema; encryption is never left out.", hidden=True
+    )
     no_unpack = flag("--no-unpack", help="Do not unpack input that is gzip or zstd.")
     key = text("-k", "--key", metavar="KEY", help="Default key for records without one.")
     headers = texts(
@@ -136,7 +139,13 @@ class Plan:
         in_header = options.schema_in == "header"
         if "from-record" in specs.values() and options.input != "json":
             raise UsageError("--value-schema from-record reads the envelopes of consume -J --decoded: add --input json")
-        return Encoding(specs, registry, register=options.register, in_header=in_header)
+        return Encoding(
+            specs,
+            registry,
+            register=options.register,
+            in_header=in_header,
+            without_rules=options.without_rules,
+        )
 
     def _settings(self, options: ProduceOptions) -> ProducerSettings:
         changes = dict(self.connection.properties.producer)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 from kcli.cli.output.records.decoded import HEADERS
 from kcli.cli.runtime.schemas.spec import SchemaSpec
 from kcli.errors import UsageError
-from kcli.schemas import PROTOBUF
+from kcli.schemas import PROTOBUF, SchemaNotFound
+from kcli.serde.rules.rules import WRITING, encrypts, rules_of
 from kcli.serde.schemas.writers import message_indexes, same, writer_of
 
 TYPE_CHECKING = False
@@ -24,16 +23,23 @@ if TYPE_CHECKING:
     """A key or a value as it is sent. Raises ValueError for one that does not fit."""
 
 FROM_RECORD = "from-record"
-WRITING = ("WRITE", "WRITEREAD")
 
 
 class Encoding:
     """The schemas of one command line. `registry` is where they are. Raises UsageError."""
 
     def __init__(
-        self, specs: dict[str, str], registry: RegistrySettings | None, *, register: bool, in_header: bool = False
+        self,
+        specs: dict[str, str],
+        registry: RegistrySettings | None,
+        *,
+        register: bool,
+        in_header: bool = False,
+        without_rules: bool = False,
     ) -> None:
-        """`specs` are of "key" and "value"; `in_header` names the schema by its GUID in a header."""
+        """`specs` are of "key" and "value"; `in_header` names the schema by its GUID in a header; `without_rules` runs
+        no rule of a schema, and needs none to be run."""
+        self._without_rules = without_rules
         self.registry = registry
         self.register = register
         self._in_header = in_header
@@ -61,10 +67,10 @@ class Encoding:
         if self._of_records:
             from kcli.cli.runtime.schemas.from_record import FromRecord
 
-            self.from_record = FromRecord(client.schemas)
+            self.from_record = FromRecord(client.schemas, without_rules=self._without_rules)
         for kind, spec in self._specs.items():
             schema, referred = await spec.schema(topic, client)
-            refuse_rules(schema)
+            refuse_rules(schema, without=self._without_rules)
             frame = b""
             if not spec.of_file:
                 frame = b"\0" + schema.id.to_bytes(4, "big")
@@ -85,14 +91,24 @@ class Encoding:
                     f"{schema.name} imports {referred[0][0]}, which --register does not register; "
                     "use kcli registry register with --reference"
                 )
+            await self._check_rules(subject, client)
             return await client.schemas.register(subject, schema.replace(subject=""))
         latest = await client.schemas.latest(subject)
+        refuse_rules(latest, without=self._without_rules)
         needed = await client.schemas.references(latest) if latest.references else []
         if same(latest, schema, [(name, one.text) for name, one in needed], referred):
             return latest.id
         raise UsageError(
             f"the latest version of {subject} is another schema than the file; --register registers the file"
         )
+
+    async def _check_rules(self, subject: str, client: Client) -> None:
+        """A new version inherits the rules of the latest one. Raises UsageError."""
+        try:
+            latest = await client.schemas.latest(subject)
+        except SchemaNotFound:
+            return
+        refuse_rules(latest, without=self._without_rules)
 
 
 def _named(schema: Schema, referred: References, message: str, guid: str) -> bytes:
@@ -103,15 +119,15 @@ def _named(schema: Schema, referred: References, message: str, guid: str) -> byt
     return b"\1" + bytes.fromhex(guid.replace("-", "")) + indexes
 
 
-def refuse_rules(schema: Schema) -> None:
-    """Raises UsageError for a schema whose rules change or check what is written: they are not run here, and plain
-    text must not be stored where a rule encrypts."""
-    found = json.loads(schema.rule_set) if schema.rule_set else {}
-    for rules in found.values() if isinstance(found, dict) else ():
-        for rule in rules if isinstance(rules, list) else ():
-            if isinstance(rule, dict) and rule.get("mode") in WRITING and not rule.get("disabled"):
-                name, kind = rule.get("name"), rule.get("type")
-                raise UsageError(f"{schema.name} has the rule {name} ({kind}) for writing, which kcli does not run")
+def refuse_rules(schema: Schema, *, without: bool = False) -> None:
+    """Raises UsageError for a schema whose rules change or check what is written: they are not run here. `without`
+    writes all the same, but never plain text where a rule encrypts."""
+    for rule in rules_of(schema):
+        about = f"{schema.name} has the rule {rule.name} ({rule.type}) for writing"
+        if rule.mode in WRITING and encrypts(rule):
+            raise UsageError(f"{about}: kcli does not encrypt, and stores no plain text in place of ciphertext")
+        if rule.mode in WRITING and not without:
+            raise UsageError(f"{about}, which kcli does not run; --without-rules stores without it")
 
 
 def _encoder(schema: Schema, referred: References, message: str, frame: bytes) -> Encode:

@@ -26,7 +26,8 @@ KINDS = ("key", "value")
 class FromRecord:
     """Writes the keys and values of envelopes by the schemas that the envelopes name."""
 
-    def __init__(self, schemas: Schemas) -> None:
+    def __init__(self, schemas: Schemas, *, without_rules: bool = False) -> None:
+        self._without_rules = without_rules
         self._schemas = schemas
         self._writers: dict[str, RecordWriter | str] = {}  # or why there is none
 
@@ -55,7 +56,7 @@ class FromRecord:
                 schema = await self._schemas.by_guid(str(UUID(guid)))
             else:
                 return 'has neither an "id" nor a "guid" of a schema'
-            refuse_rules(schema)
+            refuse_rules(schema, without=self._without_rules)
             needed = await self._schemas.references(schema) if schema.references else []
             referred = tuple((name, one.text) for name, one in needed)
             return RecordWriter(Label(schema=schema, referred=referred, message=str(message), frame=frame))

@@ -198,3 +198,39 @@ def test_values_with_a_json_schema_are_held_against_it_and_stored_as_they_are(kc
     assert (strict.returncode, strict.stdout) == (1, done.stdout)
     kcli.ok("produce", name, "--whole", stdin=b"\0\0\0\0\x63cut")
     assert kcli("consume", name, "-o", "2", "-e", *by, "--fail-on-invalid").returncode == 0, "not decoded, not invalid"
+
+
+def rule(kind: str, **more: object) -> str:
+    return json.dumps({"ruleSet": {"domainRules": [{"name": "r", "type": kind, "mode": "WRITE", **more}]}, "id": 7})
+
+
+@pytest.mark.parametrize(
+    ("meta", "words", "says"),
+    [
+        (
+            rule("CEL"),
+            [],
+            "notes-value version 1 has the rule r (CEL) for writing, which kcli does not run; --without-rules",
+        ),
+        (rule("CEL"), ["--without-rules"], ""),
+        (rule("CEL", mode="READ"), [], ""),
+        (rule("CEL", disabled=True), [], ""),
+        (rule("ENCRYPT"), [], "r (ENCRYPT) for writing: kcli does not encrypt, and stores no plain text in place of"),
+        (rule("ENCRYPT", mode="WRITEREAD"), ["--without-rules"], "stores no plain text"),
+        (rule("ENCRYPT_PAYLOAD"), ["--without-rules"], "stores no plain text"),
+    ],
+)
+@pytest.mark.parametrize("spec", ["notes-value", "FOLDER/ids/7.avsc"])
+def test_rules_for_writing_are_refused(
+    kcli: Shell, folder: str, meta: str, words: list[str], says: str, spec: str
+) -> None:
+    """Also where a file is named whose text the subject has."""
+    (Path(folder.removeprefix("file:")) / "subjects" / "notes-value" / "1.meta.json").write_text(meta)
+    kcli("topics", "create", "notes", "-p", "1", "--if-not-exists")
+    before = len(stored(kcli, "notes"))
+    by = ["--schema-registry", folder, "--value-schema", spec.replace("FOLDER", folder)]
+    done = kcli("produce", "notes", *by, *words, stdin=HI)
+    assert done.returncode == (2 if says else 0), done.stderr
+    assert done.stderr.count(b"\n") == bool(says)
+    assert says in done.stderr.decode()
+    assert len(stored(kcli, "notes")) == before + (not says)
