@@ -14,13 +14,18 @@ from kcli.errors import KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from kcli.cli.runtime.schemas.from_record import FromRecord
+    from typing import Any, Protocol
 
     Headers = list[tuple[str, bytes | None]]
     Row = tuple[int | None, int | None, bytes | None, bytes | None, Headers]
     """partition, timestamp in ms, key, value, headers: what `Producer.send_records` takes."""
+
+    class Storing(Protocol):
+        """Stores keys and values that were decoded by the schemas that their envelopes name."""
+
+        def stored(self, kind: str, value: object, named: object, headers: Headers) -> bytes:
+            """What is stored for the JSON of a key or value. Raises ValueError."""
+
 
 _SCHEMAS = {"key_schema": "key", "value_schema": "value"}
 """What says by which schema the key or the value was decoded."""
@@ -39,7 +44,7 @@ class BadLine(KcliError):
         self.line = line
 
 
-def read_line(line: bytes, number: int, kcat: bool | None = None, from_record: FromRecord | None = None) -> Row:
+def read_line(line: bytes, number: int, kcat: bool | None = None, from_record: Storing | None = None) -> Row:
     """One line's record. `kcat` None accepts both kinds. `from_record` stores keys and values that were decoded. Raises
     BadLine."""
     try:
@@ -65,7 +70,7 @@ def read_line(line: bytes, number: int, kcat: bool | None = None, from_record: F
 
 
 def _row(
-    found: dict[str, object], known: frozenset[str], value: str, timestamp: str, from_record: FromRecord | None = None
+    found: dict[str, object], known: frozenset[str], value: str, timestamp: str, from_record: Storing | None = None
 ) -> Row:
     if not known.issuperset(found):
         stranger = next(name for name in found if name not in known)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from kcli.cli.output.records.decoded import HEADERS
+from kcli.cli.runtime.schemas.refused import refuse_rules
 from kcli.cli.runtime.schemas.spec import SchemaSpec
 from kcli.errors import UsageError
 from kcli.schemas import PROTOBUF, SchemaNotFound
-from kcli.serde.rules.rules import WRITING, encrypts, rules_of
 from kcli.serde.schemas.writers import message_indexes, same, writer_of
 
 TYPE_CHECKING = False
@@ -117,17 +117,6 @@ def _named(schema: Schema, referred: References, message: str, guid: str) -> byt
         raise UsageError(f"{schema.name}: the registry gives no GUID, which --schema-in header needs; leave it out")
     indexes = message_indexes(schema, referred, message) if schema.kind == PROTOBUF else b""
     return b"\1" + bytes.fromhex(guid.replace("-", "")) + indexes
-
-
-def refuse_rules(schema: Schema, *, without: bool = False) -> None:
-    """Raises UsageError for a schema whose rules change or check what is written: they are not run here. `without`
-    writes all the same, but never plain text where a rule encrypts."""
-    for rule in rules_of(schema):
-        about = f"{schema.name} has the rule {rule.name} ({rule.type}) for writing"
-        if rule.mode in WRITING and encrypts(rule):
-            raise UsageError(f"{about}: kcli does not encrypt, and stores no plain text in place of ciphertext")
-        if rule.mode in WRITING and not without:
-            raise UsageError(f"{about}, which kcli does not run; --without-rules stores without it")
 
 
 def _encoder(schema: Schema, referred: References, message: str, frame: bytes) -> Encode:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from kcli.cli.output.records.decoded import HEADERS
 from kcli.cli.output.records.envelope import bytes_of
-from kcli.cli.runtime.schemas.encoding import refuse_rules
+from kcli.cli.runtime.schemas.refused import refuse_rules
 from kcli.errors import KcliError, UsageError
 from kcli.schemas import SchemaNotFound, SchemaRefused
 from kcli.serde.schemas.labels import Label
