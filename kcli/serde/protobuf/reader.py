@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from kcli.serde.protobuf.write import ProtobufWriter
 
 
+TRIED = 32
+"""How many messages a file may have whose payloads are read without message indexes."""
+
+
 class ProtobufSchema:
     """The messages of a schema's own file, and all types that it knows. `references` are the texts of the files that it
     imports, each after what it needs itself."""
@@ -152,7 +156,11 @@ class IndexedReader(ProtobufReader):
         if self._unindexed is None:
             from kcli.serde.protobuf.unindexed import UnindexedReader
 
-            self._unindexed = UnindexedReader(self._schema, camel=self._camel)
+            messages = [message for message in all_messages(self._schema.messages) if not message.entry]
+            some = messages if len(messages) <= TRIED else []
+            self._unindexed = UnindexedReader(
+                {one.name: ProtobufReader(self._schema, one, camel=self._camel) for one in some}
+            )
         return self._unindexed
 
     def numbered(self) -> PayloadReader:
@@ -208,12 +216,7 @@ class NumberedReader(ProtobufReader):
     """Reads payloads behind AWS Glue's number: an index into all messages, those within others too, by their names."""
 
     def __init__(self, schema: ProtobufSchema, *, camel: bool) -> None:
-        messages: list[Message] = []
-        to_do = list(schema.messages)
-        while to_do:
-            messages.append(to_do.pop())
-            to_do += messages[-1].nested
-        self._ordered = sorted(messages, key=lambda message: message.name)
+        self._ordered = sorted(all_messages(schema.messages), key=lambda message: message.name)
         super().__init__(schema, camel=camel, front=code.BY_NUMBER)
 
     def message_name(self, data: bytes) -> str:
@@ -227,6 +230,14 @@ class NumberedReader(ProtobufReader):
     def _message(self, front: bytes, form: int) -> Message | int:
         number = read_number(front)
         return self._ordered[number] if number < len(self._ordered) else code.UNKNOWN
+
+
+def all_messages(messages: list[Message]) -> list[Message]:
+    """These messages and those within them, each after the one that it is in."""
+    found = list(messages)
+    for message in found:
+        found += message.nested
+    return found
 
 
 def _no_message(path: tuple[int, ...]) -> str:

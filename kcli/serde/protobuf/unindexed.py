@@ -7,27 +7,27 @@ is what they say: up to three of them begin with a byte below 8, which no field 
 
 from __future__ import annotations
 
-from kcli.serde.protobuf.reader import ProtobufReader
 from kcli.serde.schemas.payloads import PayloadReader, Unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.serde.protobuf.reader import ProtobufSchema
+    from collections.abc import Mapping
+    from typing import Protocol
 
-MOST = 32
-"""Messages of a file that are tried."""
+    class MessageReader(Protocol):
+        """A reader of one message, which counts the fields that its schema does not have."""
+
+        @property
+        def unknown(self) -> int: ...
+
+        def json(self, data: bytes) -> bytes: ...
 
 
 class UnindexedReader(PayloadReader):
-    def __init__(self, schema: ProtobufSchema, *, camel: bool) -> None:
-        to_do, messages = list(schema.messages), []
-        while to_do:
-            message = to_do.pop(0)
-            if not message.entry:
-                messages.append(message)
-                to_do += message.nested
-        some = messages if len(messages) <= MOST else []
-        self._readers = {message.name: ProtobufReader(schema, message, camel=camel) for message in some}
+    """`readers` are of the messages of a schema's file, by their names."""
+
+    def __init__(self, readers: Mapping[str, MessageReader]) -> None:
+        self._readers = readers
 
     def json(self, data: bytes) -> bytes:
         """The payload's JSON. Raises Unreadable, without a reason where no message reads it."""

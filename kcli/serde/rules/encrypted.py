@@ -7,8 +7,7 @@ import re
 
 from kcli.schemas import AVRO
 from kcli.serde.rules.rules import PAYLOAD, Rule, encrypts, rules_of
-from kcli.serde.schemas.compressed import read_one
-from kcli.serde.schemas.payloads import PayloadReader, Unreadable
+from kcli.serde.schemas.payloads import PayloadReader, Unreadable, read_one
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,12 +15,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from kcli.schemas import Schema
-    from kcli.serde.schemas.readers import Reader
 
 TAGS = "confluent:tags"
 
 
-def marked(schema: Schema, texts: Sequence[str], reader: Reader) -> Reader:
+def marked(schema: Schema, texts: Sequence[str], reader: PayloadReader) -> PayloadReader:
     """The reader of a schema with its rules heeded. `texts` are those of the schemas that it refers to. Fields are
     marked in Avro; of other kinds, and where a rule encrypts payloads, values stay as they are stored."""
     rules = [rule for rule in rules_of(schema) if encrypts(rule)]
@@ -45,7 +43,7 @@ class Sealed(PayloadReader):
 class EncryptedReader(PayloadReader):
     """Reads values of Avro; texts and bytes in fields that a rule encrypts are ciphertext, and marked as such."""
 
-    def __init__(self, reader: Reader, tags: AvroTags, rules: Sequence[Rule]) -> None:
+    def __init__(self, reader: PayloadReader, tags: AvroTags, rules: Sequence[Rule]) -> None:
         self._reader = reader
         self._tags = tags
         self._rules = rules

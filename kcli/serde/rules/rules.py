@@ -36,8 +36,10 @@ def rules_of(schema: Schema) -> Iterator[Rule]:
             if isinstance(rule, dict) and not rule.get("disabled"):
                 tags, parameters = rule.get("tags"), rule.get("params")
                 key = parameters.get("encrypt.kek.name") if isinstance(parameters, dict) else None
-                words = (str(rule.get(field) or "") for field in ("name", "type", "mode"))
-                yield Rule(*words, frozenset(map(str, tags if isinstance(tags, list) else ())), str(key or ""))
+                name, type, mode = (str(rule.get(field) or "") for field in ("name", "type", "mode"))
+                yield Rule(
+                    name, type, mode, frozenset(map(str, tags if isinstance(tags, list) else ())), str(key or "")
+                )
 
 
 def encrypts(rule: Rule) -> bool:

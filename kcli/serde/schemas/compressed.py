@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import zlib
 
-from kcli.proto.faults import Fault
-from kcli.serde.schemas.payloads import PayloadReader, Unreadable
+from kcli.serde.schemas.payloads import PayloadReader, Unreadable, read_one
 from kcli.serde.schemas.readers import unknown_fields
 
 TYPE_CHECKING = False
@@ -41,11 +40,3 @@ class CompressedReader(PayloadReader):
         if not unpacking.eof or unpacking.unused_data:
             raise Unreadable("the compressed payload is cut, or bytes are left after it")
         return read_one(self._reader, payload)
-
-
-def read_one(reader: Reader, payload: bytes) -> bytes:
-    """The JSON of one payload by any reader. Raises Unreadable."""
-    try:
-        return bytes(reader.json(payload))
-    except Fault as fault:
-        raise Unreadable(str(fault)) from None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kcli.proto.faults import Fault
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
@@ -64,3 +66,11 @@ def cells_of(column: Spans) -> Iterator[bytes | None]:
         stop = int.from_bytes(ends[4 * row + 4 : 4 * row + 8], "little")
         yield None if valid and not valid[row >> 3] >> (row & 7) & 1 else bytes(data[start:stop])
         start = stop
+
+
+def read_one(reader: PayloadReader, payload: bytes) -> bytes:
+    """The JSON of one payload by any reader. Raises Unreadable."""
+    try:
+        return bytes(reader.json(payload))
+    except Fault as fault:
+        raise Unreadable(str(fault)) from None

@@ -125,8 +125,8 @@ def _without_indexes(
     readers: Sequence[Any],
     failed: Sequence[int],
 ) -> list[Any]:
-    """By row the reader of Protobuf that may lack message indexes, of rows that could not be read with them; [] where
-    there is none. A row that begins with a byte below 8 is no field."""
+    """By row the reader of Protobuf that may lack message indexes, of rows that could not be read with them; [] for
+    none. A row that begins with a byte below 8 is no field."""
     chosen: list[Any] = []
     for row in failed:
         reader, empty = readers[which[row]], lengths[row] <= skips[row]

@@ -50,7 +50,7 @@ class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions):
     )
     register = flag("--register", help="Register the file of --value-schema or --key-schema.")
     without_rules = flag(
-        "--without-rules", help="Run no rules of the schema; encryption is never left out.", hidden=True
+        "--without-rules", help="Run no rules of the schema; one that encrypts refuses all the same.", hidden=True
     )
     no_unpack = flag("--no-unpack", help="Do not unpack input that is gzip or zstd.")
     key = text("-k", "--key", metavar="KEY", help="Default key for records without one.")

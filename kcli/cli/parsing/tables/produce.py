@@ -16,7 +16,7 @@ _9 = Option(name='key_schema', flags=('--key-schema',), metavar='SPEC', help='Th
 _10 = Option(name='schema_registry', flags=('--schema-registry',), metavar='URL', help='Where the schemas are.')
 _11 = Option(name='schema_in', flags=('--schema-in',), help='Name the schema in front of the payload (default), or by its GUID in a header.', choices=('frame', 'header'))
 _12 = Option(name='register', flags=('--register',), kind='flag', help='Register the file of --value-schema or --key-schema.')
-_13 = Option(name='without_rules', flags=('--without-rules',), kind='flag', help='Run no rules of the schema; encryption is never left out.', hidden=True)
+_13 = Option(name='without_rules', flags=('--without-rules',), kind='flag', help='Run no rules of the schema; one that encrypts refuses all the same.', hidden=True)
 _14 = Option(name='no_unpack', flags=('--no-unpack',), kind='flag', help='Do not unpack input that is gzip or zstd.')
 _15 = Option(name='key', flags=('-k', '--key'), metavar='KEY', help='Default key for records without one.')
 _16 = Option(name='headers', flags=('-H', '--header'), multiple=True, metavar='NAME=VALUE', help='A header of every record; NAME alone is null. Repeatable.')

@@ -29,7 +29,7 @@ class FromRecord:
     def __init__(self, schemas: Schemas, *, without_rules: bool = False) -> None:
         self._without_rules = without_rules
         self._schemas = schemas
-        self._writers: dict[str, RecordWriter | str] = {}  # or why there is none
+        self._writers: dict[str, RecordWriter | str] = {}  # or the reason that it has none
 
     async def learn(self, lines: Iterable[bytes]) -> None:
         """Look up the schemas that these lines name. A schema that is not there or not used is an error of its lines.
@@ -40,7 +40,7 @@ class FromRecord:
             try:
                 found = json.loads(line)
             except (ValueError, RecursionError):
-                continue  # who reads the line says so
+                continue  # the reader of the line raises
             for kind in KINDS:
                 named = found.get(f"{kind}_schema") if isinstance(found, dict) else None
                 if isinstance(named, dict) and (word := _word(named)) not in self._writers:

@@ -13,7 +13,7 @@ import re
 from kcli.proto import avro_code as op
 from kcli.proto.core import AvroReader
 from kcli.serde.avro.program import PLAIN, Program
-from kcli.serde.schemas.compressed import read_one
+from kcli.serde.schemas.payloads import read_one
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
