@@ -46,8 +46,12 @@ def rules(**changed: object) -> str:
     return json.dumps({"domainRules": [rule]})
 
 
+def shelf_of(schema: Schema) -> Any:
+    return Shelf({7: schema})
+
+
 async def shown(schema: Schema, payload: bytes) -> tuple[bytes, dict[str, int]]:
-    decoding = SchemaDecoder([FieldDecoder("value", Shelf({7: schema}), reader_of())])
+    decoding = SchemaDecoder([FieldDecoder("value", shelf_of(schema), reader_of())])
     (record,) = await decoding.batch(batch_of(framed(7, payload)), "t", 0)
     assert record.value is not None
     return record.value, dict(decoding.fields[0].undecoded.reasons)
@@ -123,7 +127,7 @@ async def test_ids_are_rewritten_in_encrypted_values_too() -> None:
     async def new_id(kind: str, schema: Schema) -> int:
         return 9
 
-    field = FieldFrames("value", Shelf({7: schema}), new_id)
+    field = FieldFrames("value", shelf_of(schema), new_id)
     columns = batch_of(framed(7, b"\0\x0a\1x")).columns()
     section = bytearray(columns.data)
     assert await field.patch(columns, section, 0, "t", 0) == 1
