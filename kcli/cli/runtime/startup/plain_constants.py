@@ -50,6 +50,13 @@ class LaterEnum:
     def __contains__(self, value: object) -> bool:
         return value in self._made()
 
+    def __or__(self, other: Any) -> Any:
+        """The union of types that an annotation means."""
+        return self._made() | other
+
+    def __ror__(self, other: Any) -> Any:
+        return other | self._made()
+
     def __instancecheck__(self, value: object) -> bool:
         return isinstance(value, self._made())
 
