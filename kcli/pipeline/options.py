@@ -5,6 +5,7 @@ Everything is checked before anything is done; an unknown name is refused with t
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 
@@ -36,7 +37,7 @@ startingOffsetsByTimestampStrategy endingTimestamp endingOffsetsByTimestamp endi
 maxOffsetsPerTrigger minOffsetsPerTrigger maxTriggerDelay maxBytesPerTrigger minPartitions maxRecordsPerPartition
 groupIdPrefix kafkaConsumer.pollTimeoutMs fetchOffset.numRetries fetchOffset.retryIntervalMs includeHeaders topic path
 columns keyFormat valueFormat keySchema valueSchema commitGroup context pushdown progressAddr stopFile
-checkpointLocation keepTimestamp brokerMap exactlyOnce sourceIds onBad
+checkpointLocation keepTimestamp brokerMap exactlyOnce sourceIds onBad quarantine
 """.split()
 PASSED_OVER = ("groupIdPrefix", "fetchOffset.numRetries", "fetchOffset.retryIntervalMs")
 """Of Spark's source, and without a meaning here: reading needs no group, and the client tries again by itself."""
@@ -65,6 +66,7 @@ class ReadOptions(Carried):
     key_schema: str = ""
     value_schema: str = ""
     null_bad: bool = False
+    quarantine: str = ""
     commit_group: str = ""
     pushdown: bool = False
     progress: str = ""
@@ -132,6 +134,7 @@ def read_options(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
         max_records=_number(given, "maxRecordsPerPartition") or 0,
         poll_timeout=(_number(given, "kafkaConsumer.pollTimeoutMs") or 120_000) / 1000,
         null_bad=_on_bad(given),
+        quarantine=_quarantine(given),
         commit_group=given.get("commitgroup", ""),
         pushdown=_flag(given, "pushdown", False),
         progress=_address(given),
@@ -276,6 +279,16 @@ def _on_bad(given: Mapping[str, str]) -> bool:
     if text not in ("fail", "null"):
         raise UsageError(f"option onBad is fail or null, not {text}")
     return text == "null"
+
+
+def _quarantine(given: Mapping[str, str]) -> str:
+    """The folder of records that did not fit; "" for none."""
+    folder = given.get("quarantine", "").strip()
+    if folder and not _on_bad(given):
+        raise UsageError("option quarantine goes with onBad=null")
+    if folder and not os.path.isabs(folder):
+        raise UsageError(f"option quarantine {folder}: the absolute path of a folder that every executor has")
+    return folder
 
 
 def _flag(given: Mapping[str, str], name: str, usual: bool) -> bool:

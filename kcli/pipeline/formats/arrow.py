@@ -12,6 +12,7 @@ from kcli.errors import KcliError
 from kcli.proto.spans import Gathered, Spans
 
 Convert = Callable[[pa.Array], tuple[pa.Array, dict[int, str]]]
+Keep = Callable[[pa.Array, pa.Array, pa.Array, pa.Array, dict[int, str]], None]
 
 _HALF = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 AT_ONCE = 65_536  # rows of a constant column that are made once and cut from then on
@@ -23,15 +24,24 @@ class BadRecord(KcliError):
 
 class Frame:
     """Makes record batches of one range. `convert` turns key and value from binary into what the schema says; what does
-    not fit is an error, or with `null_bad` null and counted in `bad`."""
+    not fit is an error, or with `null_bad` null and counted in `bad`; `keep` then gets the raw columns (offset,
+    timestamp, key, value) and what is wrong by row."""
 
     def __init__(
-        self, schema: pa.Schema, topic: str, partition: int, convert: dict[str, Convert], *, null_bad: bool = False
+        self,
+        schema: pa.Schema,
+        topic: str,
+        partition: int,
+        convert: dict[str, Convert],
+        *,
+        null_bad: bool = False,
+        keep: Keep | None = None,
     ) -> None:
         self.schema = schema
         self.bad = 0
         self._convert = convert
         self._null_bad = null_bad
+        self._keep = keep
         self._place = f"{topic}[{partition}]"
         self._constants = {
             "topic": pa.scalar(topic, pa.string()),
@@ -42,6 +52,8 @@ class Frame:
     def batch(self, got: Gathered) -> pa.RecordBatch:
         """The rows as the schema's columns, in its order. Raises BadRecord."""
         made = {name: self._payload(name, got) for name in ("key", "value") if name in self.schema.names}
+        if self._keep is not None and any(errors for _, errors in made.values()):
+            self._keep_bad(self._keep, {name: errors for name, (_, errors) in made.items()}, got)
         columns = []
         for field in self.schema:
             if field.name in made:
@@ -51,6 +63,18 @@ class Frame:
             else:
                 columns.append(self._column(field, got))
         return pa.record_batch(columns, schema=self.schema)
+
+    @staticmethod
+    def _keep_bad(keep: Keep, errors: dict[str, dict[int, str]], got: Gathered) -> None:
+        """Hand on the records that did not fit, as they were."""
+        assert got.keys is not None
+        assert got.values is not None
+        reasons: dict[int, str] = {}
+        for name, wrong in errors.items():
+            for row, why in wrong.items():
+                reasons[row] = f"{reasons[row]}; {name}: {why}" if row in reasons else f"{name}: {why}"
+        times = micros(fixed(pa.timestamp("ms", "UTC"), got.rows, got.timestamps))
+        keep(fixed(pa.int64(), got.rows, got.offsets), times, binary(got.keys), binary(got.values), reasons)
 
     def _payload(self, name: str, got: Gathered) -> tuple[pa.Array, dict[int, str]]:
         """The keys or the values, and what is wrong with some of them."""

@@ -1,4 +1,5 @@
-"""Records that did not fit their format and are null (--on-bad null), counted by Spark where they are read."""
+"""Records that did not fit their format, and are null or in quarantine (--on-bad), counted by Spark where they are
+read."""
 
 from __future__ import annotations
 
@@ -16,10 +17,10 @@ ERRORS = ("keyError", "valueError")
 
 
 class BadRows:
-    """`frame` is the one to use from here: counted, without the columns that say what is wrong. A stream's count is in
-    its progress, see `bad_of`."""
+    """`frame` is the one to use from here: counted, without the columns that say what is wrong, and with `leave_out`
+    without the bad rows. A stream's count is in its progress, see `bad_of`."""
 
-    def __init__(self, frame: DataFrame) -> None:
+    def __init__(self, frame: DataFrame, *, leave_out: bool = False) -> None:
         from pyspark.sql import Observation
         from pyspark.sql import functions as f
 
@@ -30,7 +31,7 @@ class BadRows:
         counted = frame.observe(
             f"{NAME}_{next(_numbers)}" if self._seen is None else self._seen, f.count_if(bad).alias("bad")
         )
-        self.frame = counted.drop(*errors)
+        self.frame = (counted.where(~bad) if leave_out else counted).drop(*errors)
 
     @property
     def rows(self) -> int:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Look(Value):
-    """The state of a stream: rows of the batches that are done, how many of them were bad and are null, and how far it
+    """The state of a stream: rows of the batches that are done, how many of them were bad, and how far it
     is behind (-1: unknown)."""
 
     batch: int = -1

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from pyspark.sql.datasource import InputPartition
     from pyspark.sql.types import StructType
 
+    from kcli.pipeline.formats.arrow import Frame
+    from kcli.pipeline.source.quarantine import Kept
+
 Offsets = Mapping[TopicPartition, int]
 
 
@@ -58,29 +61,23 @@ class Reading:
         """A range as record batches of exactly the schema."""
         from pyspark.sql.pandas.types import to_arrow_schema
 
-        from kcli.pipeline.formats.arrow import Frame
-        from kcli.pipeline.formats.formats import converter
         from kcli.pipeline.progress import Reporter
         from kcli.pipeline.source.fetching import gathered
+        from kcli.pipeline.source.quarantine import NEEDS, Kept
 
         assert isinstance(partition, Range)
         if not len(partition):
             return
         options = self.options
         shape = to_arrow_schema(self.schema, timezone="UTC")
-        convert = {}
-        for field in shape:
-            form = {"key": options.key_format, "value": options.value_format}.get(field.name, "binary")
-            found = converter(form, field.type)
-            if found is not None:
-                convert[field.name] = found
-        frame = Frame(shape, partition.topic, partition.partition, convert, null_bad=options.null_bad)
+        kept = Kept(options.quarantine, partition) if options.quarantine else None
+        frame = self._frame(partition, shape, kept)
         reporter = Reporter(options.progress, partition.topic, partition.partition, partition.start, partition.end)
         try:
             for got in gathered(
                 partition,
                 self.sealed,
-                frozenset(shape.names),
+                frozenset(shape.names) | (NEEDS if kept is not None else frozenset()),
                 fail_on_data_loss=options.fail_on_data_loss,
                 poll_timeout=options.poll_timeout,
                 noted=reporter.noted,
@@ -89,9 +86,27 @@ class Reading:
             if frame.bad:
                 at = f"{partition.topic}[{partition.partition}]"
                 print(f"kcli: {at}: {frame.bad} keys or values do not fit and are null (onBad=null)", file=sys.stderr)
+            if kept is not None:
+                kept.settle()
             reporter.done()
         finally:
+            if kept is not None:
+                kept.undo()
             reporter.close()
+
+    def _frame(self, partition: Range, shape: pa.Schema, kept: Kept | None) -> Frame:
+        """What makes record batches of the range."""
+        from kcli.pipeline.formats.arrow import Frame
+        from kcli.pipeline.formats.formats import converter
+
+        options, convert = self.options, {}
+        for field in shape:
+            form = {"key": options.key_format, "value": options.value_format}.get(field.name, "binary")
+            found = converter(form, field.type)
+            if found is not None:
+                convert[field.name] = found
+        keep = None if kept is None else kept.add
+        return Frame(shape, partition.topic, partition.partition, convert, null_bad=options.null_bad, keep=keep)
 
 
 class BatchReader(Reading, DataSourceReader):

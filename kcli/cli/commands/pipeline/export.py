@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kcli.cli.commands.pipeline.options import (
     FILES,
     PipelineOptions,
+    QuarantineOptions,
     QueryOptions,
     SchemaOptions,
     SourceOptions,
@@ -16,7 +17,8 @@ from kcli.cli.commands.pipeline.session.drive import drive
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
 from kcli.cli.commands.pipeline.session.stream import name_of, stop_file_of, trigger_of
-from kcli.cli.commands.pipeline.sink.folder import FolderOptions, conf_of, folder_of
+from kcli.cli.commands.pipeline.sink.folder import FolderOptions, conf_of, folder_mode, folder_of
+from kcli.cli.commands.pipeline.sink.quarantine import Quarantine, place_of
 from kcli.cli.commands.pipeline.source.pinned import Pinned
 from kcli.cli.commands.pipeline.source.plan import show
 from kcli.cli.commands.pipeline.source.source import Source
@@ -35,7 +37,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-class ExportOptions(FolderOptions, QueryOptions, TopicOptions, SchemaOptions, SourceOptions, PipelineOptions):
+class ExportOptions(
+    FolderOptions, QueryOptions, TopicOptions, SchemaOptions, QuarantineOptions, SourceOptions, PipelineOptions
+):
     moved = (("--to", "--file-format FORMAT"),)
     file_format = choice("--file-format", of=FILES, help="The format of the files (default parquet).")
     out = text("--out", metavar="DIR", help="The destination, instead of the last argument.")
@@ -112,7 +116,10 @@ class Exporting(Job):
         self.conf = conf_of(self.form)
         self.destination = out
         self.writes_to = self.folder.place
-        self.input = Source(frame, topics, options, options, schema_mode=options.schema_mode)
+        self.quarantine = place_of(frame, options, out)
+        self.kept = Quarantine(frame, self.quarantine, folder_mode(frame, options)) if self.quarantine else None
+        kept = "" if self.kept is None else self.kept.target
+        self.input = Source(frame, topics, options, options, schema_mode=options.schema_mode, quarantine=kept)
         self.source = self.input.label
         if frame.streaming:
             self._checkpoint = frame.checkpoint(name_of("export", self.source, out, self.form.form))
@@ -137,10 +144,12 @@ class Exporting(Job):
         where = query.sql_where
         if self.input.null_bad:
             frame, where = placed(frame, where)
-            self._bad = BadRows(frame)
+            self._bad = BadRows(frame, leave_out=self.kept is not None)
             frame = self._bad.frame
         frame = chosen(frame, where, query.select, form.partition_by, form.made)
         self._export = Export(frame, form)
+        if self.kept is not None:
+            self.kept.begin()
         if not streaming:
             return self._export.batch(self.folder.target, self.folder.spark_mode)
         stream = self._export.stream(self.folder.target, self._checkpoint, trigger_of(self.frame), stop_file)
@@ -169,6 +178,8 @@ class Exporting(Job):
     def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
         """The folder gets its name."""
         stood = work.look()
+        if self.kept is not None:
+            self.kept.settle()
         return Outcome(records=self._export.rows if stood is None else stood.rows, bytes=self.folder.settle())
 
     def bad_rows(self) -> int:
@@ -178,3 +189,5 @@ class Exporting(Job):
     def undo(self) -> None:
         """Away with what is half written."""
         self.folder.undo()
+        if self.kept is not None:
+            self.kept.undo()

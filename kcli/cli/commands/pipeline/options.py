@@ -127,6 +127,23 @@ class SourceOptions(RangeOptions, PayloadOptions):
     """What is read of topics, and as what."""
 
 
+class QuarantineOptions(Options):
+    """What becomes of records that do not fit, where a folder can keep them."""
+
+    on_bad = choice(
+        "--on-bad",
+        of=("fail", "null", "quarantine"),
+        help="A key or value that does not fit its format: fail (default), null and count it, or leave the record out "
+        "and keep it in --quarantine.",
+    )
+    quarantine = text(
+        "--quarantine",
+        metavar="DIR",
+        help="Folder of --on-bad quarantine: parquet with topic, partition, offset, timestamp, raw key and value, "
+        "reason. Default: DIR.quarantine beside the files.",
+    )
+
+
 class SchemaOptions(Options):
     """What becomes of another schema of a topic whose records go into files."""
 

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.consume.selection import partitions
-from kcli.cli.commands.pipeline.options import PipelineOptions, SchemaOptions, SourceOptions
+from kcli.cli.commands.pipeline.options import PipelineOptions, QuarantineOptions, SchemaOptions, SourceOptions
 from kcli.cli.commands.pipeline.session.drive import drive
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
+from kcli.cli.commands.pipeline.sink.folder import folder_mode
 from kcli.cli.commands.pipeline.sink.outputs import Output, RowsOptions, output_of
+from kcli.cli.commands.pipeline.sink.quarantine import Quarantine, place_of
 from kcli.cli.commands.pipeline.source.pinned import Pinned
 from kcli.cli.commands.pipeline.source.plan import show
 from kcli.cli.commands.pipeline.source.samples import Span
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-class SqlOptions(RowsOptions, SchemaOptions, SourceOptions, PipelineOptions):
+class SqlOptions(RowsOptions, SchemaOptions, QuarantineOptions, SourceOptions, PipelineOptions):
     moved = (("-f", "--file FILE"), ("--to", "--file-format FORMAT"))
     file = text("--file", metavar="FILE", help="Read the SQL from FILE; - is stdin.")
 
@@ -84,6 +86,7 @@ class Querying(Job):
         self.each = each or {}
         self.sources: list[Source] = []
         self.topics: list[str] = []
+        self.kept: dict[str, Quarantine] = {}
         self.span: Span = {}
         self.sizes: dict[TopicPartition, float] = {}
         if frame.streaming and len([step for step in steps if not step.name]) > 1:
@@ -104,7 +107,8 @@ class Querying(Job):
             options = self.each.get(topic, self.options)
             if options.schema_mode and not self.writes_to:
                 raise UsageError("--schema-mode goes with --file-format: only files keep the schema of the first run")
-            source = Source(self.frame, [topic], options, options, schema_mode=options.schema_mode)
+            kept = self._quarantine(options)
+            source = Source(self.frame, [topic], options, options, schema_mode=options.schema_mode, quarantine=kept)
             source.look(measure=measure)
             self.span |= source.span
             self.sizes |= source.sizes
@@ -116,6 +120,16 @@ class Querying(Job):
             raise UsageError(f"--{self.frame.mode}: the SQL names no topic of this cluster: nothing to follow")
         self.output.check(self.source, [step.sql for step in self.steps])
         self.checkpoint = str(self.output.checkpoint or "")
+
+    def _quarantine(self, options: SqlOptions) -> str:
+        """Where the tasks keep bad records of a topic; "" for nowhere."""
+        place = place_of(self.frame, options, self.writes_to)
+        if not place:
+            return ""
+        if place not in self.kept:
+            self.kept[place] = Quarantine(self.frame, place, folder_mode(self.frame, options))
+            self.quarantine = ", ".join(self.kept)
+        return self.kept[place].target
 
     def _named(self) -> list[str]:
         """The topics that the steps read."""
@@ -148,6 +162,8 @@ class Querying(Job):
         """The statements, or the query that they describe."""
         self._running = self._script(spark, progress)
         work = self.output.begin(self._running, spark)
+        for kept in self.kept.values():
+            kept.begin()
         if self._pinned is not None:
             self._pinned.keep()
         return work
@@ -184,7 +200,8 @@ class Querying(Job):
         spark_options = source.options(columns, progress=progress, text=True)
         if self.output.stop_file is not None:
             spark_options["stopFile"] = str(self.output.stop_file)
-        return View(topic=topic, options=spark_options, null_bad=source.null_bad)
+        leave_out = bool(source.quarantine)
+        return View(topic=topic, options=spark_options, null_bad=source.null_bad, leave_out=leave_out)
 
     def _typed(self, source: Source, spark: SparkSession) -> None:
         """The schema of JSON, by the newest records; beside others a topic without JSON stays text."""
@@ -203,6 +220,8 @@ class Querying(Job):
 
     def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
         """What was written is made to last."""
+        for kept in self.kept.values():
+            kept.settle()
         return self.output.finish(work, seen)
 
     def bad_rows(self) -> int:
@@ -212,6 +231,8 @@ class Querying(Job):
     def undo(self) -> None:
         """Away with what is half written."""
         self.output.undo()
+        for kept in self.kept.values():
+            kept.undo()
 
 
 def start(frame: Frame, job: Querying) -> int:

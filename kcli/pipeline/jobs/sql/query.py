@@ -30,6 +30,8 @@ class View(Frozen):
     formats: Mapping[str, tuple[str, str]] = field(factory=dict)
     null_bad: bool = False
     """Whether what does not fit its format is null, and counted."""
+    leave_out: bool = False
+    """Whether such records are no rows."""
 
 
 class Step(Frozen):
@@ -87,7 +89,7 @@ class Script:
         if view.form != "kcli":
             frame = as_ours(frame, view.columns, view.formats, text=True, null_bad=view.null_bad)
         if view.null_bad and any(name in frame.columns for name in ERRORS):
-            self._bad.append(BadRows(frame))
+            self._bad.append(BadRows(frame, leave_out=view.leave_out))
             frame = self._bad[-1].frame
         if self._watermark is not None:
             column, delay = self._watermark
@@ -96,7 +98,7 @@ class Script:
 
     @property
     def bad(self) -> int:
-        """Records that did not fit their format and are null, in all statements."""
+        """Records that did not fit their format, and are null or in quarantine, in all statements."""
         return sum(rows.rows for rows in self._bad)
 
     def _sql(self, step: Step) -> DataFrame:

@@ -27,7 +27,9 @@ class JobRow(Row, section="jobs"):
     source: str = column("The source.", rank=3)
     destination: str = column("The sink.", rank=3)
     records: int = column("Records read.", unit="count")
-    bad: int = column("Keys and values that did not fit their format and are null.", table=False, unit="count")
+    bad: int = column(
+        "Keys and values that did not fit their format: null, or in quarantine.", table=False, unit="count"
+    )
     rate: float | None = column("Records read per second, while it runs.", unit="rate")
     lag: int | None = column("Records not yet read; null in a batch.", unit="count", rank=1)
     seconds: float = duration("Run time.")

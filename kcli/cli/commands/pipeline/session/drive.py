@@ -41,7 +41,7 @@ class RunRow(Row, section="jobs"):
     source: str = column("The source.", rank=3)
     destination: str = column("The destination.", rank=3)
     records: int | None = column("Records written; null if not counted.", unit="count", rank=1)
-    bad: int = column("Records with a key or value that did not fit its format and is null.", unit="count")
+    bad: int = column("Records with a key or value that did not fit its format: null, or in quarantine.", unit="count")
     bytes: int | None = column("Bytes of the files; null for topics.", unit="bytes")
     seconds: float = column("How long it took, with Spark running.")
     rate: float = column("Records per second.", unit="rate")
@@ -176,6 +176,8 @@ class Run:
                 return self._interrupted(Outcome())
             outcome = self.job.finish(work, self.seen)
             outcome.bad = self.job.bad_rows() if self.stood is None else self.stood.bad
+            if self.stood is not None and self.job.quarantine and outcome.records >= 0:
+                outcome.records -= outcome.bad  # what a stream read, and did not write
             self.registered.tell(bad=outcome.bad)
             done = True
             self.watch.at(self.seen, self.stood, (0, 0), last=True)
@@ -238,7 +240,10 @@ class Run:
     def _say_bad(self, bad: int) -> None:
         if bad and not self.frame.quiet:
             many = f"{bad:,} records do" if bad > 1 else "1 record does"
-            complain(f"{many} not fit the format of its key or value, which is null now (--on-bad null)")
+            what = "which is null now (--on-bad null)"
+            if self.job.quarantine:
+                what = f"and {'are' if bad > 1 else 'is'} kept in {self.job.quarantine} (--on-bad quarantine)"
+            complain(f"{many} not fit the format of its key or value, {what}")
 
     def _done(self, outcome: Outcome) -> int:
         if self.signals.asked and not self.frame.streaming and not self.frame.quiet:

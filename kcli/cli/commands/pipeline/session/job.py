@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 class Outcome(Value):
     """What a job did. `records` is what was written, -1 where it was not counted; `bad` are those that did not fit the
-    format and are null."""
+    format and are null, or in quarantine."""
 
     records: int = -1
     bytes: int = -1
@@ -38,6 +38,8 @@ class Job:
     checkpoint = ""
     expected: int | None = None
     """Records that will be written, where the number is known."""
+    quarantine = ""
+    """The folder of bad records, where they are kept."""
     prints = False
     """Whether its rows go to stdout: then no words or bars come between them."""
 
@@ -50,7 +52,7 @@ class Job:
         return Outcome(records=seen.whole.rows)
 
     def bad_rows(self) -> int:
-        """After a batch: the records that did not fit their format and are null."""
+        """After a batch: the records that did not fit their format and are null, or in quarantine."""
         return 0
 
     def undo(self) -> None:

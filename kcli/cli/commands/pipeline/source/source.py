@@ -39,6 +39,7 @@ class Source:
         payload: PayloadOptions | None = None,
         *,
         schema_mode: str | None = None,
+        quarantine: str = "",
     ) -> None:
         self.frame = frame
         self.ranges = ranges.replace(isolation=ranges.isolation or "read_committed")
@@ -54,7 +55,8 @@ class Source:
         }
         if payload.on_bad is not None and not self.schemed:
             raise UsageError("--on-bad goes with --value-format or --key-format json or msgpack")
-        self.null_bad = payload.on_bad == "null"
+        self.null_bad = payload.on_bad in ("null", "quarantine")
+        self.quarantine = quarantine
         self._schema_mode = self._checked_mode(schema_mode)
         given = self.selection.range
         if frame.streaming and given.stop is not None:
@@ -151,6 +153,8 @@ class Source:
         spark_options = cluster_options(self.frame.connection) | self._reading()
         spark_options["columns"] = ",".join(self.columns(columns))
         spark_options["onBad"] = "null" if self.null_bad else "fail"
+        if self.quarantine:
+            spark_options["quarantine"] = self.quarantine
         spark_options["includeHeaders"] = str("headers" in columns).lower()
         spark_options["progressAddr"] = progress
         if not self.frame.streaming:

@@ -16,6 +16,7 @@ SOURCE = {
     "min-partitions": "min_partitions",
     "skip-lost": "skip_lost",
     "on-bad": "on_bad",
+    "quarantine": "quarantine",
     "schema-mode": "schema_mode",
 }
 SINK = {
