@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     size; where the code begins after the index, its size: 0 for a compiled module."""
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
-TAG = f"{sys.implementation.cache_tag}-{sys.hexversion:x}-{sys.flags.optimize}"
+FORMAT = 2
+"""Of the index: one more at each change of `Place`, so that no file of another kcli is read."""
+TAG = f"{sys.implementation.cache_tag}-{sys.hexversion:x}-{sys.flags.optimize}-{FORMAT}"
 PATH = os.path.join(ROOT, "__pycache__", f"modules.{TAG}.code")
 LIBRARY = os.path.dirname(os.__file__)
 FIRST = None if "PYTHONPATH" in os.environ else LIBRARY
