@@ -149,7 +149,7 @@ def _imported() -> dict[str, tuple[str, str]]:
     """The modules of kcli and of the standard library that this process imported from their own files: the folder where
     Python looks for each, and its source."""
     files = {}
-    for spec in [module.__spec__ for module in list(sys.modules.values())]:
+    for spec in [getattr(module, "__spec__", None) for module in list(sys.modules.values())]:  # typing.io has none
         if spec is None or spec.origin is None or type(spec.loader) not in (SourceFileLoader, ExtensionFileLoader):
             continue
         inner = spec.origin.removesuffix(f"{os.sep}__init__.py")
