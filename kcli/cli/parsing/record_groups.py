@@ -155,7 +155,7 @@ class PrintOptions(MorePrintOptions, DelimiterOptions, ZoneOptions):
     pretty = flag("--pretty", help="Print for reading: time, key and JSON in colour.")
     template = text("-f", metavar="FORMAT", help="A template: %k %s %p %o %T{iso} and more.")
     json = flag("-J", "--json", help="One JSON envelope a line; produce reads it back.")
-    decoded = flag("--decoded", help="With -J: keys and values decoded, with their schemas.")
+    decoded = flag("--decoded", help="With -J: keys and values decoded, with their schemas.", hidden=True)
 
 
 class TargetOptions(Options):

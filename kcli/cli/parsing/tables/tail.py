@@ -32,7 +32,7 @@ _25 = Option(name='fail_on_undecoded', flags=('--fail-on-undecoded',), kind='fla
 _26 = Option(name='pretty', flags=('--pretty',), kind='flag', help='Print for reading: time, key and JSON in colour.', panel='Output')
 _27 = Option(name='template', flags=('-f',), metavar='FORMAT', help='A template: %k %s %p %o %T{iso} and more.', panel='Output')
 _28 = Option(name='json', flags=('-J', '--json'), kind='flag', help='One JSON envelope a line; produce reads it back.', panel='Output')
-_29 = Option(name='decoded', flags=('--decoded',), kind='flag', help='With -J: keys and values decoded, with their schemas.', panel='Output')
+_29 = Option(name='decoded', flags=('--decoded',), kind='flag', help='With -J: keys and values decoded, with their schemas.', hidden=True, panel='Output')
 _30 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Address of the cluster. Default: KCLI_BOOTSTRAP, the profile, localhost:9092.', panel='Connection', folded=True)
 _31 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Default: KCLI_PROFILE, its default_profile.', panel='Connection', folded=True)
 _32 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.', also=('--command-property', '--consumer-property', '--producer-property'), panel='Connection', folded=True)
