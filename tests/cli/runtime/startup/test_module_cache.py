@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from kcli.cli.runtime.startup.module_cache import FORMAT, PATH
+
 COUNT = 9  # more than WORTH
 PROCESS = """
 import sys
@@ -159,6 +161,17 @@ def test_modules_of_the_standard_library_are_kept_and_the_places_of_compiled_one
     written = kept(package).stat().st_ino
     assert run(package).startswith("KeptLoader KeptExtension\n")
     assert kept(package).stat().st_ino == written  # what is found by its place is not new
+
+
+def test_a_module_without_a_spec_is_left_out(package: Path) -> None:
+    """As `typing.io` of Python 3.11 is."""
+    (package / "part2.py").write_text("VALUE = 2\nimport sys\nsys.modules['bare'] = type('bare', (), {})\n")
+    run(package)
+    assert run(package).startswith("KeptLoader 1 2 ")
+
+
+def test_the_file_of_another_format_has_another_name() -> None:
+    assert PATH.endswith(f"-{FORMAT}.code")
 
 
 def test_a_module_of_pythonpath_is_before_one_of_the_standard_library(

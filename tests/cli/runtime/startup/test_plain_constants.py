@@ -41,6 +41,8 @@ def test_constants_are_integers_and_work() -> None:
         ("[mask.name for mask in signal.Sigmasks]", "['SIG_BLOCK', 'SIG_UNBLOCK', 'SIG_SETMASK']"),
         ("len(signal.Handlers)", "2"),
         ("signal.Signals.SIGINT in signal.Signals", "True"),
+        ("int | socket.AddressFamily", "int | socket.AddressFamily"),
+        ("socket.AddressFamily | None", "socket.AddressFamily | None"),
         ("isinstance(2, signal.Signals)", "False"),
         ("socket.AddressFamily.AF_INET.name", "AF_INET"),
         ("socket.SocketKind(1).name", "SOCK_STREAM"),
