@@ -377,6 +377,18 @@ def test_a_dry_run_shows_ranges_and_starts_nothing(kcli, topics, tmp_path, capfd
     assert not (tmp_path / "out").exists()
 
 
+def test_a_start_by_time_ends_with_a_colon_as_help_shows_it(topics, tmp_path, capfd, monkeypatch):
+    topic = topics.make(1)
+    now, day = time.time_ns() // 1_000_000, 86_400_000
+    times = [now - 3 * day, now - 2 * day, now - day + 60_000, now]
+    topics.fill(topic, [(0, at, None, b"v", ()) for at in times])
+    monkeypatch.setenv("KCLI_BOOTSTRAP", topics.bootstrap)
+    for places, expected in ((["@-1d:"], (2, 4)), (["@-60h:@-1d"], (1, 2)), ([f"@{times[1]}:"], (1, 4))):
+        assert main(["pipeline", "export", topic, str(tmp_path / "out"), "--dry-run", "-J", "-o", *places]) == 0
+        (row,) = json.loads(capfd.readouterr().out)["ranges"]
+        assert (row["start"], row["end"]) == expected, places
+
+
 def test_a_start_behind_the_end_of_every_partition_is_told(kcli, topics, capfd):
     topic = topics.make(2)
     topics.values(topic, 10)
