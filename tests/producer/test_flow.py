@@ -657,6 +657,25 @@ def test_A4_20_a_partition_nobody_leads_does_not_delay_another_that_moves() -> N
     play(scene())
 
 
+def test_A4_20_a_search_after_one_that_was_given_up_begins_with_the_shortest_back_off() -> None:
+    async def scene() -> None:
+        world = World()
+        async with producing(world, delivery_timeout=6.0, request_timeout=5.0, retry_backoff_max=1.0) as producer:
+            await (await producer.send("t", b"v"))
+            world.log(0).leader = -1
+            lost = await producer.send("t", b"v")
+            await asyncio.wait([lost])
+            assert isinstance(lost.exception(), KcliError)  # its time is over, and the pauses were the longest by then
+            await asyncio.sleep(20)
+            asked, later = world.refreshes, await producer.send("t", b"v")
+            await asyncio.sleep(0.5)
+            assert world.refreshes - asked >= 3  # after 0.1 s, 0.3 s
+            world.move(0, 1)
+            await later
+
+    play(scene())
+
+
 def test_A5_05_there_is_one_task_per_broker_and_none_per_partition() -> None:
     async def scene() -> None:
         world = World({"t": 100}, nodes=2)

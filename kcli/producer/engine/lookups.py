@@ -40,6 +40,7 @@ class Search:
         self._id: asyncio.Task[None] | None = None
         self._backoff = Backoff(settings.retry_backoff, settings.retry_backoff_max)
         self._in_vain: set[TopicPartition] = set()
+        self._rested_at = 0.0
 
     def identity(self, group: asyncio.TaskGroup) -> None:
         """Obtain the producer's id, unless a request for it is in progress."""
@@ -61,6 +62,9 @@ class Search:
             not topics and self._in_vain.issuperset(wanted)
         ):
             return False
+        rested = asyncio.get_running_loop().time() - self._rested_at
+        if not self._in_vain and rested > self._settings.retry_backoff_max:
+            self._backoff.reset()  # the search that failed was given up: this is another
         self._leaders = group.create_task(self._look(wanted, topics), name="find leaders")
         return True
 
@@ -84,5 +88,6 @@ class Search:
         asyncio.get_running_loop().call_soon(self._on_found)  # when this task is done
 
     def _rested(self) -> None:
+        self._rested_at = asyncio.get_running_loop().time()
         self._in_vain.clear()
         self._on_found()
