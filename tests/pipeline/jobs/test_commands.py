@@ -377,7 +377,9 @@ def test_a_dry_run_shows_ranges_and_starts_nothing(kcli, topics, tmp_path, capfd
     assert not (tmp_path / "out").exists()
 
 
-def test_a_start_by_time_ends_with_a_colon_as_help_shows_it(topics, tmp_path, capfd, monkeypatch):
+def test_a_start_by_time_ends_with_a_colon_as_help_shows_it(
+    topics: Topics, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     topic = topics.make(1)
     now, day = time.time_ns() // 1_000_000, 86_400_000
     times = [now - 3 * day, now - 2 * day, now - day + 60_000, now]
