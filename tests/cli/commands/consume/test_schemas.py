@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -279,7 +280,8 @@ def test_ten_thousand_that_cannot_be_decoded_cost_about_what_raw_ones_do(kcli: S
         shown.append(done.stdout)
     assert shown[1] == shown[0]
     assert b"10,000 values could not be decoded and are shown as stored" in done.stderr
-    assert costs[1] - costs[0] < 10_000 * 4e-6, "seconds of CPU; a step for each name and row would be 2.5"
+    each = 3e-5 if os.environ.get("KCLI_PURE_PYTHON") else 4e-6  # in Python one try to decode costs 10 µs
+    assert costs[1] - costs[0] < 10_000 * each, "seconds of CPU; a step for each name and row would be 2.5"
 
 
 def test_fields_that_a_schema_does_not_have_are_counted_with_v(kcli: Shell, folder: str, tmp_path: Path) -> None:
