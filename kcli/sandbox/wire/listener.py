@@ -126,7 +126,7 @@ class Listener:
         taken.setblocking(False)
         task = asyncio.get_running_loop().create_task(self._let_in(taken))
         self._coming[task] = None
-        task.add_done_callback(self._come)
+        task.add_done_callback(lambda done: self._come(done, taken))
 
     def _rest(self, problem: OSError) -> None:
         """Accept no connection for a while."""
@@ -146,15 +146,17 @@ class Listener:
         except NotImplementedError:
             return
 
-    def _come(self, task: asyncio.Task[None]) -> None:
+    def _come(self, task: asyncio.Task[None], taken: socket.socket) -> None:
         self._coming.pop(task, None)
+        if task.cancelled():
+            taken.close()  # turned away before it began: no transport has it
 
     def turn_away(self) -> bool:
         """Close the connection that has taken longest without being admitted. Returns whether there was one."""
         oldest = next(iter(self._coming), None)
         if oldest is None:
             return False
-        self._come(oldest)
+        del self._coming[oldest]
         oldest.cancel()
         return True
 

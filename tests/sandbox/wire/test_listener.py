@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import socket
 import ssl
@@ -19,6 +20,7 @@ from kcli.proto.session import ClientSession
 from kcli.sandbox import Sandbox
 from kcli.sandbox.access.tls import find_or_make
 from kcli.sandbox.wire.connection import Connection
+from kcli.sandbox.wire.listener import Listener
 from tests.programs import KCLI
 from tests.sandbox.client import Peer, batch
 
@@ -79,6 +81,20 @@ async def test_who_speaks_no_tls_makes_room_for_who_does(tmp_path: Path) -> None
         assert await asyncio.wait_for(reader.readexactly(4), 30)
         for _, one in [*quiet, (reader, writer)]:
             one.close()
+
+
+async def test_a_connection_that_is_turned_away_before_it_began_is_closed() -> None:
+    """A socket that is left to the garbage collector is a warning, and warnings are errors here."""
+    listener = Listener(asyncio.Protocol, admits=lambda: True, full=lambda problem: None)
+    port = await listener.open("127.0.0.1", 0)
+    with socket.create_connection(("127.0.0.1", port)) as peer:
+        peer.setblocking(False)
+        listener._take(listener._sockets[0])
+        assert listener.coming == 1
+        assert listener.turn_away()
+        await listener.close()
+        assert await asyncio.wait_for(asyncio.get_running_loop().sock_recv(peer, 1), 10) == b""
+    gc.collect()
 
 
 async def test_a_connection_with_thousands_of_requests_lets_others_have_their_turn() -> None:
