@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from struct import Struct
 from typing import NamedTuple
 
+from kcli.proto.varint import encode_unsigned
+
 _FIXED = Struct("<Q")
 _SIGNED = Struct("<q")
 _DOUBLE = Struct("<d")
@@ -42,8 +44,8 @@ def _metric(point: Point, *, delta: bool) -> bytes:
     name = _bytes(1, point.name.encode())
     if not point.total:
         return name + _bytes(5, data)  # Metric.gauge
-    temporality = _key(2, VARINT) + _varint(DELTA if delta else CUMULATIVE)
-    monotonic = _key(3, VARINT) + _varint(1)
+    temporality = _key(2, VARINT) + encode_unsigned(DELTA if delta else CUMULATIVE)
+    monotonic = _key(3, VARINT) + encode_unsigned(1)
     return name + _bytes(7, data + temporality + monotonic)  # Metric.sum
 
 
@@ -66,17 +68,8 @@ def _attributes(field: int, attributes: Mapping[str, str]) -> bytes:
 
 
 def _bytes(field: int, content: bytes) -> bytes:
-    return _key(field, BYTES) + _varint(len(content)) + content
+    return _key(field, BYTES) + encode_unsigned(len(content)) + content
 
 
 def _key(field: int, kind: int) -> bytes:
-    return _varint(field << 3 | kind)
-
-
-def _varint(number: int) -> bytes:
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
+    return encode_unsigned(field << 3 | kind)
