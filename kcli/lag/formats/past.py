@@ -53,7 +53,7 @@ class Remembered(Value):
 
 
 class Past:
-    """The history of one cluster. `writes`: this process is the one that writes it. Raises OSError where the files
+    """The history of one cluster. `writes`: this process writes it, no other. Raises OSError where the files
     cannot be opened, read or written."""
 
     def __init__(self, cluster_id: str, *, folder: str | None = None, half: int = HALF) -> None:

@@ -233,7 +233,7 @@ class NumberedReader(ProtobufReader):
 
 
 def all_messages(messages: list[Message]) -> list[Message]:
-    """These messages and those within them, each after the one that it is in."""
+    """These messages and those within them, each after the message around it."""
     found = list(messages)
     for message in found:
         found += message.nested

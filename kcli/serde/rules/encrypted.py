@@ -93,7 +93,7 @@ class AvroTags:
             self._name(schema.get(inner), space)
 
     def _walk(self, value: Any, schema: Any, rule: Rule | None, rules: Sequence[Rule], space: str = "") -> Any:
-        """`rule` is the one that encrypts the field that this is in."""
+        """`rule` encrypts the field around this value; None: no rule does."""
         if isinstance(schema, list):
             return self._branch(value, schema, rule, rules, space)
         kind = schema.get("type") if isinstance(schema, dict) else schema

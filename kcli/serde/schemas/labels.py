@@ -44,7 +44,7 @@ class Labels:
     """The labels of keys, or of values: `rows` has those of the last batch, by offset."""
 
     def __init__(self, kind: str, schemas: Schemas | None) -> None:
-        """`schemas` finds the subject of a schema; without it a schema has the one that it came with."""
+        """`schemas` finds the subject of a schema; without it a schema keeps the subject that it came with."""
         self.rows: dict[int, Label] = {}
         self._kind = kind
         self._schemas = schemas

@@ -122,8 +122,8 @@ def _shown(label: Label, text: Callable[[bytes], str]) -> str:
 
 
 class SchemaTokens:
-    """The tokens of -f that name the schema of a key or a value. They are asked for by offset: `batch` is the one that
-    is printed now."""
+    """The tokens of -f that name the schema of a key or a value, by its offset in `batch`, the batch that is printed
+    now."""
 
     def __init__(self, *, terminal: bool) -> None:
         self.batch: Batch | None = None
