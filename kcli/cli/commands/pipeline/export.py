@@ -68,6 +68,8 @@ kcli pipeline export orders --file-format parquet out --value-format json --part
 kcli pipeline export orders --file-format csv out --value-format json --select 'key, value.user, value.total'
 kcli pipeline export orders --file-format json out --where 'partition = 3 AND offset >= 1000' --files 1
 kcli pipeline export orders --file-format parquet out --once          # again tomorrow: the new records
+kcli pipeline export orders --file-format parquet out --value-format json --once --schema-mode evolve
+kcli pipeline export orders --file-format parquet out --value-format json --on-bad quarantine
 kcli pipeline export orders --file-format parquet out --dry-run       # only the plan""",
 )
 def export(options: ExportOptions) -> int:
