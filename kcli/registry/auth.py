@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 
-from kcli.errors import AuthError
+from kcli.errors import AuthError, ConnectError
 from kcli.redact import remember
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ class Credentials:
     async def headers(self, origin: Origin) -> dict[str, str]:
         """The headers for one of the configured addresses. Raises AuthError, ConnectError where no token comes."""
         if self._tokens is not None:
-            token = await self._tokens.token()
+            token = await self._token(self._tokens)
             if not token or any(not "!" <= letter <= "~" for letter in token):
                 raise AuthError(f"{self._from}: the token is empty, or has spaces, line ends or other odd characters")
             return {"Authorization": f"Bearer {token}", **self._extra}
@@ -37,6 +37,12 @@ class Credentials:
         pair = b64encode(f"{origin.user}:{origin.password.reveal()}".encode()).decode()
         remember(pair)
         return {"Authorization": f"Basic {pair}"}
+
+    async def _token(self, tokens: Tokens) -> str:
+        try:
+            return await tokens.token()
+        except ConnectError as problem:  # AuthError too
+            raise type(problem)(f"{self._from}: {problem}") from None
 
     def name(self, origin: Origin) -> str:
         """For messages, "" where we show nothing."""

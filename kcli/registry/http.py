@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from kcli.registry.settings import Origin, RegistrySettings
+    from kcli.security import Tls
 
     R = TypeVar("R")
 
@@ -34,6 +35,7 @@ LARGEST = 16 * 1024 * 1024
 AT_ONCE = 8  # connections; all of them are kept
 LONGEST_WAIT = 30.0  # seconds that a registry may ask us to wait
 MEDIA = "application/vnd.schemaregistry.v1+json"
+OURS = "our client certificate"
 ACCEPT = f"{MEDIA}, application/json;q=0.5"
 
 
@@ -143,8 +145,7 @@ class Http:
     async def _open(self, origin: Origin) -> Connection:
         if origin.secure and self._context is None:
             self._context = self._make_context()
-        tls = self._settings.tls
-        connection = Connection(origin, self._context, tls.server_name if tls is not None else "")
+        connection = Connection(origin, self._context, self._settings.tls)
         await self._in_thread(connection, connection.open, self._settings.connect_timeout, "accept a connection", False)
         return connection
 
@@ -211,13 +212,14 @@ class Connection:
     """One connection. `open` and `exchange` run in a thread, one at a time; both close what failed. `reusable`: whether
     another request may be sent after the last answer; `at_work`: whether a thread is on it."""
 
-    def __init__(self, origin: Origin, context: SSLContext | None, server_name: str) -> None:
+    def __init__(self, origin: Origin, context: SSLContext | None, tls: Tls | None) -> None:
         self.url = origin.url
         self.reusable = False
         self.at_work = False
         self._origin = origin
         self._context = context if origin.secure else None
-        self._server_name = server_name
+        self._server_name = tls.server_name if tls is not None else ""
+        self._certificate = tls.client_certificate if tls is not None else ""
         self._http: HTTPConnection | None = None
         self._socket: socket.socket | None = None
         self._aborted = False
@@ -300,7 +302,8 @@ class Connection:
             from kcli.security.tls_faults import explain
 
             fault = explain(problem, self.url, name, "registry")
-            return type(fault)(of_registry(str(fault)), sent=sent and not isinstance(fault, TlsError))
+            text = of_registry(str(fault)).replace(OURS, f"{OURS} {self._certificate}".rstrip())
+            return type(fault)(text, sent=sent and not isinstance(fault, TlsError))
         reason = harmless(getattr(problem, "strerror", None) or str(problem))
         if sent:
             return ConnectError(f"{self.url}: the connection broke ({reason})", sent=True)

@@ -41,6 +41,11 @@ class Tls(Frozen):
     ciphers: str = ""  # OpenSSL's names with colons, for TLS 1.2
     server_name: str = ""  # for SNI and verification, instead of the broker's host name (tunnels)
 
+    @property
+    def client_certificate(self) -> str:
+        """The file of our certificate, for messages; "" without one."""
+        return self.keystore or self.certificate or ("of ssl.certificate.pem" if self.certificate_pem else "")
+
 
 class OAuth(Frozen):
     """Where a token comes from: `token` itself, a `token_file` read each time, a `token_command` (words) that prints

@@ -67,7 +67,7 @@ def ask(oauth: OAuth) -> tuple[str, float | None]:
             body = answer.read(LARGEST)
     except HTTPError as refused:
         with refused:
-            raise _refusal(url, refused.code, refused.read(LARGEST)) from None
+            raise _refusal(oauth, url, refused.code, refused.read(LARGEST)) from None
     except (URLError, HTTPException, OSError) as problem:
         reason = getattr(problem, "reason", None) or problem
         raise ConnectError(f"the token URL {url} cannot be reached: {printable(str(reason))}") from None
@@ -86,12 +86,13 @@ def _proxies(oauth: OAuth) -> list[ProxyHandler]:
     return [ProxyHandler({})] if urlsplit(oauth.token_endpoint).hostname in LOOPBACK else []
 
 
-def _refusal(url: str, status: int, body: bytes) -> AuthError | ConnectError:
+def _refusal(oauth: OAuth, url: str, status: int, body: bytes) -> AuthError | ConnectError:
     document = _object(body)
     words = ": ".join(printable(str(document[key])) for key in ("error", "error_description") if document.get(key))
     if status >= 500 or status == 429:
         return ConnectError(f"the token URL {url} is in trouble: HTTP {status}{f', {words}' if words else ''}")
-    return AuthError(f"the token URL {url} gave no token: HTTP {status}{f', {words}' if words else ''}")
+    client = printable(oauth.client_id)
+    return AuthError(f"the token URL {url} gave client {client} no token: HTTP {status}{f', {words}' if words else ''}")
 
 
 def _token(url: str, body: bytes) -> tuple[str, float | None]:

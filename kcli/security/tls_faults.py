@@ -15,7 +15,7 @@ PURPOSE = 26
 REASONS = {
     "CERTIFICATE_REQUIRED": "wants a client certificate: set ssl.keystore.location, or ssl.certificate.location and "
     "ssl.key.location",
-    "UNKNOWN_CA": "does not trust the authority of our client certificate: use one that the broker's truststore knows",
+    "UNKNOWN_CA": "does not trust the authority of our client certificate: use one that its truststore knows",
     "CERTIFICATE_EXPIRED": "says that our client certificate has expired: renew it",
     "CERTIFICATE_REVOKED": "says that our client certificate was revoked",
     "CERTIFICATE_UNKNOWN": "does not accept our client certificate",
