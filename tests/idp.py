@@ -29,10 +29,14 @@ def unsecured(sub: str, seconds: float = 300) -> str:
 
 class Idp:
     """`with Idp({"client": "secret"}) as idp:` answers at `idp.token_url` and `idp.jwks_url`. `asked` are the forms
-    that came; `lifetime` is of tokens, in seconds; `answers` come first (status, body, headers)."""
+    that came; `roles` of a client are in its tokens; `lifetime` is of tokens, in seconds; `answers` come first (status,
+    body, headers)."""
 
-    def __init__(self, clients: dict[str, str], lifetime: float = 300) -> None:
+    def __init__(
+        self, clients: dict[str, str], lifetime: float = 300, roles: dict[str, list[str]] | None = None
+    ) -> None:
         self.clients = clients
+        self.roles = roles or {}
         self.lifetime = lifetime
         self.asked: list[dict[str, str]] = []
         self.answers: list[tuple[int, bytes, dict[str, str]]] = []
@@ -48,6 +52,8 @@ class Idp:
             "sub": sub, "aud": AUDIENCE, "iss": ISSUER, "iat": int(now), "scope": "kafka",
             "exp": int(now + (self.lifetime if seconds is None else seconds)),
         }  # fmt: skip
+        if sub in self.roles:
+            claims["groups"] = self.roles[sub]
         signed = f"{b64(json.dumps({'alg': 'RS256', 'kid': 'k1'}).encode())}.{b64(json.dumps(claims).encode())}"
         return f"{signed}.{b64(self._key.sign(signed.encode(), padding.PKCS1v15(), hashes.SHA256()))}"
 
@@ -62,6 +68,8 @@ class Idp:
     def _grant(self, authorization: str, body: bytes) -> tuple[int, bytes, dict[str, str]]:
         form = {name: values[0] for name, values in parse_qs(body.decode()).items()}
         client, _, secret = b64decode(authorization.removeprefix("Basic ")).decode().partition(":")
+        if not client:  # both ways are of RFC 6749 2.3.1
+            client, secret = form.get("client_id", ""), form.pop("client_secret", "")
         self.asked.append(form | {"client": client})
         if self.answers:
             return self.answers.pop(0)

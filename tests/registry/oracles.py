@@ -19,6 +19,8 @@ from typing import Self
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
+from tests.certificates import Issued
+from tests.idp import AUDIENCE, ISSUER, Idp
 from tests.ports import free_port
 
 VERSION = "2.6.13.Final"
@@ -171,24 +173,63 @@ class Apicurio(Oracle):
 
     name = "apicurio"
 
+    path = "/apis/ccompat/v7"
+
     def command(self) -> list[str]:
         port = free_port()
-        self.url = f"http://127.0.0.1:{port}/apis/ccompat/v7"
+        self.url = f"http://127.0.0.1:{port}{self.path}"
         (jar,) = fetch_apicurio().glob("*-runner.jar")
-        return ["java", *JVM, "-Dquarkus.http.host=127.0.0.1", f"-Dquarkus.http.port={port}", "-jar", str(jar)]
+        given = {"quarkus.http.host": "127.0.0.1", "quarkus.http.port": str(port), **self.properties()}
+        return ["java", *JVM, *(f"-D{name}={value}" for name, value in given.items()), "-jar", str(jar)]
+
+    def properties(self) -> dict[str, str]:
+        """Quarkus' and Apicurio's own."""
+        return {}
+
+
+class SecuredApicurio(Apicurio):
+    """It takes the tokens of a provider, and logins that the provider knows as a client and its secret; roles are in
+    the tokens. `secure` is its address with TLS; whether it wants client certificates is fixed when it is built."""
+
+    def __init__(self, idp: Idp, server: Issued) -> None:
+        super().__init__()
+        self._idp, self._server = idp, server
+        self._port = free_port()
+        self.secure = f"https://127.0.0.1:{self._port}{self.path}"
+
+    def properties(self) -> dict[str, str]:
+        return {
+            "registry.auth.enabled": "true",
+            "registry.auth.role-based-authorization": "true",
+            "registry.auth.basic-auth-client-credentials.enabled": "true",
+            "registry.auth.token.endpoint": self._idp.token_url,
+            "quarkus.oidc.auth-server-url": self._idp.url,
+            "quarkus.oidc.discovery-enabled": "false",
+            "quarkus.oidc.jwks-path": "/jwks",
+            "quarkus.oidc.token.issuer": ISSUER,
+            "quarkus.oidc.token.audience": AUDIENCE,
+            "quarkus.http.ssl-port": str(self._port),
+            "quarkus.http.ssl.certificate.files": str(self._server.certificate),
+            "quarkus.http.ssl.certificate.key-files": str(self._server.key),
+        }
 
 
 class Srfake(Oracle):
-    """`authorization` is the header that it wants."""
+    """`options` are its own: `authorization` is the header that it wants, `certificate`, `key` and `clients` are for
+    TLS, `redirect` is where it sends everybody."""
 
     name = "srfake"
 
-    def __init__(self, authorization: str = "") -> None:
+    def __init__(self, **options: str) -> None:
         super().__init__()
-        self._words = [authorization] if authorization else []
+        self._words = [f"-{name}={value}" for name, value in options.items()]
 
     def command(self) -> list[str]:
         return [str(build_srfake()), *self._words]
+
+    def _answers(self) -> bool:
+        self.url = self.url or self._said()
+        return bool(self.url)  # it listens before it prints
 
 
 class SandboxRegistry(Oracle):

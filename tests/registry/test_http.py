@@ -60,7 +60,7 @@ async def test_a_connection_is_kept() -> None:
 def test_a_request_that_is_given_up_leaves_no_socket(ended: str) -> None:
     """Whether its thread has ended by then or not."""
     with Scripted(SUBJECTS) as server:
-        connection = http.Connection(Origin(url=server.url), None, "")
+        connection = http.Connection(Origin(url=server.url), None, None)
         connection.at_work = True
         connection.open(5.0)
         assert connection.exchange("GET", "/subjects", None, {}, 5.0).status == 200

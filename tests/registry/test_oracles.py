@@ -285,7 +285,7 @@ async def test_many_at_once(client: RegistryClient, subject: Names) -> None:
 async def test_credentials(registry: None) -> None:
     require(srfake_missing())
     pair = b64encode(b"me:word").decode()
-    wanting = Srfake(f"Basic {pair}").start()
+    wanting = Srfake(authorization=f"Basic {pair}").start()
     try:
         for password, let_in in (("word", True), ("other", False)):
             async with opened(wanting.url, "me", password) as client:
