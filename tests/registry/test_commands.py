@@ -92,6 +92,18 @@ def test_subjects_are_listed_by_pattern(commands: Commands, subject: Names) -> N
     assert f"{name}-x-value" in missing.err
 
 
+def test_a_check_says_that_there_was_nothing_to_compare_with(commands: Commands, subject: Names) -> None:
+    """A subject that is new, or mistyped."""
+    name, path = subject("orders-value"), commands.avro("v1.avsc", "id:int")
+    commands.registered(name, path)
+    mistyped = name.replace("orders", "order")
+    for words in (["check", mistyped, path], ["check", mistyped, path, "--level", "full"]):
+        checked = commands.run(*words)
+        assert "the registry has no such subject, so nothing was compared; did you mean " in checked.err
+        assert name in checked.err
+    assert "nothing was compared" not in commands.run("check", name, path).err
+
+
 def test_a_check_exits_with_3(commands: Commands, subject: Names) -> None:
     name = subject("orders-value")
     commands.registered(name, commands.avro("v1.avsc", "id:int"))

@@ -79,9 +79,20 @@ def check_schema(options: CheckOptions) -> int:
         else:
             reasons = await verdict_of(registry, others[0], schema, every=options.all_versions)
             rows += rows_of(others[0], reasons)
-        return _verdict(options, document, others[0], level or await _level(registry, others[0]))
+        note = "" if rows else await _new(registry, others[0])
+        return _verdict(options, document, others[0], level or await _level(registry, others[0]), note)
 
     return answer(options, SHAPE, work, opened=opened(options))
+
+
+async def _new(registry: Registry, subject: str) -> str:
+    """What to say of a subject that the registry does not have, which any schema goes with: it may be mistyped."""
+    try:
+        await registry.client.versions(subject)
+    except NotFound as problem:
+        hint = await registry.client.hint(problem, subject)
+        return f"; the registry has no such subject, so nothing was compared{hint}"
+    return ""
 
 
 async def _level(registry: Registry, subject: str) -> str:
@@ -102,9 +113,9 @@ def level_named(name: str | None) -> str:
     return level
 
 
-def _verdict(options: CheckOptions, document: Document, subject: str, level: str) -> int | None:
+def _verdict(options: CheckOptions, document: Document, subject: str, level: str, note: str = "") -> int | None:
     broken = bool(document.of(ReasonRow))
-    say(options, f"{subject}: the schema is {'incompatible' if broken else 'compatible'} (level {level})")
+    say(options, f"{subject}: the schema is {'incompatible' if broken else 'compatible'} (level {level}){note}")
     return INCOMPATIBLE if broken else None
 
 
