@@ -30,9 +30,11 @@ SPARK_LIMIT = 150
 """Seconds that one with Spark may take: a JVM starts."""
 
 
-def command_lines() -> list[str]:
-    """The lines of all code blocks, without their comments; not those that say `# not run: …`."""
-    blocks = re.findall(r"^```sh\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+def command_lines(heading: str = "") -> list[str]:
+    """The lines of all code blocks, or of those below a heading, without their comments; not those that say
+    `# not run: …`."""
+    text = re.split(r"^## ", README.partition(f"\n## {heading}\n")[2], flags=re.MULTILINE)[0] if heading else README
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     written = [line for block in blocks for line in block.splitlines() if "# not run: " not in line]
     lines = [re.sub(r"\s+#\s.*$", "", line).strip() for line in written]
     return [line for line in lines if line]
@@ -117,6 +119,15 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
         made.close()
 
 
+def says_of_schemas(printed: dict[str, bytes]) -> None:
+    """What the lines about schemas print, on each registry: the record, decoded, and why a schema is incompatible."""
+    (read,) = (out for line, out in printed.items() if line.startswith("kcli consume shop"))
+    assert read == b'{"id":7,"total":9.5}\n'
+    (check,) = (out for line, out in printed.items() if line.startswith("kcli registry check"))
+    assert b"amount" in check or b"/fields/1" in check
+    assert check.endswith(b"exit code 3\n")
+
+
 @pytest.mark.process
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("spark", [False, pytest.param(True, marks=pytest.mark.spark)], ids=["plain", "spark"])
@@ -126,6 +137,7 @@ def test_every_command_line_runs_and_ends_with_0(shell: Shell, spark: bool) -> N
     lines = [line for line in lines if spark or "kcli pipeline" not in line]
     assert len(lines) > 10
     printed = {line: shell.run(line) for line in lines}
+    says_of_schemas(printed)
     plain, keyed = ((shell.folder / name).read_bytes() for name in ("orders.txt", "keyed.txt"))
     assert sorted(printed["kcli consume orders -o beginning -e"].splitlines()) == sorted(plain.splitlines())
     values = [line.rpartition(b":")[2] for line in (plain + keyed).splitlines()]
