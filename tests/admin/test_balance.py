@@ -169,6 +169,14 @@ def test_whatever_it_begins_with_ends_even_spread_and_unmoved_by_a_second_run(se
     assert moved(after, plan(after, Wish(brokers=racks), {})) == 0
 
 
+@pytest.mark.parametrize("racks", [{1: "a", 2: "b"}, {1: None, 2: None}, {1: "a", 2: "a"}])
+def test_a_broker_that_is_named_twice_has_one_replica(racks: dict[int, str | None]) -> None:
+    """What a broker says is not checked by it."""
+    after = plan({TopicPartition("a", 0): [1, 1, 1], TopicPartition("a", 1): [2, 1, 2]}, Wish(brokers=racks), {})
+    assert sorted(map(len, after.values())) == [1, 2]
+    assert all(len(set(replicas)) == len(replicas) for replicas in after.values())
+
+
 def test_a_large_cluster_is_planned_in_seconds() -> None:
     brokers = list(range(1, 31))
     before: Assignment = {}

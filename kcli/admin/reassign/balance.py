@@ -38,6 +38,7 @@ class Wish(Value):
 def plan(current: Assignment, wish: Wish, sizes: Mapping[TopicPartition, int]) -> Assignment:
     """The replicas of each partition, the preferred leader first; most stay in place. `sizes` is bytes: of two that
     could move the smaller does. Raises UsageError for more replicas than brokers."""
+    current = {at: list(dict.fromkeys(brokers)) for at, brokers in current.items()}  # a broker named twice has one
     counts = {at: wish.replication or len(brokers) for at, brokers in current.items()}
     most = max(counts.values(), default=0)
     if most > len(wish.brokers):
