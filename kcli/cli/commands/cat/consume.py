@@ -48,6 +48,8 @@ async def consume(line: CommandLine, stop: Stop) -> int:
                 while not reading.over and not stop.asked:
                     for fetched in await stop.unless(consumer.poll()) or ():
                         await reading.take(fetched)
+                    if consumer.finished:
+                        reading.finish()
     finally:
         sink.close()
     return 0

@@ -51,6 +51,12 @@ class CatReading:
             self._close(at)
         self._say_end("end", at, offset)
 
+    def finish(self) -> None:
+        """Report the partitions that are at their end without a last record: their logs were cut (KIP-320), and
+        reading goes on behind the end."""
+        for at in sorted(self.open):
+            self.at_end(at, self.consumer.position(at) or self.ends[at])
+
     def _close(self, at: TopicPartition) -> None:
         self.open.discard(at)
         self.over = self.over or not self.open

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,9 @@ from kcli.cli.commands.cat.output.format import unescape
 from kcli.cli.commands.cat.output.pack import Unpacked, unpack
 from kcli.cli.commands.cat.parsing.getopt import c_number, delimiter, options
 from kcli.cli.commands.cat.parsing.words import Fatal, Misused
+from kcli.proto.messages.fetch import EpochEndOffset, FetchResponse
+from kcli.proto.schema import Response
+from kcli.proto.session import Received, ServerSession
 from tests.cli.conftest import KCLI, ROOT, Shell
 from tests.programs import until
 
@@ -168,6 +172,25 @@ def test_a_group_ends_at_the_end_of_a_log_that_was_emptied(kcli: Shell, topic: s
     words = ("-G", f"of-{topic}", topic, "-e", "-X", "auto.offset.reset=earliest")
     done = kcli("cat", "-b", kcli.bootstrap, *words)
     assert (done.returncode, done.stdout) == (0, b""), done.stderr
+
+
+@pytest.mark.process
+def test_a_log_that_was_cut_ends_what_reads_to_its_end(
+    kcli: Shell, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reading goes on at the end that there is, where nothing is left to be handed out (KIP-320)."""
+    respond = ServerSession.respond
+
+    def cut(self: ServerSession, to: Received, response: Response, version: int | None = None) -> Any:
+        if isinstance(response, FetchResponse):
+            for row in [row for each in response.responses for row in each.partitions]:
+                row.diverging_epoch, row.records = EpochEndOffset(end_offset=0), b""
+        return respond(self, to, response, version)
+
+    monkeypatch.setattr(ServerSession, "respond", cut)
+    words = [*KCLI, "cat", "-b", kcli.bootstrap, "-Ceqt", topic, "-o", "beginning", "-X", "auto.offset.reset=latest"]
+    done = subprocess.run(words, capture_output=True, env=kcli.environment, timeout=10)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 def test_nobody_listens(kcli: Shell) -> None:
