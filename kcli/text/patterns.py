@@ -128,3 +128,50 @@ def _one_varies(op: str, what: Any) -> tuple[int, int]:
         branches = [_varies(inner) for inner in what[1:] if inner is not None]
         return max(repeats for repeats, _ in branches), sum(ways for _, ways in branches)
     return 0, 1
+
+
+def self_contained(pattern: str | bytes) -> bool:
+    """Whether a match is one wherever it is, and cannot run on over a zero byte for long: a pattern without
+    anchors and looks around, which repeats nothing without end that a zero byte could be."""
+    try:
+        from re import _parser  # type: ignore[attr-defined]
+
+        return _stands_alone(_parser.parse(pattern))
+    except ImportError:
+        return False
+
+
+def _stands_alone(parsed: Iterable[tuple[Any, Any]]) -> bool:
+    return all(_one_stands_alone(str(op), what) for op, what in parsed)
+
+
+def _one_stands_alone(op: str, what: Any) -> bool:
+    if op.endswith("_REPEAT"):
+        _, most, inner = what
+        return _stands_alone(inner) and (most <= MANY or not _may_be_zero(inner))
+    if op == "BRANCH":
+        return all(map(_stands_alone, what[1]))
+    if op in ("SUBPATTERN", "ATOMIC_GROUP"):
+        return _stands_alone(what[-1] if op == "SUBPATTERN" else what)
+    return op in ("LITERAL", "NOT_LITERAL", "ANY", "IN", "CATEGORY")
+
+
+def _may_be_zero(inner: Any) -> bool:
+    """Whether what is repeated can be a zero byte; true for all but a single character or class of them."""
+    if len(inner) != 1:
+        return True
+    op, what = str(inner[0][0]), inner[0][1]
+    if op == "LITERAL":
+        return bool(what == 0)
+    if op != "IN":
+        return True
+    negated = str(what[0][0]) == "NEGATE"
+    return negated != any(_has_zero(str(kind), item) for kind, item in what[negated:])
+
+
+def _has_zero(kind: str, item: Any) -> bool:
+    if kind == "LITERAL":
+        return bool(item == 0)
+    if kind == "RANGE":
+        return bool(item[0] == 0)
+    return "_NOT_" in str(item)  # a category

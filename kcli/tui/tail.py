@@ -22,7 +22,7 @@ from kcli.errors import KcliError, TopicRecreated
 from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from kcli.proto.batch import Batch
-from kcli.serde.filters import Filter
+from kcli.serde.filters.filter import Filter
 from kcli.settings import ConsumerSettings
 from kcli.values import Value
 

@@ -8,8 +8,8 @@ import time
 import msgpack
 import pytest
 
+from kcli.serde.filters.within import Within
 from kcli.serde.payload_time import MISSING, NO_TIME, NULL, UNREADABLE, TimeField, milliseconds
-from kcli.serde.within import Within
 
 TIMES = [
     (1700000000, 1700000000000),

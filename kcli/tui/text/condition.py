@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from kcli.errors import UsageError
 from kcli.proto.columns import Record
 from kcli.serde.decoded import value_of
-from kcli.serde.filters import Filter
+from kcli.serde.filters.filter import Filter
+from kcli.serde.filters.where import NAMES, Where
 from kcli.serde.shape import fields
-from kcli.serde.where import NAMES, Where
 from kcli.tui.text.printable import quoted
 
 if TYPE_CHECKING:

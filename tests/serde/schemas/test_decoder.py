@@ -10,10 +10,10 @@ import pytest
 from kcli.errors import ConnectError, KcliError
 from kcli.proto.batch import Batch, read_batches
 from kcli.schemas import Reference, Schema, SchemaNotFound
-from kcli.serde.filters import Filter
+from kcli.serde.filters.filter import Filter
+from kcli.serde.filters.where import Where
 from kcli.serde.schemas.decoder import GUESSES, FieldDecoder, SchemaDecoder
 from kcli.serde.schemas.readers import reader_of
-from kcli.serde.where import Where
 from tests.proto.record_cores import CORES, built
 
 NOTE = '{"type":"record","name":"N","fields":[{"name":"id","type":"int"},{"name":"text","type":"string"}]}'

@@ -53,7 +53,7 @@ class CatReading:
 
     def finish(self) -> None:
         """Report the partitions that are at their end without a last record: their logs were cut (KIP-320), and
-        reading goes on behind the end."""
+        the next position is behind the end."""
         for at in sorted(self.open):
             self.at_end(at, self.consumer.position(at) or self.ends[at])
 

@@ -10,11 +10,11 @@ from kcli.cli.parsing.groups import DECODED_FORMATS, SINGLE_FORMATS
 from kcli.cli.parsing.record_groups import PRINTED, FilterOptions, PrintOptions
 from kcli.errors import UsageError
 from kcli.serde.decoded import values_as
-from kcli.serde.filters import Filter
+from kcli.serde.filters.filter import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.serde.within import Within
+    from kcli.serde.filters.within import Within
 
 
 def filter_of(
@@ -29,7 +29,7 @@ def filter_of(
         raise UsageError(f"--value-format {options.value_format} is for consume, tail and count")
     where = []
     if options.where:
-        from kcli.serde.where import Where
+        from kcli.serde.filters.where import Where
 
         where = [Where(expression) for expression in options.where]
     return Filter(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kcli.consumer.consumer import Consumer
     from kcli.model import Cluster
     from kcli.proto.batch import Batch
-    from kcli.serde.filters import Filter
+    from kcli.serde.filters.filter import Filter
     from kcli.settings import GroupSettings
 
 

@@ -15,8 +15,8 @@ from kcli.grammar.bound import Bound
 from kcli.grammar.durations import milliseconds
 from kcli.grammar.offsets import TIMES, read_time
 from kcli.seeking.seeking import Span, spans
+from kcli.serde.filters.within import Within
 from kcli.serde.payload_time import TimeField
-from kcli.serde.within import Within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ import ast
 import re
 
 from kcli.errors import UsageError
-from kcli.serde import operators
+from kcli.serde.filters import operators
+from kcli.serde.filters.hints import hints_of
 from kcli.text.patterns import compiled, searcher
 
 TYPE_CHECKING = False
@@ -51,7 +52,7 @@ _INSTEAD = {"&&": "and", "||": "or", "=": "==", "!": "not"}
 
 class Where:
     """A condition. `names` are those of the record that it mentions; `test` takes all of NAMES, in that order, and
-    what it returns is true or not in Python's sense."""
+    what it returns is true or not in Python's sense. `hints` say what a record has in it for which it is true."""
 
     def __init__(self, text: str) -> None:
         """Raises UsageError with the column of what is wrong."""
@@ -61,7 +62,9 @@ class Where:
         if len(text) > LONGEST:
             raise UsageError(f"--where has {len(text)} characters; the most is {LONGEST}")
         try:
-            body = self._made(self._parsed())
+            typed = self._parsed()
+            body = self._made(typed)
+            self.hints = hints_of(typed, self._attribute)
             arguments = ast.arguments(
                 posonlyargs=[], args=[ast.arg(arg=name) for name in NAMES], kwonlyargs=[], kw_defaults=[], defaults=[]
             )

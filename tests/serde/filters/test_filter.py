@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import re
+import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kcli.errors import UsageError
+from kcli.errors import KcliError, UsageError
 from kcli.proto import core
 from kcli.proto.batch import Batch, read_batches, seal
-from kcli.serde.filters import Filter
-from kcli.serde.where import Where
+from kcli.serde.filters.filter import Filter
+from kcli.serde.filters.where import Where
 
 piece = st.sampled_from([b"a", b"b", b"ab", b"x", b"\xff", "é".encode(), b'{"n":1}', b""])
 nullable = st.none() | st.lists(piece, max_size=4).map(b"".join)
@@ -35,6 +39,15 @@ FILTERS = [
     {"where": ["value.n == 1 or key == 'a'"]},
     {"grep": ["a"], "key_grep": ["a"], "where": ["offset % 2 == 0 and 'a' in headers"]},
     {"where": ["timestamp > 50", "partition == 3 and topic == 't'"]},
+    {"where": ["value.n == 1"]},
+    {"where": ["headers.h == 'ab' and offset < 20"]},
+    {"where": ["key == 'ab'"]},
+    {"grep": ["a[bx]+"]},
+    {"grep": ["x*"]},
+    {"grep": ["b(a|x){1,2}"]},
+    {"grep": ["[a-b]\\d?x"]},
+    {"headers": [("h", b"a")]},
+    {"headers": [("ab", b"")]},
 ]
 
 
@@ -42,7 +55,7 @@ def made(wanted: dict[str, list[object]]) -> Filter:
     return Filter(**{**wanted, "where": [Where(str(text)) for text in wanted.get("where", [])]})  # type: ignore[arg-type]
 
 
-def batch_of(records: list[tuple], codec: str = "none") -> Batch:
+def batch_of(records: list[tuple[Any, ...]], codec: str = "none") -> Batch:
     builder = core.Builder()
     for row in records:
         builder.append(*row)
@@ -55,7 +68,9 @@ def batch_of(records: list[tuple], codec: str = "none") -> Batch:
 @pytest.mark.parametrize("wanted", FILTERS, ids=str)
 @given(records=rows, codec=st.sampled_from(["none", "gzip"]), cut=st.tuples(st.integers(0, 10), st.integers(0, 10)))
 @settings(max_examples=25, deadline=None)
-def test_a_batch_is_filtered_as_its_records_one_by_one(wanted, records, codec, cut) -> None:
+def test_a_batch_is_filtered_as_its_records_one_by_one(
+    wanted: dict[str, list[object]], records: list[tuple[Any, ...]], codec: str, cut: tuple[int, int]
+) -> None:
     keep = made(wanted)
     batch = batch_of(records, codec)
     batch.first, batch.stop = min(cut[0], len(records)), max(len(records) - cut[1], 0)
@@ -71,7 +86,7 @@ def test_a_batch_is_filtered_as_its_records_one_by_one(wanted, records, codec, c
 
 
 @pytest.mark.parametrize("wrap", [bytes, bytearray, memoryview])
-def test_the_bytes_may_be_any_buffer_and_the_batch_anywhere_in_it(wrap) -> None:
+def test_the_bytes_may_be_any_buffer_and_the_batch_anywhere_in_it(wrap: Callable[[bytes], Any]) -> None:
     records = [(i, b"k%d" % i, b"value %d" % (i % 10), [("h", b"%d" % i)]) for i in range(100)]
     sealed = bytes(batch_of(records).data)
     for batch in read_batches(wrap(sealed + sealed)):
@@ -106,6 +121,31 @@ def test_a_literal_is_found_exactly_in_the_fields_it_is_whole_in(seed: int) -> N
         assert list(Filter(grep=[literal]).rows(batch.columns(), "t", 0)) == expected
         expected = [i for i, row in enumerate(records) if row[1] is not None and literal.encode() in row[1]]
         assert list(Filter(key_grep=[literal]).rows(batch.columns(), "t", 0)) == expected
+
+
+@pytest.mark.parametrize("pattern", [r"a[\x00-\xff]{1,12}b", r"(?s)a.b", r"b+a", r"a{2,3}|b{4}", r"x?", r"[^a]a[^b]"])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_pattern_matches_exactly_the_values_it_matches_alone(pattern: str, seed: int) -> None:
+    """Many values are searched at once, and what runs over from one into the next, or into a header, is no match."""
+    pick = random.Random(seed)
+    many = [
+        pick.choice([None, b"".join(pick.choices([b"a", b"b", b"c"], [1, 1, 4], k=pick.randrange(9)))])
+        for _ in range(300)
+    ]
+    long = [b"c" * 70_000 + b"aab", b"c" * 70_000]
+    for values in (many, many + long + many):
+        batch = batch_of([(0, b"b", value, [("ab", b"a")] * pick.randrange(2)) for value in values])
+        expected = [i for i, value in enumerate(values) if value is not None and re.search(pattern.encode(), value)]
+        assert list(Filter(grep=[pattern]).rows(batch.columns(), "t", 0)) == expected
+
+
+def test_a_long_value_is_searched_by_what_can_be_stopped() -> None:
+    """Python's engine takes a minute for it."""
+    batch = batch_of([(0, None, b"1" * 300_000, ())] * 2)
+    begin = time.perf_counter()
+    with contextlib.suppress(KcliError):  # of a second for one record
+        assert not Filter(grep=[r"\d+x"]).rows(batch.columns(), "t", 0)
+    assert time.perf_counter() - begin < 10
 
 
 @pytest.mark.parametrize("bad", ["(", "a{2,1}", "[z-a]", "(?P<x", "*"])

@@ -6,7 +6,7 @@ import pytest
 
 from kcli.errors import UsageError
 from kcli.serde.decoded import headers_of, key_of, value_of
-from kcli.serde.where import Where
+from kcli.serde.filters.where import Where
 
 VALUE = {
     "user": {"id": 42, "name": "Ann", "from": "x", "class": None, "a-b": 7},
@@ -199,7 +199,7 @@ def test_a_key_is_text_and_headers_are_the_last_of_a_name() -> None:
 
 def test_values_nested_beyond_comparing_are_equal_to_nothing() -> None:
     from kcli.proto.columns import Record
-    from kcli.serde.filters import Filter
+    from kcli.serde.filters.filter import Filter
 
     deep = b'{"a":' * 700 + b"1" + b"}" * 700
     record = Record(0, 0, None, b'{"x":' + deep + b',"y":' + deep + b"}", ())

@@ -1,0 +1,1 @@
+"""Which records are wanted: conditions, what their bytes must have for them, and the rows that are left."""

@@ -1,0 +1,200 @@
+"""Rows of a batch by what their keys, values and headers hold: looked for in the bytes of the whole batch, without a
+step for a row that does not have it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from kcli.proto.core import read_headers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from array import array
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from kcli.proto.columns import Columns
+    from kcli.serde.filters.pattern import Pattern
+
+    Rows = Sequence[int]
+
+
+PROBE = 64
+SWEPT = 1 << 16
+"""Bytes of values that a pattern is looked for in at once."""
+
+
+def spans(columns: Columns, kind: str, rows: Rows) -> list[bytes | None]:
+    """The keys or values of rows, None for null."""
+    starts, lengths = _field(columns, kind)
+    held, skip = _section(columns)
+    if len(rows) != len(columns):
+        return [
+            None if (size := lengths[row]) < 0 else bytes(held[(at := starts[row] - skip) : at + size]) for row in rows
+        ]
+    if skip:
+        return [
+            None if size < 0 else bytes(held[at - skip : at - skip + size])
+            for at, size in zip(starts, lengths, strict=True)
+        ]
+    return [None if size < 0 else bytes(held[at : at + size]) for at, size in zip(starts, lengths, strict=True)]
+
+
+def searched_rows(columns: Columns, kind: str, rows: Rows, pattern: Pattern) -> Rows:
+    """The rows whose key or value the pattern matches."""
+    whole = len(rows) == len(columns)
+    if pattern.literal and whole:
+        return rows_with(columns, kind, pattern.literal)
+    if pattern.sweeps and whole and kind == "value":
+        return _swept(columns, pattern)
+    holds = pattern.holds
+    return [row for row, span in zip(rows, spans(columns, kind, rows), strict=True) if span is not None and holds(span)]
+
+
+def rows_matching(columns: Columns, kind: str, pattern: re.Pattern[bytes]) -> list[int]:
+    """The rows in whose key or value a pattern of ours begins to match: a short one without anchors or looks
+    around."""
+    starts, lengths = _field(columns, kind)
+    held, skip = _section(columns)
+    rows: list[int] = []
+    total = len(columns)
+    if not total:
+        return rows
+    last = starts[-1] + max(lengths[-1], 0) - skip
+    match = pattern.search(held, starts[0] - skip, last)
+    while match is not None:
+        at = match.start() + skip
+        row = bisect_right(starts, at) - 1
+        if at < starts[row] + lengths[row]:
+            rows.append(row)
+        if row + 1 == total:
+            break
+        match = pattern.search(held, starts[row + 1] - skip, last)
+    return rows
+
+
+def rows_beginning(columns: Columns, kind: str, first: bytes) -> list[int]:
+    """Rows whose key or value may begin with one of these bytes: all that do are among them."""
+    starts, _ = _field(columns, kind)
+    data: Any = columns.data
+    try:
+        begins = bytes(map(data.__getitem__, starts))
+    except IndexError:  # the last is empty, and nothing follows it
+        begins = bytes(map(data.__getitem__, starts[:-1])) + first[:1]
+    if len(begins.translate(None, first)) < len(begins):
+        return [row for row, byte in enumerate(begins) if byte in first]
+    return []
+
+
+def rows_with(columns: Columns, kind: str, text: bytes) -> list[int]:
+    """The rows whose key or value has the text in it."""
+    starts, lengths = _field(columns, kind)
+    held, skip = _section(columns)
+    rows: list[int] = []
+    size, total = len(text), len(columns)
+    if not total:
+        return rows
+    last = starts[-1] + max(lengths[-1], 0) - skip
+    at = held.find(text, starts[0] - skip, last) + skip
+    while at >= skip:
+        row = bisect_right(starts, at) - 1
+        if at + size <= starts[row] + lengths[row]:
+            rows.append(row)
+        if row + 1 == total:
+            break
+        at = held.find(text, starts[row + 1] - skip, last) + skip
+    return rows
+
+
+def _swept(columns: Columns, pattern: Pattern) -> Rows:
+    """The rows whose value matches, for a pattern without anchors and looks around: it is looked for in
+    many values at once, as many as it can certainly search in time. The first match says that no row before it has
+    one; a match that goes beyond its value only says that this value has to be looked at by itself."""
+    starts, lengths = columns.value_starts, columns.value_lengths
+    held, skip = _section(columns)
+    search, holds, most = pattern.sweep, pattern.holds, min(pattern.longest, SWEPT)
+    rows: list[int] = []
+    row, total = 0, len(columns)
+    while row < total:
+        if len(rows) >= PROBE and len(rows) > row // 2:  # most have it: then each by itself is less work
+            rest = range(row, total)
+            return rows + [
+                at for at, span in zip(rest, spans(columns, "value", rest)) if span is not None and holds(span)
+            ]
+        stop = max(bisect_right(starts, starts[row] + most, row) - 1, row + 1)
+        end = starts[stop - 1] + max(lengths[stop - 1], 0) - skip
+        while stop > row + 1 and end + skip - starts[row] > most:
+            stop -= 1
+            end = starts[stop - 1] + max(lengths[stop - 1], 0) - skip
+        if end + skip - starts[row] > most:  # one value, and a long one
+            if holds(bytes(held[starts[row] - skip : end])):
+                rows.append(row)
+            row = stop
+            continue
+        while row < stop and (match := search(held, starts[row] - skip, end)) is not None:
+            begin, until = match.start() + skip, match.end() + skip
+            row = bisect_right(starts, begin, row, stop) - 1
+            last = starts[row] + lengths[row]
+            if lengths[row] >= 0 and (
+                until <= last or (begin <= last and holds(bytes(held[starts[row] - skip : last - skip])))
+            ):
+                rows.append(row)
+            row += 1
+        row = stop
+    return rows
+
+
+def equal_rows(columns: Columns, rows: Rows, keys: frozenset[bytes]) -> Rows:
+    """The rows whose key is one of these."""
+    return [row for row, span in zip(rows, spans(columns, "key", rows), strict=True) if span in keys]
+
+
+def headed_rows(columns: Columns, rows: Rows, name: str, value: bytes | None) -> Rows:
+    """The rows with a header of that name, and of that value unless it is None."""
+    data, at, counts = columns.data, columns.header_starts, columns.header_counts
+    if len(rows) == len(columns):
+        rows = rows_headed_with(columns, value or name.encode("utf-8", "surrogateescape"))
+    return [row for row in rows if counts[row] and has_header(read_headers(data, at[row], counts[row]), name, value)]
+
+
+def rows_headed_with(columns: Columns, text: bytes) -> list[int]:
+    """Rows that may have the text in their headers: all that do are among them."""
+    starts, following = columns.header_starts, columns.key_starts
+    total = len(columns)
+    if not total:
+        return []
+    skip, end = starts[0], following[-1]
+    held = bytes(columns.data[skip:end])
+    rows: list[int] = []
+    at = held.find(text)
+    while at >= 0:
+        row = bisect_right(starts, at + skip) - 1
+        if row + 1 == total:
+            break
+        if at + skip + len(text) <= following[row + 1]:
+            rows.append(row)
+        at = held.find(text, starts[row + 1] - skip)
+    return [*rows, total - 1]  # where the last one's headers end is not known here
+
+
+def has_header(headers: Iterable[tuple[str, bytes | None]], name: str, value: bytes | None) -> bool:
+    """Whether one of the headers has that name, and that value unless it is None."""
+    return any(known == name and (value is None or held == value) for known, held in headers)
+
+
+def _field(columns: Columns, kind: str) -> tuple[array[int], array[int]]:
+    """Starts and lengths of the keys or the values."""
+    if kind == "key":
+        return columns.key_starts, columns.key_lengths
+    return columns.value_starts, columns.value_lengths
+
+
+def _section(columns: Columns) -> tuple[bytes | bytearray, int]:
+    """The bytes that hold all keys and values, and where they begin in `data`. A view of a whole answer is not copied
+    whole, only the batch's part of it."""
+    data: Any = columns.data
+    if isinstance(data, bytes | bytearray) or not len(columns):
+        return data, 0
+    start = columns.key_starts[0]
+    return bytes(data[start : columns.value_starts[-1] + max(columns.value_lengths[-1], 0)]), start
