@@ -11,6 +11,7 @@ from struct import Struct
 
 from kcli.errors import KcliError
 from kcli.proto.batch import Batch
+from kcli.serde.rules.rules import PAYLOAD, rules_of
 from kcli.serde.schemas.decoder import FRAME, FieldDecoder, column_of
 from kcli.serde.schemas.frames import ID as ID_FORM
 from kcli.serde.schemas.frames import frame_names
@@ -87,6 +88,13 @@ class FieldFrames(FieldDecoder):
                 raise KcliError(
                     f"offset {columns.offsets[row]}: its {self.kind} names its schema by {where}, which is not "
                     "rewritten; --schemas keep copies it as it is"
+                )
+            sealed = [rule for rule in rules_of(self._found[name]) if rule.type == PAYLOAD]
+            if sealed:
+                raise KcliError(
+                    f"offset {columns.offsets[row]}: its {self.kind} is encrypted whole "
+                    f"({sealed[0].key or sealed[0].name}), so that its frame cannot be checked and is not rewritten; "
+                    "--schemas keep copies it as it is"
                 )
             self._ids[name] = await self._new_id(self.kind, self._found[name])
         return self._ids[name]
