@@ -17,7 +17,7 @@ RECORDS := $(addprefix tests/,proto producer consumer serde interop sandbox kafk
 	$(addprefix cli/commands/,cat consume copy produce redrive))
 LATE := admin broker cluster consumer lag producer sandbox seeking cli kafka/broker/test_security.py
 
-.PHONY: demo tables reference docs quick test test-spark test-pure test-pictures test-dist test-root versions dist deb onefile alone nightly asan check schedules late chaos storm soak soak-tui screenshots recordings bench bench-pipeline clean format
+.PHONY: demo tables snapshots reference docs quick test test-spark test-pure test-pictures test-dist test-root versions dist deb onefile alone nightly asan check schedules late chaos storm soak soak-tui screenshots recordings bench bench-pipeline clean format
 
 $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/*.c kcli/proto/*.pyx kcli/proto/compiled/*.pxi)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -103,6 +103,9 @@ format: $(VENV)/.made-dev
 
 tables: $(VENV)/.made-dev  ## what is made of the commands' declarations: what the fast parser and completion read, docs/reference
 	$(BIN)/python -m kcli.cli.parsing.make_tables
+
+snapshots: $(VENV)/.made-dev  ## tests/cli/golden: the tables, JSON schemas and keys of all commands; refuses what needs a new version of a shape
+	$(BIN)/python -m tests.cli.output.snapshots
 
 reference: $(VENV)/.made-dev  ## docs/reference: a page for each command, from its declaration
 	$(BIN)/python -m kcli.cli.parsing.help.reference

@@ -1,18 +1,13 @@
-"""Rows for every table that commands print, with names as long as real ones; the tables as snapshots have them.
-
-`python -m tests.cli.output.table_samples` writes the snapshots."""
+"""Rows for every table that commands print, with names as long as real ones."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import render
-from kcli.cli.output.tables.shape import Column, Shape, every
+from kcli.cli.output.tables.shape import Column, Shape
 from kcli.cli.output.terminal import Terminal
 
 WIDTHS = (80, 100, 120)
-GOLDEN = Path(__file__).parents[1] / "golden"
 ROWS = 3
 
 TOPICS = ("payments.eu-west-1.card-authorisations.v3", "orders", "dead-letters.payments.eu-west-1.card-settlements")
@@ -252,14 +247,5 @@ def drawn(shape: Shape, width: int) -> str:
     return render(document(shape), "table", Terminal(width=width))
 
 
-def snapshot(width: int) -> Path:
-    return GOLDEN / f"tables-{width}.txt"
-
-
 def heading(shape: Shape, width: int) -> str:
     return f"== kcli {shape.name.replace('.', ' ')} ".ljust(width, "=") + "\n"
-
-
-if __name__ == "__main__":
-    for columns in WIDTHS:
-        snapshot(columns).write_text("".join(f"{heading(one, columns)}{drawn(one, columns)}\n" for one in every()))

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from kcli.cli.commands.schema.schema import schema_of
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import _defused, render, write
 from kcli.cli.output.tables.shape import every
 from kcli.cli.output.terminal import Terminal
 from kcli.cli.parsing.groups import FORMATS
 from kcli.errors import ConnectError
+from tests.cli.output import snapshots
 from tests.cli.shapes import shape
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -51,13 +51,11 @@ def test_each_format_is_as_it_was(format: str) -> None:
 
 
 def test_schemas_are_as_they_were_or_the_version_was_raised() -> None:
-    now = {one.id: schema_of(one) for one in every()}
-    assert now == json.loads((GOLDEN / "schemas.json").read_text())
+    assert snapshots.schemas() == json.loads(snapshots.SCHEMAS.read_text()), snapshots.REMADE
 
 
 def test_the_keys_of_rows_in_JSON_keep_their_order() -> None:
-    now = {one.name: {section.name: [*section.keys] for section in one.sections} for one in every()}
-    assert now == json.loads((GOLDEN / "keys.json").read_text())
+    assert snapshots.keys() == json.loads(snapshots.KEYS.read_text()), snapshots.REMADE
 
 
 def test_shapes_have_names_of_their_own_and_a_main_section() -> None:

@@ -1,6 +1,6 @@
 """Tables on a terminal fit: no line is too long, no word and no number is broken, names are cut in the middle.
 
-The snapshots are of every table at three widths; `python -m tests.cli.output.table_samples` writes them."""
+The snapshots are of every table at three widths; `make snapshots` writes them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from kcli.cli.output.tables.shape import DECLARED, Column, Shape, every
 from kcli.cli.output.tables.view import View
 from kcli.cli.output.terminal import Terminal
 from kcli.text.width import cells, items, middle, wrapped
-from tests.cli.output.table_samples import WIDTHS, document, drawn, heading, snapshot
+from tests.cli.output.snapshots import REMADE, tables
+from tests.cli.output.table_samples import WIDTHS, document, drawn, heading
 
 SHAPES = {one.name: one for one in every()}
-REMADE = "as it should be? python -m tests.cli.output.table_samples writes the snapshots"
 TOO_LONG = {"tokens.create"}
 """What is shown once is never cut: the password of a token."""
 
@@ -27,7 +27,7 @@ TOO_LONG = {"tokens.create"}
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", SHAPES)
 def test_each_table_is_as_it_was(name: str, width: int) -> None:
-    whole = snapshot(width).read_text()
+    whole = tables(width).read_text()
     head = heading(SHAPES[name], width)
     was = whole.partition(head)[2].partition("\n== ")[0].rstrip("\n")
     assert was == drawn(SHAPES[name], width).rstrip("\n"), REMADE
@@ -35,7 +35,7 @@ def test_each_table_is_as_it_was(name: str, width: int) -> None:
 
 def test_the_snapshots_are_of_the_tables_that_there_are() -> None:
     for width in WIDTHS:
-        assert snapshot(width).read_text().count("\n== ") + 1 == len(SHAPES), REMADE
+        assert tables(width).read_text().count("\n== ") + 1 == len(SHAPES), REMADE
 
 
 @pytest.mark.parametrize("width", [*WIDTHS, 61, 40])
