@@ -54,3 +54,18 @@ def test_each_file_that_a_readme_names_is_there() -> None:
             if not any((place / name).exists() for place in places):
                 missing.append(f"{readme.parent.name}: {name}")
     assert not missing
+
+
+def test_each_table_that_a_recipe_names_is_in_a_file_that_it_names() -> None:
+    for recipe in CONTRIBUTING.partition("## Recipes")[2].split("\n**")[1:]:
+        files = [ROOT / name for name in re.findall(r"`((?:[a-z_0-9]+/)+[a-z_0-9]+\.py)`", recipe)]
+        text = "".join(path.read_text() for path in files)
+        tables = re.findall(r"`(_?[A-Z][A-Z_]+)`", recipe)
+        assert [name for name in tables if f"\n{name}" not in text] == [], recipe.partition("\n")[0]
+
+
+def test_each_target_of_make_that_is_named_is_there() -> None:
+    named = {word for line in re.findall(r"`make ([a-z -]+)", CONTRIBUTING + DESIGN) for word in line.split()}
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert {"check", "quick", "snapshots"} <= named
+    assert named <= targets
