@@ -10,10 +10,11 @@ from kcli.serde.avro.exact import BadValue, read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from kcli.schemas import Schema
     from kcli.serde.protobuf.reader import ProtobufSchema
+    from kcli.serde.rules.rules import Rule
     from kcli.serde.schemas.labels import Label
     from kcli.serde.schemas.readers import References
 
@@ -21,22 +22,43 @@ if TYPE_CHECKING:
     """The payload of a JSON text, behind what a frame has in front of it. Raises ValueError."""
 
 
-def writer_of(schema: Schema, referred: References, *, message: str = "", framed: bool = True) -> Write:
-    """The writer of a schema; `message` names one of Protobuf, whose indexes are in front of a `framed` payload. Raises
-    SchemaRefused and UsageError."""
+def writer_of(
+    schema: Schema, referred: References, *, message: str = "", framed: bool = True, conditions: Sequence[Rule] = ()
+) -> Write:
+    """The writer of a schema; `message` names one of Protobuf, whose indexes are in front of a `framed` payload. What
+    `conditions` refuse is BadValue. Raises SchemaRefused and UsageError."""
+    front = b""
     if schema.kind == PROTOBUF:
-        return _protobuf(schema, referred, message, framed)
-    if schema.kind == JSON:
-        return _json(schema, referred)
-    return _avro(schema, referred)
+        bare = _protobuf(schema, referred, message)
+        front = message_indexes(schema, referred, message) if framed else b""
+    else:
+        bare = _json(schema, referred) if schema.kind == JSON else _avro(schema, referred)
+    if conditions:
+        bare = checked(bare, schema, referred, message, conditions)
+    return (lambda text: front + bare(text)) if front else bare
+
+
+def checked(write: Write, schema: Schema, referred: References, message: str, conditions: Sequence[Rule]) -> Write:
+    """The writer of bare payloads with what it writes held against conditions. Raises SchemaRefused and UsageError."""
+    from kcli.serde.rules.cel import checks_of
+
+    check = checks_of(schema, conditions, referred, message)
+
+    def written(text: str) -> bytes:
+        payload = write(text)
+        check(payload)
+        return payload
+
+    return written
 
 
 class RecordWriter:
     """Writes keys or values back as a label says that they are stored. Raises SchemaRefused, and UsageError for a frame
     that is not written."""
 
-    def __init__(self, label: Label, *, validate: bool = True) -> None:
-        """Without `validate` JSON is taken as it is: it was read by the schema before."""
+    def __init__(self, label: Label, *, validate: bool = True, conditions: Sequence[Rule] = ()) -> None:
+        """Without `validate` JSON is taken as it is: it was read by the schema before. What `conditions` refuse is
+        BadValue."""
         schema, frame = label.schema, label.frame or b""
         if frame[:1] == b"\3" and (frame[1:2] == b"\5" or schema.kind == PROTOBUF):
             raise UsageError("the frame of AWS Glue is written neither for Protobuf nor for compressed payloads")
@@ -47,7 +69,7 @@ class RecordWriter:
         if schema.kind == JSON and not validate:
             self._write: Write = str.encode
             return
-        self._write = writer_of(schema, referred, message=label.message, framed=False)
+        self._write = writer_of(schema, referred, message=label.message, framed=False, conditions=conditions)
         if schema.kind == PROTOBUF and (label.frame is None or frame[:1] in b"\0\1"):
             self._front = message_indexes(schema, referred, label.message)
 
@@ -115,17 +137,14 @@ def _avro(schema: Schema, referred: References) -> Write:
     return write
 
 
-def _protobuf(schema: Schema, referred: References, message: str, framed: bool) -> Write:
-    from kcli.serde.protobuf.indexes import write_indexes
+def _protobuf(schema: Schema, referred: References, message: str) -> Write:
     from kcli.serde.protobuf.reader import ProtobufSchema
 
     read: ProtobufSchema = ProtobufSchema(schema.text, texts(referred))
-    chosen = read.message(message)
-    writer = read.writer(chosen)
-    front = write_indexes(read.path(chosen)) if framed else b""
+    writer = read.writer(read.message(message))
 
     def write(text: str) -> bytes:
-        return front + writer.write(_value(text))
+        return writer.write(_value(text))
 
     return write
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.cli.output.records.decoded import HEADERS
-from kcli.cli.runtime.schemas.refused import refuse_rules
+from kcli.cli.runtime.schemas.refused import conditions_of
 from kcli.cli.runtime.schemas.spec import SchemaSpec
 from kcli.errors import UsageError
 from kcli.schemas import PROTOBUF, SchemaNotFound
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from kcli.client import Client
     from kcli.registry.settings import RegistrySettings
     from kcli.schemas import Schema
+    from kcli.serde.rules.rules import Rule
     from kcli.serde.schemas.readers import References
+    from kcli.serde.schemas.writers import Write
 
     Encode = Callable[[bytes], bytes]
     """A key or a value as it is sent. Raises ValueError for one that does not fit."""
@@ -70,20 +72,25 @@ class Encoding:
             self.from_record = FromRecord(client.schemas, without_rules=self._without_rules)
         for kind, spec in self._specs.items():
             schema, referred = await spec.schema(topic, client)
-            refuse_rules(schema, without=self._without_rules)
+            conditions = conditions_of(schema, without=self._without_rules)
             frame = b""
             if not spec.of_file:
                 frame = b"\0" + schema.id.to_bytes(4, "big")
             elif self.registry is not None:
-                frame = b"\0" + (await self._id(spec, schema, referred, topic, client)).to_bytes(4, "big")
+                id, conditions = await self._registered(spec, schema, referred, topic, client)
+                frame = b"\0" + id.to_bytes(4, "big")
             if self._in_header:
                 guid = schema.guid or (await client.schemas.by_id(int.from_bytes(frame[1:], "big"))).guid
                 self.headers[kind] = HEADERS[kind], _named(schema, referred, spec.message, guid)
                 frame = b""
-            setattr(self, kind, _encoder(schema, referred, spec.message, frame))
+            write = writer_of(schema, referred, message=spec.message, framed=bool(frame), conditions=conditions)
+            setattr(self, kind, _encoder(write, frame))
 
-    async def _id(self, spec: SchemaSpec, schema: Schema, referred: References, topic: str, client: Client) -> int:
-        """The id of a file's schema: the one that it has, or with --register a new one."""
+    async def _registered(
+        self, spec: SchemaSpec, schema: Schema, referred: References, topic: str, client: Client
+    ) -> tuple[int, list[Rule]]:
+        """The id of a file's schema: the one that it has, or with --register a new one; and its subject's
+        conditions."""
         subject = spec.subject(topic)
         if self.register:
             if referred:
@@ -91,24 +98,24 @@ class Encoding:
                     f"{schema.name} imports {referred[0][0]}, which --register does not register; "
                     "use kcli registry register with --reference"
                 )
-            await self._check_rules(subject, client)
-            return await client.schemas.register(subject, schema.replace(subject=""))
+            conditions = await self._inherited(subject, client)
+            return await client.schemas.register(subject, schema.replace(subject="")), conditions
         latest = await client.schemas.latest(subject)
-        refuse_rules(latest, without=self._without_rules)
+        conditions = conditions_of(latest, without=self._without_rules)
         needed = await client.schemas.references(latest) if latest.references else []
         if same(latest, schema, [(name, one.text) for name, one in needed], referred):
-            return latest.id
+            return latest.id, conditions
         raise UsageError(
             f"the latest version of {subject} is another schema than the file; --register registers the file"
         )
 
-    async def _check_rules(self, subject: str, client: Client) -> None:
-        """A new version inherits the rules of the latest one. Raises UsageError."""
+    async def _inherited(self, subject: str, client: Client) -> list[Rule]:
+        """The conditions of the latest version, which a new one inherits. Raises UsageError."""
         try:
             latest = await client.schemas.latest(subject)
         except SchemaNotFound:
-            return
-        refuse_rules(latest, without=self._without_rules)
+            return []
+        return conditions_of(latest, without=self._without_rules)
 
 
 def _named(schema: Schema, referred: References, message: str, guid: str) -> bytes:
@@ -119,9 +126,7 @@ def _named(schema: Schema, referred: References, message: str, guid: str) -> byt
     return b"\1" + bytes.fromhex(guid.replace("-", "")) + indexes
 
 
-def _encoder(schema: Schema, referred: References, message: str, frame: bytes) -> Encode:
-    write = writer_of(schema, referred, message=message, framed=bool(frame))
-
+def _encoder(write: Write, frame: bytes) -> Encode:
     def encode(data: bytes) -> bytes:
         try:
             text = data.decode()

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from kcli.cli.output.records.decoded import HEADERS
 from kcli.cli.output.records.envelope import bytes_of
-from kcli.cli.runtime.schemas.refused import refuse_rules
+from kcli.cli.runtime.schemas.refused import conditions_of
 from kcli.errors import KcliError, UsageError
 from kcli.schemas import SchemaNotFound, SchemaRefused
 from kcli.serde.schemas.labels import Label
@@ -56,10 +56,11 @@ class FromRecord:
                 schema = await self._schemas.by_guid(str(UUID(guid)))
             else:
                 return 'has neither an "id" nor a "guid" of a schema'
-            refuse_rules(schema, without=self._without_rules)
+            conditions = conditions_of(schema, without=self._without_rules)
             needed = await self._schemas.references(schema) if schema.references else []
             referred = tuple((name, one.text) for name, one in needed)
-            return RecordWriter(Label(schema=schema, referred=referred, message=str(message), frame=frame))
+            label = Label(schema=schema, referred=referred, message=str(message), frame=frame)
+            return RecordWriter(label, conditions=conditions)
         except ValueError:
             return 'has a "frame" or a "guid" that is none'
         except KcliError as problem:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Shell
 
+CELPY = find_spec("celpy") is not None or "CI" in os.environ
 NOTE = (
     '{"type":"record","name":"N","fields":[{"name":"id","type":"int"},{"name":"text","type":"string","default":"-"}]}'
 )
@@ -200,8 +203,8 @@ def test_values_with_a_json_schema_are_held_against_it_and_stored_as_they_are(kc
     assert kcli("consume", name, "-o", "2", "-e", *by, "--fail-on-invalid").returncode == 0, "not decoded, not invalid"
 
 
-def rule(kind: str, **more: object) -> str:
-    return json.dumps({"ruleSet": {"domainRules": [{"name": "r", "type": kind, "mode": "WRITE", **more}]}, "id": 7})
+def rule(type: str, /, **more: object) -> str:
+    return json.dumps({"ruleSet": {"domainRules": [{"name": "r", "type": type, "mode": "WRITE", **more}]}, "id": 7})
 
 
 @pytest.mark.parametrize(
@@ -234,3 +237,35 @@ def test_rules_for_writing_are_refused(
     assert done.stderr.count(b"\n") == bool(says)
     assert says in done.stderr.decode()
     assert len(stored(kcli, "notes")) == before + (not says)
+
+
+@pytest.mark.skipif(not CELPY, reason="needs the extra `rules`: pip install cel-python")
+@pytest.mark.parametrize("spec", ["notes-value", "FOLDER/ids/7.avsc"])
+def test_a_condition_in_cel_refuses_records_one_by_one(kcli: Shell, folder: str, spec: str) -> None:
+    by = ["--schema-registry", folder, "--value-schema", spec.replace("FOLDER", folder)]
+    short = rule("CEL", kind="CONDITION", expr="size(message.text) < 3", doc="a text is short")
+    (Path(folder.removeprefix("file:")) / "subjects" / "notes-value" / "1.meta.json").write_text(short)
+    kcli("topics", "create", "notes", "-p", "1", "--if-not-exists")
+    before = len(stored(kcli, "notes"))
+    lines = HI + b'\n{"id":8,"text":"long"}\n{"id":9,"text":"ho"}\n'
+    done = kcli("produce", "notes", *by, "--on-error", "skip", stdin=lines)
+    assert done.returncode == 1
+    assert b"input line 2: refused by the rule r: a text is short" in done.stderr
+    assert [value[-3:] for _, value in stored(kcli, "notes")[before:] if value] == [b"\4hi", b"\4ho"]
+    done = kcli("produce", "notes", *by, stdin=b'{"id":8,"text":"long"}')
+    assert (done.returncode, b"refused by the rule r" in done.stderr) == (1, True)
+    assert kcli("produce", "notes", *by, "--without-rules", stdin=b'{"id":8,"text":"long"}').returncode == 0
+    assert len(stored(kcli, "notes")) == before + 3
+
+
+@pytest.mark.skipif(not CELPY, reason="needs the extra `rules`: pip install cel-python")
+def test_records_that_are_stored_back_are_held_against_conditions_too(kcli: Shell, folder: str) -> None:
+    short = rule("CEL", kind="CONDITION", expr="size(message.text) < 3")
+    (Path(folder.removeprefix("file:")) / "ids" / "7.meta.json").write_text(short)
+    name = kcli.topic(1)
+    by = ["--schema-registry", folder, "--value-schema", "from-record", "--input", "json"]
+    line = b'{"value":{"id":7,"text":"%s"},"value_schema":{"id":7}}\n'
+    done = kcli("produce", name, *by, "--on-error", "skip", stdin=line % b"hi" + line % b"long")
+    assert done.returncode == 1
+    assert b'"value": refused by the rule r: size(message.text) < 3' in done.stderr
+    assert len(stored(kcli, name)) == 1

@@ -1,0 +1,122 @@
+"""What a condition in CEL may call: the functions of CEL, and those that Confluent's serializers add for texts."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import IPv4Address, IPv6Address
+from urllib.parse import urlsplit
+from uuid import UUID
+
+import re2
+from celpy import CELEvalError, Environment, Evaluator, InterpretedRunner
+from celpy.celtypes import BoolType, MapType
+from celpy.evaluation import base_functions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_LABEL = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)")
+_LOCAL = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}")
+_QUIET = re2.Options()
+_QUIET.log_errors = False  # it would print on stderr
+
+
+class Fields(MapType):
+    """A message of Protobuf: a field that is not set has its default, and `has` says that it is not set."""
+
+    unset: frozenset[str] = frozenset()
+    asked = 0
+    """How many `has` are being evaluated."""
+
+    def __getitem__(self, key: Any) -> Any:
+        if Fields.asked and key in self.unset:
+            raise KeyError(key)
+        return super().__getitem__(key)
+
+
+class _Evaluator(Evaluator):
+    def macro_has_eval(self, exprlist: Any) -> BoolType:
+        Fields.asked += 1
+        try:
+            return super().macro_has_eval(exprlist)
+        finally:
+            Fields.asked -= 1
+
+
+class _Runner(InterpretedRunner):
+    def evaluate(self, context: Any) -> Any:
+        return _Evaluator(ast=self.ast, activation=self.new_activation()).evaluate(context)
+
+
+def environment() -> Environment:
+    return Environment(runner_class=_Runner)
+
+
+def _matches(text: str, pattern: str) -> BoolType:
+    """Patterns of RE2, which takes no longer than the text is long."""
+    try:
+        found = re2.search(re2.compile(pattern, _QUIET), text)
+    except re2.error as problem:
+        raise CELEvalError(f"{pattern} is no regular expression: {_words(problem)}") from None
+    return BoolType(found is not None)
+
+
+def _words(problem: Exception) -> str:
+    words = problem.args[0] if problem.args else b""
+    return words.decode(errors="replace") if isinstance(words, bytes) else str(words)
+
+
+def _read_by(read: Callable[[str], object]) -> Callable[[str], BoolType]:
+    """Whether a text is what this reads."""
+
+    def reads(text: str) -> BoolType:
+        try:
+            read(str(text))
+        except ValueError:
+            return BoolType(False)
+        return BoolType(True)
+
+    return reads
+
+
+def _host(name: str) -> bool:
+    """As RFC 1034 has it; the last label is no number."""
+    labels = name.removesuffix(".").split(".")
+    return len(name) <= 253 and all(map(_LABEL.fullmatch, labels)) and not labels[-1].isdecimal()
+
+
+def _email(text: str) -> BoolType:
+    local, parted, host = str(text).rpartition("@")
+    return BoolType(bool(parted) and len(text) <= 254 and _LOCAL.fullmatch(local) is not None and _host(host))
+
+
+def _uri(text: str) -> BoolType:
+    try:
+        parts = urlsplit(str(text))
+    except ValueError:
+        return BoolType(False)
+    return BoolType(bool(parts.scheme and parts.netloc and parts.path))
+
+
+def _uri_ref(text: str) -> BoolType:
+    try:
+        parts = urlsplit(str(text))
+    except ValueError:
+        return BoolType(False)
+    return BoolType(bool(parts.scheme and parts.path) or not parts.fragment)
+
+
+FUNCTIONS: dict[str, Any] = {
+    **base_functions,
+    "matches": _matches,
+    "isEmail": _email,
+    "isHostname": lambda text: BoolType(_host(str(text))),
+    "isIpv4": _read_by(IPv4Address),
+    "isIpv6": _read_by(IPv6Address),
+    "isUri": _uri,
+    "isUriRef": _uri_ref,
+    "isUuid": _read_by(UUID),
+}
+"""By the names that expressions call."""
