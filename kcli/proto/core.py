@@ -20,6 +20,7 @@ Builder = _core.Builder
 Gather = _core.Gather
 Header = _core.Header
 ProtobufReader = _core.ProtobufReader
+avro_columns = _core.avro_columns
 count_visible = _core.count_visible
 crc32c = _core.crc32c
 ends = _core.ends

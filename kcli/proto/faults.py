@@ -24,7 +24,10 @@ from __future__ import annotations
     INDEXES,
     FEW_INDEXES,
     NO_MESSAGE,
-) = range(21)
+    BULKY,
+    PRECISION,
+    RANGE,
+) = range(24)
 
 FAULTS = (
     "",
@@ -48,6 +51,9 @@ FAULTS = (
     "its message indexes are not Confluent's",
     "the payload ends before its message indexes do",
     "its schema has no such message",
+    "its columns would be larger than 16 MiB and 256 times the payload",
+    "a decimal has more digits than its schema says",
+    "a timestamp is out of the range of microseconds",
 )
 """What is wrong with a value, by number."""
 

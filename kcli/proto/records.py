@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from kcli.proto.murmur2 import murmur2, partition_of
 from kcli.proto.plain.avro import AvroReader, frame_ids, frame_names
+from kcli.proto.plain.avro_columns import avro_columns
 from kcli.proto.plain.builder import Builder
 from kcli.proto.plain.format import write_format
 from kcli.proto.plain.gather import Gather
@@ -29,6 +30,7 @@ __all__ = [
     "Gather",
     "Header",
     "ProtobufReader",
+    "avro_columns",
     "count_visible",
     "crc32c",
     "encode_headers",

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from types import ModuleType
 
-from kcli.proto import avro_code, faults, protobuf_code
+from kcli.proto import avro_code, avro_columns_code, faults, protobuf_code
 from tests.each import each
 
 COMPILED = Path("kcli/proto/compiled")
@@ -28,6 +28,9 @@ def enums(file: str, prefix: str) -> dict[str, int]:
     ("file", "prefix", "module", "count"),
     [
         ("avro.pxi", "A_", avro_code, 30),
+        ("avro_columns.pxi", "C_", avro_columns_code, 21),
+        ("avro_columns.pxi", "S_", avro_columns_code, 4),
+        ("avro_columns.pxi", "L_", avro_columns_code, 8),
         ("payloads.pxi", "F_", faults, len(faults.FAULTS)),
         ("protobuf.pxi", "P_", protobuf_code, 30),
         ("protobuf.pxi", "W_", protobuf_code, 6),

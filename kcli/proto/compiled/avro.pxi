@@ -59,6 +59,7 @@ cdef struct Avro:
     Py_ssize_t begin
     Py_ssize_t most
     int64_t nothing
+    int64_t written  # of columns: bytes of what took few or none
 
 
 cdef inline int large(Avro* a, Output o) noexcept:

@@ -3,6 +3,7 @@
 cdef enum:  # faults.py has the same, in the same order; a test compares them
     F_WHOLE, F_CUT, F_LEFT, F_VARINT, F_INDEX, F_NEGATIVE, F_BLOCK, F_DEEP, F_TEXT, F_NO_BOOLEAN, F_LARGE, F_NOTHING
     F_REFUSED, F_DIGITS, F_NESTED, F_GROUP, F_WIRE, F_NUMBER, F_INDEXES, F_FEW_INDEXES, F_NO_MESSAGE
+    F_BULKY, F_PRECISION, F_RANGE
 
 cdef enum:
     RATIO = 256

@@ -27,12 +27,12 @@ class AvroReader:
     """A compiled schema: the instructions (int32) and the texts that they name."""
 
     def __init__(self, code: array[int], texts: Sequence[bytes]) -> None:
-        self._code = code
-        self._texts = texts
+        self.code = code
+        self.texts = texts
 
     def json(self, data: bytes) -> bytes:
         """A payload's JSON. Raises Fault."""
-        return read_payload(Payload(self._code, self._texts, data))
+        return read_payload(Payload(self.code, self.texts, data))
 
 
 def frame_ids(data: Buffer, starts: array[int], lengths: array[int]) -> array[int]:

@@ -26,7 +26,11 @@ def default_text(record: Record, field: Field, *, logical: bool, wrapped: bool) 
     try:
         return _Default(logical=logical, wrapped=wrapped).text(field.type, field.default, 0)
     except (TypeError, ValueError, OverflowError):
-        raise SchemaRefused(f"the default of the field {field.name} of {record.name} is not of its type") from None
+        raise bad_default(record, field) from None
+
+
+def bad_default(record: Record, field: Field) -> SchemaRefused:
+    return SchemaRefused(f"the default of the field {field.name} of {record.name} is not of its type")
 
 
 class _Default:

@@ -154,17 +154,7 @@ class FieldDecoder:
         return reader
 
     async def _schema(self, name: bytes) -> Schema:
-        form, id = name[0], name[1 : frames.front(name)]
-        if form in (frames.GUID, frames.AZURE):
-            return await self.schemas.by_guid(frames.uuid_of(id))
-        if form == frames.GLUE:
-            return await self.schemas.by_guid(frames.uuid_of(id[1:]))
-        if form == frames.SINGLE:
-            return await self.schemas.by_fingerprint(id[:0:-1].hex())
-        number = int.from_bytes(id, "big")
-        if form in b"gG" or (len(id) == 8 and form == frames.ID):
-            return await self.schemas.by_global_id(number)
-        return await self.schemas.by_id(number)
+        return await schema_named(self.schemas, name)
 
     async def _reader(self, schema: Schema, framing: bytes) -> int:
         needed = await self.schemas.references(schema) if schema.references else []
@@ -178,6 +168,21 @@ class FieldDecoder:
         if self.labels is not None:
             self.labels.add(number, schema, referred, self._readers[number])
         return number
+
+
+async def schema_named(schemas: Schemas, name: bytes) -> Schema:
+    """The schema that a frame's name means. Raises what `Schemas` raises."""
+    form, id = name[0], name[1 : frames.front(name)]
+    if form in (frames.GUID, frames.AZURE):
+        return await schemas.by_guid(frames.uuid_of(id))
+    if form == frames.GLUE:
+        return await schemas.by_guid(frames.uuid_of(id[1:]))
+    if form == frames.SINGLE:
+        return await schemas.by_fingerprint(id[:0:-1].hex())
+    number = int.from_bytes(id, "big")
+    if form in b"gG" or (len(id) == 8 and form == frames.ID):
+        return await schemas.by_global_id(number)
+    return await schemas.by_id(number)
 
 
 class SchemaDecoder:

@@ -97,7 +97,7 @@ def test_a_million_nulls_are_read(core: ModuleType) -> None:
 
 
 def test_every_fault_has_its_words() -> None:
-    assert len(faults.FAULTS) - 1 == faults.NO_MESSAGE
+    assert len(faults.FAULTS) - 1 == faults.RANGE
     assert len(set(faults.FAULTS)) == len(faults.FAULTS)
 
 

@@ -1,0 +1,1 @@
+"""Avro values as Arrow's columns: which columns a schema has, and the program that fills them."""

@@ -1,0 +1,242 @@
+"""A writer's and a reader's schema as a program of the record core that fills the reader's columns (columns.py)."""
+
+from __future__ import annotations
+
+import json
+
+from kcli.proto import avro_columns_code as op
+from kcli.proto.core import AvroReader
+from kcli.schemas import SchemaRefused
+from kcli.serde.avro.columns.columns import Column
+from kcli.serde.avro.defaults import bad_default, default_text
+from kcli.serde.avro.exact import BadValue, read_json
+from kcli.serde.avro.program import Program
+from kcli.serde.avro.resolve import PROMOTED, chosen, reader_field
+from kcli.serde.avro.types import Array, Enum, Field, Fixed, Map, Record, Type, Union
+from kcli.serde.avro.write import AvroWriter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from array import array
+
+NUMBERS = {"long": op.WIDE, "float": op.SINGLE, "double": op.DOUBLED}
+"""What an integer becomes in a column of another kind."""
+
+
+def column_reader(writer: Type, reader: Type, column: Column) -> AvroReader:
+    """What reads payloads of the writer's schema into the columns of the reader's, for `core.avro_columns`. Raises
+    SchemaRefused where the reader's schema cannot read what the writer's has."""
+    return AvroReader(*column_program(writer, reader, column))
+
+
+def column_program(writer: Type, reader: Type, column: Column) -> tuple[array[int], list[bytes]]:
+    """The instructions and texts of `column_reader`."""
+    return ColumnProgram().columns(writer, reader, column)
+
+
+class ColumnProgram(Program):
+    """The instructions up to now. A pair of types has one place for each column."""
+
+    def __init__(self) -> None:
+        super().__init__(logical=True, wrapped=False)
+        self._at: dict[tuple[int, int, int], int] = {}
+        self._rest = False
+
+    def columns(self, writer: Type, reader: Type, column: Column) -> tuple[array[int], list[bytes]]:
+        """The instructions and texts."""
+        self._rest = writer.kind == "bytes" and reader.kind == "bytes"  # which Java writes without a length
+        self.read(writer, reader, column)
+        while self._to_do:
+            self._to_do.popleft()()
+        return self.code, self.texts
+
+    def read(self, writer: Type, reader: Type, column: Column | None) -> int:
+        """Where the instructions are, or will be, that read such a value into a column; into none, where it is only
+        passed."""
+        key = id(writer), id(reader), -1 if column is None else column.number
+        known = self._at.get(key)
+        if known is None:
+            self._held += writer, reader
+            known = self._at[key] = len(self.code)
+            self._value(writer, reader, column)
+        return known
+
+    def passed(self, writer: Type) -> int:
+        return self.read(writer, writer, None)
+
+    def _value(self, writer: Type, reader: Type, column: Column | None) -> None:
+        if isinstance(writer, Union):
+            self._branches(writer, reader, column)
+        elif isinstance(reader, Union) and column is not None:
+            self._taken(writer, chosen(writer, reader), column)
+        else:
+            self._plain(writer, reader, column)
+
+    def _branches(self, writer: Union, reader: Type, column: Column | None) -> None:
+        place = self.put(op.UNION, len(writer.branches), *[0] * len(writer.branches))
+
+        def fill() -> None:
+            for number, branch in enumerate(writer.branches):
+                if column is None:
+                    there = self.passed(branch)
+                else:
+                    to = branch if reader is writer else chosen(branch, reader)
+                    there = self.put(op.REFUSE, -1) if to is None else self._branch_place(branch, to, reader, column)
+                self.code[place + 2 + number] = there
+
+        self._to_do.append(fill)
+
+    def _branch_place(self, writer: Type, to: Type, reader: Type, column: Column) -> int:
+        if isinstance(reader, Union) and not isinstance(to, Union):
+            place = len(self.code)
+            self._taken(writer, to, column)
+            return place
+        return self.read(writer, to, column)
+
+    def _taken(self, writer: Type, reader: Type | None, column: Column) -> None:
+        """A value that is one branch of the reader's union."""
+        if reader is None:
+            self.put(op.REFUSE, -1)
+        elif reader.kind == "null":
+            self.put(op.NULL, column.number)
+        elif column.members:
+            self._member(writer, reader, column)
+        else:
+            self._plain(writer, reader, column)
+
+    def _member(self, writer: Type, reader: Type, column: Column) -> None:
+        own = column.members[id(reader)]
+        others = [part.number for part in column.parts if part is not own]
+        place = self.put(op.MEMBER, column.number, 0, len(others), *others)
+
+        def fill() -> None:
+            self.code[place + 2] = self.read(writer, reader, own)
+
+        self._to_do.append(fill)
+
+    def _plain(self, writer: Type, reader: Type, column: Column | None) -> None:
+        """Neither is a union."""
+        number = -1 if column is None else column.number
+        if isinstance(writer, Record) and isinstance(reader, Record):
+            self._fields(writer, reader, column)
+        elif isinstance(writer, Array) and isinstance(reader, Array):
+            part = None if column is None else column.parts[0]
+            self._parts(op.ARRAY, number, writer.items, reader.items, part, self.fewest(writer.items))
+        elif isinstance(writer, Map) and isinstance(reader, Map):
+            part = None if column is None else column.parts[1]
+            self._parts(op.MAP, number, writer.values, reader.values, part, 1 + self.fewest(writer.values))
+        elif isinstance(writer, Enum) and isinstance(reader, Enum):
+            shown = [symbol if symbol in reader.symbols else reader.default for symbol in writer.symbols]
+            texts = [-1 if symbol is None else self.text(symbol) for symbol in shown]
+            self.put(op.ENUM, number, len(texts), *texts)
+        else:
+            self._scalar(writer, reader, column)
+
+    def _parts(self, kind: int, number: int, writer: Type, reader: Type, column: Column | None, fewest: int) -> None:
+        place = self.put(kind, number, 0, fewest)
+
+        def fill() -> None:
+            self.code[place + 2] = self.passed(writer) if column is None else self.read(writer, reader, column)
+
+        self._to_do.append(fill)
+
+    def _fields(self, writer: Record, reader: Record, column: Column | None) -> None:
+        """A record, with the defaults of fields that the writer's has not."""
+        columns = {} if column is None else {part.name: part for part in column.parts}
+        given = {to.name for field in writer.fields if (to := reader_field(field, reader)) is not None}
+        added = [] if column is None else [to for to in reader.fields if to.name not in given]
+        count = len(writer.fields) + len(added)
+        place = self.put(op.RECORD, -1 if column is None else column.number, count, *[0] * count)
+
+        def fill() -> None:
+            read = set()
+            for at, field in enumerate(writer.fields, place + 3):
+                to = None if column is None else reader_field(field, reader)
+                if to is None or to.name in read:
+                    self.code[at] = self.passed(field.type)
+                    continue
+                read.add(to.name)
+                self.code[at] = self.read(field.type, to.type, columns[to.name])
+            for at, to in enumerate(added, place + 3 + len(writer.fields)):
+                self.code[at] = self._default(reader, to, columns[to.name])
+
+        self._to_do.append(fill)
+
+    def _default(self, record: Record, field: Field, column: Column) -> int:
+        """A default is a payload in the program's texts, read like any other."""
+        default_text(record, field, logical=False, wrapped=False)  # bounds its size
+        alone = Record("default", ())  # of a schema that is only bytes the writer leaves the length out
+        alone.fields.append(Field("value", field.type))
+        try:
+            value = read_json(json.dumps({"value": field.default}))
+            payload = AvroWriter(alone, specified=True).write(value)
+        except (BadValue, ValueError, OverflowError):
+            raise bad_default(record, field) from None
+        self.texts.append(payload)
+        place = self.put(op.DEFAULT, -1, len(self.texts) - 1, 0)
+
+        def fill() -> None:
+            self.code[place + 3] = self.read(field.type, field.type, column)
+
+        self._to_do.append(fill)
+        return place
+
+    # -- without parts ------------------------------------------------------------------------------------------------
+
+    def _scalar(self, writer: Type, reader: Type, column: Column | None) -> None:
+        fits = reader.kind in PROMOTED.get(writer.kind, ())
+        if isinstance(writer, Fixed) and isinstance(reader, Fixed):
+            fits = writer.size == reader.size
+        elif not fits:
+            fits = writer.kind == reader.kind and writer.kind in self.plain
+        if not fits:
+            raise SchemaRefused(f"the reader's schema has {reader.name} where the writer's has {writer.name}")
+        number, kind = (-1, "") if column is None else (column.number, column.kind)
+        if column is not None:
+            _check_scale(writer, reader)
+        if writer.kind in ("bytes", "fixed") or (writer.kind == "string" and kind in ("binary", "decimal")):
+            self._bytes(writer, reader, number, column)
+        elif writer.kind in ("int", "long"):
+            self._integer(writer, reader, number, kind)
+        elif writer.kind == "float":
+            self.put(op.WIDEN if kind == "double" else op.FLOAT, number)
+        else:
+            self.put(
+                {"null": op.NULL, "boolean": op.BOOLEAN, "double": op.DOUBLE, "string": op.TEXT}[writer.kind], number
+            )
+
+    def _bytes(self, writer: Type, reader: Type, number: int, column: Column | None) -> None:
+        size = writer.size if isinstance(writer, Fixed) else op.REST if self._rest else op.LENGTH
+        logical = reader.logical.name if reader.logical and column is not None else ""
+        if column is not None and column.kind == "decimal":
+            self.put(op.DECIMAL, number, size, column.precision)
+        elif column is not None and logical == "decimal":
+            self.put(op.DIGITS, number, size, column.scale)
+        elif logical == "uuid" and isinstance(writer, Fixed):
+            self.put(op.UUID, number)
+        elif column is not None and column.kind == "string":
+            self.put(op.TEXT, number)  # bytes that a reader has as a string
+        else:
+            self.put(op.BYTES, number, size)
+
+    def _integer(self, writer: Type, reader: Type, number: int, kind: str) -> None:
+        bits = 32 if writer.kind == "int" else 64
+        if kind in ("timestamp", "local"):
+            unit = (writer.logical or reader.logical or writer).name
+            to = op.MILLIS if unit.endswith("millis") else op.WIDE
+        else:
+            to = NUMBERS.get(kind, op.WIDE)
+        if to != op.WIDE or (bits == 32 and kind in ("long", "timestamp", "local")):
+            self.put(op.NUMBER, number, bits, to)
+        else:
+            self.put(op.INT if bits == 32 else op.LONG, number)
+
+
+def _check_scale(writer: Type, reader: Type) -> None:
+    """Raise SchemaRefused for decimals of two scales: the digits would be read at another place."""
+    ours, theirs = reader.logical, writer.logical
+    if ours and theirs and ours.name == theirs.name == "decimal" and ours.scale != theirs.scale:
+        raise SchemaRefused(
+            f"the reader's schema has a decimal of {ours.scale} digits behind the point where the writer's has "
+            f"{theirs.scale}"
+        )
