@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kcli.config.profiles.profile import Profile
 from kcli.config.properties.merged import Properties
@@ -14,6 +14,10 @@ from kcli.model import Address
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
 from kcli.values import Frozen
 
+if TYPE_CHECKING:
+    from kcli.registry.settings import RegistrySettings
+
+REGISTRY = "schema.registry."
 REFUSED = {
     "kafka.auto.offset.reset": "use startingOffsets",
     "kafka.enable.auto.commit": "Spark keeps the offsets; commitGroup shows them to others",
@@ -42,7 +46,7 @@ class Sealed(Frozen):
         return ",".join(f"{address.host}:{address.port}" for address in self.client.bootstrap)
 
     def __reduce__(self) -> tuple[Callable[[bytes], Sealed], tuple[bytes]]:
-        return _opened, (pickle.dumps(_plain(self)),)
+        return opened, (pickle.dumps(plain(self)),)
 
 
 def sealed_of(options: Mapping[str, str], say: Callable[[str], None] | None = None) -> Sealed:
@@ -74,6 +78,24 @@ def sealed_of(options: Mapping[str, str], say: Callable[[str], None] | None = No
         consumer=ConsumerSettings().replace(**properties.consumer, reset="none"),
         producer=ProducerSettings().replace(**properties.producer),
     )
+
+
+def registry_settings(options: Mapping[str, str]) -> RegistrySettings | None:
+    """The registry that `schemaRegistry`, `schema.registry.*` and the profile name; None without one. Raises
+    UsageError."""
+    from kcli.config.profiles.files import chosen
+    from kcli.registry.settings import registry_of
+
+    given = {key: text for key, text in options.items() if key.startswith(REGISTRY)}
+    url = options.get("schemaregistry")
+    if url is not None and given.setdefault(f"{REGISTRY}url", url) != url:
+        raise UsageError("options schemaRegistry and schema.registry.url name two registries: give one of them")
+    named = options.get("context")
+    profile = None if named is None and f"{REGISTRY}url" in given else chosen(named)
+    properties = _merged(profile, {key[len("kafka.") :]: text for key, text in options.items() if key[:6] == "kafka."})
+    for key, text in given.items():
+        properties.put(key, text, f"option {key}")
+    return registry_of(properties)
 
 
 def _merged(profile: Profile | None, given: Mapping[str, str]) -> Properties:
@@ -114,14 +136,14 @@ def _profiled(client: ClientSettings, profile: Profile | None, mapped: list[str]
     return client.replace(broker_map=tuple(pair(item, "option brokerMap") for item in mapped))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Settings as things that can be pickled: a Secret has none by itself, and a Frozen refuses to be filled."""
     if isinstance(value, Frozen):
-        return "frozen", type(value), {f.name: _plain(getattr(value, f.name)) for f in type(value).__fields__}
+        return "frozen", type(value), {f.name: plain(getattr(value, f.name)) for f in type(value).__fields__}
     if type(value).__name__ == "Secret":
         return "secret", type(value), value.reveal()
     if type(value) is tuple:
-        return "tuple", None, [_plain(one) for one in value]
+        return "tuple", None, [plain(one) for one in value]
     return "value", None, value
 
 
@@ -134,6 +156,6 @@ def _filled(what: Any) -> Any:
     return tuple(_filled(one) for one in value) if kind == "tuple" else value
 
 
-def _opened(data: bytes) -> Sealed:
-    sealed: Sealed = _filled(pickle.loads(data))
-    return sealed
+def opened(data: bytes) -> Any:
+    """The settings again that `plain` was made of, out of their pickle."""
+    return _filled(pickle.loads(data))

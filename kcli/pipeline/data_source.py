@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from kcli.pipeline.connection import Sealed
+    from kcli.pipeline.schemas.sealed import SealedSchemas
     from kcli.pipeline.sink.write import BatchWriter, StreamWriter
 
 
@@ -23,6 +24,8 @@ class KcliDataSource(DataSource):
     """Kafka topics through kcli's own client."""
 
     options: MutableMapping[str, str]
+    _found: dict[str, SealedSchemas] | None = None
+    """The schemas of keys and values that are in a registry: looked up once, as this object travels with its plan."""
 
     @classmethod
     def name(cls) -> str:
@@ -30,10 +33,15 @@ class KcliDataSource(DataSource):
         return "kcli"
 
     def schema(self) -> str:
-        """The columns of a read. Raises UsageError."""
+        """The columns of a read. Raises UsageError, and KcliError where a registry has not what it is asked for."""
         from kcli.pipeline.options import schema_of
 
-        return schema_of(self.options)
+        if not self._schemas():
+            return schema_of(self.options)
+        from kcli.pipeline.schemas.columns import ddl
+        from kcli.pipeline.schemas.fields import column_of
+
+        return schema_of(self.options, {field: ddl(column_of(sealed)) for field, sealed in self._schemas().items()})
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """spark.read. Raises UsageError."""
@@ -43,17 +51,18 @@ class KcliDataSource(DataSource):
         if options.pushdown:
             from kcli.pipeline.source.pushdown import PushingReader
 
-            return PushingReader(options, sealed, schema)
+            return PushingReader(options, sealed, schema, self._schemas())
         from kcli.pipeline.source.read import BatchReader
 
-        return BatchReader(options, sealed, schema)
+        return BatchReader(options, sealed, schema, self._schemas())
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         """spark.readStream. Raises UsageError."""
         from kcli.pipeline.options import read_options
         from kcli.pipeline.source.stream import StreamReader
 
-        return StreamReader(read_options(self.options, streaming=True), self._sealed(), schema)
+        options = read_options(self.options, streaming=True)
+        return StreamReader(options, self._sealed(), schema, self._schemas())
 
     def writer(self, schema: StructType, overwrite: bool) -> BatchWriter:
         """df.write, mode append. Raises UsageError."""
@@ -81,6 +90,24 @@ class KcliDataSource(DataSource):
 
             return StreamExactlyOnce(options, self._sealed(), schema)
         return StreamWriter(options, self._sealed(), schema)
+
+    def _schemas(self) -> dict[str, SealedSchemas]:
+        """The schemas of keys and values that are in a registry, by the column. Raises UsageError, KcliError."""
+        if self._found is None:
+            from kcli.pipeline.options import known
+            from kcli.pipeline.schemas.wanted import wanted_of
+
+            given = {key.lower(): text for key, text in self.options.items()}
+            known(given)
+            wanted = wanted_of(given)
+            self._found = {}
+            if wanted:
+                from kcli.pipeline.connection import registry_settings
+                from kcli.pipeline.schemas.look_up import looked_up
+
+                settings = registry_settings(given)
+                self._found = {one.field: looked_up(one, settings) for one in wanted}
+        return self._found
 
     def _sealed(self) -> Sealed:
         """The settings; options without an effect here are reported in the log. Raises UsageError."""

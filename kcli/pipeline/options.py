@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from kcli.errors import UsageError
 from kcli.pipeline.offset_options import Places, places_of, timestamps_of
 from kcli.pipeline.pickling import Carried
+from kcli.pipeline.schemas.wanted import REGISTERED
 from kcli.text.patterns import compiled
 from kcli.text.suggest import did_you_mean
 
@@ -28,9 +29,7 @@ TYPES = {
     "keyError": "STRING",
     "valueError": "STRING",
 }
-FORMATS = ("binary", "string", "json", "msgpack")
-LATER = ("avro", "protobuf")
-"""Formats whose schemas are in a registry, which a read by Spark does not ask."""
+FORMATS = ("binary", "string", "json", "msgpack", *REGISTERED)
 KNOWN = """
 assign subscribe subscribePattern startingTimestamp startingOffsetsByTimestamp startingOffsets
 startingOffsetsByTimestampStrategy endingTimestamp endingOffsetsByTimestamp endingOffsets failOnDataLoss
@@ -38,6 +37,7 @@ maxOffsetsPerTrigger minOffsetsPerTrigger maxTriggerDelay maxBytesPerTrigger min
 groupIdPrefix kafkaConsumer.pollTimeoutMs fetchOffset.numRetries fetchOffset.retryIntervalMs includeHeaders topic path
 columns keyFormat valueFormat keySchema valueSchema commitGroup context pushdown progressAddr stopFile
 checkpointLocation keepTimestamp brokerMap exactlyOnce sourceIds onBad quarantine
+schemaRegistry keySubject valueSubject keyReaderSchema readerSchema
 """.split()
 PASSED_OVER = ("groupIdPrefix", "fetchOffset.numRetries", "fetchOffset.retryIntervalMs")
 """Of Spark's source, and without a meaning here: reading needs no group, and the client tries again by itself."""
@@ -72,9 +72,10 @@ class ReadOptions(Carried):
     progress: str = ""
     stop_file: str = ""
 
-    def ddl(self) -> str:
-        """The schema of what is read, as Spark writes it."""
-        return ", ".join(f"`{name}` {self._type(name)}" for name in self.columns)
+    def ddl(self, types: Mapping[str, str] | None = None) -> str:
+        """The schema of what is read, as Spark writes it. `types` are those of keys and values whose schemas are in a
+        registry."""
+        return ", ".join(f"`{name}` {(types or {}).get(name) or self._type(name)}" for name in self.columns)
 
     def _type(self, name: str) -> str:
         form, inner = {"key": (self.key_format, self.key_schema), "value": (self.value_format, self.value_schema)}.get(
@@ -96,11 +97,12 @@ class WriteOptions(Carried):
     progress: str = ""
 
 
-def schema_of(options: Mapping[str, str]) -> str:
-    """The schema that the options of a read say, before anybody knows whether it is a batch or a stream."""
+def schema_of(options: Mapping[str, str], types: Mapping[str, str] | None = None) -> str:
+    """The schema that the options of a read say, before anybody knows whether it is a batch or a stream. `types` are
+    those of keys and values whose schemas are in a registry."""
     given = {key.lower(): text for key, text in options.items()}
     known(given)
-    return _shape(given).ddl()
+    return _shape(given).ddl(types)
 
 
 def _shape(given: Mapping[str, str]) -> ReadOptions:
@@ -159,10 +161,10 @@ def write_options(options: Mapping[str, str]) -> WriteOptions:
 
 
 def known(given: Mapping[str, str]) -> None:
-    """Raise UsageError for a name that is no option. `kafka.*` is looked at elsewhere, other `kcli.*` is reserved."""
+    """Raise UsageError for a name that is no option. `kafka.*` and `schema.registry.*` are looked at elsewhere."""
     names = {name.lower() for name in KNOWN}
     for key in given:
-        if not key.startswith("kafka.") and key not in names:
+        if not key.startswith(("kafka.", "schema.registry.")) and key not in names:
             raise UsageError(f"unknown option {key}{did_you_mean(key, KNOWN)}")
 
 
@@ -259,11 +261,6 @@ def _columns(given: Mapping[str, str], headers: bool) -> tuple[str, ...]:
 
 def _format(given: Mapping[str, str], field: str) -> str:
     form = given.get(f"{field}format", "binary").lower()
-    if form in LATER:
-        raise UsageError(
-            f"option {field}Format {form}: Spark reads ask no schema registry; read {field}s as binary, and Spark's "
-            f"from_{form} makes columns of them (org.apache.spark:spark-{form}_2.13 in spark.jars.packages)"
-        )
     if form not in FORMATS:
         raise UsageError(f"option {field}Format {form}: there are {', '.join(FORMATS)}")
     if form in ("json", "msgpack") and not given.get(f"{field}schema", "").strip():

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from kcli.errors import KcliError
 from kcli.proto.spans import Gathered, Spans
 
-Convert = Callable[[pa.Array], tuple[pa.Array, dict[int, str]]]
+Convert = Callable[[pa.Array, Gathered], tuple[pa.Array, dict[int, str]]]
 Keep = Callable[[pa.Array, pa.Array, pa.Array, pa.Array, dict[int, str]], None]
 
 _HALF = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
@@ -83,7 +83,7 @@ class Frame:
         cells = binary(spans)
         if name not in self._convert:
             return cells, {}
-        made, errors = self._convert[name](cells)
+        made, errors = self._convert[name](cells, got)
         if errors and not self._null_bad:
             row = min(errors)
             offset = fixed(pa.int64(), got.rows, got.offsets)[row].as_py()
@@ -112,6 +112,11 @@ class Frame:
         if made is None or len(made) < rows:
             made = self._made[name] = pa.repeat(self._constants[name], max(rows, AT_ONCE))
         return made.slice(0, rows)
+
+
+def alone(decode: Callable[[pa.Array], tuple[pa.Array, dict[int, str]]]) -> Convert:
+    """A conversion that looks at nothing but the cells."""
+    return lambda cells, _: decode(cells)
 
 
 def fixed(kind: pa.DataType, rows: int, data: object) -> pa.Array:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MASTER = "local[*,3]"
 """Every core, and a task may fail twice before its job does."""
-REDACTED = "(?i)secret|password|token|jaas|passphrase|credential|access[.]key|ssl.key"
+REDACTED = "(?i)secret|password|token|jaas|passphrase|credential|access[.]key|ssl.key|user[.]info"
 
 
 class SessionSettings(Frozen):

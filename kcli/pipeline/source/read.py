@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from kcli.pipeline.formats.arrow import Frame
+    from kcli.pipeline.schemas.sealed import SealedSchemas
     from kcli.pipeline.source.quarantine import Kept
 
 Offsets = Mapping[TopicPartition, int]
@@ -35,11 +36,22 @@ class Reading:
 
     _looked_at = False
 
-    def __init__(self, options: ReadOptions, sealed: Sealed, schema: StructType) -> None:
+    def __init__(
+        self,
+        options: ReadOptions,
+        sealed: Sealed,
+        schema: StructType,
+        schemas: Mapping[str, SealedSchemas] | None = None,
+    ) -> None:
         self.options = options
         self.sealed = sealed
         self.schema = schema
+        self.schemas = dict(schemas or {})
         check_schema(schema, options)
+        if self.schemas:
+            from kcli.pipeline.schemas.fields import check_types
+
+            check_types(schema, self.schemas)
 
     def ranges(self, log: Log, starts: Offsets, ends: Offsets) -> list[Range]:
         """A task each. The log says where minPartitions makes them small."""
@@ -77,7 +89,7 @@ class Reading:
             for got in gathered(
                 partition,
                 self.sealed,
-                frozenset(shape.names) | (NEEDS if kept is not None else frozenset()),
+                frozenset(shape.names) | (NEEDS if kept is not None else frozenset()) | self._needed(),
                 fail_on_data_loss=options.fail_on_data_loss,
                 poll_timeout=options.poll_timeout,
                 noted=reporter.noted,
@@ -94,17 +106,27 @@ class Reading:
                 kept.undo()
             reporter.close()
 
+    def _needed(self) -> frozenset[str]:
+        """Columns that are fetched for another: a header may name a schema."""
+        return frozenset({"headers"} if self.schemas else ())
+
     def _frame(self, partition: Range, shape: pa.Schema, kept: Kept | None) -> Frame:
         """What makes record batches of the range."""
-        from kcli.pipeline.formats.arrow import Frame
+        from kcli.pipeline.formats.arrow import Convert, Frame, alone
         from kcli.pipeline.formats.formats import converter
 
-        options, convert = self.options, {}
+        options = self.options
+        convert: dict[str, Convert] = {}
         for field in shape:
+            if field.name in self.schemas:
+                from kcli.pipeline.schemas.fields import field_of
+
+                convert[field.name] = field_of(self.schemas[field.name])
+                continue
             form = {"key": options.key_format, "value": options.value_format}.get(field.name, "binary")
             found = converter(form, field.type)
             if found is not None:
-                convert[field.name] = found
+                convert[field.name] = alone(found)
         keep = None if kept is None else kept.add
         return Frame(shape, partition.topic, partition.partition, convert, null_bad=options.null_bad, keep=keep)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceStreamReader
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.datasource import ReadLimit
     from pyspark.sql.types import StructType
 
+    from kcli.pipeline.schemas.sealed import SealedSchemas
+
 Offsets = dict[TopicPartition, int]
 
 FRESH = 0.1
@@ -48,8 +50,14 @@ FRESH = 0.1
 class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow):
     """spark.readStream."""
 
-    def __init__(self, options: ReadOptions, sealed: Sealed, schema: StructType) -> None:
-        super().__init__(options, sealed, schema)
+    def __init__(
+        self,
+        options: ReadOptions,
+        sealed: Sealed,
+        schema: StructType,
+        schemas: Mapping[str, SealedSchemas] | None = None,
+    ) -> None:
+        super().__init__(options, sealed, schema, schemas)
         self._log: Log | None = None
         self._initial: dict[str, Any] | None = None
         self._ends: Offsets = {}
@@ -59,7 +67,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._served = time.monotonic()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"options": self.options, "sealed": self.sealed, "schema": self.schema}
+        return {name: getattr(self, name) for name in ("options", "sealed", "schema", "schemas")}
 
     @property
     def log(self) -> Log:

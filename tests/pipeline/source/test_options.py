@@ -72,7 +72,6 @@ def test_the_columns_follow_the_options():
         ({**SOME, "startingOffsets": '{"orders":{"0":true}}'}, True, "expected earliest, latest, or JSON"),
         ({**SOME, "startingOffsetsByTimestampStrategy": "x"}, True, "is error or latest"),
         ({**SOME, "startingOffsetsByTimestamp": '{"orders":{"0":-1}}'}, False, "-1 is no time of orders[0]"),
-        ({**SOME, "valueFormat": "avro"}, False, "Spark's from_avro makes columns of them"),
         ({**SOME, "keyFormat": "xml"}, False, "option keyFormat xml: there are binary, string, json, msgpack"),
         ({**SOME, "onBad": "skip"}, False, "option onBad is fail or null, not skip"),
         ({**SOME, "columns": "key,valueError"}, False, "valueError is about the column value, which is not read"),

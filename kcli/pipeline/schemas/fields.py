@@ -1,0 +1,47 @@
+"""Columns of keys and values whose schemas are in a registry: their types, and what reads them in a task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from kcli.errors import UsageError
+from kcli.pipeline.schemas.columns import ddl
+from kcli.pipeline.schemas.sealed import SealedSchemas
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+    from kcli.pipeline.schemas.reading import RegisteredField
+    from kcli.serde.avro.columns.columns import Column
+
+
+def column_of(sealed: SealedSchemas) -> Column:
+    """The column of the reader's schema. Raises SchemaRefused for a schema that no column can have."""
+    from kcli.pipeline.schemas.avro import avro_column
+
+    return avro_column(sealed.reader)
+
+
+def field_of(sealed: SealedSchemas) -> RegisteredField:
+    """What reads the column in a task."""
+    from kcli.pipeline.schemas.avro import AvroField
+
+    return AvroField(sealed)
+
+
+def check_types(schema: StructType, schemas: Mapping[str, SealedSchemas]) -> None:
+    """Raise UsageError where a schema that the user gives has another type than the registry's."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    from kcli.pipeline.formats.avro_arrow import arrow_type
+
+    shape = to_arrow_schema(schema, timezone="UTC")
+    for field in schema.fields:
+        if field.name in schemas:
+            column = column_of(schemas[field.name])
+            if shape.field(field.name).type != arrow_type(column):
+                raise UsageError(
+                    f"column {field.name} is {ddl(column)} by its schema in the registry, not "
+                    f"{field.dataType.simpleString()}"
+                )

@@ -1,0 +1,121 @@
+"""Looking schemas up: on the driver what a read begins with, in a task an id that is new since then."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+from kcli.errors import KcliError, UsageError
+from kcli.pipeline.schemas.sealed import Known, SealedSchemas
+from kcli.pipeline.schemas.wanted import Wanted
+from kcli.registry.folder import FolderSchemas
+from kcli.registry.lookup import RegistrySchemas, open_schemas
+from kcli.registry.settings import RegistrySettings
+from kcli.schemas import Schema, SchemaNotFound
+from kcli.serde.schemas.decoder import schema_named
+
+T = TypeVar("T")
+Opened = RegistrySchemas | FolderSchemas
+
+NEWEST = 20
+"""Versions of the subject that a read begins with; records of older ones have theirs looked up by the task."""
+
+
+def looked_up(wanted: Wanted, settings: RegistrySettings | None) -> SealedSchemas:
+    """The reader's schema, and the newest versions of its subject. Raises UsageError where no registry is named, or its
+    schema is of another kind, SchemaNotFound, and what the registry's client raises."""
+    if settings is None:
+        raise UsageError(
+            f"option {wanted.field}Format {wanted.form} takes schemaRegistry, the URL of the registry that has the "
+            "schemas (or a profile with schema.registry.url)"
+        )
+    return asking(settings, lambda schemas: _looked_up(wanted, settings, schemas))
+
+
+def named(settings: RegistrySettings, name: bytes) -> Known:
+    """The schema that a frame names. Raises SchemaNotFound, and what the registry's client raises."""
+
+    async def ask(schemas: Opened) -> Known:
+        return await _known(schemas, await schema_named(schemas, name))
+
+    return asking(settings, ask)
+
+
+def asking(settings: RegistrySettings, ask: Callable[[Opened], Awaitable[T]]) -> T:
+    """The answer of a registry that is opened and closed around it."""
+
+    async def run() -> T:
+        schemas = open_schemas(settings)
+        try:
+            return await ask(schemas)
+        finally:
+            await schemas.close()
+
+    return asyncio.run(run())
+
+
+async def _looked_up(wanted: Wanted, settings: RegistrySettings, schemas: Opened) -> SealedSchemas:
+    reader = await _reader(wanted, schemas)
+    written = dict.fromkeys(_names(reader.schema), reader)
+    for known in await _versions(wanted, schemas):
+        written |= dict.fromkeys(_names(known.schema), known)
+    return SealedSchemas(
+        field=wanted.field,
+        form=wanted.form,
+        message=wanted.message,
+        reader=reader,
+        written=tuple(written.items()),
+        settings=settings,
+    )
+
+
+async def _reader(wanted: Wanted, schemas: Opened) -> Known:
+    option = "readerSchema" if wanted.field == "value" else "keyReaderSchema"
+    if wanted.reader.startswith("file:"):
+        return Known(schema=Schema(kind=wanted.kind, text=_text(wanted.reader, option)))
+    if wanted.reader == "latest":
+        found = await schemas.latest(wanted.subject)
+    else:
+        found = await schemas.by_id(int(wanted.reader.removeprefix("id:")))
+    if found.kind != wanted.kind:
+        raise UsageError(f"{found.name} is {found.kind}, and option {wanted.field}Format is {wanted.form}")
+    return await _known(schemas, found)
+
+
+def _text(reader: str, option: str) -> str:
+    """The text of `file:PATH`. Raises UsageError."""
+    try:
+        return Path(reader.removeprefix("file:")).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise UsageError(f"option {option} {reader}: {problem}") from None
+
+
+async def _versions(wanted: Wanted, schemas: Opened) -> list[Known]:
+    """The newest versions of the subject. A folder is at hand: it is read when an id comes."""
+    if not wanted.subject or not isinstance(schemas, RegistrySchemas):
+        return []
+    try:
+        numbers = await schemas.client.versions(wanted.subject)
+        found = [await schemas.version(wanted.subject, number) for number in sorted(numbers)[-NEWEST:]]
+        return [await _known(schemas, one) for one in found if one.kind == wanted.kind]
+    except KcliError as problem:
+        if isinstance(problem, SchemaNotFound) and wanted.reader != "latest":
+            return []  # the subject was a guess
+        raise
+
+
+async def _known(schemas: Opened, schema: Schema) -> Known:
+    needed = await schemas.references(schema) if schema.references else []
+    return Known(schema=schema, referred=tuple((name, one.text) for name, one in needed))
+
+
+def _names(schema: Schema) -> list[bytes]:
+    """How frames may name a schema: by its id, or by its GUID."""
+    names = [b"\0" + schema.id.to_bytes(4, "big")] if 0 <= schema.id < 2**32 else []
+    digits = schema.guid.replace("-", "")
+    try:
+        return [*names, b"\1" + bytes.fromhex(digits)] if len(digits) == 32 else names
+    except ValueError:
+        return names

@@ -1,0 +1,28 @@
+"""A sandbox with a registry, and records that confluent-kafka's serializers write."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
+from confluent_kafka.schema_registry.avro import AvroSerializer
+from confluent_kafka.serialization import MessageField, SerializationContext
+
+
+class Registry:
+    """Registers schemas, and writes values by them."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.client = SchemaRegistryClient({"url": url})
+
+    def register(self, subject: str, schema: Any, kind: str = "AVRO") -> int:
+        text = schema if isinstance(schema, str) else json.dumps(schema)
+        return int(self.client.register_schema(subject, Schema(text, kind)))
+
+    def avro(self, topic: str, schema: Any, *values: Any) -> list[bytes]:
+        """Frames of values; the schema is registered for the values of the topic."""
+        write = AvroSerializer(self.client, json.dumps(schema))
+        context = SerializationContext(topic, MessageField.VALUE)
+        return [write(value, context) for value in values]
