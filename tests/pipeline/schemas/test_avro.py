@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 from decimal import Decimal
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,12 +13,21 @@ pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark,spark-java]
 
 from kcli.pipeline.errors import told
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
-def field(name, type, **more):
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+
+    from tests.pipeline.schemas.registries import Registry
+    from tests.pipeline.topics import Topics
+
+
+def field(name: str, type: Any, **more: Any) -> Any:
     return {"name": name, "type": type, **more}
 
 
-def order(*fields):
+def order(*fields: Any) -> Any:
     return {"type": "record", "name": "Order", "namespace": "shop", "fields": list(fields)}
 
 
@@ -28,13 +38,13 @@ V1, V2 = order(ID, NOTE), order(field("id", "long"), PRICE, AT)
 NOON = datetime(2026, 11, 25, 12, 0, 0, 123000, UTC)
 
 
-def reader(spark, topics, registry, topic, **options):
+def reader(spark: SparkSession, topics: Topics, registry: Registry, topic: str, **options: str) -> DataFrameReader:
     given = {"kafka.bootstrap.servers": topics.bootstrap, "subscribe": topic, "valueFormat": "avro"}
     found = spark.read.format("kcli").options(**given, schemaRegistry=registry.url)
     return found.options(**options)
 
 
-def fails(frame):
+def fails(frame: Callable[[], DataFrame]) -> tuple[str, int]:
     with pytest.raises(Exception) as found:
         frame().collect()
     error = told(found.value)
@@ -42,7 +52,7 @@ def fails(frame):
 
 
 @pytest.fixture
-def filled(topics, registry):
+def filled(topics: Topics, registry: Registry) -> str:
     """A topic with records of two schemas, a tombstone between them."""
     topic = topics.make()
     first = registry.avro(topic, V1, {"id": 1, "note": "x"}, {"id": 2, "note": None})
@@ -51,11 +61,13 @@ def filled(topics, registry):
     return topic
 
 
-def rows(frame):
+def rows(frame: DataFrame) -> list[Any]:
     return [None if row.value is None else row.value.asDict(True) for row in frame.orderBy("offset").collect()]
 
 
-def test_records_of_two_schemas_are_columns_of_the_latest(spark, topics, registry, filled):
+def test_records_of_two_schemas_are_columns_of_the_latest(
+    spark: SparkSession, topics: Topics, registry: Registry, filled: str
+) -> None:
     frame = reader(spark, topics, registry, filled).load()
     assert frame.schema["value"].dataType.simpleString() == "struct<id:bigint,price:decimal(9,2),at:timestamp>"
     frame = frame.selectExpr("offset", "struct(value.id, value.price, unix_millis(value.at) AS at) AS value")
@@ -66,7 +78,9 @@ def test_records_of_two_schemas_are_columns_of_the_latest(spark, topics, registr
     ]
 
 
-def test_a_reader_may_be_an_id_or_a_file(spark, topics, registry, filled, tmp_path):
+def test_a_reader_may_be_an_id_or_a_file(
+    spark: SparkSession, topics: Topics, registry: Registry, filled: str, tmp_path: Path
+) -> None:
     older = registry.register(f"{filled}-value", V1)
     by_id = reader(spark, topics, registry, filled, readerSchema=f"id:{older}").load()
     assert rows(by_id) == [{"id": 1, "note": "x"}, {"id": 2, "note": None}, None, {"id": 3, "note": None}]
@@ -75,7 +89,9 @@ def test_a_reader_may_be_an_id_or_a_file(spark, topics, registry, filled, tmp_pa
     assert rows(own) == [{"id": 1.0}, {"id": 2.0}, None, {"id": 3.0}]
 
 
-def test_a_bad_record_fails_is_null_or_is_kept(spark, topics, registry, filled, tmp_path):
+def test_a_bad_record_fails_is_null_or_is_kept(
+    spark: SparkSession, topics: Topics, registry: Registry, filled: str, tmp_path: Path
+) -> None:
     (whole,) = registry.avro(filled, V2, {"id": 4, "price": Decimal(1), "at": None})
     bad = [b"plain", b"\0\0\x0f\x42\x40abc", whole[:-1]]
     topics.fill(filled, [(0, None, None, value, ()) for value in bad])
@@ -92,7 +108,9 @@ def test_a_bad_record_fails_is_null_or_is_kept(spark, topics, registry, filled, 
     assert [(row.offset, bytes(row.value)) for row in kept] == [(4 + n, value) for n, value in enumerate(bad)]
 
 
-def test_a_schema_that_is_new_while_a_stream_runs_is_looked_up(spark, topics, registry, filled, tmp_path):
+def test_a_schema_that_is_new_while_a_stream_runs_is_looked_up(
+    spark: SparkSession, topics: Topics, registry: Registry, filled: str, tmp_path: Path
+) -> None:
     options = {"kafka.bootstrap.servers": topics.bootstrap, "subscribe": filled, "valueFormat": "avro"}
     options |= {"schema.registry.url": registry.url, "startingOffsets": "earliest"}
     stream = spark.readStream.format("kcli").options(**options).load().selectExpr("offset", "value.id AS id")
@@ -110,7 +128,9 @@ def test_a_schema_that_is_new_while_a_stream_runs_is_looked_up(spark, topics, re
     assert ids == [1, 2, None, 3, 9]
 
 
-def test_a_schema_that_a_header_names_is_found(spark, topics, registry, filled):
+def test_a_schema_that_a_header_names_is_found(
+    spark: SparkSession, topics: Topics, registry: Registry, filled: str
+) -> None:
     number = registry.register(f"{filled}-value", V1)
     bare = registry.avro(filled, V1, {"id": 5, "note": "h"})[0][5:]
     header = ("__value_schema_id", b"\0" + number.to_bytes(4, "big"))
@@ -119,7 +139,7 @@ def test_a_schema_that_a_header_names_is_found(spark, topics, registry, filled):
     assert rows(found)[-1] == {"id": 5, "note": "h"}
 
 
-def test_keys_are_columns_too(spark, topics, registry, filled):
+def test_keys_are_columns_too(spark: SparkSession, topics: Topics, registry: Registry, filled: str) -> None:
     registry.register("keys", '"long"')
     number = registry.register("keys", '"long"')
     topics.fill(filled, [(0, None, b"\0" + number.to_bytes(4, "big") + b"\x0e", None, ())])
@@ -129,7 +149,7 @@ def test_keys_are_columns_too(spark, topics, registry, filled):
     assert [row.key for row in found.orderBy("offset").collect()][-1] == 7
 
 
-def test_what_is_missing_is_one_sentence(spark, topics, registry, filled):
+def test_what_is_missing_is_one_sentence(spark: SparkSession, topics: Topics, registry: Registry, filled: str) -> None:
     sentence, code = fails(lambda: reader(spark, topics, registry, filled, valueSubject="none-such").load())
     assert "none-such" in sentence
     assert code == 1
