@@ -75,6 +75,13 @@ class Schemas(Protocol):
     async def by_global_id(self, id: int) -> Schema:
         """The schema of a global id of Apicurio's; a registry that is none raises SchemaNotFound without a request."""
 
+    async def by_content_hash(self, digest: str) -> Schema:
+        """The schema of a SHA-256 of its text, in hex: Apicurio's, or a folder's."""
+
+    async def by_coordinates(self, group: str, artifact: str, version: str) -> Schema:
+        """Apicurio's names of a schema: "" is its default group, or the latest version. In a folder the artifact is a
+        subject of the default group."""
+
     async def by_fingerprint(self, fingerprint: str) -> Schema:
         """The Avro schema of a CRC-64-AVRO in hex, big-endian; of a folder only."""
 

@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from kcli.errors import UsageError
 from kcli.registry.answers import LARGEST_SCHEMA, document, schema_of
 from kcli.registry.references import resolve
-from kcli.registry.subjects import quoted, split, subject_of, within
+from kcli.registry.subjects import DEFAULT_GROUP, quoted, split, subject_of, within
 from kcli.schemas import AVRO, JSON, PROTOBUF, SchemaNotFound, SchemaRefused
 from kcli.text.json_object import read_object
 
@@ -79,6 +79,23 @@ class FolderSchemas:
     async def by_global_id(self, id: int) -> Schema:
         """The file of the id: Apicurio's ids may be of either kind."""
         return await self.by_id(id)
+
+    async def by_content_hash(self, digest: str) -> Schema:
+        from hashlib import sha256
+
+        found = next((schema for schema in self._all() if sha256(schema.text.encode()).hexdigest() == digest), None)
+        if found is None:
+            raise SchemaNotFound(f"schema with the content hash {digest}: no file in {self._folder} has it")
+        return found
+
+    async def by_coordinates(self, group: str, artifact: str, version: str) -> Schema:
+        if group not in ("", DEFAULT_GROUP):
+            raise SchemaNotFound(f"{artifact} of the group {group}: a folder has the default group only")
+        if not version:
+            return await self.latest(artifact)
+        if not (version.isascii() and version.isdigit() and len(version) < 10):
+            raise SchemaNotFound(f"{artifact} version {version}: {self._folder} has no such version")
+        return await self.version(artifact, int(version))
 
     async def by_fingerprint(self, fingerprint: str) -> Schema:
         if self._fingerprints is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.errors import KcliError
-from kcli.registry.cache import Cache
+from kcli.registry.cache import FOR_EVER, Cache
 from kcli.registry.disk import Disk
 from kcli.registry.references import resolve
 from kcli.registry.subjects import ASSOCIATED, prefix, split, subject_of
@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from kcli.registry.apis.apicurio import ApicurioIds
+    from kcli.registry.apis.apicurio import ApicurioSchemas
     from kcli.registry.client import RegistryClient
     from kcli.registry.folder import FolderSchemas
     from kcli.registry.settings import RegistrySettings
@@ -48,7 +48,7 @@ class RegistrySchemas:
         self._guard = guard
         self._profile = profile
         self._client: RegistryClient | None = None
-        self._global_ids: ApicurioIds | None = None
+        self._own: ApicurioSchemas | None = None
         self._disk = disk
         self._cache = Cache()
 
@@ -65,8 +65,8 @@ class RegistrySchemas:
         await self._cache.close()
         if self._client is not None:
             await self._client.close()
-        if self._global_ids is not None:
-            await self._global_ids.close()
+        if self._own is not None:
+            await self._own.close()
 
     async def by_id(self, id: int, *, context: str = "", subject: str | None = None) -> Schema:
         context = context or split(subject or "")[0]
@@ -82,17 +82,28 @@ class RegistrySchemas:
         return await self._immutable(f"guid {guid}", lambda: self.client.by_guid(guid))
 
     async def by_global_id(self, id: int) -> Schema:
-        from kcli.registry.apis.apicurio import ApicurioIds, is_apicurio
+        apicurio = self._apicurio(f"schema with the global id {id}")
+        return await self._immutable(f"global id {id}", lambda: apicurio.by_global_id(id))
+
+    async def by_content_hash(self, digest: str) -> Schema:
+        apicurio = self._apicurio(f"schema with the content hash {digest}")
+        return await self._immutable(f"content hash {digest}", lambda: apicurio.by_content_hash(digest))
+
+    async def by_coordinates(self, group: str, artifact: str, version: str) -> Schema:
+        apicurio = self._apicurio(f"artifact {artifact}")
+        key = ("coordinates", group, artifact, version)
+        keep = FOR_EVER if version else LATEST
+        return await self._cache.get(key, lambda: apicurio.by_coordinates(group, artifact, version), keep)
+
+    def _apicurio(self, about: str) -> ApicurioSchemas:
+        """Its own API. Raises SchemaNotFound for another registry."""
+        from kcli.registry.apis.apicurio import ApicurioSchemas, is_apicurio
 
         if not is_apicurio(self._settings):
-            raise SchemaNotFound(f"schema with the global id {id}: only Apicurio's registry has such ids")
-
-        async def ask() -> Schema:
-            if self._global_ids is None:
-                self._global_ids = ApicurioIds(self._settings)
-            return await self._global_ids.by_global_id(id)
-
-        return await self._immutable(f"global id {id}", ask)
+            raise SchemaNotFound(f"{about}: only Apicurio's registry has such names")
+        if self._own is None:
+            self._own = ApicurioSchemas(self._settings)
+        return self._own
 
     async def by_fingerprint(self, fingerprint: str) -> Schema:
         raise SchemaNotFound(f"schema with the fingerprint {fingerprint}: fingerprints are those of a folder's schemas")

@@ -12,6 +12,8 @@ from kcli.errors import UsageError
 
 ALL_CONTEXTS = ":*:"
 GLOBAL = ":.__GLOBAL:"
+DEFAULT_GROUP = "default"
+"""That of Apicurio's artifacts whose names are the subjects of its compatibility API."""
 TOPIC, RECORD, TOPIC_RECORD, ASSOCIATED = "topic", "record", "topic-record", "associated"
 STRATEGIES = (TOPIC, RECORD, TOPIC_RECORD, ASSOCIATED)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
 from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient
@@ -24,9 +25,13 @@ def shell() -> Iterator[Shell]:
         yield Shell(sandbox.bootstrap)
 
 
+def own(apicurio: Apicurio) -> str:
+    """The address of its own API."""
+    return apicurio.url.replace("/apis/ccompat/v7", "/apis/registry/v2")
+
+
 def global_id(apicurio: Apicurio, subject: str) -> bytes:
-    own = apicurio.url.replace("/apis/ccompat/v7", "/apis/registry/v2")
-    with urlopen(f"{own}/groups/default/artifacts/{subject}/meta", timeout=20) as answer:
+    with urlopen(f"{own(apicurio)}/groups/default/artifacts/{subject}/meta", timeout=20) as answer:
         return int(json.load(answer)["globalId"]).to_bytes(8, "big")
 
 
@@ -49,3 +54,42 @@ def test_values_behind_global_ids(apicurio: Apicurio, registry: None, shell: She
     hi = b'{"id":7,"text":"hi"}\n'
     assert done.stdout.startswith(hi + hi + b'{"base":{"x":5}}\n{"a":1}\n\0')
     assert b"1 value could not be decoded" in done.stderr
+
+
+def test_values_whose_headers_have_a_hash_or_coordinates(apicurio: Apicurio, registry: None, shell: Shell) -> None:
+    """As Apicurio's serializers write them where they have no ids; the group may be another one than the default."""
+    topic = shell.topic()
+    text = NOTE.replace("Note", topic.replace("-", ""))
+    with SchemaRegistryClient({"url": apicurio.url}) as theirs:
+        theirs.register_schema(topic, Schema(text, "AVRO"))
+    described = {
+        "Content-Type": "application/json", "X-Registry-ArtifactId": f"{topic}/x", "X-Registry-ArtifactType": "AVRO",
+        "X-Registry-Version": "v1.0",
+    }  # fmt: skip
+    urlopen(Request(f"{own(apicurio)}/groups/shop/artifacts", text.encode(), described), timeout=20).close()
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    good = [
+        {"contentHash": digest, "artifactId": "no"}, {"artifactId": topic}, {"artifactId": topic, "version": "1"},
+        {"artifactId": topic, "groupId": "default"}, {"artifactId": f"{topic}/x", "groupId": "shop"},
+        {"artifactId": f"{topic}/x", "groupId": "shop", "version": "v1.0"},
+    ]  # fmt: skip
+    bad = [{"artifactId": topic, "version": "7"}, {"artifactId": "../nix"}, {"contentHash": "0" * 64}]
+    for headers in good + bad:
+        pairs = [[f"apicurio.value.{name}", held] for name, held in headers.items()]
+        envelope = {"value": "\x0e\4hi", "headers": pairs}
+        shell.ok("produce", topic, "--input", "json", stdin=json.dumps(envelope).encode())
+    by = ("--schema-registry", apicurio.url)
+    read = shell("consume", topic, "-e", *by)
+    assert read.stdout == b'{"id":7,"text":"hi"}\n' * len(good) + b"\x0e\4hi\n" * len(bad)
+    assert b"3 values could not be decoded" in read.stderr
+    lines = shell("consume", topic, "-e", "-J", "--decoded", *by).stdout.splitlines()
+    named = [json.loads(line).get("value_schema") for line in lines]
+    assert named[2] == {"subject": topic, "version": 1, "type": "AVRO", "frame": ""}
+    again = b"".join(line + b"\n" for line in lines[1:4])
+    other = shell.topic()
+    shell.ok("produce", other, "--input", "json", "--value-schema", "from-record", *by, stdin=again)
+    stored = [json.loads(line) for line in shell.ok("consume", other, "-e", "-J").splitlines()]
+    assert [(row["value"], row["headers"]) for row in stored] == [
+        ("\x0e\4hi", [[f"apicurio.value.{name}", held] for name, held in headers.items()]) for headers in good[1:4]
+    ]
+    assert named[len(good) :] == [None] * len(bad)

@@ -1,15 +1,19 @@
-"""Apicurio's own API beside its compatibility API: schemas by their global ids, which its serializers write.
+"""Apicurio's own API beside its compatibility API: schemas by what its serializers write: their global ids, the hash of
+their content, or group, artifact and version.
 
-The text alone is answered. It is Protobuf if it is not JSON, and Avro unless it has words of a JSON schema:
-the search that would name it counts other ids (2.6.13).
+By ids and hashes the text alone is answered: it is Protobuf if it is not JSON, and Avro unless it has words of a JSON
+schema: the search that would name it counts other ids (2.6.13).
 """
 
 from __future__ import annotations
 
 import json
 
+from kcli.registry.errors import Unsupported, harmless
 from kcli.registry.http import Http
-from kcli.schemas import AVRO, JSON, PROTOBUF, Reference, Schema, SchemaRefused
+from kcli.registry.subjects import DEFAULT_GROUP, quoted
+from kcli.schemas import AVRO, JSON, KINDS, PROTOBUF, Reference, Schema, SchemaNotFound, SchemaRefused
+from kcli.text.json_object import read_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +27,8 @@ def is_apicurio(settings: RegistrySettings) -> bool:
     return settings.kind == "apicurio" or any(COMPATIBLE in origin.url for origin in settings.origins)
 
 
-class ApicurioIds:
-    """Raises as RegistryClient."""
+class ApicurioSchemas:
+    """Raises as RegistryClient, and SchemaNotFound."""
 
     def __init__(self, settings: RegistrySettings) -> None:
         origins = tuple(
@@ -36,10 +40,29 @@ class ApicurioIds:
         await self._http.close()
 
     async def by_global_id(self, id: int) -> Schema:
-        about = f"schema with the global id {id}"
-        path = f"/ids/globalIds/{id}"
-        body = (await self._http.request("GET", path, repeat=True, about=about)).body
-        found = (await self._http.request("GET", f"{path}/references", repeat=True, about=about)).body
+        return await self._schema(f"/ids/globalIds/{id}", f"schema with the global id {id}")
+
+    async def by_content_hash(self, digest: str) -> Schema:
+        return await self._schema(f"/ids/contentHashes/{digest}", f"schema with the content hash {digest}")
+
+    async def by_coordinates(self, group: str, artifact: str, version: str) -> Schema:
+        """The latest version for "". Its id stays unknown: the compatibility API may count others."""
+        about = f"{group or DEFAULT_GROUP}/{artifact} version {version or 'latest'}"
+        artifacts = f"/groups/{quoted(group or DEFAULT_GROUP)}/artifacts/{quoted(artifact)}"
+        described = f"{artifacts}/versions/{quoted(version)}/meta" if version else f"{artifacts}/meta"
+        try:
+            meta = read_object((await self._get(described, about)).decode())
+            kind, version = meta.text("type"), meta.text("version")
+        except (ValueError, RecursionError):
+            raise SchemaRefused(f"{about}: its answer is not Apicurio's") from None
+        if kind not in KINDS:
+            raise SchemaRefused(f"{about}: it is of the type {harmless(kind)}, which kcli does not read")
+        found = await self._schema(f"{artifacts}/versions/{quoted(version)}", about, kind)
+        number = int(version) if version.isascii() and version.isdigit() and len(version) < 10 else -1
+        return found if group not in ("", DEFAULT_GROUP) else found.replace(subject=artifact, version=number)
+
+    async def _schema(self, path: str, about: str, kind: str = "") -> Schema:
+        body, found = await self._get(path, about), await self._get(f"{path}/references", about)
         try:
             text = body.decode()
             references = tuple(
@@ -47,7 +70,15 @@ class ApicurioIds:
             )
         except (ValueError, TypeError, KeyError, RecursionError):
             raise SchemaRefused(f"{about}: its answer is not Apicurio's") from None
-        return Schema(kind=kind_of(text), text=text, references=references, guid="", subject="", id=-1)
+        return Schema(kind=kind or kind_of(text), text=text, references=references)
+
+    async def _get(self, path: str, about: str) -> bytes:
+        try:
+            return (await self._http.request("GET", path, repeat=True, about=about)).body
+        except Unsupported as problem:
+            if problem.code != 404:
+                raise
+            raise SchemaNotFound(f"{about}: the registry has none") from None  # 404 is its own code for that
 
 
 def kind_of(text: str) -> str:

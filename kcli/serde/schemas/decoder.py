@@ -179,6 +179,11 @@ async def schema_named(schemas: Schemas, name: bytes) -> Schema:
         return await schemas.by_guid(frames.uuid_of(id[1:]))
     if form == frames.SINGLE:
         return await schemas.by_fingerprint(id[:0:-1].hex())
+    if form | 32 == frames.HASH:
+        return await schemas.by_content_hash(id[2:].decode())
+    if form | 32 == frames.COORDINATES:
+        group, artifact, version = id[2:].decode(errors="replace").split("\0")
+        return await schemas.by_coordinates(group, artifact, version)
     number = int.from_bytes(id, "big")
     if form in b"gG" or (len(id) == 8 and form == frames.ID):
         return await schemas.by_global_id(number)

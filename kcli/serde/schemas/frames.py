@@ -9,9 +9,10 @@ own indexes.
 | 3, 0 or 5, 16 bytes | AWS Glue's version of a schema; 5: the payload is compressed |
 | C3 01, eight bytes | the fingerprint of Avro's single objects |
 | g or c, eight bytes | Apicurio's headers: the global id or the content id, then the message's name; G or C: JSON |
+| h or r, a length of two bytes, a text | Apicurio's hash, or group, artifact and version; the message. H or R: JSON |
 | z, 16 bytes | Azure's header: the id of the schema |
 
-The last two are made here, of headers; the others are what `core.frame_names` found.
+The last three are made here, of headers; the others are what `core.frame_names` found.
 """
 
 from __future__ import annotations
@@ -31,10 +32,14 @@ if TYPE_CHECKING:
 
 ID, GUID, GLUE, SINGLE = 0, 1, 3, 0xC3
 GLOBAL, CONTENT, AZURE = ord("g"), ord("c"), ord("z")
-JSON_FORMS = (ord("G"), ord("C"))
+HASH, COORDINATES = ord("h"), ord("r")
+APICURIO = (GLOBAL, CONTENT, HASH, COORDINATES)
+JSON_FORMS = tuple(form - 32 for form in APICURIO)
 ZLIB = 5
 _AZURE = re.compile(rb"avro/binary\+([0-9a-fA-F]{32})")
 _APICURIO = b"apicurio."
+_DIGEST = re.compile(rb"[0-9a-fA-F]{64}")
+_LONGEST = 512  # bytes of a group, an artifact, a version or the name of a message
 _SIZES = {GUID: 17, GLUE: 18, SINGLE: 10, GLOBAL: 9, CONTENT: 9, AZURE: 17, ord("G"): 9, ord("C"): 9}
 
 
@@ -42,6 +47,8 @@ def front(name: bytes) -> int:
     """How many bytes of a name are the schema's."""
     if name[0] == ID:
         return 9 if len(name) == 9 else 5
+    if name[0] | 32 in (HASH, COORDINATES):
+        return 3 + int.from_bytes(name[1:3], "big")
     return _SIZES[name[0]]
 
 
@@ -62,7 +69,7 @@ def reader_behind(name: bytes, schema: Schema, reader: Reader) -> Reader:
     if of_messages is not None:
         if form == GLUE:
             reader = of_messages.numbered()
-        elif form in (GLOBAL, CONTENT) and rest:
+        elif form in APICURIO and rest:
             reader = of_messages.message(rest.decode(errors="replace"))
         elif rest:  # a header has them; the payload is bare
             reader = of_messages.named(rest)
@@ -98,15 +105,34 @@ def frame_names(
 def _of_headers(headers: Headers, kind: str) -> bytes:
     """The name that headers give, b"" for none."""
     held = dict(headers)
-    for word, tag in (("globalId", b"g"), ("contentId", b"c")):
-        id = held.get(f"apicurio.{kind}.{word}")
-        if id is not None and len(id) == 8:
-            if (held.get(f"apicurio.{kind}.encoding") or b"").upper() == b"JSON":
-                return tag.upper() + id
-            message = held.get("apicurio.protobuf.type" + (".key" if kind == "key" else ""))
-            return tag + id + (message or b"")[:256]
+    name = _of_apicurio(held, f"apicurio.{kind}.")
+    if name and (held.get(f"apicurio.{kind}.encoding") or b"").upper() == b"JSON":
+        return name[:1].upper() + name[1:]
+    if name:
+        message = held.get("apicurio.protobuf.type" + (".key" if kind == "key" else ""))
+        return name + (message or b"")[:_LONGEST]
     if kind == "value":
         found = _AZURE.fullmatch(held.get("content-type") or b"")
         if found is not None:
             return b"z" + bytes.fromhex(found[1].decode())
     return b""
+
+
+def _of_apicurio(held: dict[str, bytes | None], front: str) -> bytes:
+    """In the order of Apicurio's own deserializers: an id, else the hash, else the coordinates; without a version they
+    name the latest one."""
+    for word, tag in (("globalId", b"g"), ("contentId", b"c")):
+        id = held.get(front + word)
+        if id is not None and len(id) == 8:
+            return tag + id
+    digest = held.get(f"{front}contentHash")
+    if digest is not None and _DIGEST.fullmatch(digest):
+        return b"h\0\x40" + digest.lower()
+    artifact = held.get(f"{front}artifactId")
+    if not artifact:
+        return b""
+    parts = [held.get(f"{front}groupId") or b"", artifact, held.get(f"{front}version") or b""]
+    if any(len(part) > _LONGEST or b"\0" in part for part in parts):
+        return b""
+    text = b"\0".join(parts)
+    return b"r" + len(text).to_bytes(2, "big") + text

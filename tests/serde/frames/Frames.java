@@ -9,7 +9,9 @@ import com.google.protobuf.DescriptorProtos.FieldDescriptorProto.Type;
 import com.google.protobuf.DescriptorProtos.FileDescriptorProto;
 import com.google.protobuf.Descriptors.FileDescriptor;
 import com.google.protobuf.DynamicMessage;
+import io.apicurio.registry.resolver.strategy.ArtifactReference;
 import io.apicurio.registry.serde.avro.AvroKafkaSerializer;
+import io.apicurio.registry.serde.headers.DefaultHeadersHandler;
 import io.apicurio.registry.serde.protobuf.ProtobufKafkaSerializer;
 import java.util.Base64;
 import java.util.HashMap;
@@ -43,6 +45,12 @@ public class Frames {
         Map<String, Object> old = config(args[0], false, "IdOption.contentId");
         old.put("apicurio.registry.id-handler", "io.apicurio.registry.serde.Legacy4ByteIdHandler");
         apicurio("apicurio avro prefix of four bytes", new AvroKafkaSerializer<GenericRecord>(), old, note);
+        coordinates("hash and coordinates", ArtifactReference.builder().contentHash(hash(SCHEMA)).groupId("default")
+                .artifactId("notes").version("1").build());
+        coordinates("coordinates", ArtifactReference.builder().groupId("default").artifactId("notes").version("1")
+                .build());
+        coordinates("coordinates of the latest version", ArtifactReference.builder().groupId("default")
+                .artifactId("notes").build());
         java.io.ByteArrayOutputStream out = new java.io.ByteArrayOutputStream();
         var encoder = org.apache.avro.io.EncoderFactory.get().binaryEncoder(out, null);
         new org.apache.avro.generic.GenericDatumWriter<GenericRecord>(note.getSchema()).write(note, encoder);
@@ -57,6 +65,20 @@ public class Frames {
         byte[] made = new byte[single.remaining()];
         single.get(made);
         print("avro single object", new RecordHeaders(), made);
+    }
+
+    /** What the serializers write where the registry's answer has no ids, such as that of a resolver of one's own. */
+    static void coordinates(String name, ArtifactReference reference) {
+        RecordHeaders headers = new RecordHeaders();
+        DefaultHeadersHandler handler = new DefaultHeadersHandler();
+        handler.configure(Map.of(), false);
+        handler.writeHeaders(headers, reference);
+        print("apicurio avro headers " + name, headers, new byte[] {0x0e, 0x04, 'h', 'i'});
+    }
+
+    static String hash(String text) throws Exception {
+        byte[] digest = java.security.MessageDigest.getInstance("SHA-256").digest(text.getBytes("UTF-8"));
+        return java.util.HexFormat.of().formatHex(digest);
     }
 
     static DynamicMessage message() throws Exception {

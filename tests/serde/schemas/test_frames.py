@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 import zlib
@@ -38,6 +39,8 @@ def folder(tmp_path: Path) -> FolderSchemas:
     (tmp_path / "ids" / "3.proto").write_text(PROTO)
     (tmp_path / "ids" / "3.meta.json").write_text(json.dumps({"guid": "3" + GUID[1:]}))
     (tmp_path / "ids" / "4.avsc").write_text("broken")
+    (tmp_path / "subjects" / "notes").mkdir(parents=True)
+    (tmp_path / "subjects" / "notes" / "1.avsc").write_text(NOTE)
     return FolderSchemas(str(tmp_path))
 
 
@@ -57,7 +60,8 @@ def test_frames_that_java_wrote(row: dict[str, Any], folder: FolderSchemas) -> N
     rows: list[Any] = [(b64decode(row["value"]), [(name, b64decode(held)) for name, held in row["headers"]])]
     values, reasons = asyncio.run(decoded(folder, rows))
     assert reasons == {}
-    text = "hi" if "protobuf" in row["form"] else "hi" + " hi" * 18
+    short = "protobuf" in row["form"] or "coordinates" in row["form"]
+    text = "hi" if short else "hi" + " hi" * 18
     assert values[0] is not None
     assert json.loads(values[0]) == {"id": 7, "text": text}, row["form"]
 
@@ -78,6 +82,46 @@ async def test_azure_and_apicurio_name_the_schema_in_headers(folder: FolderSchem
     assert reasons == {}
     values, _ = await decoded(folder, rows[2:3], "key")
     assert values == [SHOWN]
+
+
+ARTIFACT = ("apicurio.value.artifactId", b"notes")
+
+
+@each(
+    ("headers", "says"),
+    [
+        ([("apicurio.value.contentHash", b"0" * 64)], "schema with the content hash 0000"),
+        ([("apicurio.value.contentHash", b"0" * 63), ("apicurio.key.artifactId", b"notes")], ""),
+        ([("apicurio.value.artifactId", b"other")], "other: "),
+        ([ARTIFACT, ("apicurio.value.groupId", b"shop")], "notes of the group shop: a folder has the default group"),
+        ([ARTIFACT, ("apicurio.value.version", b"2")], "notes version 2: "),
+        ([ARTIFACT, ("apicurio.value.version", b"1.0-\xff")], "notes version 1.0-\ufffd: "),
+        ([ARTIFACT, ("apicurio.value.version", b"../../1")], "notes version ../../1: "),
+        ([ARTIFACT, ("apicurio.value.version", b"1" * 513)], ""),
+        ([("apicurio.value.artifactId", b"notes\0x")], ""),
+    ],
+)
+def test_coordinates_that_lead_nowhere(
+    headers: list[tuple[str, bytes]], says: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    import asyncio
+
+    place = tmp_path_factory.mktemp("schemas")
+    (place / "subjects" / "notes").mkdir(parents=True)
+    (place / "subjects" / "notes" / "1.avsc").write_text(NOTE)
+    rows: list[Any] = [(PAYLOAD, headers)]
+    values, reasons = asyncio.run(decoded(FolderSchemas(str(place)), rows))
+    assert values == [PAYLOAD]
+    assert [reason.startswith(says) for reason in reasons] == [True] * bool(says)
+
+
+async def test_coordinates_name_json_and_messages_too(folder: FolderSchemas) -> None:
+    in_json = [ARTIFACT, ("apicurio.value.encoding", b"JSON")]
+    digest = hashlib.sha256(PROTO.encode()).hexdigest().encode()
+    typed = [("apicurio.value.contentHash", digest.upper()), ("apicurio.protobuf.type", b"Note")]
+    rows: list[Any] = [(SHOWN, in_json), (b"\x08\7\x12\2hi", typed), (PAYLOAD, [ARTIFACT])]
+    values, reasons = await decoded(folder, rows)
+    assert (values, reasons) == ([SHOWN] * 3, {})
 
 
 async def test_a_message_of_glue_is_a_number_among_all_by_their_names(folder: FolderSchemas) -> None:

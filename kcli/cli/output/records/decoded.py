@@ -32,7 +32,7 @@ class DecodedEnvelopes:
 
     def __init__(self) -> None:
         self.changed = 0
-        self._writers: dict[int, tuple[Label, RecordWriter | None]] = {}
+        self._writers: dict[tuple[int, bool], tuple[Label, Label, RecordWriter | None]] = {}
         self._text = texts()
 
     def write(self, out: bytearray, batch: Batch, topic: str, partition: int, limit: int) -> tuple[int, int]:
@@ -68,23 +68,24 @@ class DecodedEnvelopes:
         if "\n" in shown or "\r" in shown:  # the JSON of a JSON schema is as it was written
             shown = json.dumps(json.loads(shown), ensure_ascii=False, separators=(",", ":"))
         header = next((held for name, held in reversed(raw.headers) if name == HEADERS[kind]), None)
-        if not self._same(label, shown, header, stored):
+        bare = label.frame is None and header is None
+        known, writer = self._writer(label, bare)
+        if not _same(writer, shown, header, stored):
             self.changed += 1
-        return shown, f',"{kind}_schema":{_shown(label, self._text)}'
+        return shown, f',"{kind}_schema":{_shown(known, self._text)}'
 
-    def _same(self, label: Label, shown: str, header: bytes | None, stored: bytes) -> bool:
-        """Whether `from-record` stores the same bytes again."""
-        if id(label) not in self._writers:
+    def _writer(self, label: Label, bare: bool) -> tuple[Label, RecordWriter | None]:
+        """The label as it is printed and what stores by it, None for what is not written. `bare`: a header of another
+        serializer than Confluent's names the schema, and nothing is in front of the payload."""
+        key = id(label), bare
+        if key not in self._writers:
+            known = label.replace(frame=b"") if bare else label
             try:
-                writer = RecordWriter(label, validate=False)
+                writer = RecordWriter(known, validate=False)
             except (SchemaRefused, UsageError):
                 writer = None
-            self._writers[id(label)] = label, writer
-        writer = self._writers[id(label)][1]
-        try:
-            return writer is not None and writer.write(shown, header) == stored
-        except ValueError:
-            return False
+            self._writers[key] = label, known, writer
+        return self._writers[key][1:]
 
     def _headers(self, record: Record) -> str:
         pairs = (
@@ -101,6 +102,14 @@ class DecodedEnvelopes:
             f"{self.changed:,} of the decoded keys and values would be stored in other bytes than now by "
             "`produce --value-schema from-record`; -J alone keeps every byte"
         ]
+
+
+def _same(writer: RecordWriter | None, shown: str, header: bytes | None, stored: bytes) -> bool:
+    """Whether `from-record` stores the same bytes again."""
+    try:
+        return writer is not None and writer.write(shown, header) == stored
+    except ValueError:
+        return False
 
 
 def _shown(label: Label, text: Callable[[bytes], str]) -> str:

@@ -9,6 +9,7 @@ from kcli.cli.output.records.decoded import HEADERS
 from kcli.cli.output.records.envelope import bytes_of
 from kcli.cli.runtime.schemas.refused import conditions_of
 from kcli.errors import KcliError, UsageError
+from kcli.registry.subjects import split
 from kcli.schemas import SchemaNotFound, SchemaRefused
 from kcli.serde.schemas.labels import Label
 from kcli.serde.schemas.writers import RecordWriter
@@ -48,14 +49,17 @@ class FromRecord:
 
     async def _writer(self, named: dict[str, object]) -> RecordWriter | str:
         id, guid, message = named.get("id"), named.get("guid"), named.get("message", "")
+        subject, version = named.get("subject"), named.get("version")
         try:
             frame = bytes_of(named["frame"], "frame") if "frame" in named else None
             if type(id) is int and 0 <= id < 1 << 32:
-                schema = await self._schemas.by_id(id)
+                schema = await self._schemas.by_id(id, context=split(subject)[0] if isinstance(subject, str) else "")
             elif isinstance(guid, str):
                 schema = await self._schemas.by_guid(str(UUID(guid)))
+            elif isinstance(subject, str) and type(version) is int and version > 0:
+                schema = await self._schemas.version(subject, version)
             else:
-                return 'has neither an "id" nor a "guid" of a schema'
+                return 'has neither an "id" nor a "guid" of a schema, nor a "subject" with a "version"'
             conditions = conditions_of(schema, without=self._without_rules)
             needed = await self._schemas.references(schema) if schema.references else []
             referred = tuple((name, one.text) for name, one in needed)
@@ -83,4 +87,4 @@ class FromRecord:
 
 
 def _word(named: dict[str, object]) -> str:
-    return json.dumps([named.get(field) for field in ("id", "guid", "message", "frame")])
+    return json.dumps([named.get(field) for field in ("id", "guid", "subject", "version", "message", "frame")])
