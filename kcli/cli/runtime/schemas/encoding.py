@@ -80,7 +80,8 @@ class Encoding:
                 id, conditions = await self._registered(spec, schema, referred, topic, client)
                 frame = b"\0" + id.to_bytes(4, "big")
             if self._in_header:
-                guid = schema.guid or (await client.schemas.by_id(int.from_bytes(frame[1:], "big"))).guid
+                id = int.from_bytes(frame[1:], "big")
+                guid = schema.guid or (await client.schemas.by_id(id, context=schema.context)).guid
                 self.headers[kind] = HEADERS[kind], _named(schema, referred, spec.message, guid)
                 frame = b""
             write = writer_of(schema, referred, message=spec.message, framed=bool(frame), conditions=conditions)

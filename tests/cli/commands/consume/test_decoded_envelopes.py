@@ -119,6 +119,30 @@ def test_a_guid_in_front_is_a_frame_of_its_own(shell: Shell) -> None:
     assert first == second
 
 
+@pytest.mark.parametrize("where", ["frame", "header"])
+def test_an_id_is_that_of_the_context_of_its_subject(
+    shell: Shell, ours: SandboxThread, tmp_path: Path, where: str
+) -> None:
+    """The id 1 of another context is another schema than that of the default one."""
+    subject, topic, copy = ":.staging:s-value", shell.topic(1), shell.topic(1)
+    (tmp_path / "s.avsc").write_text('{"type":"record","name":"S","fields":[{"name":"text","type":"string"}]}')
+    shell.ok("registry", "register", subject, str(tmp_path / "s.avsc"), "-q", "--execute")
+    by = ["--value-schema", subject]
+    shell.ok("produce", topic, *by, "--schema-in", where, stdin=b'{"text":"hi"}')
+    lines = shell.ok("consume", topic, "-e", "-q", "-J", "--decoded", *by)
+    named = json.loads(lines)["value_schema"]
+    assert (named["id"], named["subject"], json.loads(lines)["value"]) == (1, subject, {"text": "hi"})
+    shell.ok("produce", copy, "--input", "json", "--value-schema", "from-record", stdin=lines)
+    assert stored(shell, copy) == stored(shell, topic)
+    # the same by an address that is one of a context
+    inside = ["--schema-registry", f"{ours.registry_url}/contexts/.staging"]
+    if where == "frame":
+        lines = shell.ok("consume", topic, "-e", "-q", "-J", "--decoded", *inside)
+        assert json.loads(lines)["value"] == {"text": "hi"}
+        shell.ok("produce", copy, "--input", "json", "--value-schema", "from-record", *inside, stdin=lines)
+        assert stored(shell, copy) == stored(shell, topic) * 2
+
+
 def test_tokens_name_the_schemas_of_a_record(shell: Shell, tmp_path: Path) -> None:
     topic = shell.topic(1)
     shell.ok(

@@ -6,9 +6,11 @@ import json
 import os
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 
+from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import Shell
 
 CELPY = find_spec("celpy") is not None or "CI" in os.environ
@@ -237,6 +239,34 @@ def test_rules_for_writing_are_refused(
     assert done.stderr.count(b"\n") == bool(says)
     assert says in done.stderr.decode()
     assert len(stored(kcli, "notes")) == before + (not says)
+
+
+@pytest.mark.parametrize("type", ["ENCRYPT", "ENCRYPT_PAYLOAD"])
+@pytest.mark.parametrize("kind", ["key", "value"])
+def test_nothing_is_registered_under_a_subject_whose_rules_encrypt(
+    kcli: Shell, tmp_path: Path, type: str, kind: str
+) -> None:
+    """A new version inherits the rules: its values would be plain text where readers expect ciphertext."""
+    file = tmp_path / "next.avsc"
+    file.write_text('{"type":"record","name":"N","fields":[{"name":"id","type":"int"}]}')
+    given = {"schema": '"string"', **json.loads(rule(type))}
+    del given["id"]
+    with SandboxThread(registry=True) as registry:
+        subjects = f"{registry.registry_url}/subjects"
+        body = json.dumps(given).encode()
+        ask = Request(f"{subjects}/notes-{kind}/versions", body, {"Content-Type": "application/json"})
+        urlopen(ask, timeout=20).close()
+        kcli("topics", "create", "notes", "-p", "1", "--if-not-exists")
+        before = stored(kcli, "notes")
+        by = ["--schema-registry", registry.registry_url, f"--{kind}-schema", f"file:{file}", "--register"]
+        for words in ([], ["--without-rules"]):
+            done = kcli("produce", "notes", *by, *words, "-K", "\t", stdin=b'{"id":1}\t{"id":1}')
+            assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
+            says = f"notes-{kind} version 1 has the rule r ({type}) for writing: kcli does not encrypt"
+            assert says in done.stderr.decode()
+        with urlopen(f"{subjects}/notes-{kind}/versions", timeout=20) as answer:
+            assert json.load(answer) == [1]
+        assert stored(kcli, "notes") == before
 
 
 @pytest.mark.skipif(not CELPY, reason="needs the extra `rules`: pip install cel-python")
