@@ -100,7 +100,7 @@ class ProtobufReader(PayloadReader):
     def __init__(
         self, schema: ProtobufSchema, message: Message | None = None, *, camel: bool = False, front: int = code.BARE
     ) -> None:
-        self._schema = schema
+        self.schema = self._schema = schema
         self._bare = message
         self._camel = camel
         program = schema.program(camel=camel)
@@ -163,7 +163,7 @@ class IndexedReader(ProtobufReader):
             )
         return self._unindexed
 
-    def numbered(self) -> PayloadReader:
+    def numbered(self) -> ProtobufReader:
         """The reader of AWS Glue's payloads, which begin with the number of a message."""
         return NumberedReader(self._schema, camel=self._camel)
 

@@ -40,7 +40,7 @@ def reader_of(
             return reader
         from kcli.serde.rules.encrypted import marked
 
-        return marked(schema, texts, reader)
+        return marked(schema, referred, reader)
 
     def plain(schema: Schema, referred: References, texts: list[str]) -> Reader:
         if schema.kind == PROTOBUF:
@@ -64,12 +64,10 @@ def reader_of(
 
 
 def indexed(schema: Schema, reader: Reader) -> IndexedReader | None:
-    """The reader of a Protobuf schema, which has a reader of each message; None for other schemas."""
-    if schema.kind != PROTOBUF:
-        return None
-    from kcli.serde.protobuf.reader import IndexedReader
-
-    return reader if isinstance(reader, IndexedReader) else None
+    """The reader of a Protobuf schema, which has a reader of each message; None for other schemas, and for one whose
+    payloads are encrypted."""
+    found: Any = reader
+    return found if schema.kind == PROTOBUF and hasattr(reader, "numbered") else None
 
 
 def unknown_fields(reader: Reader) -> int:

@@ -35,6 +35,7 @@ VALUE: dict[str, Any] = {
     "words": {"a": 1, "b": "c2VjcmV0"}, "friend": None, "home": {"street": "x"},
 }  # fmt: skip
 SECRET = {"encrypted": "kek1"}
+SMALL = 'syntax = "proto3"; message P { string x = 1; }'
 SHOWN = {**VALUE, "name": SECRET, "mail": SECRET, "photos": [SECRET], "words": {"a": 1, "b": SECRET}}
 
 
@@ -50,8 +51,8 @@ def shelf_of(schema: Schema) -> Any:
     return Shelf({7: schema})
 
 
-async def shown(schema: Schema, payload: bytes) -> tuple[bytes, dict[str, int]]:
-    decoding = SchemaDecoder([FieldDecoder("value", shelf_of(schema), reader_of())])
+async def shown(schema: Schema, payload: bytes, **options: bool) -> tuple[bytes, dict[str, int]]:
+    decoding = SchemaDecoder([FieldDecoder("value", shelf_of(schema), reader_of(**options))])
     (record,) = await decoding.batch(batch_of(framed(7, payload)), "t", 0)
     assert record.value is not None
     return record.value, dict(decoding.fields[0].undecoded.reasons)
@@ -106,9 +107,9 @@ async def test_a_rule_without_tags_encrypts_each_text_and_names_itself_without_a
     "schema",
     [
         Schema(text=json.dumps(PERSON), rule_set=rules(type="ENCRYPT_PAYLOAD"), id=7),
-        Schema(kind=PROTOBUF, text='syntax = "proto3"; message P { string x = 1; }', rule_set=rules(), id=7),
+        Schema(kind=PROTOBUF, text=SMALL, rule_set=rules(type="ENCRYPT_PAYLOAD"), id=7),
     ],
-    ids=["payload", "protobuf"],
+    ids=["avro", "protobuf"],
 )
 async def test_whole_values_stay_as_they_are_stored(schema: Schema) -> None:
     payload = b"\0\x0a\1x"
@@ -122,7 +123,7 @@ async def test_a_payload_that_is_not_the_schemas_has_its_reason() -> None:
 
 
 async def test_ids_are_rewritten_in_encrypted_values_too() -> None:
-    schema = Schema(kind=PROTOBUF, text='syntax = "proto3"; message P { string x = 1; }', rule_set=rules(), id=7)
+    schema = Schema(kind=PROTOBUF, text=SMALL, rule_set=rules(), id=7)
 
     async def new_id(kind: str, schema: Schema) -> int:
         return 9

@@ -28,6 +28,8 @@ _FEATURES = (
     (5, "messages", ("", "LENGTH_PREFIXED", "DELIMITED")),
 )
 """Fields of FeatureSet, and the words of their numbers."""
+META, META_TAGS = 1088, 3
+"""Confluent's `field_meta` in the options of a field, and the tags in it."""
 FILE, MESSAGE, FIELD, ENUM = 50, 12, 21, 7
 """The field `features` in the options of each."""
 
@@ -107,6 +109,7 @@ class DescriptorFile:
         if tree.get(6):
             self._pool.name(field, scope, tree[6])
         field.presence = bool(tree.get(17)) or label == 2 or features["presence"] != "IMPLICIT"
+        field.tags = frozenset(options.get(META, {}).get(META_TAGS, ()))
         packed = options.get(2, features["repeated"] == "PACKED")
         field.packed = field.repeated and packed and kind in PACKABLE
         return field

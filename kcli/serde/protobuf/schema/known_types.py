@@ -21,7 +21,9 @@ message FeatureSet {optional int32 field_presence = 1; optional int32 enum_type 
   optional int32 repeated_field_encoding = 3; optional int32 message_encoding = 5;}
 message FileOptions {optional FeatureSet features = 50;}
 message MessageOptions {optional bool map_entry = 7; optional FeatureSet features = 12;}
-message FieldOptions {optional bool packed = 2; optional FeatureSet features = 21;}
+message FieldMeta {repeated string tags = 3;}
+message FieldOptions {optional bool packed = 2; optional FeatureSet features = 21;
+  optional FieldMeta field_meta = 1088;}
 message EnumOptions {optional FeatureSet features = 7;}
 message OneofOptions {}
 message ExtensionRangeOptions {}

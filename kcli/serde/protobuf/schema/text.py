@@ -13,6 +13,8 @@ from kcli.serde.protobuf.schema.types import PACKABLE, Enum, Field, Message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kcli.serde.protobuf.schema.features import Features
     from kcli.serde.protobuf.schema.pool import Pool
 
@@ -232,6 +234,7 @@ class _Body:
             features = changed(features, option)
             if option[:2] == ["json_name", "="] and len(option) > 2:
                 field.json_name = option[2][1:-1]
+            field.tags |= tags_of(option)
             if option[:2] == ["packed", "="]:
                 features = features | {"repeated": "PACKED" if option[2:] == ["true"] else "EXPANDED"}
         if features["presence"] == "LEGACY_REQUIRED" and not field.label:
@@ -241,6 +244,21 @@ class _Body:
         field.presence = field.label in ("optional", "required") or features["presence"] != "IMPLICIT"
         packable = field.kind in PACKABLE or field.kind == code.MESSAGE  # it may be an enum
         field.packed = field.repeated and features["repeated"] == "PACKED" and packable
+
+
+def tags_of(option: Sequence[str]) -> frozenset[str]:
+    """The tags in an option of a field: `(confluent.field_meta).tags = "PII"`, or `… = {tags: ["PII", "X"]}`."""
+    written = "".join(option).lstrip("(.")
+    if not written.startswith("confluent.field_meta)"):
+        return frozenset()
+    found: set[str] = set()
+    of_tags = written.startswith("confluent.field_meta).tags")
+    for before, token in zip(("", *option), option, strict=False):
+        if token[0] in "\"'" and of_tags:
+            found.add(token[1:-1])
+        elif token[0] not in "\"'" and token.isidentifier() and before not in (".", "("):
+            of_tags = token == "tags"
+    return frozenset(found)
 
 
 def entry_name(field: str) -> str:

@@ -29,9 +29,9 @@ class Enum:
 
 class Field:
     """A field of a message. `presence`: a value is shown also where it is 0 or empty. `type` is set once all names are
-    known; `label` is "", "optional", "required" or "repeated"."""
+    known; `label` is "", "optional", "required" or "repeated". `tags` are those of Confluent's `field_meta`."""
 
-    __slots__ = ("json_name", "kind", "label", "name", "number", "oneof", "packed", "presence", "type")
+    __slots__ = ("json_name", "kind", "label", "name", "number", "oneof", "packed", "presence", "tags", "type")
 
     def __init__(self, name: str, number: int, kind: int, label: str = "", json_name: str = "") -> None:
         self.name = name
@@ -42,6 +42,7 @@ class Field:
         self.presence = False
         self.packed = False
         self.oneof = ""
+        self.tags: frozenset[str] = frozenset()
         self.type: Message | Enum | None = None
 
     @property
