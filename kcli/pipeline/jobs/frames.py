@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kcli.errors import UsageError
 from kcli.pipeline.options import COLUMNS
+from kcli.pipeline.schemas.wanted import REGISTERED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -88,9 +89,9 @@ def decoded(frame: DataFrame, formats: Mapping[str, tuple[str, str]], *, null_ba
     raw = [f.col(part) for part in ("key", "value") if part in frame.columns]
     frame = frame.withColumn("raw", f.struct(*raw))
     for part, (form, schema) in formats.items():
-        if form == "msgpack":
+        if form in ("msgpack", *REGISTERED):
             raise UsageError(
-                f"--{part}-format msgpack: it is the bytes that are sent on, and Spark's SQL reads no msgpack"
+                f"--{part}-format {form}: it is the bytes that are sent on, and Spark's SQL reads no {form}"
             )
         if form == "json":
             frame = from_json(frame, part, schema, null_bad=null_bad)

@@ -13,6 +13,7 @@ cdef enum:
 cdef enum:
     EMPTY = 8
     MOST_DIGITS = 38
+    SHORT = 64  # bytes of a text
 
 cdef int64_t MOST = 2147483647
 cdef int64_t MOST_SECONDS = 9223372036854775  # thousands of microseconds
@@ -45,6 +46,7 @@ cdef Py_ssize_t cells_size(int32_t kind, Py_ssize_t rows) noexcept:
     return 4 * (rows + 1) if kind == L_VARIABLE or kind == L_LIST else 0
 
 
+@cython.final
 cdef class Table:
     """Columns that grow, as plain.avro_columns.Table."""
 
@@ -94,11 +96,11 @@ cdef class Table:
         return 0
 
     cdef int space_for(self, Column* c, Py_ssize_t size) except -1:
-        """Room for more bytes of text, and 16 to spare."""
+        """Room for more bytes of text."""
         cdef bytearray text = self.held[3 * (c - self.columns) + 2]
         if c.used + size > MOST:
             raise DecodeError("more than 2 GiB of records at once")
-        c.space += max(size + 16, c.space, <Py_ssize_t> 4096)
+        c.space += max(size, c.space, <Py_ssize_t> 4096)
         PyByteArray_Resize(text, c.space)
         c.text = <uint8_t*> PyByteArray_AS_STRING(text)
         return 0
@@ -138,18 +140,6 @@ cdef class Table:
                 self.cut(part, rows)
                 part += part.span
 
-    cdef int put(self, Column* c, const uint8_t* at, Py_ssize_t size) except -1:
-        """A cell of bytes."""
-        if c.rows == c.room:
-            self.reserve(c)
-        if c.space - c.used < size + 16:
-            self.space_for(c, size)
-        memcpy(c.text + c.used, at, size)
-        c.used += size
-        (<int32_t*> c.data)[c.rows + 1] = <int32_t> c.used
-        put_row(c)
-        return 0
-
     cdef list taken(self):
         cdef Py_ssize_t i
         cdef Column* c
@@ -177,6 +167,53 @@ cdef inline void put_row(Column* c) noexcept:
     if c.nullable:
         c.valid[c.rows >> 3] |= <uint8_t> (1 << (c.rows & 7))
     c.rows += 1
+
+
+cdef inline int put_span(Table t, Column* c, const uint8_t* at, Py_ssize_t size) except -1:
+    """A cell of bytes."""
+    if c.rows == c.room:
+        t.reserve(c)
+    if c.space - c.used < size:
+        t.space_for(c, size)
+    memcpy(c.text + c.used, at, size)
+    c.used += size
+    (<int32_t*> c.data)[c.rows + 1] = <int32_t> c.used
+    put_row(c)
+    return 0
+
+
+cdef inline int put_utf8(Table t, Column* c, const uint8_t* at, Py_ssize_t size) except -1:
+    """A cell of text; a short one is copied and looked at in words. F_TEXT where it is not UTF-8."""
+    cdef uint64_t word, seen = 0
+    cdef Py_ssize_t done = 0
+    cdef uint8_t* to
+    if size > SHORT:
+        return put_span(t, c, at, size) if is_utf8(at, size) else F_TEXT
+    if c.rows == c.room:
+        t.reserve(c)
+    if c.space - c.used < size:
+        t.space_for(c, size)
+    to = c.text + c.used
+    if size >= 8:
+        while done < size - 8:
+            memcpy(&word, at + done, 8)
+            memcpy(to + done, &word, 8)
+            seen |= word
+            done += 8
+        memcpy(&word, at + size - 8, 8)
+        memcpy(to + size - 8, &word, 8)
+        seen |= word
+    else:
+        while done < size:
+            to[done] = at[done]
+            seen |= at[done]
+            done += 1
+    if seen & 0x8080808080808080ULL and not is_utf8(at, size):
+        return F_TEXT
+    c.used += size
+    (<int32_t*> c.data)[c.rows + 1] = <int32_t> c.used
+    put_row(c)
+    return F_WHOLE
 
 
 cdef inline bint is_utf8(const uint8_t* at, Py_ssize_t size) noexcept nogil:
@@ -227,12 +264,12 @@ cdef int column_value(Table t, Avro* a, Py_ssize_t place, int depth) except -1:
         fault = length_of(a, &number)
         if fault:
             return fault
-        if not is_utf8(a.at, number):
-            return F_TEXT
         if c != NULL:
-            t.put(c, a.at, number)
+            fault = put_utf8(t, c, a.at, number)
+        elif not is_utf8(a.at, number):
+            fault = F_TEXT
         a.at += number
-        return F_WHOLE
+        return fault
     elif kind == C_LONG:
         fault = number_of(a, 64, &number)
         if fault or c == NULL:
@@ -292,7 +329,7 @@ cdef int column_value(Table t, Avro* a, Py_ssize_t place, int depth) except -1:
         if fault:
             return fault
         if c != NULL:
-            t.put(c, a.at, number)
+            put_span(t, c, a.at, number)
         a.at += number
         return F_WHOLE
     put_row(c)
@@ -350,7 +387,7 @@ cdef int column_other(Table t, Avro* a, const int32_t* code, int depth) except -
             a.written += a.sizes[text]
             if a.written > a.most:
                 return F_BULKY
-            t.put(c, <const uint8_t*> a.texts[text], a.sizes[text])
+            put_span(t, c, <const uint8_t*> a.texts[text], a.sizes[text])
         return F_WHOLE
     if kind == C_DECIMAL or kind == C_DIGITS:
         return column_decimal(t, a, code, c)
@@ -360,7 +397,7 @@ cdef int column_other(Table t, Avro* a, const int32_t* code, int depth) except -
         put_uuid(shown, a.at)
         a.at += 16
         if c != NULL:
-            t.put(c, <const uint8_t*> shown + 1, 36)
+            put_span(t, c, <const uint8_t*> shown + 1, 36)
         return F_WHOLE
     if kind == C_DEFAULT:
         return column_default(t, a, code, depth)
@@ -450,10 +487,12 @@ cdef int column_blocks(Table t, Avro* a, const int32_t* code, Column* c, int dep
                 fault = length_of(a, &length)
                 if fault:
                     return fault
-                if not is_utf8(a.at, length):
-                    return F_TEXT
                 if c != NULL:
-                    t.put(c + 2, a.at, length)
+                    fault = put_utf8(t, c + 2, a.at, length)
+                elif not is_utf8(a.at, length):
+                    fault = F_TEXT
+                if fault:
+                    return fault
                 a.at += length
             fault = column_value(t, a, code[2], depth)
             if fault:
@@ -491,7 +530,7 @@ cdef int column_decimal(Table t, Avro* a, const int32_t* code, Column* c) except
             from kcli.proto.plain.avro_texts import decimal
 
             text = decimal(PyBytes_FromStringAndSize(<const char*> at, size), code[3])
-            t.put(c, <const uint8_t*> PyBytes_AS_STRING(text) + 1, PyBytes_GET_SIZE(text) - 2)
+            put_span(t, c, <const uint8_t*> PyBytes_AS_STRING(text) + 1, PyBytes_GET_SIZE(text) - 2)
         return F_WHOLE
     negative = size > 0 and at[0] > 127
     while end - at > 16:
@@ -532,7 +571,7 @@ def avro_columns(layout, data, starts, lengths, skips, which, readers):
     cdef AvroReader reader
     cdef list faults = [], held = list(readers)
     cdef Avro a
-    cdef int fault
+    cdef int fault, latest = -1
     for row in range(rows):
         a.written = a.nothing = 0
         if sizes[row] < 0 or reader_of[row] < 0:
@@ -540,10 +579,12 @@ def avro_columns(layout, data, starts, lengths, skips, which, readers):
             continue
         if at[row] < 0 or at[row] > total - sizes[row] or skip[row] < 0:
             raise DecodeError("a field outside its buffer")
-        reader = held[reader_of[row]]
+        if reader_of[row] != latest:
+            latest = reader_of[row]
+            reader = held[latest]
+            a.code, a.texts, a.sizes = reader.code, reader.texts, reader.sizes
         a.at = &view[0] + at[row] + min(skip[row], sizes[row])
         a.end = &view[0] + at[row] + sizes[row]
-        a.code, a.texts, a.sizes = reader.code, reader.texts, reader.sizes
         a.most = ROOM + RATIO * (a.end - a.at)
         fault = column_value(t, &a, 0, 0)
         if fault == F_WHOLE and a.at != a.end:

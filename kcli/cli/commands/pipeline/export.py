@@ -70,6 +70,7 @@ kcli pipeline export orders --file-format json out --where 'partition = 3 AND of
 kcli pipeline export orders --file-format parquet out --once          # again tomorrow: the new records
 kcli pipeline export orders --file-format parquet out --value-format json --once --schema-mode evolve
 kcli pipeline export orders --file-format parquet out --value-format json --on-bad quarantine
+kcli pipeline export orders --file-format parquet out --value-format avro --schema-registry http://localhost:8081
 kcli pipeline export orders --file-format parquet out --dry-run       # only the plan""",
 )
 def export(options: ExportOptions) -> int:

@@ -208,7 +208,7 @@ class Querying(Job):
         try:
             source.schema_of(spark, self._pin if self.frame.streaming and self.writes_to else None)
         except UsageError:
-            if len(self.sources) == 1:
+            if len(self.sources) == 1 or source.by_registry:
                 raise
             source.as_text()
 

@@ -36,6 +36,14 @@ class Pinned:
         self.notes: list[str] = []
         self._settled: dict[str, str] = {}
 
+    def kept(self, topic: str) -> str | None:
+        """What the first run wrote down of a topic; None without a first run."""
+        return self._kept.known.get(topic)
+
+    def settle(self, topic: str, schema: str) -> None:
+        """Write that down with `keep`."""
+        self._settled[topic] = schema
+
     def knows(self, topic: str) -> bool:
         """Whether an earlier run wrote records of the topic, by a schema that is kept."""
         return topic in self._kept.known

@@ -13,6 +13,7 @@ from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, hel
 from kcli.cli.commands.pipeline.options import PayloadOptions, RangeOptions
 from kcli.cli.commands.pipeline.session.frame import Frame, cluster_options, jvm_options
 from kcli.cli.commands.pipeline.source.pinned import Pinned
+from kcli.cli.commands.pipeline.source.registered import Registered
 from kcli.cli.commands.pipeline.source.samples import Span, newest, sizes
 from kcli.cli.output.messages import complain
 from kcli.client import Client
@@ -20,6 +21,7 @@ from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
 from kcli.pipeline.offset_options import LATEST as END
 from kcli.pipeline.offset_options import to_json
+from kcli.pipeline.schemas.wanted import REGISTERED
 from kcli.pipeline.source.task_sizes import shares, too_small
 
 if TYPE_CHECKING:
@@ -53,8 +55,9 @@ class Source:
             "key": self._format("key", payload.key_format, payload.key_schema),
             "value": self._format("value", payload.value_format, payload.value_schema),
         }
+        self._registered = Registered(payload)
         if payload.on_bad is not None and not self.schemed:
-            raise UsageError("--on-bad goes with --value-format or --key-format json or msgpack")
+            raise UsageError("--on-bad goes with --value-format or --key-format json, msgpack or avro")
         self.null_bad = payload.on_bad in ("null", "quarantine")
         self.quarantine = quarantine
         self._schema_mode = self._checked_mode(schema_mode)
@@ -68,8 +71,11 @@ class Source:
         """What becomes of another schema; fail unless said. Raises UsageError where there is no first run's."""
         if mode is not None and not self.frame.streaming:
             raise UsageError("--schema-mode goes with --once or --continuous: a batch has no earlier run")
-        if mode is not None and self._formats["value"][0] != "json":
-            raise UsageError("--schema-mode goes with --value-format json")
+        form = self._formats["value"][0]
+        if mode is not None and form != "json" and form not in REGISTERED:
+            raise UsageError("--schema-mode goes with --value-format json or avro")
+        if mode == "evolve" and form != "json":
+            raise UsageError(f"--schema-mode evolve goes with --value-format json; {form} has fail and pinned")
         return mode or "fail"
 
     def _format(self, part: str, given: str | None, ddl: str | None) -> tuple[str, str]:
@@ -77,8 +83,8 @@ class Source:
         form, schema = given or "", ddl or ""
         if schema and form not in SCHEMED:
             raise UsageError(f"--{part}-schema goes with --{part}-format json or msgpack")
-        if form == "msgpack" and self.frame.connector == "jvm":
-            raise UsageError(f"--{part}-format msgpack is kcli's: Spark's own connector knows no msgpack")
+        if form in ("msgpack", *REGISTERED) and self.frame.connector == "jvm":
+            raise UsageError(f"--{part}-format {form} is kcli's: Spark's own connector knows no {form}")
         if form in SCHEMED and not schema and (part, form) != ("value", "json"):
             raise UsageError(f"--{part}-format {form} takes --{part}-schema, such as 'id BIGINT, name STRING'")
         return form, schema
@@ -86,7 +92,12 @@ class Source:
     @property
     def schemed(self) -> list[str]:
         """Which of key and value have typed columns."""
-        return [part for part, (form, _) in self._formats.items() if form in SCHEMED]
+        return [part for part, (form, _) in self._formats.items() if form in (*SCHEMED, *REGISTERED)]
+
+    @property
+    def by_registry(self) -> bool:
+        """Whether a registry has the schemas of keys or values."""
+        return self._registered.any
 
     @property
     def label(self) -> str:
@@ -152,6 +163,7 @@ class Source:
         """The options of kcli's source. With `text` keys and values are strings where no format is given."""
         spark_options = cluster_options(self.frame.connection) | self._reading()
         spark_options["columns"] = ",".join(self.columns(columns))
+        spark_options |= self._registered.options()
         spark_options["onBad"] = "null" if self.null_bad else "fail"
         if self.quarantine:
             spark_options["quarantine"] = self.quarantine
@@ -207,6 +219,8 @@ class Source:
         from kcli.pipeline.jobs.schemas import json_schema
 
         form, given = self._formats["value"]
+        if form in REGISTERED:
+            return self._pin(pinned)
         if form != "json" or (given and pinned is None):
             return None
         if pinned is None:
@@ -222,10 +236,24 @@ class Source:
         if not schema and problem is not None:
             raise problem
         self._formats["value"] = ("json", schema)
+        self._say(kept)
+        return kept
+
+    def _pin(self, pinned: Callable[[], Pinned] | None) -> Pinned | None:
+        """Keep a stream that writes files to the schema of its first run."""
+        if pinned is None:
+            return None
+        kept = pinned()
+        form = {"valueFormat": self._formats["value"][0]}
+        given = cluster_options(self.frame.connection) | self._range(streaming=True)
+        self._registered.pin(given | form, self.label, self._schema_mode, kept)
+        self._say(kept)
+        return kept
+
+    def _say(self, kept: Pinned) -> None:
         for sentence in kept.notes if not self.frame.quiet else ():
             complain(sentence)
         kept.notes.clear()
-        return kept
 
     def as_text(self) -> None:
         """Values are strings, whatever their format was."""

@@ -1,0 +1,101 @@
+"""`kcli pipeline export` and `sql` of Avro as somebody types them: a real Apache Kafka, and the sandbox's registry."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark,spark-java]'")
+
+import pyarrow.parquet as pq
+
+from tests.pipeline.jobs.test_commands import kcli as kcli
+from tests.pipeline.topics import Topics
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.kafka.cluster import Kafka
+    from tests.pipeline.schemas.registries import Registry
+
+    Kcli = Callable[..., int]
+
+pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
+
+
+@pytest.fixture
+def topics(kafka: Kafka, request: pytest.FixtureRequest) -> Topics:
+    return Topics(kafka.bootstrap, request.node.name)
+
+
+def order(*more: Any) -> Any:
+    fields = [{"name": "id", "type": "long"}, {"name": "user", "type": ["null", "string"], "default": None}, *more]
+    return {"type": "record", "name": "Order", "fields": fields}
+
+
+NEWER = order({"name": "total", "type": "double", "default": 0.5})
+AVRO = ("--value-format", "avro", "--schema-registry")
+
+
+@pytest.fixture
+def topic(topics: Topics, registry: Registry) -> str:
+    made = topics.make(2)
+    values = registry.avro(made, order(), *[{"id": n, "user": f"u{n}" if n % 3 else None} for n in range(100)])
+    topics.fill(made, [(n % 2, None, None, value, ()) for n, value in enumerate(values)])
+    return made
+
+
+def test_avro_becomes_columns_of_parquet_and_of_sql(
+    kcli: Kcli, topic: str, registry: Registry, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert kcli("export", topic, "out", *AVRO, registry.url, "--select", "value.id, value.user") == 0
+    rows = pq.read_table(tmp_path / "out").to_pylist()
+    assert sorted((row["id"], row["user"]) for row in rows) == [(n, f"u{n}" if n % 3 else None) for n in range(100)]
+    capfd.readouterr()
+    words = f"SELECT count(value.user) AS n, max(value.id) AS m FROM `{topic}`"
+    assert kcli("sql", words, "-X", f"schema.registry.url={registry.url}", "--value-format", "avro", "-J") == 0
+    assert json.loads(capfd.readouterr().out)["rows"] == [{"n": 66, "m": 99}]
+
+
+def test_bad_records_are_kept_and_counted(
+    kcli: Kcli, topics: Topics, topic: str, registry: Registry, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    topics.fill(topic, [(0, None, None, b"\0\0\0", ()), (1, None, None, b"none", ())])
+    line = ("export", topic, "out", *AVRO, registry.url, "--select", "value.id")
+    assert kcli(*line) == 1
+    assert "bad value: no schema id is in front of it" in capfd.readouterr().err
+    assert kcli(*line, "--on-bad", "quarantine") == 0
+    assert "2" in capfd.readouterr().err
+    assert pq.read_table(tmp_path / "out").num_rows == 100
+    kept = pq.read_table(tmp_path / "out.quarantine").to_pylist()
+    assert sorted((row["partition"], row["value"]) for row in kept) == [(0, b"\0\0\0"), (1, b"none")]
+    assert {row["reason"] for row in kept} == {"value: no schema id is in front of it"}
+
+
+def test_a_stream_keeps_the_schema_of_its_first_run(
+    kcli: Kcli, topics: Topics, topic: str, registry: Registry, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    line = ("export", topic, "out", *AVRO, registry.url, "--once")
+    assert kcli(*line) == 0
+    topics.fill(topic, [(0, None, None, registry.avro(topic, NEWER, {"id": 100, "user": None, "total": 1.5})[0], ())])
+    assert kcli(*line) == 1
+    assert "nothing was written; --schema-mode pinned reads by id:" in capfd.readouterr().err
+    assert kcli(*line, "--schema-mode", "pinned") == 0
+    rows = [row["value"] for row in pq.read_table(tmp_path / "out").to_pylist()]
+    assert len(rows) == 101
+    assert {"id": 100, "user": None} in rows
+
+
+def test_what_does_not_go_together_is_refused(kcli: Kcli, topic: str, capfd: pytest.CaptureFixture[str]) -> None:
+    for words, sentence in (
+        (("--value-subject", "x"), "--value-subject goes with --value-format avro"),
+        (("--schema-registry", "http://127.0.0.1:1"), "--schema-registry goes with --value-format avro"),
+        (("--value-format", "avro", "--value-schema", "id INT"), "--value-schema goes with --value-format json or msg"),
+        (("--value-format", "avro", "--once", "--schema-mode", "evolve"), "avro has fail and pinned"),
+        (("--value-format", "avro"), "option valueFormat avro takes schemaRegistry"),
+    ):
+        assert kcli("export", topic, "out", *words) == 2
+        assert sentence in capfd.readouterr().err
