@@ -85,6 +85,13 @@ class Schemas(Protocol):
     async def by_fingerprint(self, fingerprint: str) -> Schema:
         """The Avro schema of a CRC-64-AVRO in hex, big-endian; of a folder only."""
 
+    async def by_message(self, message: str, commit: str) -> Schema:
+        """The Protobuf schema of a commit in Buf's registry, which declares the message; of a folder only: the schema
+        with the commit as its GUID, else any that declares the message."""
+
+    async def by_dataschema(self, uri: str) -> Schema:
+        """The schema of a CloudEvents `dataschema`; of a folder only, which maps the URI. It is never fetched."""
+
     async def latest(self, subject: str) -> Schema:
         """The latest version of a subject; it may be up to a minute old."""
 

@@ -2,7 +2,8 @@
 
     ids/7.avsc                          the schema of id 7; .avsc is Avro, .proto Protobuf, .json JSON Schema
     subjects/orders-value/3.avsc        version 3 of a subject; the highest number is the latest
-    subjects/orders-value/3.meta.json   what else a registry says of it: id, guid, references, metadata, ruleSet
+    subjects/orders-value/3.meta.json   what else a registry says of it: id, guid, references, metadata, ruleSet; and
+                                        the URIs that CloudEvents name it by, in `dataschema`
     subjects/orders-value/compatibility the level of the subject, such as FULL
     contexts/.staging/ids/7.avsc        ids of a context
 
@@ -17,6 +18,7 @@ from urllib.parse import unquote
 
 from kcli.errors import UsageError
 from kcli.registry.answers import LARGEST_SCHEMA, document, schema_of
+from kcli.registry.listing.contents import Contents
 from kcli.registry.references import resolve
 from kcli.registry.subjects import DEFAULT_GROUP, quoted, split, subject_of, within
 from kcli.schemas import AVRO, JSON, PROTOBUF, SchemaNotFound, SchemaRefused
@@ -40,7 +42,7 @@ class FolderSchemas:
             raise UsageError(f"schema.registry.url=file:{folder}: folder not found")
         self._folder = folder
         self._guids: dict[str, Schema] | None = None
-        self._fingerprints: dict[str, Schema] | None = None
+        self._contents = Contents(self, folder)
 
     async def close(self) -> None:
         """Nothing is open."""
@@ -70,7 +72,7 @@ class FolderSchemas:
 
     async def by_guid(self, guid: str) -> Schema:
         if self._guids is None:
-            self._guids = {schema.guid.lower(): schema for schema in self._all() if schema.guid}
+            self._guids = {schema.guid.lower(): schema for schema in self.all() if schema.guid}
         found = self._guids.get(guid.lower())
         if found is None:
             raise SchemaNotFound(f"schema {guid}: no {META} file in {self._folder} has this guid")
@@ -83,7 +85,7 @@ class FolderSchemas:
     async def by_content_hash(self, digest: str) -> Schema:
         from hashlib import sha256
 
-        found = next((schema for schema in self._all() if sha256(schema.text.encode()).hexdigest() == digest), None)
+        found = next((schema for schema in self.all() if sha256(schema.text.encode()).hexdigest() == digest), None)
         if found is None:
             raise SchemaNotFound(f"schema with the content hash {digest}: no file in {self._folder} has it")
         return found
@@ -98,26 +100,13 @@ class FolderSchemas:
         return await self.version(artifact, int(version))
 
     async def by_fingerprint(self, fingerprint: str) -> Schema:
-        if self._fingerprints is None:
-            self._fingerprints = {}
-            for schema in self._all():
-                if schema.kind == AVRO:
-                    self._fingerprints.setdefault(await self._fingerprint(schema), schema)
-        found = self._fingerprints.get(fingerprint)
-        if found is None:
-            raise SchemaNotFound(f"schema with the fingerprint {fingerprint}: {self._folder} has none")
-        return found
+        return await self._contents.by_fingerprint(fingerprint)
 
-    async def _fingerprint(self, schema: Schema) -> str:
-        """Of a schema that cannot be read it is "", which no frame has."""
-        from kcli.serde.avro.canonical import canonical, fingerprint
-        from kcli.serde.avro.parse import parse
+    async def by_message(self, message: str, commit: str) -> Schema:
+        return await self._contents.by_message(message, commit)
 
-        try:
-            needed = await self.references(schema)
-            return f"{fingerprint(canonical(parse(schema.text, [one.text for _, one in needed]))):016x}"
-        except (SchemaRefused, SchemaNotFound):
-            return ""
+    async def by_dataschema(self, uri: str) -> Schema:
+        return await self._contents.by_dataschema(uri)
 
     async def latest(self, subject: str) -> Schema:
         versions = _numbers(self._subject(subject))
@@ -178,7 +167,7 @@ class FolderSchemas:
     def _subject(self, subject: str) -> str:
         return os.path.join(self._folder, "subjects", quoted(subject))
 
-    def _all(self) -> list[Schema]:
+    def all(self) -> list[Schema]:
         """Every schema that has a file of its own."""
         found = []
         for place, _, names in os.walk(self._folder):

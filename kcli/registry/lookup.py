@@ -108,6 +108,15 @@ class RegistrySchemas:
     async def by_fingerprint(self, fingerprint: str) -> Schema:
         raise SchemaNotFound(f"schema with the fingerprint {fingerprint}: fingerprints are those of a folder's schemas")
 
+    async def by_message(self, message: str, commit: str) -> Schema:
+        raise SchemaNotFound(
+            f"message {message} of commit {commit or '?'}: Buf's registry is not asked; a folder with its .proto file "
+            "decodes it"
+        )
+
+    async def by_dataschema(self, uri: str) -> Schema:
+        raise SchemaNotFound(f"dataschema {uri}: URIs are not fetched; a folder maps them to its schemas")
+
     async def latest(self, subject: str) -> Schema:
         return await self._cache.get(("latest", subject), lambda: self.client.version(subject), LATEST)
 

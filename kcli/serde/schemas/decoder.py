@@ -184,6 +184,11 @@ async def schema_named(schemas: Schemas, name: bytes) -> Schema:
     if form | 32 == frames.COORDINATES:
         group, artifact, version = id[2:].decode(errors="replace").split("\0")
         return await schemas.by_coordinates(group, artifact, version)
+    if form == frames.BUF:
+        commit, message = id[2:].decode(errors="replace").split("\0")
+        return await schemas.by_message(message, commit)
+    if form == frames.EVENT:
+        return await schemas.by_dataschema(id[2:].decode(errors="replace"))
     number = int.from_bytes(id, "big")
     if form in b"gG" or (len(id) == 8 and form == frames.ID):
         return await schemas.by_global_id(number)

@@ -10,9 +10,11 @@ own indexes.
 | C3 01, eight bytes | the fingerprint of Avro's single objects |
 | g or c, eight bytes | Apicurio's headers: the global id or the content id, then the message's name; G or C: JSON |
 | h or r, a length of two bytes, a text | Apicurio's hash, or group, artifact and version; the message. H or R: JSON |
+| b, a length of two bytes, a text | Buf's headers: commit and message; the message again |
+| e, a length of two bytes, a text | the `dataschema` of CloudEvents; the message that its fragment names |
 | z, 16 bytes | Azure's header: the id of the schema |
 
-The last three are made here, of headers; the others are what `core.frame_names` found.
+The last five are made here, of headers; the others are what `core.frame_names` found.
 """
 
 from __future__ import annotations
@@ -33,11 +35,21 @@ if TYPE_CHECKING:
 ID, GUID, GLUE, SINGLE = 0, 1, 3, 0xC3
 GLOBAL, CONTENT, AZURE = ord("g"), ord("c"), ord("z")
 HASH, COORDINATES = ord("h"), ord("r")
+BUF, EVENT = ord("b"), ord("e")
+_LONG = (HASH, COORDINATES, BUF, EVENT)
 APICURIO = (GLOBAL, CONTENT, HASH, COORDINATES)
 JSON_FORMS = tuple(form - 32 for form in APICURIO)
 ZLIB = 5
 _AZURE = re.compile(rb"avro/binary\+([0-9a-fA-F]{32})")
 _APICURIO = b"apicurio."
+_BUF = b"buf.registry."
+_WORDS = (_APICURIO, _BUF, b"avro/binary+", b"ce_dataschema")
+"""What the headers have that name schemas; those of keys first."""
+_AVRO_OR_PROTOBUF = re.compile(
+    rb"(?:application/(?:[\w.-]*\+)?|avro/)(?:x-|vnd\.google\.|vnd\.apache\.)?(?:avro|protobuf|binary)\s*(?:;.*)?",
+    re.DOTALL,
+)
+"""Content types of bare Avro and Protobuf."""
 _DIGEST = re.compile(rb"[0-9a-fA-F]{64}")
 _LONGEST = 512  # bytes of a group, an artifact, a version or the name of a message
 _SIZES = {GUID: 17, GLUE: 18, SINGLE: 10, GLOBAL: 9, CONTENT: 9, AZURE: 17, ord("G"): 9, ord("C"): 9}
@@ -47,7 +59,7 @@ def front(name: bytes) -> int:
     """How many bytes of a name are the schema's."""
     if name[0] == ID:
         return 9 if len(name) == 9 else 5
-    if name[0] | 32 in (HASH, COORDINATES):
+    if name[0] | 32 in _LONG:
         return 3 + int.from_bytes(name[1:3], "big")
     return _SIZES[name[0]]
 
@@ -69,7 +81,7 @@ def reader_behind(name: bytes, schema: Schema, reader: Reader) -> Reader:
     if of_messages is not None:
         if form == GLUE:
             reader = of_messages.numbered()
-        elif form in APICURIO and rest:
+        elif form in (BUF, EVENT) or (form in APICURIO and rest):
             reader = of_messages.message(rest.decode(errors="replace"))
         elif rest:  # a header has them; the payload is bare
             reader = of_messages.named(rest)
@@ -83,14 +95,14 @@ def reader_behind(name: bytes, schema: Schema, reader: Reader) -> Reader:
 def frame_names(
     columns: Columns, starts: array[int], lengths: array[int], kind: str, header: bytes
 ) -> tuple[list[bytes], array[int], array[int]]:
-    """As `core.frame_names`, with the headers of Apicurio and Azure too. They are looked for only in batches whose
-    bytes have such a word."""
+    """As `core.frame_names`, with the headers of other serializers too. They are looked for only in batches whose bytes
+    have such a word."""
     names, numbers, skips = core.frame_names(columns, starts, lengths, header)
     data = columns.data
     if not any(columns.header_counts):
         return names, numbers, skips
     whole = bytes(data)
-    if _APICURIO not in whole and (kind == "key" or b"avro/binary+" not in whole):
+    if not any(word in whole for word in (_WORDS if kind == "value" else _WORDS[:2])):
         return names, numbers, skips
     known = {name: number for number, name in enumerate(names)}
     for row, count in enumerate(columns.header_counts):
@@ -111,11 +123,23 @@ def _of_headers(headers: Headers, kind: str) -> bytes:
     if name:
         message = held.get("apicurio.protobuf.type" + (".key" if kind == "key" else ""))
         return name + (message or b"")[:_LONGEST]
-    if kind == "value":
-        found = _AZURE.fullmatch(held.get("content-type") or b"")
-        if found is not None:
-            return b"z" + bytes.fromhex(found[1].decode())
+    of_type = held.get("content-type") or b""
+    found = _AZURE.fullmatch(of_type) if kind == "value" else None
+    if found is not None:
+        return b"z" + bytes.fromhex(found[1].decode())
+    message = held.get(f"buf.registry.{kind}.schema.message")
+    if message and len(message) <= _LONGEST and b"\0" not in message:
+        commit = (held.get(f"buf.registry.{kind}.schema.commit") or b"")[:_LONGEST].replace(b"\0", b"")
+        return _long(b"b", commit + b"\0" + message) + message
+    uri = held.get("ce_dataschema")
+    if kind == "value" and uri and len(uri) <= _LONGEST and _AVRO_OR_PROTOBUF.fullmatch(of_type):
+        uri, _, message = uri.partition(b"#")
+        return _long(b"e", uri) + message
     return b""
+
+
+def _long(form: bytes, text: bytes) -> bytes:
+    return form + len(text).to_bytes(2, "big") + text
 
 
 def _of_apicurio(held: dict[str, bytes | None], front: str) -> bytes:
@@ -135,4 +159,4 @@ def _of_apicurio(held: dict[str, bytes | None], front: str) -> bytes:
     if any(len(part) > _LONGEST or b"\0" in part for part in parts):
         return b""
     text = b"\0".join(parts)
-    return b"r" + len(text).to_bytes(2, "big") + text
+    return _long(b"r", text)

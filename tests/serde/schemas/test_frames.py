@@ -21,10 +21,12 @@ from kcli.serde.schemas.readers import reader_of
 from tests.each import each
 from tests.proto.record_cores import CORES, built
 
+EVENTS = json.loads((Path(__file__).parent.with_name("frames") / "events.json").read_text())
 RECORDED = json.loads((Path(__file__).parent.with_name("frames") / "recorded.json").read_text())
 NOTE = '{"type":"record","name":"Note","fields":[{"name":"id","type":"int"},{"name":"text","type":"string"}]}'
 PROTO = 'syntax = "proto3"; package shop; message Other {} message Note { int32 id = 1; string text = 2; }'
 GUID = "00010203-0405-0607-0809-0a0b0c0d0e0f"
+URI = "https://schemas.example.org/note"
 PAYLOAD = b"\x0e\4hi"
 SHOWN = b'{"id":7,"text":"hi"}'
 SECONDS = 5.0  # of CPU, for what must take milliseconds
@@ -34,10 +36,10 @@ SECONDS = 5.0  # of CPU, for what must take milliseconds
 def folder(tmp_path: Path) -> FolderSchemas:
     (tmp_path / "ids").mkdir()
     (tmp_path / "ids" / "1.avsc").write_text(NOTE)
-    (tmp_path / "ids" / "1.meta.json").write_text(json.dumps({"guid": GUID}))
+    (tmp_path / "ids" / "1.meta.json").write_text(json.dumps({"guid": GUID, "dataschema": [URI, "urn:note"]}))
     (tmp_path / "ids" / "2.proto").write_text(PROTO)
     (tmp_path / "ids" / "3.proto").write_text(PROTO)
-    (tmp_path / "ids" / "3.meta.json").write_text(json.dumps({"guid": "3" + GUID[1:]}))
+    (tmp_path / "ids" / "3.meta.json").write_text(json.dumps({"guid": "3" + GUID[1:], "dataschema": f"{URI}.proto"}))
     (tmp_path / "ids" / "4.avsc").write_text("broken")
     (tmp_path / "subjects" / "notes").mkdir(parents=True)
     (tmp_path / "subjects" / "notes" / "1.avsc").write_text(NOTE)
@@ -64,6 +66,61 @@ def test_frames_that_java_wrote(row: dict[str, Any], folder: FolderSchemas) -> N
     text = "hi" if short else "hi" + " hi" * 18
     assert values[0] is not None
     assert json.loads(values[0]) == {"id": 7, "text": text}, row["form"]
+
+
+@each("row", EVENTS)
+def test_cloudevents_are_read_by_the_schema_that_the_folder_has_for_their_uri(
+    row: dict[str, Any], folder: FolderSchemas
+) -> None:
+    import asyncio
+
+    headers: list[tuple[str, bytes | None]] = [(name, b64decode(held)) for name, held in row["headers"]]
+    value = b64decode(row["value"])
+    assert asyncio.run(decoded(folder, [(value, headers)])) == ([SHOWN], {})
+    plain = [(name, b"text/plain" if name == "content-type" else held) for name, held in headers]
+    assert asyncio.run(decoded(folder, [(value, plain)])) == ([value], {}), "another content type is not looked at"
+    other = [(name, b"urn:other" if name == "ce_dataschema" else held) for name, held in headers]
+    values, reasons = asyncio.run(decoded(folder, [(value, other)]))
+    assert values == [value]
+    assert [reason.startswith("dataschema urn:other: ") for reason in reasons] == [True]
+
+
+async def test_buf_names_the_message_and_the_commit(folder: FolderSchemas) -> None:
+    """Headers as bsr-kafka-serde-go writes them; the payload is what Google's serializer makes."""
+    commit = ("buf.registry.value.schema.commit", ("3" + GUID[1:]).replace("-", "").encode())
+    message = ("buf.registry.value.schema.message", b"shop.Note")
+    bare = b"\x08\7\x12\2hi"
+    rows: list[Any] = [
+        (bare, [message, commit]),
+        (bare, [message]),
+        (bare, [message, (commit[0], b"f" * 32)]),  # a commit that the folder does not know
+        (bare, [("buf.registry.key.schema.message", b"shop.Note")]),
+        (bare, [(message[0], b"shop.Unknown"), commit]),
+        (b"", [(message[0], b"shop.Other")]),
+        (None, [message]),
+        (bare + b"\x0a", [message]),
+    ]
+    values, reasons = await decoded(folder, rows)
+    assert values == [SHOWN, SHOWN, SHOWN, bare, bare, b"{}", None, bare + b"\x0a"]
+    name = f"message shop.Unknown of commit {commit[1].decode()} in Buf's registry: "
+    assert sorted(reason.startswith(name) for reason in reasons) == [False, True]
+    keys, _ = await decoded(folder, [(bare, [("buf.registry.key.schema.message", b"shop.Note")])], "key")
+    assert keys == [SHOWN]
+
+
+async def test_hostile_headers_name_no_schema(folder: FolderSchemas) -> None:
+    proto = ("content-type", b"application/protobuf")
+    rows: list[Any] = [
+        (PAYLOAD, [("buf.registry.value.schema.message", b"a" * 600)]),
+        (PAYLOAD, [("buf.registry.value.schema.message", b"a\0b")]),
+        (PAYLOAD, [("buf.registry.value.schema.message", None)]),
+        (PAYLOAD, [proto, ("ce_dataschema", b"u" * 600)]),
+        (PAYLOAD, [proto, ("ce_dataschema", None)]),
+    ]
+    assert await decoded(folder, rows) == ([PAYLOAD] * 5, {})
+    values, reasons = await decoded(folder, [(PAYLOAD, [proto, ("ce_dataschema", b"\xff#\xff")])])
+    assert values == [PAYLOAD]
+    assert len(reasons) == 1
 
 
 async def test_azure_and_apicurio_name_the_schema_in_headers(folder: FolderSchemas) -> None:
