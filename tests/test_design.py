@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 DESIGN = (ROOT / "docs/design.md").read_text()
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
@@ -54,6 +56,35 @@ def test_each_file_that_a_readme_names_is_there() -> None:
             if not any((place / name).exists() for place in places):
                 missing.append(f"{readme.parent.name}: {name}")
     assert not missing
+
+
+QUESTIONS = {
+    "where is STUCK decided?": ("lag", "Where is STUCK decided?", "lag/status.py", "RULES = ("),
+    "add an option to groups reset": (
+        "cli",
+        "option of `groups reset`",
+        "cli/commands/groups/reset/reset.py",
+        "class ResetOptions(",
+    ),
+    "which errors of ListOffsets are retried?": (
+        "asking",
+        "Which errors of ListOffsets are retried?",
+        "codes.py",
+        "def _retry(",
+    ),
+    "use it from pytest": ("sandbox", "From your own tests", "sandbox/pytest.py", "def sandbox("),
+    "what keeps the producer's order?": ("producer", "**Order.**", "producer/batches/queue.py", "class "),
+}
+"""What a newcomer asks: the package whose README answers, its words, the file that they lead to, and what is there."""
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_README_of_one_package_answers_a_newcomer(question: str) -> None:
+    package, words, file, there = QUESTIONS[question]
+    readme = (ROOT / "kcli" / package / "README.md").read_text()
+    assert words in readme
+    assert file.removeprefix(f"{package}/") in readme
+    assert f"\n{there}" in (ROOT / "kcli" / file).read_text()
 
 
 def test_each_table_that_a_recipe_names_is_in_a_file_that_it_names() -> None:
