@@ -129,9 +129,9 @@ class Watch:
         ]
         answers = [good(some) for some in await asyncio.gather(*rounds)]
         for at in wanted:
-            found = [some[at].offset for some in answers if at in some]
-            ends = [lags[at][1] if offset == -1 else offset for offset in found]
-            if len(found) == len(BACK) and found[0] != -1 and ends == sorted(ends) and ends[-1] <= lags[at][1]:
+            offsets = [some[at].offset for some in answers if at in some]
+            ends = [lags[at][1] if offset == -1 else offset for offset in offsets]
+            if len(offsets) == len(BACK) and offsets[0] != -1 and ends == sorted(ends) and ends[-1] <= lags[at][1]:
                 self._history.begin(at, [(now - back, end) for back, end in zip(BACK, ends, strict=True)])
 
     async def _add(self, now: float, shot: Snapshot) -> list[GroupStanding]:

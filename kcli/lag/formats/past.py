@@ -85,15 +85,15 @@ class Past:
 
     def read(self, now: float) -> Remembered:
         """What the two files hold of the last day."""
-        found = Remembered()
+        remembered = Remembered()
         for path in (f"{self.path}.1", self.path):
             try:
                 with open(path, "rb") as lines:
                     for line in lines:
-                        _read(line, now - KEPT, found)
+                        _read(line, now - KEPT, remembered)
             except FileNotFoundError:
                 continue
-        return found
+        return remembered
 
     def add(self, snapshot: LagSnapshot) -> None:
         """Keep a snapshot: a line a minute, with the events since the last one."""
@@ -161,7 +161,7 @@ def _short(value: float | None) -> float | None:
     return None if value is None else round(value, 1)
 
 
-def _read(data: bytes, since: float, found: Remembered) -> None:
+def _read(data: bytes, since: float, remembered: Remembered) -> None:
     """Add what a line says, if it is of the time after `since`."""
     import json
 
@@ -173,13 +173,13 @@ def _read(data: bytes, since: float, found: Remembered) -> None:
         points = {str(name): _point(moment, *row) for name, row in whole["groups"].items()}
         events = [Event(**dict(zip(EVENT, row, strict=True))) for row in whole["events"]]
     except (ValueError, KeyError, TypeError, AttributeError):
-        found.skipped += 1
+        remembered.skipped += 1
         return
     if moment < since or moment > time.time() + KEPT:
         return
     for name, point in points.items():
-        found.points.setdefault(name, []).append(point)
-    found.events += events
+        remembered.points.setdefault(name, []).append(point)
+    remembered.events += events
 
 
 def _point(
