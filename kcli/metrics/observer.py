@@ -83,7 +83,7 @@ class BrokerObserver:
         latency.add(seconds)
         api.latency.add(seconds)
 
-    def told(self, api_key: int, version: int, sent: int) -> None:
+    def unanswered(self, api_key: int, version: int, sent: int) -> None:
         """A request that has no response was written."""
         self._over(api_key, version, sent, 0, 0.0)
 

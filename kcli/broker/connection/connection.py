@@ -162,7 +162,7 @@ class Connection(asyncio.BufferedProtocol):
         self.last_used = self._loop.time()
         self._send(parts)
         if not answered and self.observer is not None:
-            self.observer.told(request.api_key, version, sum(len(part) for part in parts))
+            self.observer.unanswered(request.api_key, version, sum(len(part) for part in parts))
 
     def _send(self, parts: list[Buffer]) -> None:
         assert self._transport is not None
