@@ -85,12 +85,12 @@ class Accumulator:
 
     def builders(self, topic: str, partitions: int) -> list[Builder | None]:
         """The builders of a topic's open batches by partition: always those of now."""
-        found = self._builders.setdefault(topic, [])
-        if len(found) < partitions:
-            for partition in range(len(found), partitions):
+        builders = self._builders.setdefault(topic, [])
+        if len(builders) < partitions:
+            for partition in range(len(builders), partitions):
                 queue = self.queues.get(TopicPartition(topic, partition))
-                found.append(queue.open.builder if queue is not None and queue.open is not None else None)
-        return found
+                builders.append(queue.open.builder if queue is not None and queue.open is not None else None)
+        return builders
 
     def open(self, queue: PartitionQueue, now: float) -> ProducerBatch:
         """The open batch of a queue; created on first use."""
