@@ -123,7 +123,7 @@ class ShareConsumer:
         """What was fetched and handed out up to now, and what is buffered: a copy, which stays as it is. A share group
         assigns no partitions for good, so rebalances are not counted."""
         metrics, waiting = self._reader.observer.metrics.copy(), self._reader.waiting
-        metrics.buffered_bytes, metrics.buffered_partitions = sum(one.size for one in waiting), len(waiting)
+        metrics.buffered_bytes, metrics.buffered_partitions = sum(arrived.size for arrived in waiting), len(waiting)
         return metrics
 
     # -- records ----------------------------------------------------------------------------------------------------
