@@ -97,6 +97,6 @@ def reason(verdict: Verdict, acls: Sequence[Acl], beside: Authorizer) -> tuple[b
 
 def unnamed(verdicts: Sequence[Verdict], beside: Authorizer) -> list[Verdict]:
     """The principals that no ACL of the resource names: super users, and all other users."""
-    named = {one.principal for one in verdicts}
+    named = {verdict.principal for verdict in verdicts}
     others = [Verdict(principal=name) for name in beside.super_users or () if name not in named]
     return others + ([] if EVERYBODY in named else [Verdict(principal=EVERYBODY)])

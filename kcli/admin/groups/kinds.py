@@ -90,7 +90,9 @@ async def _sources(cluster: Cluster, topology: streams.Topology | None) -> dict[
 
 def _internal_topics(topology: streams.Topology | None) -> list[str]:
     subtopologies = (topology.subtopologies if topology is not None else None) or []
-    inner = [(*one.state_changelog_topics, *one.repartition_source_topics) for one in subtopologies]
+    inner = [
+        (*subtopology.state_changelog_topics, *subtopology.repartition_source_topics) for subtopology in subtopologies
+    ]
     return sorted({topic.name for topics in inner for topic in topics})
 
 

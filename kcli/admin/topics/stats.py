@@ -131,11 +131,11 @@ async def spans(cluster: Cluster, topics: dict[str, Topic]) -> dict[str, int | N
         list_offsets(cluster, dict.fromkeys(partitions, EARLIEST), patience=1.0),
         list_offsets(cluster, dict.fromkeys(partitions, LATEST), patience=1.0),
     )
-    found: dict[str, int | None] = {}
+    counts: dict[str, int | None] = {}
     for at in partitions:
-        start, end, known = starts[at], ends[at], found.get(at.topic, 0)
+        start, end, known = starts[at], ends[at], counts.get(at.topic, 0)
         if known is None or not isinstance(start, LogOffset) or not isinstance(end, LogOffset):
-            found[at.topic] = None
+            counts[at.topic] = None
         else:
-            found[at.topic] = known + end.offset - start.offset
-    return found
+            counts[at.topic] = known + end.offset - start.offset
+    return counts

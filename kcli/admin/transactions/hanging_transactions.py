@@ -46,9 +46,9 @@ class OpenTransaction(Value):
 
 
 class Search(Value):
-    """The open transactions, and which brokers did not answer: a hanging transaction may then be missing in `found`."""
+    """The open transactions, and which brokers did not answer: a hanging transaction may then be missing."""
 
-    found: list[OpenTransaction] = field(factory=list)
+    transactions: list[OpenTransaction] = field(factory=list)
     asked: int = 0
     failed: dict[TopicPartition, KcliError] = field(factory=dict)
     untold: dict[int, KcliError] = field(factory=dict)
@@ -70,10 +70,10 @@ async def find_open(
         for state in producers:
             age = max(now - state.last_timestamp / 1000, 0.0)
             if state.open_since is not None and age >= older_than:
-                search.found.append(OpenTransaction(at=at, producer=state, age=age))
-    if search.found:
+                search.transactions.append(OpenTransaction(at=at, producer=state, age=age))
+    if search.transactions:
         await _judge(cluster, search, patience)
-    search.found.sort(key=lambda transaction: (-transaction.age, transaction.at))
+    search.transactions.sort(key=lambda transaction: (-transaction.age, transaction.at))
     return search
 
 
@@ -91,11 +91,11 @@ async def every_partition(cluster: Cluster) -> list[TopicPartition]:
 async def _judge(cluster: Cluster, search: Search, patience: float) -> None:
     """Ask the coordinators for the producers, and the partitions of their transactions. Where a coordinator cannot be
     asked no transaction is reported as hanging: the coordinator may know it."""
-    producers = sorted({transaction.producer.producer_id for transaction in search.found})
+    producers = sorted({transaction.producer.producer_id for transaction in search.transactions})
     listed, search.untold = await list_transactions(cluster, Filter(producer_ids=producers))
     names = {listed.producer_id: listed.name for listed in listed}
     described = await describe_transactions(cluster, set(names.values()), patience=patience)
-    for transaction in search.found:
+    for transaction in search.transactions:
         transaction.name = names.get(transaction.producer.producer_id)
         if transaction.name is None:
             if not search.untold:
@@ -122,7 +122,7 @@ async def find_one(cluster: Cluster, at: TopicPartition, *, patience: float = PA
         raise problem
     for problem in search.untold.values():
         raise problem
-    return search.found
+    return search.transactions
 
 
 async def abort(

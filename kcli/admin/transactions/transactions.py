@@ -155,8 +155,10 @@ async def survey(
     """The transactions as `list_transactions`, the open ones with their description where their coordinator gave it;
     and the brokers that could not tell."""
     listed, failed = await list_transactions(cluster, wanted, brokers=brokers)
-    known = good(await describe_transactions(cluster, [one.name for one in listed if one.state in OPEN]))
-    return [(one, known.get(one.name)) for one in listed], failed
+    known = good(
+        await describe_transactions(cluster, [transaction.name for transaction in listed if transaction.state in OPEN])
+    )
+    return [(transaction, known.get(transaction.name)) for transaction in listed], failed
 
 
 async def fence(cluster: Cluster, name: str, *, patience: float = PATIENCE) -> tuple[int, int]:

@@ -64,17 +64,17 @@ def find_hanging(options: FindHangingOptions) -> int:
     async def work(cluster: Cluster, document: Document) -> int | None:
         parts = await _scanned(cluster, scope, brokers)
         search = await find_open(cluster, parts, older_than=older)
-        hanging = [transaction for transaction in search.found if transaction.hangs]
+        hanging = [transaction for transaction in search.transactions if transaction.hangs]
         document.of(HangingRow).extend(map(_row, hanging))
         for at, problem in search.failed.items():
             document.fail(problem, f"{at.topic} [{at.partition}]")
         for node, problem in search.untold.items():
             document.fail(problem, f"broker {node}")
-        if search.untold and search.found:
+        if search.untold and search.transactions:
             document.fail(
                 KcliError("not every coordinator answered, so no transaction is reported as hanging"), "coordinators"
             )
-        _advise(options, search.found, hanging, len(parts))
+        _advise(options, search.transactions, hanging, len(parts))
         return FOUND if hanging and not document.errors else None
 
     return answer(options, SHAPE, work)

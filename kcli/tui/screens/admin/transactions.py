@@ -130,7 +130,7 @@ class Transactions(Page):
 
     def _found(self, search: Search) -> None:
         self._untold.update(search.untold)
-        self.query_one("#hanging", Rows).put([row for row in search.found if row.hangs])
+        self.query_one("#hanging", Rows).put([row for row in search.transactions if row.hangs])
         self.retitle()
 
     @property
