@@ -209,16 +209,18 @@ class Producer:
         lines: Lines,
         partitions: array[int] | None = None,
         timestamps: array[int] | None = None,
+        headers: tuple[array[int], array[int]] | None = None,
     ) -> None:
         """Accept rows whose keys and values are inside `chunk` at the places of `lines`, each in its partition
-        (array('i'); -1 or no array: by its key, or the topic's sticky partition) and with its timestamp (array('q') of
-        ms; None: now). No futures; interceptors do not see them. The work is per batch, not per record. Raises as
-        `send`."""
+        (array('i'); -1 or no array: by its key, or the topic's sticky partition), with its timestamp (array('q') of
+        ms; None: now) and its headers (two array('i'): where in `chunk` they are, encoded with their number in front,
+        and how long; 0 for none). No futures; interceptors do not see them. The work is per batch, not per record.
+        Raises as `send`."""
         if self._columnar is None:
             from kcli.producer.intake.columnar import Columnar
 
             self._columnar = Columnar(self._engine, self._placement, self._settings, self._check_send, self._bulk)
-        await self._columnar.send(topic, chunk, lines, partitions, timestamps)
+        await self._columnar.send(topic, chunk, lines, partitions, timestamps, headers)
 
     async def send_batch(self, topic: str, partition: int, batch: Batch) -> None:
         """Accept an encoded batch unchanged: same records, compression and timestamps, no future. In order with the

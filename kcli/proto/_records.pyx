@@ -22,7 +22,7 @@ from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 import array as arrays
 
 from kcli.errors import DecodeError, EncodeError
-from kcli.proto.columns import Columns, Lines, Record
+from kcli.proto.columns import Columns, Envelopes, Lines, Record
 
 cdef extern from "_crc32c.h" nogil:
     uint32_t kcli_crc32c(uint32_t crc, const uint8_t* data, size_t size)
@@ -62,6 +62,7 @@ include "compiled/format.pxi"
 include "compiled/json.pxi"
 include "compiled/builder.pxi"
 include "compiled/lines.pxi"
+include "compiled/envelopes.pxi"
 include "compiled/payloads.pxi"
 include "compiled/avro_texts.pxi"
 include "compiled/avro.pxi"

@@ -99,3 +99,27 @@ class Lines:
         self.value_lengths = value_lengths
         self.count = len(value_starts)
         self.consumed = consumed
+
+
+class Envelopes:
+    """Records of JSON lines: keys, values and encoded headers are in `arena`, at the places of `lines` and of
+    `headers`, which are starts and lengths (0: no headers). `partitions` has -1 where a line names none; timestamps are
+    in ms. `lines_read` counts blank lines too."""
+
+    __slots__ = ("arena", "headers", "lines", "lines_read", "partitions", "timestamps")
+
+    def __init__(
+        self,
+        arena: bytearray,
+        lines: Lines,
+        partitions: array[int],
+        timestamps: array[int],
+        headers: tuple[array[int], array[int]],
+        lines_read: int,
+    ) -> None:
+        self.arena = arena
+        self.lines = lines
+        self.partitions = partitions
+        self.timestamps = timestamps
+        self.headers = headers
+        self.lines_read = lines_read

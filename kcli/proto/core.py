@@ -32,6 +32,7 @@ partition_of = _core.partition_of
 payload_json = _core.payload_json
 pick = _core.pick
 read_columns = _core.read_columns
+read_envelopes = _core.read_envelopes
 read_headers = _core.read_headers
 read_records = _core.read_records
 replace_fields = _core.replace_fields

@@ -9,6 +9,7 @@ from kcli.proto.murmur2 import murmur2, partition_of
 from kcli.proto.plain.avro import AvroReader, frame_ids, frame_names
 from kcli.proto.plain.avro_columns import avro_columns
 from kcli.proto.plain.builder import Builder
+from kcli.proto.plain.envelopes import read_envelopes
 from kcli.proto.plain.format import write_format
 from kcli.proto.plain.gather import Gather
 from kcli.proto.plain.headers import encode_headers
@@ -43,6 +44,7 @@ __all__ = [
     "payload_json",
     "pick",
     "read_columns",
+    "read_envelopes",
     "read_headers",
     "read_records",
     "replace_fields",

@@ -305,7 +305,7 @@ def test_a_report_that_takes_no_more_is_a_failure_and_the_records_are_sent(
 def test_ctrl_c_is_heard_while_nobody_writes_to_a_named_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     listening = (
-        "import signal, sys; from kcli.cli.commands.produce.source import Source; "
+        "import signal, sys; from kcli.cli.commands.produce.input.source import Source; "
         "signal.signal(signal.SIGINT, lambda *_: None); print(flush=True); Source(sys.argv[1])"
     )
     words = [sys.executable, "-c", listening, str(tmp_path / "pipe")]

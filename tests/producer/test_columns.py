@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from itertools import accumulate
 
 import pytest
 
@@ -12,6 +13,7 @@ from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.proto.columns import Lines
 from kcli.proto.core import partition_of, split_lines
+from kcli.proto.plain.headers import encode_headers
 from kcli.sandbox.sandbox import Sandbox
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
 
@@ -70,3 +72,27 @@ async def test_rows_without_partitions_and_keys_stick_and_those_with_a_wrong_one
             rows = await everything(client, "t")
     assert len({partition for partition, _, _, _ in rows}) == 1
     assert [value for _, _, _, value in rows] == [b"v%d" % n for n in range(100)]
+
+
+async def test_rows_in_columns_keep_their_headers_over_many_steps() -> None:
+    """More rows than are taken at once."""
+    count = 20_000
+    values = [b"v%d" % n for n in range(count)]
+    tails = [b"" if n % 3 == 0 else encode_headers([("n", b"%d" % n)] * (n % 3)) for n in range(count)]
+    text = b"".join(value + tail for value, tail in zip(values, tails, strict=True))
+    starts = array("i", accumulate((len(value) + len(tail) for value, tail in zip(values, tails)), initial=0))[:-1]
+    lengths = array("i", map(len, values))
+    nothing = array("i", [-1]) * count
+    headers = array("i", map(sum, zip(starts, lengths))), array("i", map(len, tails))
+    async with Sandbox(topics={"t": 1}) as sandbox:
+        async with Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client:
+            async with client.producer(ProducerSettings()) as producer:
+                await producer.send_columns("t", text, Lines(starts, nothing, starts, lengths, 0), headers=headers)
+                await producer.flush()
+            async with client.consumer(ConsumerSettings()) as consumer:
+                consumer.assign({TopicPartition("t", 0): 0})
+                consumer.stop_at({TopicPartition("t", 0): count})
+                read = [record async for fetched in consumer for batch in fetched.batches for record in batch]
+    assert [(record.value, list(record.headers)) for record in read] == [
+        (value, [("n", b"%d" % n)] * (n % 3)) for n, value in enumerate(values)
+    ]

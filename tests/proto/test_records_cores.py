@@ -299,6 +299,45 @@ def test_rows_are_spread_over_the_batches_of_their_partitions(core: Any) -> None
 
 
 @cores
+def test_rows_have_the_headers_that_are_in_their_chunk(core: Any) -> None:
+    rng = random.Random(5)
+    rows = [
+        (
+            rng.choice([None, b"k"]),
+            rng.choice([None, b"", b"v" * rng.randrange(300)]),
+            [("h", b"x" * rng.randrange(90))] * rng.randrange(3),
+        )
+        for _ in range(400)
+    ]
+    text = bytearray()
+    columns: list[list[int]] = [[] for _ in range(6)]
+    for key, value, headers in rows:
+        for at, piece in enumerate((key, value, twin.encode_headers(headers) if headers else b"")):
+            columns[2 * at].append(len(text))
+            columns[2 * at + 1].append(-1 if piece is None else len(piece))
+            text += piece or b""
+    ks, kl, vs, vl, hs, hl = (array("i", column) for column in columns)
+    lines, places, times = Lines(ks, kl, vs, vl, 0), array("i", [0] * 400), array("q", range(400))
+    for most_bytes, most in ((10_000, 1 << 30), (1 << 30, 7), (150, 10)):
+        read, row = [], 0
+        while row < 400:
+            builder = core.Builder()
+            row, grown = core.spread_rows(
+                [builder], places, bytes(text), lines, row, 5, most_bytes, most, times, (hs, hl)
+            )
+            assert grown == builder.size
+            assert builder.count == 1 or (builder.size <= most_bytes and builder.count <= most)
+            read += core.read_records(opened(core, sealed(builder)))
+        assert [(record.key, record.value, list(record.headers)) for record in read] == rows
+        assert [record.timestamp for record in read] == list(range(400))
+    if core is not twin:  # C trusts no place
+        with pytest.raises(ValueError, match="outside its chunk"):
+            core.spread_rows(
+                [core.Builder()], places, bytes(text), lines, 0, 5, 10, 10, times, (array("i", [1 << 30] * 400), hl)
+            )
+
+
+@cores
 def test_a_row_stops_at_a_partition_without_a_batch_and_one_outside_is_refused(core: Any) -> None:
     text = b"a\tb\nc\td\n"
     lines = core.split_lines(text, 0, len(text), 10, b"\t")

@@ -35,7 +35,13 @@ class Columnar:
         self._bulk = bulk
 
     async def send(
-        self, topic: str, chunk: Buffer, lines: Lines, places: array[int] | None, timestamps: array[int] | None
+        self,
+        topic: str,
+        chunk: Buffer,
+        lines: Lines,
+        places: array[int] | None,
+        timestamps: array[int] | None,
+        headers: tuple[array[int], array[int]] | None,
     ) -> None:
         """See `Producer.send_columns`."""
         self._check()
@@ -51,7 +57,7 @@ class Columnar:
             rush = self._engine.accumulator.rush
             much = rush.begin(len(chunk))
             try:
-                await self._in_steps(topic, chunk, lines, places, timestamps, everyone)
+                await self._in_steps(topic, chunk, lines, places, timestamps, headers, everyone)
             finally:
                 if much:
                     rush.end(self._engine.loop.time())
@@ -65,22 +71,24 @@ class Columnar:
         lines: Lines,
         places: array[int] | None,
         timestamps: array[int] | None,
+        headers: tuple[array[int], array[int]] | None,
         everyone: Sequence[int],
     ) -> None:
         row = 0
         while row < lines.count:
-            stop = self._step(lines, row)
+            stop = self._step(lines, headers, row)
             cut = _cut(lines, row, stop), _part(places, row, stop), _part(timestamps, row, stop)
-            await self._some(topic, chunk, *cut, everyone)
+            tails = None if headers is None else (headers[0][row:stop], headers[1][row:stop])
+            await self._some(topic, chunk, *cut, tails, everyone)
             row = stop
 
-    def _step(self, lines: Lines, row: int) -> int:
+    def _step(self, lines: Lines, headers: tuple[array[int], array[int]] | None, row: int) -> int:
         """Where the rows end that are taken at once: about STEP_BYTES, and never more than the buffer holds."""
         settings = self._settings
         most = min(STEP_BYTES, settings.buffer_memory // 2)
         stop = min(row + min(STEP_ROWS, settings.buffer_records), lines.count)
-        while stop > row + 1 and _size(lines, row, stop) > most:
-            stop = row + max(1, (stop - row) * most // _size(lines, row, stop) or 1)
+        while stop > row + 1 and _size(lines, headers, row, stop) > most:
+            stop = row + max(1, (stop - row) * most // _size(lines, headers, row, stop) or 1)
         return stop
 
     async def _some(
@@ -90,9 +98,10 @@ class Columnar:
         lines: Lines,
         places: array[int] | None,
         timestamps: array[int] | None,
+        headers: tuple[array[int], array[int]] | None,
         everyone: Sequence[int],
     ) -> None:
-        room = _size(lines, 0, lines.count)
+        room = _size(lines, headers, 0, lines.count)
         budget = self._engine.budget
         await budget.take(room, lines.count, self._settings.max_block)
         grown = added = 0
@@ -100,12 +109,13 @@ class Columnar:
             self._check()
             sticks = None
             if places is None and max(lines.key_lengths) < 0:
-                sticks = self._placement.keyless(topic, sum(lines.value_lengths), everyone)
+                size = sum(lines.value_lengths) + (0 if headers is None else sum(headers[1]))
+                sticks = self._placement.keyless(topic, size, everyone)
             if sticks is None:
                 places = self._places(topic, chunk, lines, places, everyone)
             else:
                 places = type(lines.key_starts)("i", [sticks]) * lines.count
-            grown = self._bulk.add_rows(topic, chunk, lines, places, now_ms(None), timestamps)
+            grown = self._bulk.add_rows(topic, chunk, lines, places, now_ms(None), timestamps, headers)
             added = lines.count
         finally:
             budget.give(room - grown, lines.count - added)
@@ -123,9 +133,10 @@ class Columnar:
         return type(given)("i", [by if place < 0 else place for place, by in zip(given, chosen)])
 
 
-def _size(lines: Lines, row: int, stop: int) -> int:
+def _size(lines: Lines, headers: tuple[array[int], array[int]] | None, row: int, stop: int) -> int:
     """The most bytes the rows may take in a batch; nulls count as -1, which OVERHEAD makes up for."""
-    return sum(lines.key_lengths[row:stop]) + sum(lines.value_lengths[row:stop]) + OVERHEAD * (stop - row)
+    size = sum(lines.key_lengths[row:stop]) + sum(lines.value_lengths[row:stop]) + OVERHEAD * (stop - row)
+    return size if headers is None else size + sum(headers[1][row:stop])
 
 
 def _part(column: array[int] | None, row: int, stop: int) -> array[int] | None:

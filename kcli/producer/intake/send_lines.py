@@ -182,6 +182,7 @@ class Bulk:
         places: array[int],
         stamp: int,
         timestamps: array[int] | None = None,
+        headers: tuple[array[int], array[int]] | None = None,
     ) -> int:
         """Append each row to the open batch of its partition, over as many batches as they fill; the bytes they are.
         The work is per batch: the record core goes through the rows once, however many partitions there are."""
@@ -190,7 +191,7 @@ class Bulk:
         builders = accumulator.builders(topic, max(places, default=-1) + 1)
         row = grown = 0
         while row < lines.count:
-            at, more = spread_rows(builders, places, chunk, lines, row, stamp, most, records, timestamps)
+            at, more = spread_rows(builders, places, chunk, lines, row, stamp, most, records, timestamps, headers)
             grown += more
             counts.accepted += at - row
             row = at

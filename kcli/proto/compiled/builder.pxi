@@ -110,11 +110,13 @@ cdef class Builder:
 
     cdef int add(
         self, int64_t timestamp, const uint8_t* key, int64_t key_length, const uint8_t* value, int64_t value_length,
-        int64_t max_bytes, int64_t max_records, Py_ssize_t wish
+        int64_t max_bytes, int64_t max_records, Py_ssize_t wish, const uint8_t* tail=<const uint8_t*> b"\0",
+        int64_t tail_length=1
     ) except -1:
-        """A record without headers if it is the first or fits: 1 if it was written, 0 if not."""
+        """A record if it is the first or fits: 1 if it was written, 0 if not. `tail` is its headers with their number in
+        front."""
         cdef int64_t elapsed = timestamp - self.base_timestamp if self.count else 0
-        cdef int64_t body = self.body_size(elapsed, key_length, value_length)
+        cdef int64_t body = self.body_size(elapsed, key_length, value_length) - 1 + tail_length
         cdef int64_t total = body + width(zigzag(body))
         if self.count and (self.used - RESERVED + total > max_bytes or self.count >= max_records):
             return 0
@@ -122,8 +124,8 @@ cdef class Builder:
             self.room(total, wish)
         self.stamp(timestamp)
         self.write(body, elapsed, key, key_length, value, value_length)
-        (<uint8_t*> PyByteArray_AS_STRING(self.buffer))[self.used] = 0
-        self.used += 1
+        memcpy(<uint8_t*> PyByteArray_AS_STRING(self.buffer) + self.used, tail, tail_length)
+        self.used += tail_length
         self.count += 1
         return 1
 
@@ -222,15 +224,17 @@ cdef class Rows:
 
     cdef const uint8_t[::1] view
     cdef const uint8_t* text
-    cdef array.array ks, kl, vs, vl, timestamps  # kept, for the pointers
+    cdef array.array ks, kl, vs, vl, timestamps, hs, hl  # kept, for the pointers
     cdef const int* key_starts
     cdef const int* key_lengths
     cdef const int* value_starts
     cdef const int* value_lengths
+    cdef const int* header_starts
+    cdef const int* header_lengths
     cdef const int64_t* times
     cdef Py_ssize_t count, size
 
-    def __cinit__(self, chunk, lines, Py_ssize_t first_row, array.array timestamps):
+    def __cinit__(self, chunk, lines, Py_ssize_t first_row, array.array timestamps, tuple headers=None):
         self.view, self.size = chunk, len(chunk)
         self.ks, self.kl, self.vs, self.vl = lines.key_starts, lines.key_lengths, lines.value_starts, lines.value_lengths
         self.count, self.timestamps = len(self.vs), timestamps
@@ -241,6 +245,12 @@ cdef class Rows:
         self.text = &self.view[0] if self.size else NULL
         self.key_starts, self.key_lengths = self.ks.data.as_ints, self.kl.data.as_ints
         self.value_starts, self.value_lengths = self.vs.data.as_ints, self.vl.data.as_ints
+        self.header_starts = self.header_lengths = NULL
+        if headers is not None:
+            self.hs, self.hl = headers
+            if min(len(self.hs), len(self.hl)) < self.count or self.hs.typecode != "i" or self.hl.typecode != "i":
+                raise ValueError("headers are two array('i') with one place for each row")
+            self.header_starts, self.header_lengths = self.hs.data.as_ints, self.hl.data.as_ints
         self.times = NULL if timestamps is None else <const int64_t*> timestamps.data.as_voidptr
 
     cdef inline int add_to(
@@ -253,15 +263,23 @@ cdef class Rows:
             raise ValueError("a row outside its chunk")
         if self.times != NULL:
             timestamp_ms = self.times[row]
+        cdef int64_t h, hn
+        if self.header_starts != NULL and self.header_lengths[row] > 0:
+            h, hn = self.header_starts[row], self.header_lengths[row]
+            if h < 0 or h + hn > self.size:
+                raise ValueError("a row outside its chunk")
+            return builder.add(
+                timestamp_ms, self.text + k, kn, self.text + v, vn, max_bytes, max_records, wish, self.text + h, hn
+            )
         return builder.add(timestamp_ms, self.text + k, kn, self.text + v, vn, max_bytes, max_records, wish)
 
 
 def spread_rows(
     list builders, array.array places, chunk, lines, Py_ssize_t first_row, int64_t timestamp_ms, int64_t max_bytes,
-    int64_t max_records, array.array timestamps=None
+    int64_t max_records, array.array timestamps=None, tuple headers=None
 ):
-    """As plain.builder.spread_rows."""
-    cdef Rows rows = Rows(chunk, lines, first_row, timestamps)
+    """As plain.spread.spread_rows."""
+    cdef Rows rows = Rows(chunk, lines, first_row, timestamps, headers)
     cdef Py_ssize_t row, place, last = -1, several = len(builders), used, grown = 0
     cdef Builder builder = None
     if len(places) < rows.count or places.typecode != "i":

@@ -60,11 +60,25 @@ class Builder:
 
     def append(self, timestamp_ms: int, key: bytes | None, value: bytes | None, headers: Headers = ()) -> None:
         """One record. Raises EncodeError if the batch would outgrow what a length can say."""
+        self._append(timestamp_ms, key, value, encode_headers(headers))
+
+    def append_tailed(
+        self, key: bytes | None, value: bytes | None, tail: bytes, timestamp: int, max_bytes: int, max_records: int
+    ) -> bool:
+        """A record with encoded headers if it is the first or fits; False, and nothing written, if not."""
+        if self.count and (
+            self.count >= max_records or self.size + self._measure(timestamp, key, value, tail=len(tail)) > max_bytes
+        ):
+            return False
+        self._append(timestamp, key, value, tail)
+        return True
+
+    def _append(self, timestamp_ms: int, key: bytes | None, value: bytes | None, tail: bytes) -> None:
         delta = timestamp_ms - (self.base_timestamp if self.count else timestamp_ms)
         parts = [b"\x00", encode_varint(delta), encode_varint(self.count)]
         for field in (key, value):
             parts += (b"\x01",) if field is None else (encode_varint(len(field)), field)
-        parts.append(encode_headers(headers))
+        parts.append(tail)
         size = sum(map(len, parts))
         self._room(size + varint_size(size))
         self._stamp(timestamp_ms)
@@ -153,9 +167,9 @@ class Builder:
             at = stop + 1
         return at
 
-    def _measure(self, timestamp: int, key: bytes | None, value: bytes | None, further: int = 0) -> int:
-        """The bytes that a record without headers would take here, or as many records further."""
-        size = 2 + varint_size(timestamp - self.base_timestamp) + varint_size(self.count + further)
+    def _measure(self, timestamp: int, key: bytes | None, value: bytes | None, further: int = 0, tail: int = 1) -> int:
+        """The bytes that a record would take here, or `further` records on; `tail` is the length of its headers."""
+        size = 1 + tail + varint_size(timestamp - self.base_timestamp) + varint_size(self.count + further)
         for field in (key, value):
             size += 1 if field is None else varint_size(len(field)) + len(field)
         return size + varint_size(size)

@@ -26,9 +26,11 @@ def spread_rows(
     max_bytes: int,
     max_records: int,
     timestamps: array[int] | None = None,
+    headers: tuple[array[int], array[int]] | None = None,
 ) -> tuple[int, int]:
     """Append each row from `first_row` on to the builder of its place, bounded as `append_lines`; `places` and
-    `timestamps` are one for each row. Returns the first row that was not appended, since its builder is full or None,
+    `timestamps` are one for each row, `headers` where its headers are in the chunk, encoded with their number in front,
+    and how long (0: it has none). Returns the first row that was not appended, since its builder is full or None,
     and by how many bytes the builders grew. Raises ValueError for a place that is outside
     `builders`."""
     data = bytes(chunk)
@@ -39,7 +41,11 @@ def spread_rows(
         met = set(places[row:stop])
         if min(met) < 0 or max(met) >= len(builders):
             raise ValueError("a row outside its partitions")
-        if timestamps is None and _all_fit(builders, met, lines, range(row, stop), max_bytes, max_records):
+        if (
+            timestamps is None
+            and headers is None
+            and _all_fit(builders, met, lines, range(row, stop), max_bytes, max_records)
+        ):
             for place, rows in _by_place(met, places, range(row, stop)).items():
                 builder = builders[place]
                 assert builder is not None
@@ -54,7 +60,13 @@ def spread_rows(
                 return row, grown
             size = builder.size
             stamp = timestamp_ms if timestamps is None else timestamps[row]
-            if not builder.append_pairs(pairs_of(data, lines, (row,)), stamp, max_bytes, max_records):
+            pairs = pairs_of(data, lines, (row,))
+            tail = b"" if headers is None else data[headers[0][row] : headers[0][row] + headers[1][row]]
+            if not (
+                builder.append_tailed(*pairs[0], tail, stamp, max_bytes, max_records)
+                if tail
+                else builder.append_pairs(pairs, stamp, max_bytes, max_records)
+            ):
                 return row, grown
             grown += builder.size - size
             row += 1

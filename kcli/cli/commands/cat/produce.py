@@ -113,7 +113,7 @@ class CatSending:
         if self.line.words and not self.line.lines:
             await self._files()
             return
-        from kcli.cli.commands.produce.source import Source
+        from kcli.cli.commands.produce.input.source import Source
 
         path = self.line.words[0] if self.line.words else "-"
         try:

@@ -12,7 +12,7 @@ from kcli.settings import ProducerSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.commands.produce.line_template import LineTemplate
+    from kcli.cli.commands.produce.input.line_template import LineTemplate
     from kcli.cli.commands.produce.pace import Pace
     from kcli.cli.runtime.schemas.encoding import Encoding
 
@@ -233,7 +233,7 @@ def _pace(given: str | None) -> Pace | None:
 def _template(given: str | None, delimiter: bytes) -> LineTemplate | None:
     if given is None:
         return None
-    from kcli.cli.commands.produce.line_template import LineTemplate
+    from kcli.cli.commands.produce.input.line_template import LineTemplate
 
     return LineTemplate(given, delimiter)
 

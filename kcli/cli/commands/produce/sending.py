@@ -6,9 +6,11 @@ whether it arrived) and not sent. They add up to the records read, also after Ct
 
 from __future__ import annotations
 
+from functools import partial
+
 from kcli import codes
+from kcli.cli.commands.produce.input.source import Source, after_lines
 from kcli.cli.commands.produce.rows import Rows
-from kcli.cli.commands.produce.source import Source, after_lines
 from kcli.cli.output.progress import Progress
 from kcli.cli.output.text import records
 from kcli.cli.runtime.signals import INTERRUPTED
@@ -18,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
+    from kcli.cli.commands.produce.input.envelopes import EnvelopeSending
     from kcli.cli.commands.produce.plan import Plan
     from kcli.cli.commands.produce.prompt import Prompt
     from kcli.cli.output.records.envelope import BadLine, Row
@@ -47,7 +50,15 @@ class Sending:
         self._make = Rows(plan)
         self._tick: Callable[[], None] = lambda: None  # shows the progress
         self._unsent = 0  # bytes of a block that wait for --rate
+        self._envelopes: EnvelopeSending | None = None
+        if plan.input in ("json", "kcat"):
+            from kcli.cli.commands.produce.input.envelopes import EnvelopeSending, in_columns
+
+            self._envelopes = EnvelopeSending(plan, producer, self._count_read) if in_columns(plan) else None
         producer.on_batch = self.settled
+
+    def _count_read(self, rows: int) -> None:
+        self.read += rows
 
     def settled(self, outcome: BatchOutcome) -> None:
         if self.report is not None:
@@ -129,7 +140,7 @@ class Sending:
         await self.producer.flush()
 
     async def _json_values(self, source: Source) -> AsyncIterator[None]:
-        from kcli.cli.commands.produce.json_values import rows_of
+        from kcli.cli.commands.produce.input.json_values import rows_of
 
         async for rows in rows_of(source, self._make, self.plan.settings.max_request_size):
             await self._rows(rows)
@@ -164,6 +175,8 @@ class Sending:
     async def _block(self, name: str, buffer: bytearray, end: int, line: int) -> int:
         """Whole records of one block; returns the number of lines up to here."""
         plan = self.plan
+        if self._envelopes is not None and self.prompt is None:
+            return await self._envelopes.block(buffer, end, line, partial(self._parsed, name))
         if plan.input != "lines" or plan.template is not None or plan.msgpack or plan.encoding is not None:
             return await self._parsed(name, bytes(buffer[:end]), line)
         if plan.by_rows:

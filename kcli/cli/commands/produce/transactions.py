@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 
+from kcli.cli.commands.produce.input.source import after_lines
 from kcli.cli.commands.produce.sending import FLUSH_AFTER_INTERRUPT, PATIENCE, Sending, explained, report, say
-from kcli.cli.commands.produce.source import after_lines
 from kcli.cli.output import text
 from kcli.errors import KcliError, UnknownOutcome
 from kcli.producer.batches.batch import BatchOutcome

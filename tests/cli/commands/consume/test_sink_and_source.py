@@ -16,7 +16,7 @@ import pytest
 
 from kcli.cli.commands.consume.reading import Reading
 from kcli.cli.commands.consume.sink import Sink
-from kcli.cli.commands.produce.source import CHUNK, Source
+from kcli.cli.commands.produce.input.source import CHUNK, Source
 from kcli.cli.runtime.signals import Interrupted, Stop
 from kcli.errors import KcliError
 

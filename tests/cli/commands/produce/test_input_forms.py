@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from kcli.cli.commands.produce.filling import filled
-from kcli.cli.commands.produce.json_values import JsonValues
-from kcli.cli.commands.produce.line_template import LineTemplate
-from kcli.cli.commands.produce.unpacking import PIECE, unpacker
+from kcli.cli.commands.produce.input.json_values import JsonValues
+from kcli.cli.commands.produce.input.line_template import LineTemplate
+from kcli.cli.commands.produce.input.unpacking import PIECE, unpacker
 from kcli.cli.output.records.envelope import BadLine
 from kcli.errors import UsageError
 from tests.cli.conftest import Shell

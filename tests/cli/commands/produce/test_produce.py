@@ -18,6 +18,8 @@ from kcli.cli.parsing.parser import parse
 from kcli.cli.parsing.registry import declared
 from kcli.cli.runtime.signals import Stop
 from kcli.errors import KcliError, UsageError
+from kcli.proto.columns import Lines
+from kcli.proto.core import read_headers
 
 
 class FakeProducer:
@@ -53,6 +55,21 @@ class FakeProducer:
         return end
 
     async def send_records(self, topic: str, rows: list[Any]) -> None:
+        await self.take(rows)
+
+    async def send_columns(
+        self, topic: str, chunk: bytearray, lines: Lines, places: Any, times: Any, headers: Any
+    ) -> None:
+        def cut(start: int, size: int) -> bytes | None:
+            return None if size < 0 else bytes(chunk[start : start + size])
+
+        rows: list[Any] = []
+        for row in range(lines.count):
+            key = cut(lines.key_starts[row], lines.key_lengths[row])
+            value = cut(lines.value_starts[row], lines.value_lengths[row])
+            tail = b"\0" if headers is None else cut(headers[0][row], headers[1][row]) or b"\0"
+            place = None if places is None or places[row] < 0 else places[row]
+            rows.append((place, times[row], key, value, read_headers(tail[1:], 0, tail[0] >> 1)))
         await self.take(rows)
 
     async def flush(self, timeout: float | None = None) -> int:

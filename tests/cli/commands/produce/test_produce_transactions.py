@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kcli.cli.commands.produce.source import after_lines
+from kcli.cli.commands.produce.input.source import after_lines
 from tests.cli.conftest import Shell
 from tests.cli.test_end_to_end import end
 from tests.programs import until

@@ -45,7 +45,7 @@ class Source:
         got = await self._read(room)
         if not self._look:
             return got
-        from kcli.cli.commands.produce.unpacking import may_be_packed, unpacker
+        from kcli.cli.commands.produce.input.unpacking import may_be_packed, unpacker
 
         while got and may_be_packed(bytes(room[: min(got, 4)])):
             with room[got:] as rest:
@@ -206,4 +206,4 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from kcli.cli.commands.produce.unpacking import Unpacker
+    from kcli.cli.commands.produce.input.unpacking import Unpacker

@@ -17,8 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
+    from kcli.cli.commands.produce.input.source import Source
     from kcli.cli.commands.produce.rows import Rows
-    from kcli.cli.commands.produce.source import Source
     from kcli.cli.output.records.envelope import Row
 
 _SPACE = " \t\r\n"

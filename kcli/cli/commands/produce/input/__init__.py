@@ -1,0 +1,1 @@
+"""What `kcli produce` reads: files and stdin, unpacked, and the forms of their lines."""
