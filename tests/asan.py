@@ -19,6 +19,7 @@ SUITES = (
     "tests/proto/test_records_bounds.py",
     "tests/proto/test_records_cores.py",
     "tests/proto/test_batch.py",
+    "tests/proto/test_envelopes.py",
     "tests/proto/test_replace_fields.py",
     "tests/serde/avro",
 )
