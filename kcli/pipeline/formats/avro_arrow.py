@@ -35,7 +35,7 @@ def arrow_type(column: Column) -> pa.DataType:
     if column.kind == "array":
         return pa.list_(pa.field("element", arrow_type(column.parts[0])))
     if column.kind == "map":
-        return pa.map_(pa.string(), pa.field("value", arrow_type(column.parts[1])))
+        return pa.map_(arrow_type(column.parts[0]), pa.field("value", arrow_type(column.parts[1])))
     if column.kind == "struct":
         return pa.struct([pa.field(part.name, arrow_type(part)) for part in column.parts])
     return SIMPLE[column.kind]

@@ -34,7 +34,7 @@ class AvroField(RegisteredField):
         self._reader = _parsed(sealed.reader)
         self._columns = AvroColumns(columns_of(self._reader))
 
-    def reader_of(self, known: Known) -> AvroReader:
+    def reader_of(self, known: Known, name: bytes) -> AvroReader:
         writer = self._reader if known == self.sealed.reader else _parsed(known)
         return column_reader(writer, self._reader, self._columns.column)
 

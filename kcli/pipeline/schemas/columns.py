@@ -26,7 +26,7 @@ def ddl(column: Column) -> str:
     if column.kind == "array":
         return f"ARRAY<{ddl(column.parts[0])}>"
     if column.kind == "map":
-        return f"MAP<STRING, {ddl(column.parts[1])}>"
+        return f"MAP<{ddl(column.parts[0])}, {ddl(column.parts[1])}>"
     if column.kind == "struct":
         return f"STRUCT<{', '.join(f'{quoted(part.name)}: {ddl(part)}' for part in column.parts)}>"
     return TYPES[column.kind]

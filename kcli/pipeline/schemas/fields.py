@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 
 def column_of(sealed: SealedSchemas) -> Column:
     """The column of the reader's schema. Raises SchemaRefused for a schema that no column can have."""
+    if sealed.form == "protobuf":
+        from kcli.pipeline.schemas.protobuf import protobuf_column
+
+        return protobuf_column(sealed.reader, sealed.message)
+    if sealed.form == "json-schema":
+        from kcli.pipeline.schemas.json_schema import json_column
+
+        return json_column(sealed.reader)
     from kcli.pipeline.schemas.avro import avro_column
 
     return avro_column(sealed.reader)
@@ -25,6 +33,14 @@ def column_of(sealed: SealedSchemas) -> Column:
 
 def field_of(sealed: SealedSchemas) -> RegisteredField:
     """What reads the column in a task."""
+    if sealed.form == "protobuf":
+        from kcli.pipeline.schemas.protobuf import ProtobufField
+
+        return ProtobufField(sealed)
+    if sealed.form == "json-schema":
+        from kcli.pipeline.schemas.json_schema import JsonField
+
+        return JsonField(sealed)
     from kcli.pipeline.schemas.avro import AvroField
 
     return AvroField(sealed)

@@ -22,7 +22,7 @@ from kcli.pipeline.schemas.sealed import Known, SealedSchemas
 from kcli.proto import core
 from kcli.proto.spans import Gathered
 from kcli.schemas import SchemaNotFound, SchemaRefused
-from kcli.serde.schemas.frames import ID
+from kcli.serde.schemas.frames import ID, front
 
 Decoded = tuple[pa.Array, dict[int, str]]
 
@@ -54,8 +54,8 @@ class RegisteredField:
         self._reasons: dict[bytes, str] = {}
         self._missing = 0
 
-    def reader_of(self, known: Known) -> Any:
-        """What reads payloads of a schema. Raises SchemaRefused."""
+    def reader_of(self, known: Known, name: bytes) -> Any:
+        """What reads payloads of a schema, whose frames have this name. Raises SchemaRefused."""
         raise NotImplementedError
 
     def read(self, cells: pa.Array, skips: array[int], which: array[int], readers: Sequence[Any]) -> Decoded:
@@ -87,7 +87,7 @@ class RegisteredField:
 
     def _made(self, name: bytes) -> int:
         try:
-            reader = self.reader_of(self._known(name))
+            reader = self.reader_of(self._known(name), name)
         except KcliError as problem:
             no_guids = name[0] != ID and not problem.retriable  # of the registry
             if not (no_guids or isinstance(problem, SchemaNotFound | SchemaRefused)):
@@ -100,6 +100,7 @@ class RegisteredField:
 
     def _known(self, name: bytes) -> Known:
         """The schema of a name. Raises SchemaNotFound, KcliError."""
+        name = name[: front(name)]  # behind it are a message's indexes
         known = self._written.get(name)
         if known is not None:
             return known

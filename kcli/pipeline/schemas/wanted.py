@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from kcli.errors import UsageError
 from kcli.pipeline.pickling import Carried
-from kcli.schemas import AVRO
+from kcli.schemas import AVRO, JSON, PROTOBUF
 
-REGISTERED = {"avro": AVRO}
+REGISTERED = {"avro": AVRO, "protobuf": PROTOBUF, "json-schema": JSON}
 """Formats whose schemas are in a registry, and the registry's word for them."""
 
 
@@ -35,7 +35,7 @@ def wanted_of(given: Mapping[str, str]) -> list[Wanted]:
         if form not in REGISTERED:
             for name in (f"{field}Subject", reader):
                 if given.get(name.lower(), ""):
-                    raise UsageError(f"option {name} goes with {field}Format {' or '.join(REGISTERED)}")
+                    raise UsageError(f"option {name} goes with {field}Format {', '.join(REGISTERED)}")
             continue
         if given.get(f"{field}schema", "").strip():
             raise UsageError(

@@ -7,6 +7,8 @@ from typing import Any
 
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 from confluent_kafka.schema_registry.avro import AvroSerializer
+from confluent_kafka.schema_registry.json_schema import JSONSerializer
+from confluent_kafka.schema_registry.protobuf import ProtobufSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
 
 
@@ -26,3 +28,13 @@ class Registry:
         write = AvroSerializer(self.client, json.dumps(schema))
         context = SerializationContext(topic, MessageField.VALUE)
         return [write(value, context) for value in values]
+
+    def protobuf(self, topic: str, value: Any) -> bytes:
+        """The frame of a message."""
+        write = ProtobufSerializer(type(value), self.client, {"use.deprecated.format": False})
+        return write(value, SerializationContext(topic, MessageField.VALUE)) or b""
+
+    def json(self, topic: str, schema: Any, value: Any) -> bytes:
+        """The frame of an object."""
+        write = JSONSerializer(json.dumps(schema), self.client)
+        return write(value, SerializationContext(topic, MessageField.VALUE)) or b""

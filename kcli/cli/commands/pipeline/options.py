@@ -8,7 +8,7 @@ from kcli.cli.parsing.record_groups import CommittedSelectionOptions, TimeOption
 
 FILES = ("parquet", "json", "csv", "orc", "delta")
 FORMATS = ("table", "json", "ndjson", "yaml", "csv", "tsv", "plain")
-PAYLOADS = ("binary", "string", "json", "msgpack", "avro")
+PAYLOADS = ("binary", "string", "json", "msgpack", "avro", "protobuf", "json-schema")
 
 
 def pipeline_name() -> str | None:
@@ -107,7 +107,9 @@ class PayloadOptions(Options):
 
     key_format = choice("--key-format", of=PAYLOADS, help="Format of keys.")
     value_format = choice(
-        "--value-format", of=PAYLOADS, help="Format of values; json, msgpack and avro become columns value.a, value.b."
+        "--value-format",
+        of=PAYLOADS,
+        help="Format of values; all but binary and string become columns value.a, value.b.",
     )
     key_schema = text("--key-schema", metavar="DDL", help="Schema for --key-format json or msgpack: 'id BIGINT'.")
     value_schema = text(
@@ -116,14 +118,14 @@ class PayloadOptions(Options):
         help="Schema for --value-format: 'id BIGINT, user STRUCT<name: STRING>'. Default for JSON: inferred from the "
         "newest records.",
     )
-    schema_registry = text("--schema-registry", metavar="URL", help="The registry that has the schemas of avro.")
+    schema_registry = text("--schema-registry", metavar="URL", help="The registry of avro, protobuf and json-schema.")
     value_subject = text(
-        "--value-subject", metavar="NAME", help="Subject of the schema of avro values. Default: TOPIC-value."
+        "--value-subject", metavar="NAME", help="Subject of the schema of values. Default: TOPIC-value."
     )
     reader_schema = text(
         "--reader-schema",
         metavar="SCHEMA",
-        help="Schema whose columns avro values become: latest (default), id:N or file:PATH.",
+        help="Schema whose columns values become: latest (default), id:N or file:PATH; #MESSAGE of Protobuf.",
     )
     on_bad = choice(
         "--on-bad",

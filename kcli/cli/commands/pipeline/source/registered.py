@@ -29,7 +29,7 @@ class Registered:
         }
         for flag, (_, text, fits) in given.items():
             if text and not fits:
-                raise UsageError(f"{flag} goes with --value-format {' or '.join(REGISTERED)}")
+                raise UsageError(f"{flag} goes with --value-format {', '.join(REGISTERED)}")
         self._options = {option: text for option, text, _ in given.values() if text}
 
     def options(self) -> dict[str, str]:

@@ -57,7 +57,9 @@ class Source:
         }
         self._registered = Registered(payload)
         if payload.on_bad is not None and not self.schemed:
-            raise UsageError("--on-bad goes with --value-format or --key-format json, msgpack or avro")
+            raise UsageError(
+                "--on-bad goes with --value-format or --key-format json, msgpack, avro, protobuf or json-schema"
+            )
         self.null_bad = payload.on_bad in ("null", "quarantine")
         self.quarantine = quarantine
         self._schema_mode = self._checked_mode(schema_mode)
@@ -73,7 +75,7 @@ class Source:
             raise UsageError("--schema-mode goes with --once or --continuous: a batch has no earlier run")
         form = self._formats["value"][0]
         if mode is not None and form != "json" and form not in REGISTERED:
-            raise UsageError("--schema-mode goes with --value-format json or avro")
+            raise UsageError("--schema-mode goes with --value-format json, avro, protobuf or json-schema")
         if mode == "evolve" and form != "json":
             raise UsageError(f"--schema-mode evolve goes with --value-format json; {form} has fail and pinned")
         return mode or "fail"

@@ -1,0 +1,119 @@
+"""Records of JSON schemas as typed columns: those of the schema's properties, with cells as in `valueFormat=json`."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from kcli.pipeline.formats.avro_arrow import arrow_type, spans_of
+from kcli.pipeline.formats.formats import converter
+from kcli.pipeline.schemas.reading import Decoded, RegisteredField
+from kcli.pipeline.schemas.sealed import Known, SealedSchemas
+from kcli.schemas import SchemaRefused
+from kcli.serde.avro.columns.columns import MOST, Column
+
+SIMPLE = {"integer": "long", "number": "double", "boolean": "boolean", "string": "string"}
+DEEPEST = 64
+
+
+def json_column(known: Known) -> Column:
+    """The column of a JSON schema's objects. What is no object, no array and of several types is text with the JSON of
+    the value. Raises SchemaRefused for a schema of anything but objects."""
+    try:
+        schema = json.loads(known.schema.text)
+        files = {name: json.loads(text) for name, text in known.referred}
+    except (ValueError, RecursionError):
+        raise SchemaRefused("the JSON schema is not JSON") from None
+    column = _Columns(schema, files).column(schema, schema, "", ())
+    if column.kind != "struct":
+        raise SchemaRefused("the JSON schema is not one of objects with properties, which columns could be made of")
+    column.nullable = True
+    return column
+
+
+class _Columns:
+    """`files` are the schemas that references name."""
+
+    def __init__(self, schema: Any, files: Mapping[str, Any]) -> None:
+        self._schema = schema
+        self._files = files
+        self._count = 0
+
+    def column(self, schema: Any, root: Any, name: str, open: tuple[int, ...]) -> Column:
+        """`root` is the file of the schema, `open` those that it is within: one in itself is text."""
+        self._count += 1
+        if self._count > MOST:
+            raise SchemaRefused(f"the JSON schema has more than {MOST:,} columns")
+        schema, root = self._followed(schema, root)
+        column = Column("string", name, nullable=True)
+        if not isinstance(schema, dict) or id(schema) in open or len(open) > DEEPEST:
+            return column
+        within = (*open, id(schema))
+        kind, properties = _type(schema), schema.get("properties")
+        if kind == "object" and isinstance(properties, dict) and properties:
+            column.kind = "struct"
+            column.parts = [self.column(own, root, one, within) for one, own in properties.items()]
+        elif kind == "object" and isinstance(schema.get("additionalProperties"), dict):
+            column.kind = "map"
+            values = self.column(schema["additionalProperties"], root, "value", within)
+            column.parts = [Column("string", "key"), values]
+        elif kind == "array" and isinstance(schema.get("items"), dict):
+            column.kind = "array"
+            column.parts = [self.column(schema["items"], root, "element", within)]
+        else:
+            column.kind = SIMPLE.get(kind, "string")
+        return column
+
+    def _followed(self, schema: Any, root: Any) -> tuple[Any, Any]:
+        """The schema behind `$ref`, and behind a choice between null and one other."""
+        for _ in range(DEEPEST):
+            if not isinstance(schema, dict):
+                break
+            choices = schema.get("oneOf", schema.get("anyOf"))
+            if isinstance(choices, list):
+                others = [one for one in choices if not (isinstance(one, dict) and one.get("type") == "null")]
+                if len(others) != 1:
+                    return None, root
+                schema = others[0]
+            elif isinstance(schema.get("$ref"), str):
+                schema, root = self._referred(schema["$ref"], root)
+            else:
+                return schema, root
+        return None, root
+
+    def _referred(self, reference: str, root: Any) -> tuple[Any, Any]:
+        file, _, pointer = reference.partition("#")
+        found = root = self._files.get(file) if file else root
+        for step in (part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]):
+            found = found.get(step) if isinstance(found, dict) else None
+        return found, root
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    """The one type beside null; "" for several."""
+    given = schema.get("type", "object" if "properties" in schema else "")
+    types = [given] if isinstance(given, str) else [one for one in given if one != "null"]
+    return types[0] if len(types) == 1 and isinstance(types[0], str) else ""
+
+
+class JsonField(RegisteredField):
+    """Keys or values of JSON schemas."""
+
+    def __init__(self, sealed: SealedSchemas) -> None:
+        super().__init__(sealed)
+        decode = converter("json", arrow_type(json_column(sealed.reader)))
+        assert decode is not None
+        self._decode = decode
+
+    def reader_of(self, known: Known, name: bytes) -> None:
+        """The JSON is read by the reader's columns; that the schema is known is enough."""
+
+    def read(self, cells: pa.Array, skips: array[int], which: array[int], readers: Sequence[None]) -> Decoded:
+        data, starts, lengths = spans_of(cells)
+        rows = zip(starts.tolist(), lengths.tolist(), skips, which, strict=True)
+        texts = [None if size < 0 or n < 0 else bytes(data[at + skip : at + size]) for at, size, skip, n in rows]
+        return self._decode(pa.array(texts, pa.binary()))
