@@ -32,7 +32,12 @@ def main() -> int:
     parser.add_argument("--programs", default="", help="comma-separated programs; default all")
     parser.add_argument("--output", default="docs/benchmarks.md", help="'' writes no file")
     parser.add_argument("--start-up", action="store_true", help="start-up only; exit 1 where it is above its limit")
+    parser.add_argument(
+        "--reproduce", metavar="ROW", help="measure the rows whose label contains this, and print them with the machine"
+    )
     given = parser.parse_args()
+    if given.reproduce is not None:
+        return _reproduce(given.reproduce, given.rounds, given.scale)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # start-up is measured with compiled modules, as people have them
     if given.start_up:
         with broker.sandbox() as bootstrap:
@@ -54,6 +59,19 @@ def main() -> int:
     return 0
 
 
+def _reproduce(label: str, rounds: int, scale: float) -> int:
+    """Print the table of some rows, as this machine has it; 2, and what rows there are, where none is called so."""
+    wanted = [job for job in cases.jobs(scale) if label in job.label]
+    if not wanted:
+        print(f"no row has {label!r} in it; there are:", *[f"  {job.label}" for job in cases.jobs(scale)], sep="\n")
+        return 2
+    with tempfile.TemporaryDirectory(prefix="kcli-bench-") as folder, broker.sandbox() as bootstrap:
+        files = _files(Path(folder), wanted)
+        rows = [_row(job, bootstrap, files, rounds, set()) for job in wanted]
+    print(report.table(rows, rounds))
+    return 0
+
+
 def shares(job: cases.Job) -> list[int]:
     """Into how many parts the data is cut, by who gets one of them."""
     return [1] if job.data.long else [1, *set(SLOW.values())]
@@ -67,8 +85,8 @@ def _files(folder: Path, wanted: list[cases.Job]) -> dict[str, Path]:
             if name in files:
                 continue
             path, count = folder / name, job.data.count // share
-            if job.data.name == "json":
-                data.write_json(path, count)
+            if job.data.name in ("json", "envelopes"):
+                (data.write_json if job.data.name == "json" else data.write_envelopes)(path, count)
             else:
                 sizes = {"mixed": (10, 200), "large": (1024, 1024), "large5": (1024, 1024)}
                 data.write_lines(path, count, sizes.get(job.data.name, (100, 100)), keyed=job.data.keyed)
@@ -102,7 +120,7 @@ def _row(
             os.environ.update(extra)
             try:
                 names = {"TOPIC": topic, "GROUP": f"{topic}-{turn}-{program}"}  # a group that has read nothing yet
-                run = measure([names.get(word, word) for word in argv], stdin=source)
+                run = measure([named(word, names) for word in argv], stdin=source)
             finally:
                 for name in extra:
                     del os.environ[name]
@@ -115,6 +133,13 @@ def _row(
             broker.delete(bootstrap, f"{stem}-{share}")
     print(report.line(job, found), file=sys.stderr)
     return job, found
+
+
+def named(word: str, names: dict[str, str]) -> str:
+    """A word with the names of this run in it."""
+    for name, given in names.items():
+        word = word.replace(name, given)
+    return word
 
 
 def _long(files: dict[str, Path]) -> Path | None:

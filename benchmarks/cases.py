@@ -41,9 +41,10 @@ class Data:
 class Job:
     """One row of the table: what is done, on which data, with which codec."""
 
-    verb: str  # produce | send | consume | format | json | group | objects | messages
+    verb: str  # produce | envelopes | send | consume | format | json | search | group | objects | messages
     data: Data
     codec: str = "none"
+    search: tuple[str, str] = ("", "")  # the option and its words
 
     @property
     def label(self) -> str:
@@ -52,6 +53,8 @@ class Job:
             "produce": f"produce {self.data.label}{codec}",
             "consume": f"consume {self.data.label}{codec}",
             "format": f"consume -f '%k\\t%s\\n' {self.data.label}{codec}",
+            "envelopes": f"produce --input json {self.data.label}{codec}",
+            "search": f"consume {self.search[0]} '{self.search[1]}' {self.data.label}{codec}",
             "json": f"consume -J {self.data.label}{codec}",
             "group": f"consume -g {self.data.label}{codec}",
             "send": f"library: `send` in a loop, {self.data.label}{codec}",
@@ -62,7 +65,16 @@ class Job:
     @property
     def writes(self) -> bool:
         """The program reads the data and fills a topic of its own."""
-        return self.verb in ("produce", "send")
+        return self.verb in ("produce", "envelopes", "send")
+
+
+SEARCHES = {
+    ("--grep", "user-00077"): "LC_ALL=C grep -F user-00077",
+    ("--grep", "user-0007[0-9]"): "LC_ALL=C grep -E 'user-0007[0-9]'",
+    ("--where", "value.id == 77"): "jq -c 'select(.id == 77)'",
+    ("--where", 'value.user == "user-00077"'): "jq -c 'select(.user == \"user-00077\")'",
+}
+"""What is looked for, and what does that behind kcat."""
 
 
 def jobs(scale: float) -> list[Job]:
@@ -80,6 +92,7 @@ def jobs(scale: float) -> list[Job]:
         for n in (10, 100, 1000)
     ]
     sticky = Data("text-1000", "100 B, 1,000 partitions", million, long=True, partitions=1000)
+    envelopes = Data("envelopes", "230 B with 3 headers", million, long=True)
     few = Data("text-few", "100 B, one record a batch", million // 50, long=True, single=True)
     single = Data("text-single", "100 B, one record a batch", million // 10, long=True, single=True)
     return [
@@ -93,6 +106,8 @@ def jobs(scale: float) -> list[Job]:
         Job("format", keyed),
         Job("json", text),
         Job("json", json),
+        *[Job("search", json, search=search) for search in SEARCHES],
+        Job("envelopes", envelopes),
         Job("group", text),
         Job("objects", text),
         Job("send", text),
@@ -107,6 +122,12 @@ def commands(job: Job, bootstrap: str, topic: str) -> Programs:
     """Program name to (argv, environment on top) for a job. A peer that cannot do a job is left out."""
     if job.verb == "produce":
         return _producers(job, bootstrap, topic)
+    if job.verb == "envelopes":
+        return {"kcli": ([KCLI, "produce", topic, "-b", bootstrap, "--input", "json"], {})}
+    if job.verb == "search":
+        reader = f"kcat -C -b {bootstrap} -t {topic} -o beginning -e -q"
+        mine = [KCLI, "consume", topic, "-b", bootstrap, "-o", "beginning", "-e", "-q", *job.search]
+        return {"kcli": (mine, {}), "kcat": (["sh", "-c", f"{reader} | {SEARCHES[job.search]}"], {})}
     if job.verb in LOOPS:
         more = [job.codec, "0"] if job.writes else []
         return {

@@ -31,14 +31,8 @@ def line(job: Job, found: Found) -> str:
     return f"{job.label}: CPU/wall ns per record: " + "; ".join(parts)
 
 
-def markdown(
-    rows: list[tuple[Job, Found]],
-    starts: dict[str, list[Run]],
-    rounds: int,
-    delays: dict[tuple[str, str], list[float]],
-    held: dict[str, Run],
-) -> str:
-    """The whole page."""
+def table(rows: list[tuple[Job, Found]], rounds: int) -> str:
+    """The rows, with the machine and the versions they are of."""
     names = [name for name in ORDER if any(name in found for _, found in rows)]
     out = [
         "# Benchmarks",
@@ -47,7 +41,8 @@ def markdown(
         f"process as the operating system counted them; medians of {rounds} interleaved runs after a warm-up, on",
         "one broker (kcli's sandbox in a process of its own, which only stores and returns batches) and one partition",
         "unless the row says more,",
-        "acks=all. kcli checks every CRC, kcat by default does not. kafka-python gets a tenth of the records.",
+        "acks=all. kcli checks every CRC, kcat by default does not. kafka-python gets a tenth of the records. kcat",
+        "searches with grep or jq behind it.",
         "",
         f"{datetime.date.today()}, {os.cpu_count()} CPUs ({_cpu()}), {platform.system()} {platform.release()}.",
         "",
@@ -73,6 +68,18 @@ def markdown(
             "| | " + " | ".join(NAMES.get(n, n) for n in names) + " |", "|---|" + "---|" * len(names)]  # fmt: skip
     for job, found in rows:
         out.append(f"| {job.label} ({job.data.count:,}) | " + " | ".join(_wall(found.get(n)) for n in names) + " |")
+    return "\n".join(out) + "\n"
+
+
+def markdown(
+    rows: list[tuple[Job, Found]],
+    starts: dict[str, list[Run]],
+    rounds: int,
+    delays: dict[tuple[str, str], list[float]],
+    held: dict[str, Run],
+) -> str:
+    """The whole page."""
+    out = [table(rows, rounds).rstrip("\n")]
     out += ["", "## Start-up (milliseconds, medians)", "", "| | CPU | wall |", "|---|---:|---:|"]
     for name, runs in starts.items():
         cpu, wall = median([r.cpu for r in runs]) * 1000, median([r.wall for r in runs]) * 1000
