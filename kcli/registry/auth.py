@@ -9,6 +9,8 @@ from kcli.redact import remember
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kcli.registry.settings import Origin, RegistrySettings
     from kcli.security.tokens import Tokens
 
@@ -25,8 +27,9 @@ class Credentials:
 
             self._tokens = Tokens(settings.oauth)
 
-    async def headers(self, origin: Origin) -> dict[str, str]:
-        """The headers for one of the configured addresses. Raises AuthError, ConnectError where no token comes."""
+    async def headers(self, origin: Origin, headers: Mapping[str, str], body: bytes | None) -> dict[str, str]:
+        """More headers for a request to one of the configured addresses. Raises AuthError, ConnectError where no token
+        comes."""
         if self._tokens is not None:
             token = await self._token(self._tokens)
             if not token or any(not "!" <= letter <= "~" for letter in token):

@@ -21,15 +21,24 @@ from kcli.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from http.client import HTTPConnection
     from ssl import SSLContext
-    from typing import TypeVar
+    from typing import Protocol, TypeVar
 
     from kcli.registry.settings import Origin, RegistrySettings
     from kcli.security import Tls
 
     R = TypeVar("R")
+    Refusal = Callable[[Answer, str, str, str], KcliError]
+
+    class Shown(Protocol):
+        """How kcli shows itself to a registry; as `Credentials`."""
+
+        async def headers(self, origin: Origin, headers: Mapping[str, str], body: bytes | None) -> dict[str, str]: ...
+        def name(self, origin: Origin) -> str: ...
+        def refused(self) -> bool: ...
+
 
 LARGEST = 16 * 1024 * 1024
 AT_ONCE = 8  # connections; all of them are kept
@@ -42,9 +51,13 @@ ACCEPT = f"{MEDIA}, application/json;q=0.5"
 class Http:
     """The connections to one registry, on one event loop."""
 
-    def __init__(self, settings: RegistrySettings) -> None:
+    def __init__(
+        self, settings: RegistrySettings, credentials: Shown | None = None, refusal: Refusal = error_of
+    ) -> None:
+        """`refusal` makes the error of an answer that is none of success."""
         self._settings = settings
-        self._credentials = Credentials(settings)
+        self._credentials: Shown = credentials or Credentials(settings)
+        self._refusal = refusal
         self._context: SSLContext | None = None
         self._idle: dict[Origin, list[Connection]] = {}
         self._busy: set[Connection] = set()
@@ -62,14 +75,22 @@ class Http:
             connection.abort()
 
     async def request(
-        self, method: str, path: str, body: bytes | None = None, *, repeat: bool, about: str = "the registry"
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        repeat: bool,
+        about: str = "the registry",
+        headers: Mapping[str, str] | None = None,
     ) -> Answer:
         """The answer with a status of success. `repeat`: whether the request may reach the registry more than once.
         Raises what `error_of` returns (`about` is for it), ConnectError (`.sent`: it may have been done), AuthError,
         NoRegistry."""
+        more = headers or {}
         failures, renewed = 0, False
         while True:
-            answer, error = await self._round(method, path, body, repeat)
+            answer, error = await self._round(method, path, body, repeat, more)
             if answer is None:
                 assert error is not None
             elif answer.status == 401 and not renewed and self._credentials.refused():
@@ -79,7 +100,7 @@ class Http:
                 return answer
             else:
                 origin = answer.origin
-                error = error_of(answer, about, origin.url, self._credentials.name(origin))
+                error = self._refusal(answer, about, origin.url, self._credentials.name(origin))
             wait = error.wait if isinstance(error, Unavailable) else 0.0
             again = error.retriable and not isinstance(error, NotInTime) and wait <= LONGEST_WAIT
             if not (repeat and again and failures < self._settings.retries):
@@ -90,14 +111,14 @@ class Http:
             failures += 1
 
     async def _round(
-        self, method: str, path: str, body: bytes | None, repeat: bool
+        self, method: str, path: str, body: bytes | None, repeat: bool, more: Mapping[str, str]
     ) -> tuple[Answer | None, KcliError | None]:
         """The answer of the first address that gives one that counts, else the last one, else the last error."""
         answer: Answer | None = None
         error: KcliError | None = None
         for number, origin in self._turn():
             try:
-                answer = await self._ask(origin, method, path, body, repeat)
+                answer = await self._ask(origin, method, path, body, repeat, more)
             except ConnectError as problem:  # AuthError and NoRegistry too: the next address may be well
                 error = problem
                 if problem.sent and not repeat:
@@ -114,12 +135,16 @@ class Http:
             number = (self._best + step) % len(origins)
             yield number, origins[number]
 
-    async def _ask(self, origin: Origin, method: str, path: str, body: bytes | None, repeat: bool) -> Answer:
+    async def _ask(
+        self, origin: Origin, method: str, path: str, body: bytes | None, repeat: bool, more: Mapping[str, str]
+    ) -> Answer:
         """One request to one address. A kept connection may have ended meanwhile: what may be repeated is then sent on
         a new one; what may not is always sent on a new one."""
-        headers = {"Accept": ACCEPT, "User-Agent": f"kcli/{__version__}", **await self._credentials.headers(origin)}
+        headers = {"Accept": ACCEPT, "User-Agent": f"kcli/{__version__}"}
         if body is not None:
             headers["Content-Type"] = MEDIA
+        headers |= more
+        headers |= await self._credentials.headers(origin, headers, body)
         async with self._permits:
             connection = self._kept(origin) if repeat else None
             if connection is not None:

@@ -32,6 +32,17 @@ def open_schemas(settings: RegistrySettings, *, guard: str = "", profile: str = 
     return RegistrySchemas(settings, disk, guard=guard, profile=profile)
 
 
+def client_of(settings: RegistrySettings, *, guard: str = "", profile: str = "") -> RegistryClient:
+    """The client of a registry, by its kind. Raises UsageError where an extra is missing."""
+    if settings.kind == "glue":
+        from kcli.registry.apis.glue import GlueClient
+
+        return GlueClient(settings, guard=guard, profile=profile)
+    from kcli.registry.client import RegistryClient
+
+    return RegistryClient(settings, guard=guard, profile=profile)
+
+
 def lasting(settings: RegistrySettings) -> bool:
     """Whether the ids of a registry outlive this day: one on this machine, or under a name without a dot, as in a
     container's network, may begin again from 1 at any time, and costs little to ask."""
@@ -56,9 +67,7 @@ class RegistrySchemas:
     def client(self) -> RegistryClient:
         """For what is not looked up."""
         if self._client is None:
-            from kcli.registry.client import RegistryClient
-
-            self._client = RegistryClient(self._settings, guard=self._guard, profile=self._profile)
+            self._client = client_of(self._settings, guard=self._guard, profile=self._profile)
         return self._client
 
     async def close(self) -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from kcli.config.properties.known import convert
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from kcli.config.secrets.secured import Given
     from kcli.security import Sasl
 
-KINDS = ("confluent", "apicurio", "karapace", "redpanda", "file")
+KINDS = ("confluent", "apicurio", "karapace", "redpanda", "glue", "file")
 FOLDER = "file:"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 BASIC = ("USER_INFO", "URL", "SASL_INHERIT")
@@ -38,6 +39,10 @@ HEADERS = {
     "bearer.auth.logical.cluster": "Target-Sr-Cluster",
     "bearer.auth.identity.pool.id": "Confluent-Identity-Pool-Id",
 }
+
+
+_GLUE = re.compile(r"glue(?:-fips)?\.([a-z0-9-]+)\.(?:amazonaws\.com|api\.aws)(?:\.cn)?")
+"""Addresses of AWS Glue, with their region."""
 
 
 class Origin(Frozen):
@@ -76,6 +81,8 @@ class RegistrySettings(Frozen):
     disk: bool = True
     connect_timeout: float = 5.0
     read_timeout: float = 30.0
+    glue_region: str = ""  # "": of the environment
+    glue_registry: str = "default-registry"
     retries: int = 3
     retry_backoff: float = 0.2
     retry_backoff_max: float = 5.0
@@ -115,6 +122,8 @@ class _Reader:
         if not origins:
             raise UsageError(f"{where}: schema.registry.url is empty; write https://HOST:PORT")
         fields: dict[str, Any] = {"origins": origins, "kind": kind, "tls": self._tls(origins)}
+        if kind == "glue" or (not kind and all(_GLUE.fullmatch(origin.host) for origin in origins)):
+            self._glue(fields)
         self._basic(fields)
         self._bearer(fields)
         self._readable(fields)
@@ -125,6 +134,22 @@ class _Reader:
                     raise UsageError(f"{self._where(key)}: {key} must be more than 0")
                 fields[field] = seconds
         return RegistrySettings(**fields)
+
+    def _glue(self, fields: dict[str, Any]) -> None:
+        """AWS Glue: requests are signed with the credentials of AWS."""
+        for origin in fields["origins"]:
+            if not origin.secure and not origin.loopback:
+                raise UsageError(f"{origin.url}: requests to AWS Glue are signed, and go over https only")
+            if origin.user:
+                raise UsageError(f"{origin.url}: AWS Glue takes no login; credentials are those of AWS")
+        other = next((key for key in self._given if key.startswith(("basic.auth.", "bearer.auth."))), "")
+        if other:
+            raise UsageError(f"{self._where(other)}: {other} is not for AWS Glue; credentials are those of AWS")
+        found = _GLUE.fullmatch(fields["origins"][0].host)
+        region = self._text("glue.region") or (found[1] if found else "")
+        fields |= {"kind": "glue", "glue_region": region}
+        if "glue.registry.name" in self._given:
+            fields["glue_registry"] = self._text("glue.registry.name")
 
     def _text(self, key: str) -> str:
         if key not in self._given:
@@ -262,6 +287,4 @@ def origin_of(url: str, where: str = "schema.registry.url") -> Origin:
 
 def of_registry(text: str) -> str:
     """A sentence about a broker's ssl.* properties, with the names that the registry's have."""
-    import re
-
     return re.sub(r"(?<![\w./-])ssl\.(?=[a-z])", "schema.registry.ssl.", text)

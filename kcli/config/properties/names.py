@@ -142,7 +142,8 @@ _OF_A_REGISTRY = """
     url kind allow.insecure.auth basic.auth.credentials.source basic.auth.user.info bearer.auth.client.id
     bearer.auth.client.secret bearer.auth.credentials.source bearer.auth.identity.pool.id
     bearer.auth.issuer.endpoint.url bearer.auth.logical.cluster bearer.auth.scope bearer.auth.token
-    bearer.auth.token.command bearer.auth.token.file http.connect.timeout.ms http.read.timeout.ms
+    bearer.auth.token.command bearer.auth.token.file glue.region glue.registry.name
+    http.connect.timeout.ms http.read.timeout.ms
 """
 OF_A_REGISTRY = (*_OF_A_REGISTRY.split(), *TLS)
 """The properties of a schema registry, without the prefix."""

@@ -35,7 +35,7 @@ def both(options: SchemasOptions) -> Opened[Both]:
     @asynccontextmanager
     async def open_both(connection: Connection, settings: ClientSettings) -> AsyncIterator[Both]:
         from kcli.client import Client
-        from kcli.registry.client import RegistryClient
+        from kcli.registry.lookup import client_of
 
         named = connection.registry(options.schema_registry)
         async with Client(settings) as client:
@@ -48,7 +48,7 @@ def both(options: SchemasOptions) -> Opened[Both]:
 
                 yield client.cluster, FolderClient(named, FolderSchemas(named.folder))
                 return
-            registry = RegistryClient(named, guard=settings.guard, profile=settings.profile)
+            registry = client_of(named, guard=settings.guard, profile=settings.profile)
             try:
                 yield client.cluster, registry
             finally:

@@ -67,12 +67,11 @@ async def moving(
         yield None
         return
     from kcli.copying.schemas import SchemaMoves
-    from kcli.registry.client import RegistryClient
-    from kcli.registry.lookup import RegistrySchemas
+    from kcli.registry.lookup import RegistrySchemas, client_of
 
     here, there = source.client(), target.client()
     schemas = RegistrySchemas(both[0], guard=here.guard, profile=here.profile)
-    client = RegistryClient(both[1], guard=there.guard, profile=there.profile)
+    client = client_of(both[1], guard=there.guard, profile=there.profile)
     moves = SchemaMoves(schemas, client, topics, register=register)
     try:
         yield moves

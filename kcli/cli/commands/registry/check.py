@@ -88,7 +88,7 @@ def check_schema(options: CheckOptions) -> int:
 async def _new(registry: Registry, subject: str) -> str:
     """What to say of a subject that the registry does not have, which any schema goes with: it may be mistyped."""
     try:
-        await registry.client.versions(subject)
+        await registry.client.version(subject)
     except NotFound as problem:
         hint = await registry.client.hint(problem, subject)
         return f"; the registry has no such subject, so nothing was compared{hint}"

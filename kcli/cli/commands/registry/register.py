@@ -13,7 +13,7 @@ from kcli.cli.parsing.option import flag, integer
 from kcli.cli.runtime.answer import say
 from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError, UsageError
-from kcli.registry.errors import Incompatible, NotFound
+from kcli.registry.errors import Incompatible, NotFound, Unsupported
 
 if TYPE_CHECKING:
     from kcli.cli.output.tables.document import Document
@@ -71,17 +71,18 @@ def register(options: RegisterOptions) -> int:
             document.fail(refused, subject)
         if row.result != "would register":
             if row.result == "known":
-                say(options, f"{subject} has this schema already: version {row.version}, id {row.id}")
+                with_id = "" if row.id is None else f", id {row.id}"
+                say(options, f"{subject} has this schema already: version {row.version}{with_id}")
             return None
 
         async def carry_out() -> int | None:
             try:
-                await _register(registry, subject, schema, options, row)
+                done = await _register(registry, subject, schema, options, row)
             except KcliError as problem:
                 row.result, row.error = "failed", str(problem)
                 document.fail(problem, subject)
                 return None
-            say(options, f"{subject}: registered with id {row.id}")
+            say(options, f"{subject}: registered with {f'id {row.id}' if row.id is not None else f'UUID {done.guid}'}")
             return None
 
         return PlannedChange(names=[subject], carry_out=carry_out, adds=True)
@@ -101,19 +102,28 @@ async def _row(
     except NotFound:
         pass
     else:
-        row.version, row.id, row.result = known.version, known.id, "known"
+        row.version, row.id, row.result = known.version, _id(known), "known"
         return row, []
     if options.id is not None:
         return row, []  # in mode IMPORT nothing is compared
-    return row, await verdict_of(registry, subject, schema, every=False, normalize=options.normalize)
+    try:
+        return row, await verdict_of(registry, subject, schema, every=False, normalize=options.normalize)
+    except Unsupported:
+        return row, []  # the registry compares when it registers
 
 
 async def _register(
     registry: Registry, subject: str, schema: Schema, options: RegisterOptions, row: RegisterRow
-) -> None:
+) -> Schema:
     if options.id is not None:
         schema = schema.replace(id=options.id, version=-1 if options.version is None else options.version)
     done = await registry.client.register(subject, schema, normalize=options.normalize, imported=options.id is not None)
     if done.version < 0:
         done = await registry.client.lookup(subject, schema, normalize=options.normalize)
-    row.version, row.id, row.result = done.version, done.id, "registered"
+    row.version, row.id, row.result = done.version, _id(done), "registered"
+    return done
+
+
+def _id(schema: Schema) -> int | None:
+    """None where the registry has no ids: AWS Glue's has UUIDs."""
+    return schema.id if schema.id >= 0 else None

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     """A key or a value as it is sent. Raises ValueError for one that does not fit."""
 
 FROM_RECORD = "from-record"
+GLUE = b"\3"
+"""The first byte of AWS Glue's frame; then 0 for a payload that is not compressed, and the UUID of the version."""
 
 
 class Encoding:
@@ -75,17 +77,32 @@ class Encoding:
             conditions = conditions_of(schema, without=self._without_rules)
             frame = b""
             if not spec.of_file:
-                frame = b"\0" + schema.id.to_bytes(4, "big")
+                frame = self._frame(schema)
             elif self.registry is not None:
+                if self.registry.kind == "glue":
+                    raise UsageError("with AWS Glue a registered schema is named, SUBJECT[@VERSION], and no file")
                 id, conditions = await self._registered(spec, schema, referred, topic, client)
                 frame = b"\0" + id.to_bytes(4, "big")
             if self._in_header:
+                if frame[:1] == GLUE:
+                    raise UsageError("--schema-in header is Confluent's form; with AWS Glue leave it out")
                 id = int.from_bytes(frame[1:], "big")
                 guid = schema.guid or (await client.schemas.by_id(id, context=schema.context)).guid
                 self.headers[kind] = HEADERS[kind], _named(schema, referred, spec.message, guid)
                 frame = b""
-            write = writer_of(schema, referred, message=spec.message, framed=bool(frame), conditions=conditions)
+            framed = frame[:1] == b"\0"
+            write = writer_of(schema, referred, message=spec.message, framed=framed, conditions=conditions)
             setattr(self, kind, _encoder(write, frame))
+
+    def _frame(self, schema: Schema) -> bytes:
+        """What is in front of the payload: the id, or the UUID of AWS Glue, which has no ids. Raises UsageError."""
+        if schema.id >= 0:
+            return b"\0" + schema.id.to_bytes(4, "big")
+        if self.registry is None or self.registry.kind != "glue":
+            raise UsageError(f"{schema.name}: it has no id, which the frame of a record needs")
+        if schema.kind == PROTOBUF:
+            raise UsageError(f"{schema.name}: the frame of AWS Glue is not written for Protobuf")
+        return GLUE + b"\0" + bytes.fromhex(schema.guid.replace("-", ""))
 
     async def _registered(
         self, spec: SchemaSpec, schema: Schema, referred: References, topic: str, client: Client

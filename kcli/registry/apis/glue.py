@@ -1,0 +1,277 @@
+"""AWS Glue's registry, as the commands ask a registry: its schemas are subjects, and a version has a UUID and no id.
+
+Glue compares schemas only when one is registered. Before that, kcli compares Avro by its own rules.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+from kcli.errors import KcliError, UsageError
+from kcli.registry.answers import LARGEST_SCHEMA, Verdict, sound
+from kcli.registry.apis.aws import AwsCredentials
+from kcli.registry.apis.glue_errors import NO_SCHEMA, glue_error
+from kcli.registry.client import RegistryClient
+from kcli.registry.errors import BadAnswer, Incompatible, NotFound, RegistryError, Unsupported, harmless
+from kcli.registry.http import Http
+from kcli.schemas import AVRO, KINDS, Schema
+from kcli.text.json_object import JsonObject, read_object
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import TypeVar
+
+    from kcli.registry.client import Query
+    from kcli.registry.settings import RegistrySettings
+    from kcli.serde.avro.compatibility import Violation
+
+    R = TypeVar("R")
+
+READS = ("Get", "List", "Check")
+CHANGES = ("Update", "Delete")
+PAGE = 100
+MOST_PAGES = 10_000
+NEW_LEVEL = "BACKWARD"
+"""The level of a schema that kcli creates; it is also that of AWS's own serializers."""
+COMPARES = "AWS Glue compares schemas only when one is registered; kcli compares Avro by itself"
+PAUSE = 0.5  # seconds between two questions whether a new version was accepted
+TRIES = 60
+
+
+class GlueClient(RegistryClient):
+    """The requests that Glue has; the others raise Unsupported."""
+
+    def __init__(self, settings: RegistrySettings, *, guard: str = "", profile: str = "") -> None:
+        """Raises UsageError without botocore."""
+        super().__init__(settings, guard=guard, profile=profile)
+        self._http = Http(settings, AwsCredentials("glue", settings.glue_region), glue_error)
+
+    async def kind(self) -> str:
+        return "glue"
+
+    async def identity(self) -> tuple[str, str]:
+        return "", ""
+
+    # -- subjects ------------------------------------------------------------------------------------------------------
+
+    async def subjects(self, prefix: str = "", *, deleted: bool = False, deleted_only: bool = False) -> list[str]:
+        given = {"RegistryId": {"RegistryName": self.settings.glue_registry}}
+        rows = await self._listed("ListSchemas", given, "Schemas", "the schemas")
+        names = [row.text("SchemaName") for row in rows]
+        return [name for name in names if prefix == ":*:" or name.startswith(prefix)]
+
+    async def versions(self, subject: str, *, deleted: bool = False) -> list[int]:
+        rows = await self._listed("ListSchemaVersions", {"SchemaId": self._id(subject)}, "Schemas", subject)
+        return sorted(row.number("VersionNumber") for row in rows if row.text("Status") == "AVAILABLE")
+
+    async def version(
+        self, subject: str, version: int | None = None, *, deleted: bool = False, format: str = ""
+    ) -> Schema:
+        number = {"LatestVersion": True} if version is None else {"VersionNumber": version}
+        about = subject if version is None else f"{subject} version {version}"
+        given = {"SchemaId": self._id(subject), "SchemaVersionNumber": number}
+        return await self._call("GetSchemaVersion", given, about, _schema)
+
+    async def lookup(self, subject: str, schema: Schema, *, normalize: bool = False, deleted: bool = False) -> Schema:
+        given = {"SchemaId": self._id(subject), "SchemaDefinition": schema.text}
+        guid = await self._call("GetSchemaByDefinition", given, subject, _guid)
+        return await self.by_guid(guid)
+
+    async def register(
+        self, subject: str, schema: Schema, *, normalize: bool = False, imported: bool = False
+    ) -> Schema:
+        if imported:
+            raise Unsupported(f"{subject}: AWS Glue gives ids itself")
+        if schema.references:
+            raise Unsupported(f"{subject}: AWS Glue knows no references")
+        given: dict[str, object] = {"SchemaId": self._id(subject), "SchemaDefinition": schema.text}
+        try:
+            guid = await self._call("RegisterSchemaVersion", given, subject, _guid, repeat=True)
+        except NotFound:
+            registry = {"RegistryName": self.settings.glue_registry}
+            given = {
+                "RegistryId": registry,
+                "SchemaName": subject,
+                "DataFormat": schema.kind,
+                "Compatibility": NEW_LEVEL,
+                "SchemaDefinition": schema.text,
+            }
+            guid = await self._call("CreateSchema", given, subject, lambda row: row.text("SchemaVersionId"))
+        return await self._accepted(subject, guid)
+
+    async def _accepted(self, subject: str, guid: str) -> Schema:
+        """A new version once Glue has compared it. Raises Incompatible."""
+        for _ in range(TRIES):
+            status = await self._call(
+                "GetSchemaVersion", {"SchemaVersionId": guid}, subject, lambda r: r.text("Status")
+            )
+            if status == "AVAILABLE":
+                return await self.by_guid(guid)
+            if status != "PENDING":
+                reason = "AWS Glue accepts it neither as a schema nor by the level of the subject"
+                raise Incompatible(subject, (f"{reason} (status {harmless(status)})",), 0, 0)
+            await asyncio.sleep(PAUSE)
+        raise RegistryError(f"{subject}: AWS Glue did not compare the new version within {TRIES * PAUSE:g} s")
+
+    # -- schemas -------------------------------------------------------------------------------------------------------
+
+    async def schemas(self, prefix: str = "", *, latest_only: bool = False, deleted: bool = False) -> list[Schema]:
+        raise Unsupported("AWS Glue lists schemas without their text")
+
+    async def by_id(self, id: int, *, subject: str = "", format: str = "") -> Schema:
+        raise NotFound(f"schema {id}: AWS Glue has UUIDs and no ids", 404, NO_SCHEMA)
+
+    async def by_guid(self, guid: str, *, format: str = "") -> Schema:
+        schema = await self._call("GetSchemaVersion", {"SchemaVersionId": guid}, f"schema {guid}", _schema)
+        if schema.guid.lower() != guid.lower():
+            raise self._wrong("GetSchemaVersion", f"it has UUID {harmless(schema.guid)}")
+        return schema
+
+    # -- compatibility -------------------------------------------------------------------------------------------------
+
+    async def compatible(
+        self, subject: str, schema: Schema, version: int | None = None, *, every: bool = False, normalize: bool = False
+    ) -> Verdict:
+        """Of Avro by kcli's rules and the level of the subject. Of other kinds Glue says whether the text is one; where
+        it is, raises Unsupported."""
+        level = await self.level(subject)
+        if level in ("NONE", "DISABLED"):
+            return Verdict(level == "NONE", () if level == "NONE" else ("the level DISABLED allows no new version",))
+        if schema.kind != AVRO:
+            given = {"DataFormat": schema.kind, "SchemaDefinition": schema.text}
+            problem = await self._call("CheckSchemaVersionValidity", given, subject, _problem)
+            if problem:
+                return Verdict(False, (problem,))
+            raise Unsupported(f"{subject}: {COMPARES}, and no {schema.kind}")
+        from kcli.serde.avro.compatibility import LEVELS, check
+        from kcli.serde.avro.parse import parse
+
+        numbers: list[int | None] = [version]
+        if LEVELS[level][1] or every:
+            numbers = [*await self.versions(subject)]
+        known = [await self.version(subject, number) for number in numbers]
+        found = check(level, parse(schema.text, []), [parse(one.text, []) for one in known])
+        return Verdict(not found, tuple(_reason(one) for one in found))
+
+    async def level(self, subject: str = "", *, inherited: bool = True) -> str:
+        if not subject:
+            return NEW_LEVEL
+        given = {"SchemaId": self._id(subject)}
+        level = await self._call("GetSchema", given, subject, lambda row: row.text("Compatibility"))
+        return level.replace("_ALL", "_TRANSITIVE")
+
+    async def set_level(self, level: str, subject: str = "") -> None:
+        if not subject:
+            raise Unsupported("AWS Glue has no level of a whole registry")
+        given = {
+            "SchemaId": self._id(subject),
+            "Compatibility": level.replace("_TRANSITIVE", "_ALL"),
+            "SchemaVersionNumber": {"LatestVersion": True},
+        }
+        await self._call("UpdateSchema", given, subject, lambda row: None)
+
+    async def hint(self, problem: RegistryError, subject: str) -> str:
+        """As of other registries; a role that may not list schemas costs the hint only."""
+        try:
+            return await super().hint(problem, subject)
+        except KcliError:
+            return ""
+
+    async def contexts(self) -> list[str]:
+        return ["."]
+
+    # -- requests ------------------------------------------------------------------------------------------------------
+
+    def _id(self, subject: str) -> dict[str, object]:
+        return {"RegistryName": self.settings.glue_registry, "SchemaName": subject}
+
+    async def _call(
+        self,
+        operation: str,
+        given: Mapping[str, object],
+        about: str,
+        read: Callable[[JsonObject], R],
+        *,
+        repeat: bool = False,
+    ) -> R:
+        self._allow(operation)
+        headers = {"X-Amz-Target": f"AWSGlue.{operation}", "Content-Type": "application/x-amz-json-1.1"}
+        body = json.dumps(given).encode()
+        again = repeat or operation.startswith(READS)
+        answer = await self._http.request("POST", "/", body, repeat=again, about=about, headers=headers)
+        try:
+            return read(read_object(answer.body.decode() or "{}"))
+        except (ValueError, RecursionError) as problem:
+            raise BadAnswer(
+                f"{answer.origin.url}: the answer to {operation} is not what was asked for: {harmless(str(problem))}"
+            ) from None
+
+    def _allow(self, operation: str) -> None:
+        """As `allow` of other registries: by the name of the operation."""
+        if self._guard == "read_only" and not operation.startswith(READS):
+            raise UsageError(f"refused by read-only profile {self._profile}: {operation} would change the registry")
+        if self._guard == "protected" and operation.startswith(CHANGES):
+            raise UsageError(
+                f"refused by protected profile {self._profile}: {operation} deletes or alters; "
+                f"add --confirm {self._profile}"
+            )
+
+    async def _listed(self, operation: str, given: Mapping[str, object], field: str, about: str) -> list[JsonObject]:
+        rows: list[JsonObject] = []
+        token = ""
+        for _ in range(MOST_PAGES):
+            more = {"NextToken": token} if token else {}
+            page, token = await self._call(
+                operation, {**given, "MaxResults": PAGE, **more}, about, lambda row: _page(row, field)
+            )
+            rows += page
+            if not token:
+                return rows
+        raise RegistryError(f"{about}: there are more than {MOST_PAGES * PAGE:,}")
+
+    async def _send(
+        self,
+        read: Callable[[object], R],
+        method: str,
+        path: str,
+        about: str,
+        query: Query | None = None,
+        *,
+        document: Mapping[str, object] | None = None,
+        repeat: bool = False,
+    ) -> R:
+        """Every other request."""
+        raise Unsupported(f"{about}: kcli does not ask this of AWS Glue ({method} {path.split('/')[1]})")
+
+
+def _reason(found: Violation) -> str:
+    type, location, message = found.reason
+    return f"{found.direction}: {type} at {location or '/'}: {message}"
+
+
+def _page(row: JsonObject, field: str) -> tuple[list[JsonObject], str]:
+    return row.objects(field), row.text("NextToken") if row.has("NextToken") else ""
+
+
+def _guid(row: JsonObject) -> str:
+    return row.text("SchemaVersionId")
+
+
+def _problem(row: JsonObject) -> str:
+    """Why Glue takes a text for no schema, "" for one."""
+    if row.flag("Valid"):
+        return ""
+    return harmless(row.text("Error") if row.has("Error") else "") or "AWS Glue takes it for no schema"
+
+
+def _schema(row: JsonObject) -> Schema:
+    """A version; the name of its schema is at the end of the ARN."""
+    kind, text = row.text("DataFormat"), sound(row.text("SchemaDefinition"))
+    if kind not in KINDS:
+        raise ValueError(f"DataFormat: unknown type {kind[:40]!r}; known: {', '.join(KINDS)}")
+    if len(text) > LARGEST_SCHEMA:
+        raise ValueError(f"SchemaDefinition: it is longer than {LARGEST_SCHEMA // 1024**2} MiB")
+    subject = row.text("SchemaArn").rpartition("/")[2] if row.has("SchemaArn") else ""
+    return Schema(kind=kind, text=text, guid=_guid(row).lower(), subject=subject, version=row.number("VersionNumber"))
