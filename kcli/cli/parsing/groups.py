@@ -248,7 +248,7 @@ class WaitOptions(Options):
 PLAIN_FORMATS = ("auto", "json", "msgpack", "url")
 SINGLE_FORMATS = (
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float", "double", "uuid"),
-    *("cbor", "protobuf-raw"),
+    *("cbor", "xml", "protobuf-raw"),
 )
 DECODED_FORMATS = (*SINGLE_FORMATS, "consumer-offsets", "transaction-state", "mm2")
 """Formats in which consume, tail and count decode keys and values, as by a schema. The last ones are of whole records:

@@ -18,6 +18,10 @@ def reader_of_format(name: str) -> PayloadReader:
         from kcli.serde.binary.cbor import CborReader
 
         return CborReader()
+    if name == "xml":
+        from kcli.serde.binary.xml import XmlReader
+
+        return XmlReader()
     if name == "protobuf-raw":
         from kcli.serde.binary.protobuf_raw import RawReader
 
