@@ -18,7 +18,7 @@ from tests.tui.conftest import seen, shows, until, visit
 if TYPE_CHECKING:
     from tests.tui.conftest import Open
 
-FAST = 0.2  # seconds of this process, from the key to the drawn tab
+FAST = 0.3  # seconds of this process, from the key to the drawn tab: what reads it all takes more than one
 
 
 def record(value: bytes) -> routes.Record:
