@@ -72,26 +72,26 @@ class KcliDataSource(DataSource):
 
         if overwrite:
             raise UsageError("a topic cannot be overwritten: use mode append")
-        options = write_options(self.options)
+        options, schemas = write_options(self.options), self._schemas(writes=True)
         if options.exactly_once:
             from kcli.pipeline.sink.exactly_once import BatchExactlyOnce
 
-            return BatchExactlyOnce(options, self._sealed(), schema)
-        return BatchWriter(options, self._sealed(), schema)
+            return BatchExactlyOnce(options, self._sealed(), schema, schemas)
+        return BatchWriter(options, self._sealed(), schema, schemas)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> StreamWriter:
         """df.writeStream. Raises UsageError."""
         from kcli.pipeline.options import write_options
         from kcli.pipeline.sink.write import StreamWriter
 
-        options = write_options(self.options)
+        options, schemas = write_options(self.options), self._schemas(writes=True)
         if options.exactly_once:
             from kcli.pipeline.sink.exactly_once import StreamExactlyOnce
 
-            return StreamExactlyOnce(options, self._sealed(), schema)
-        return StreamWriter(options, self._sealed(), schema)
+            return StreamExactlyOnce(options, self._sealed(), schema, schemas)
+        return StreamWriter(options, self._sealed(), schema, schemas)
 
-    def _schemas(self) -> dict[str, SealedSchemas]:
+    def _schemas(self, *, writes: bool = False) -> dict[str, SealedSchemas]:
         """The schemas of keys and values that are in a registry, by the column. Raises UsageError, KcliError."""
         if self._found is None:
             from kcli.pipeline.options import known
@@ -99,7 +99,7 @@ class KcliDataSource(DataSource):
 
             given = {key.lower(): text for key, text in self.options.items()}
             known(given)
-            wanted = wanted_of(given)
+            wanted = wanted_of(given, writes=writes)
             self._found = {}
             if wanted:
                 from kcli.pipeline.connection import registry_settings

@@ -64,7 +64,7 @@ def spans_of(cells: pa.Array) -> tuple[Any, Any, Any]:
     """The bytes of a binary array, and where each cell starts and how long it is; -1 for null."""
     rows = len(cells)
     if not rows:
-        return b"", array("i"), array("i")
+        return b"", np.empty(0, np.int32), np.empty(0, np.int32)
     ends = np.frombuffer(cells.buffers()[1], np.int32)[cells.offset : cells.offset + rows + 1]
     starts, lengths = np.ascontiguousarray(ends[:-1]), np.diff(ends)
     if cells.null_count:

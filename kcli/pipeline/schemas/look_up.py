@@ -24,8 +24,8 @@ NEWEST = 20
 
 
 def looked_up(wanted: Wanted, settings: RegistrySettings | None) -> SealedSchemas:
-    """The reader's schema, and the newest versions of its subject. Raises UsageError where no registry is named, or its
-    schema is of another kind, SchemaNotFound, and what the registry's client raises."""
+    """The schema to read or write with, and the newest versions of its subject. Raises UsageError where no registry is
+    named, or its schema is of another kind, SchemaNotFound, and what the registry's client raises."""
     if settings is None:
         raise UsageError(
             f"option {wanted.field}Format {wanted.form} takes schemaRegistry, the URL of the registry that has the "

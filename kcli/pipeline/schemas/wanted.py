@@ -26,12 +26,12 @@ class Wanted(Carried):
         return REGISTERED[self.form]
 
 
-def wanted_of(given: Mapping[str, str]) -> list[Wanted]:
-    """What the options say; their names are in lower case. Raises UsageError."""
+def wanted_of(given: Mapping[str, str], *, writes: bool = False) -> list[Wanted]:
+    """What the options of a read, or of a write, say; their names are in lower case. Raises UsageError."""
     found = []
     for field in ("key", "value"):
         form = given.get(f"{field}format", "").lower()
-        reader = "readerSchema" if field == "value" else "keyReaderSchema"
+        reader = option_of(field, writes=writes)
         if form not in REGISTERED:
             for name in (f"{field}Subject", reader):
                 if given.get(name.lower(), ""):
@@ -42,12 +42,12 @@ def wanted_of(given: Mapping[str, str]) -> list[Wanted]:
                 f"option {field}Schema is DDL for json and msgpack; the schema of {form} is named by {reader}"
             )
         text, _, message = given.get(reader.lower(), "latest").strip().partition("#")
-        _check(text, reader)
+        _check(text, reader, files=not writes)
         subject = given.get(f"{field}subject", "").strip() or _subject(given, field)
         if text == "latest" and not subject:
             raise UsageError(
                 f"option {field}Subject is missing: with several topics it names the subject whose latest schema "
-                f"{field}s are read with; or {reader} names a schema: id:N, file:PATH"
+                f"{field}s are {'written' if writes else 'read'} with; or {reader} names a schema by its id: id:N"
             )
         found.append(Wanted(field=field, form=form, subject=subject, reader=text, message=message))
     return found
@@ -55,21 +55,29 @@ def wanted_of(given: Mapping[str, str]) -> list[Wanted]:
 
 def _subject(given: Mapping[str, str], field: str) -> str:
     """The subject of the one topic that is read, as Confluent's serializers name it; "" for several."""
-    topics = [name.strip() for name in (given.get("subscribe") or given.get("path") or "").split(",") if name.strip()]
+    topics = given.get("subscribe") or given.get("topic") or given.get("path") or ""
+    names = [name.strip() for name in topics.split(",") if name.strip()]
     if "assign" in given:
         import json
 
         try:
-            topics = list(json.loads(given["assign"]))
+            names = list(json.loads(given["assign"]))
         except (ValueError, TypeError):
             return ""  # which is refused elsewhere
-    return f"{topics[0]}-{field}" if len(topics) == 1 else ""
+    return f"{names[0]}-{field}" if len(names) == 1 else ""
 
 
-def _check(text: str, option: str) -> None:
+def option_of(field: str, *, writes: bool) -> str:
+    """The option that names a schema."""
+    if field == "key":
+        return "keyWriterSchema" if writes else "keyReaderSchema"
+    return "writerSchema" if writes else "readerSchema"
+
+
+def _check(text: str, option: str, *, files: bool) -> None:
     number = text.removeprefix("id:")
-    if text == "latest" or (text.startswith("file:") and len(text) > len("file:")):
+    if text == "latest" or (files and text.startswith("file:") and len(text) > len("file:")):
         return
     if text.startswith("id:") and number.isascii() and number.isdigit():
         return
-    raise UsageError(f"option {option} is latest, id:N or file:PATH, not {text}")
+    raise UsageError(f"option {option} is latest, id:N{' or file:PATH' if files else ''}, not {text}")

@@ -8,7 +8,7 @@ rows have to come to one task and in order; where they do not, the task fails be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
+    from kcli.pipeline.schemas.sealed import SealedSchemas
+
 SOURCE = {"sourceTopic": "string", "sourcePartition": "int", "sourceOffset": "bigint"}
 
 
@@ -41,10 +43,16 @@ def provenance(frame: DataFrame) -> DataFrame:
 class ExactlyOnce(Writing):
     """What the batch and the stream writer share. `options.exactly_once` names the pipeline."""
 
-    def __init__(self, options: WriteOptions, sealed: Sealed, schema: StructType) -> None:
+    def __init__(
+        self,
+        options: WriteOptions,
+        sealed: Sealed,
+        schema: StructType,
+        schemas: Mapping[str, SealedSchemas] | None = None,
+    ) -> None:
         from uuid import uuid4
 
-        super().__init__(options, sealed, schema)
+        super().__init__(options, sealed, schema, schemas)
         self._run = uuid4().hex[:12]
         types = {field.name: field.dataType.simpleString() for field in schema.fields}
         for name, kind in SOURCE.items():

@@ -3,7 +3,7 @@ a task that is run again sends its rows again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import (
@@ -22,6 +22,8 @@ from kcli.producer.batches.ledger import Counts
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
+
+    from kcli.pipeline.schemas.sealed import SealedSchemas
 
 ACCEPTED = {
     "key": ("binary", "string"),
@@ -47,15 +49,31 @@ class NotWritten(KcliError):
 class Writing:
     """What batch and stream writers share."""
 
-    def __init__(self, options: WriteOptions, sealed: Sealed, schema: StructType) -> None:
+    def __init__(
+        self,
+        options: WriteOptions,
+        sealed: Sealed,
+        schema: StructType,
+        schemas: Mapping[str, SealedSchemas] | None = None,
+    ) -> None:
         self.options = options
         self.sealed = sealed
-        check_schema(schema, options)
+        self.schemas = dict(schemas or {})
+        check_schema(schema, options, self.schemas)
+        if self.schemas:
+            from kcli.pipeline.schemas.writing import check_rules
+
+            for one in self.schemas.values():
+                check_rules(one)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
         """Send every row, and wait until all are acknowledged. Raises NotWritten, and what the client raises."""
         from kcli.pipeline.progress import Reporter
 
+        if self.schemas:
+            from kcli.pipeline.schemas.writing import Framing
+
+            iterator = map(Framing(self.schemas), iterator)
         reporter = Reporter(self.options.progress)
         wrong: list[BatchOutcome] = []
 
@@ -112,11 +130,17 @@ class StreamWriter(Writing, DataSourceStreamArrowWriter):
     """df.writeStream.format("kcli")."""
 
 
-def check_schema(schema: StructType, options: WriteOptions) -> None:
-    """Raise UsageError for columns that cannot be written. Columns of other names are ignored, as by Spark's sink."""
+def check_schema(schema: StructType, options: WriteOptions, framed: Container[str] = ()) -> None:
+    """Raise UsageError for columns that cannot be written; those that are `framed` by a schema may be of any type.
+    Columns of other names are ignored, as by Spark's sink."""
     names = {field.name: field.dataType.simpleString() for field in schema.fields}
     for name, kinds in ACCEPTED.items():
-        if name in names and names[name] not in kinds and not (name == "timestamp" and not options.keep_timestamp):
+        if (
+            name in names
+            and name not in framed
+            and names[name] not in kinds
+            and not (name == "timestamp" and not options.keep_timestamp)
+        ):
             raise UsageError(f"column {name} has to be {' or '.join(kinds)}, not {names[name]}")
     if "value" not in names:
         raise UsageError(f"column value is missing; columns: {', '.join(names) or 'none'}")

@@ -81,6 +81,10 @@ def test_columns_hold_what_fastavro_reads(data: st.DataObject, schema: Any) -> N
     assert repr(made.to_pylist()) == repr([*[cell(column, value, schema) for value in theirs], None])  # NaN is NaN
 
 
+def test_a_batch_without_rows_is_a_column_without_rows() -> None:
+    assert arrow("long") == (pa.array([], pa.int64()), {})
+
+
 def logical(type: str, known_as: str, **more: Any) -> Any:
     return {"type": type, "logicalType": known_as, **more}
 
