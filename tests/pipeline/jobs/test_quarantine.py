@@ -153,7 +153,7 @@ def test_nothing_bad_leaves_no_folder(kcli: Kcli, topics: Topics, spark: SparkSe
         ((*LINE, "--remote", "sc://127.0.0.1:1"), "--on-bad quarantine goes with --master"),
         ((*LINE, "--quarantine", "s3a://b/bad"), "a folder of a disk that all tasks see is needed"),
         ((*LINE, "--quarantine", "out/bad"), "name a folder outside of the files in out"),
-        (("--on-bad", "quarantine"), "--on-bad goes with --value-format or --key-format json or msgpack"),
+        (("--on-bad", "quarantine"), "--on-bad goes with --value-format or --key-format json, msgpack, avro"),
     ],
     ids=["alone", "jvm", "connect", "elsewhere", "inside", "no-format"],
 )
