@@ -35,11 +35,11 @@ def page_of(route: routes.Route, state: State) -> Page:
 
             return RecordView(state, route)
         case routes.Topics():
-            from kcli.tui.screens.topics import Topics
+            from kcli.tui.screens.topics.topics import Topics
 
             return Topics(state, route)
         case routes.Topic():
-            from kcli.tui.screens.topic import Topic
+            from kcli.tui.screens.topics.topic import Topic
 
             return Topic(state, route)
     return _page_of_a_machine(route, state)

@@ -17,7 +17,7 @@ from kcli.tui import routes
 from kcli.tui.app import Dashboard
 from kcli.tui.screens.groups import Groups
 from kcli.tui.screens.page import Page
-from kcli.tui.screens.topics import Topics
+from kcli.tui.screens.topics.topics import Topics
 from kcli.tui.tail import Seen
 from tests.tui.conftest import shows, until
 from tests.tui.world import World, a_world

@@ -21,7 +21,7 @@ from kcli.tui.client_thread import ClientThread
 from kcli.tui.pages import page_of
 from kcli.tui.routes import find
 from kcli.tui.screens.groups import Groups
-from kcli.tui.screens.topics import Topics
+from kcli.tui.screens.topics.topics import Topics
 from kcli.tui.session import LiveSession
 from kcli.tui.tail import Seen, Tail
 from tests.ports import free_port

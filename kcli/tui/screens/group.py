@@ -18,10 +18,11 @@ from kcli.model import TopicPartition
 from kcli.text.numbers import DASH, count, duration, rate
 from kcli.tui import routes
 from kcli.tui.actions import menus
+from kcli.tui.screens.columns import place_of, standing_columns, status_column
 from kcli.tui.screens.groups import draw, until
 from kcli.tui.screens.page import Page
 from kcli.tui.text.braille import spark
-from kcli.tui.text.formatting import age, calm, exact, status, status_of
+from kcli.tui.text.formatting import age, calm, exact, status_of
 from kcli.tui.text.incidents import details
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column, nothing
@@ -79,7 +80,7 @@ class Group(Page):
         with Tabs():
             with TabPane("Partitions", id="tab-partitions"):
                 yield Rows(
-                    self._partition_columns(), key=_place, order=_loudness, id="partitions", empty="No partitions."
+                    self._partition_columns(), key=place_of, order=_loudness, id="partitions", empty="No partitions."
                 )
             with TabPane("Members", id="tab-members"):
                 yield Rows(
@@ -119,7 +120,7 @@ class Group(Page):
         """The sparklines of the partitions that are seen, and the timeline."""
         if not self.query("#events"):
             return  # it is being made, or was left
-        seen = [TopicPartition(*_place(partition)) for partition in self.query_one("#partitions", Rows).in_view]
+        seen = [TopicPartition(*place_of(partition)) for partition in self.query_one("#partitions", Rows).in_view]
         whole = self.state.trails.of(self.group) if self.state.trails is not None else []
         begun = max(whole[0][0], now - KEEP) if whole else now
         step = max((now - begun) / (2 * SPARK - 1), self.session.interval)
@@ -165,7 +166,7 @@ class Group(Page):
         from kcli.tui.dialogs.reset import Reset
 
         standing = self.partition
-        at = None if standing is None else TopicPartition(*_place(standing))
+        at = None if standing is None else TopicPartition(*place_of(standing))
         self.app.push_screen(Reset(self.session, self.group, at))
 
     def on_mount(self) -> None:
@@ -175,31 +176,12 @@ class Group(Page):
 
     def _partition_columns(self) -> list[Column]:
         return [
-            Column(
-                "topic",
-                "TOPIC",
-                lambda p: _place(p),
-                draw=lambda p: Cell(printable(p.lag.sample.topic)),
-                letter="N",
-                rank=0,
-                name=True,
-            ),
-            Column("partition", "P", lambda p: p.lag.sample.partition, right=True, letter="P", rank=0),
-            Column(
-                "status",
-                "STATUS",
-                lambda p: SEVERITY.index(p.status),
-                draw=lambda p: Cell(*status(p.status)),
-                letter="S",
-                rank=0,
-                glyph=True,
-            ),
-            Column("lag", "LAG", lambda p: p.lag.lag, count, right=True, letter="L", rank=0),
+            *standing_columns(),
             Column(
                 "spark",
                 "LAST",
                 nothing,
-                draw=lambda p: Cell(self._sparks.get(TopicPartition(*_place(p)), ""), calm(p.status)),
+                draw=lambda p: Cell(self._sparks.get(TopicPartition(*place_of(p)), ""), calm(p.status)),
                 right=True,
                 rank=5,
             ),
@@ -235,14 +217,7 @@ def _member_columns() -> list[Column]:
 def _topic_columns() -> list[Column]:
     return [
         Column("topic", "TOPIC", lambda t: t.total.topic, printable, letter="N", rank=0, name=True),
-        Column(
-            "status",
-            "STATUS",
-            lambda t: SEVERITY.index(t.status),
-            draw=lambda t: Cell(*status_of(t.total)),
-            letter="S",
-            glyph=True,
-        ),
+        status_column(),
         Column("lag", "LAG", lambda t: t.total.lag, count, right=True, letter="L"),
         Column("partitions", "PARTITIONS", lambda t: t.total.partitions, right=True),
         Column("in", "IN/S", lambda t: t.in_rate, rate, right=True, letter="I"),
@@ -265,12 +240,8 @@ def _event_columns() -> list[Column]:
     ]
 
 
-def _place(standing: Standing) -> tuple[str, int]:
-    return standing.lag.sample.topic, standing.lag.sample.partition
-
-
 def _loudness(standing: Standing) -> tuple[int, int, str, int]:
-    return -SEVERITY.index(standing.status), -(standing.lag.lag or 0), *_place(standing)
+    return -SEVERITY.index(standing.status), -(standing.lag.lag or 0), *place_of(standing)
 
 
 def _until(standing: Standing) -> Cell:

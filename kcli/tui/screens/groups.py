@@ -10,14 +10,15 @@ from textual.containers import Vertical
 
 from kcli.admin.groups.groups import progress_of
 from kcli.lag.formats.sentences import explained, reason
-from kcli.lag.status import CALM, GROWING, SEVERITY
+from kcli.lag.status import CALM, GROWING
 from kcli.text.numbers import count, duration, rate
 from kcli.tui import routes
 from kcli.tui.actions import menus
+from kcli.tui.screens.columns import status_column
 from kcli.tui.screens.page import WIDE, Page
 from kcli.tui.text.braille import spark
 from kcli.tui.text.chart import Chart, Curve, Mark
-from kcli.tui.text.formatting import age, between, calm, elapsed, others, squeezed, status, status_of
+from kcli.tui.text.formatting import age, between, calm, elapsed, others, squeezed, status
 from kcli.tui.text.incidents import board, details, folded, loudness, unknown
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column, nothing
@@ -155,15 +156,7 @@ class Groups(Page):
     def columns(self) -> list[Column]:
         return [
             Column("group", "GROUP", lambda g: g.described.group, printable, letter="N", rank=0, name=True),
-            Column(
-                "status",
-                "STATUS",
-                lambda g: SEVERITY.index(g.status),
-                draw=lambda g: Cell(*status_of(g.total)),
-                letter="S",
-                rank=0,
-                glyph=True,
-            ),
+            status_column(rank=0),
             Column("lag", "LAG", lambda g: g.total.lag, count, right=True, letter="L", rank=0),
             Column("trend", "", lambda g: g.growth, draw=arrow),
             *self._recent_columns(),

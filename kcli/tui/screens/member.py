@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from textual.app import ComposeResult
 
 from kcli.admin.groups.groups import who
-from kcli.lag.status import SEVERITY
 from kcli.model import TopicPartition
 from kcli.text.numbers import count, rate
 from kcli.tui import routes
+from kcli.tui.screens.columns import place_of, standing_columns
 from kcli.tui.screens.page import Page
-from kcli.tui.text.formatting import age, exact, status
+from kcli.tui.text.formatting import age, exact
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
@@ -47,7 +47,7 @@ class Member(Page):
         return f"kcli groups members {quoted(self.group)}"
 
     def body(self) -> ComposeResult:
-        yield Rows(_columns(), key=_place, order=_place, id="partitions", empty="It owns no partitions now.")
+        yield Rows(_columns(), key=place_of, order=place_of, id="partitions", empty="It owns no partitions now.")
 
     def looked(self, snapshot: LagSnapshot) -> None:
         group = next((group for group in snapshot.groups if group.described.group == self.group), None)
@@ -57,7 +57,7 @@ class Member(Page):
             self.query_one(Rows).settle()
             return
         own = set(self._member.assignment)
-        rows = [partition for partition in group.partitions if TopicPartition(*_place(partition)) in own]
+        rows = [partition for partition in group.partitions if TopicPartition(*place_of(partition)) in own]
         self._lag = sum(row.lag.lag or 0 for row in rows)
         self.query_one(Rows).put(rows)
 
@@ -70,27 +70,9 @@ class Member(Page):
         self.go(routes.Records((at.topic,), around=(at, offset), next_of=self.group))
 
 
-def _place(partition: object) -> tuple[str, int]:
-    sample = partition.lag.sample  # type: ignore[attr-defined]  # a Standing: Rows knows no kinds
-    return sample.topic, sample.partition
-
-
 def _columns() -> list[Column]:
     return [
-        Column(
-            "topic", "TOPIC", _place, draw=lambda p: Cell(printable(p.lag.sample.topic)), letter="N", rank=0, name=True
-        ),
-        Column("partition", "P", lambda p: p.lag.sample.partition, right=True, letter="P", rank=0),
-        Column(
-            "status",
-            "STATUS",
-            lambda p: SEVERITY.index(p.status),
-            draw=lambda p: Cell(*status(p.status)),
-            letter="S",
-            rank=0,
-            glyph=True,
-        ),
-        Column("lag", "LAG", lambda p: p.lag.lag, count, right=True, letter="L", rank=0),
+        *standing_columns(),
         Column("committed", "COMMITTED", lambda p: p.lag.sample.committed, exact, right=True, letter="C", rank=2),
         Column("end", "END", lambda p: p.lag.sample.end, exact, right=True, rank=3),
         Column("in", "IN/S", lambda p: p.in_rate, rate, right=True, letter="I"),

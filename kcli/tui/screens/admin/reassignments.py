@@ -12,9 +12,9 @@ from kcli.admin.reassign.reassignments import Ongoing, list_reassignments
 from kcli.model import TopicPartition
 from kcli.text.numbers import duration, size
 from kcli.tui import routes
+from kcli.tui.screens.columns import partition_columns
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import bar
-from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
 
@@ -91,16 +91,7 @@ def _brokers(numbers: list[int]) -> str:
 
 def _columns() -> list[Column]:
     return [
-        Column(
-            "topic",
-            "TOPIC",
-            lambda r: (r.at.topic, r.at.partition),
-            draw=lambda r: Cell(printable(r.at.topic)),
-            letter="N",
-            rank=0,
-            wide=True,
-        ),
-        Column("partition", "P", lambda r: r.at.partition, right=True, letter="P", rank=0),
+        *partition_columns(),
         Column("from", "FROM", lambda r: r.ongoing.sources, _brokers, rank=3),
         Column("to", "TO", lambda r: r.ongoing.target, _brokers, rank=2),
         Column("adding", "ADDS", lambda r: r.ongoing.adding, _brokers, tone="good", letter="A"),

@@ -14,6 +14,7 @@ from kcli.text.numbers import DASH, duration
 from kcli.tui import routes
 from kcli.tui.actions import menus
 from kcli.tui.screens.admin.transactions import blocked
+from kcli.tui.screens.columns import partition_columns
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import exact, moment
 from kcli.tui.text.printable import printable, quoted
@@ -104,16 +105,7 @@ class Transaction(Page):
 
 def _columns() -> list[Column]:
     return [
-        Column(
-            "topic",
-            "TOPIC",
-            lambda r: (r.at.topic, r.at.partition),
-            draw=lambda r: Cell(printable(r.at.topic)),
-            letter="N",
-            rank=0,
-            wide=True,
-        ),
-        Column("partition", "P", lambda r: r.at.partition, right=True, letter="P", rank=0),
+        *partition_columns(),
         Column("since", "OPEN SINCE", lambda r: r.producer and r.producer.open_since, exact, right=True, letter="O"),
         Column("written", "LAST WRITE", lambda r: r.producer and r.producer.last_timestamp, draw=_written, letter="W"),
     ]

@@ -15,6 +15,7 @@ from kcli.model import TopicPartition
 from kcli.text.numbers import count, duration
 from kcli.tui import routes
 from kcli.tui.actions import menus
+from kcli.tui.screens.columns import partition_columns
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import exact
 from kcli.tui.text.printable import printable
@@ -211,16 +212,7 @@ def hanging_columns() -> list[Column]:
         return row.producer.producer_id
 
     return [
-        Column(
-            "topic",
-            "TOPIC",
-            lambda r: (r.at.topic, r.at.partition),
-            draw=lambda r: Cell(printable(r.at.topic)),
-            letter="N",
-            rank=0,
-            wide=True,
-        ),
-        Column("partition", "P", lambda r: r.at.partition, right=True, letter="P", rank=0),
+        *partition_columns(),
         Column("since", "OPEN SINCE", lambda r: r.producer.open_since, exact, right=True, letter="O", rank=0),
         Column("idle", "IDLE", lambda r: r.age, duration, right=True, letter="I", rank=0),
         Column("name", "TRANSACTIONAL ID", lambda r: r.name, printable, letter="T", rank=2),

@@ -24,7 +24,7 @@ from kcli.text.numbers import rate
 from kcli.tui import routes
 from kcli.tui.actions import menus
 from kcli.tui.screens.page import Page
-from kcli.tui.screens.topic_tables import PartitionRow, group_columns, number_of, partition_columns, partition_rows
+from kcli.tui.screens.topics.tables import PartitionRow, group_columns, number_of, partition_columns, partition_rows
 from kcli.tui.text.chart import Chart
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.configs import ask_configs, configs_table, put_configs

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcli.errors import KcliError
-from kcli.lag.status import SEVERITY
 from kcli.model import TopicPartition
 from kcli.text.numbers import count, rate, size
+from kcli.tui.screens.columns import status_column
 from kcli.tui.screens.groups import until
-from kcli.tui.text.formatting import bar, exact, status_of
+from kcli.tui.text.formatting import bar, exact
 from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
 
@@ -89,14 +89,7 @@ def _replicas(row: PartitionRow) -> Cell:
 def group_columns() -> list[Column]:
     return [
         Column("group", "GROUP", lambda g: g.described.group, printable, letter="N", rank=0, name=True),
-        Column(
-            "status",
-            "STATUS",
-            lambda g: SEVERITY.index(g.status),
-            draw=lambda g: Cell(*status_of(g.total)),
-            letter="S",
-            glyph=True,
-        ),
+        status_column(),
         Column("lag", "LAG", lambda g: g.total.lag, count, right=True, letter="L"),
         Column("out", "OUT/S", lambda g: g.out_rate, rate, right=True, letter="O"),
         Column("eta", "ETA", lambda g: g.eta, draw=until, right=True, letter="E"),

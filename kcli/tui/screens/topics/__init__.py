@@ -1,0 +1,1 @@
+"""All topics, one topic, and the tables of its page."""
