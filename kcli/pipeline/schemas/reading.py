@@ -20,6 +20,7 @@ from kcli.pipeline.formats.avro_arrow import spans_of
 from kcli.pipeline.schemas.look_up import named
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
 from kcli.proto import core
+from kcli.proto.plain.avro import LONGEST_NAME
 from kcli.proto.spans import Gathered
 from kcli.schemas import SchemaNotFound, SchemaRefused
 from kcli.serde.schemas.frames import ID, front
@@ -69,7 +70,8 @@ class RegisteredField:
         frames: Any = Frames(data, len(cells))
         names, numbers, skips = core.frame_names(frames, starts, lengths, b"")
         self._by_headers(got, names, numbers, skips)
-        readers = array("i", [*map(self._number, names), -1])
+        used = set(numbers)  # a header may have taken a name's place
+        readers = array("i", [*(self._number(name) if n in used else -1 for n, name in enumerate(names)), -1])
         # -1, no name, is the last one's number
         which = array("i", np.asarray(readers, np.int32)[np.asarray(numbers, np.int32)].tobytes())
         made, errors = self.read(cells, skips, which, self._readers)
@@ -128,7 +130,7 @@ class RegisteredField:
         contents = binary(got.header_values)
         known = {name: number for number, name in enumerate(names)}
         for place in found.tolist():  # the last of a record counts
-            name = contents[place].as_py() or b""
+            name = (contents[place].as_py() or b"")[:LONGEST_NAME]
             if (name[:1] == b"\0" and len(name) == 5) or (name[:1] == b"\1" and len(name) >= 17):
                 row = int(np.searchsorted(ends, place, side="right"))
                 numbers[row], skips[row] = known.setdefault(name, len(known)), 0
