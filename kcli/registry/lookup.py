@@ -38,6 +38,10 @@ def client_of(settings: RegistrySettings, *, guard: str = "", profile: str = "")
         from kcli.registry.apis.glue import GlueClient
 
         return GlueClient(settings, guard=guard, profile=profile)
+    if settings.kind == "azure":
+        from kcli.registry.apis.azure import AzureClient
+
+        return AzureClient(settings, guard=guard, profile=profile)
     from kcli.registry.client import RegistryClient
 
     return RegistryClient(settings, guard=guard, profile=profile)

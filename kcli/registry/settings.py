@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kcli.config.secrets.secured import Given
     from kcli.security import Sasl
 
-KINDS = ("confluent", "apicurio", "karapace", "redpanda", "glue", "file")
+KINDS = ("confluent", "apicurio", "karapace", "redpanda", "glue", "azure", "file")
 FOLDER = "file:"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 BASIC = ("USER_INFO", "URL", "SASL_INHERIT")
@@ -41,6 +41,7 @@ HEADERS = {
 }
 
 
+AZURE = ".servicebus.windows.net"
 _GLUE = re.compile(r"glue(?:-fips)?\.([a-z0-9-]+)\.(?:amazonaws\.com|api\.aws)(?:\.cn)?")
 """Addresses of AWS Glue, with their region."""
 
@@ -83,6 +84,7 @@ class RegistrySettings(Frozen):
     read_timeout: float = 30.0
     glue_region: str = ""  # "": of the environment
     glue_registry: str = "default-registry"
+    azure_group: str = ""
     retries: int = 3
     retry_backoff: float = 0.2
     retry_backoff_max: float = 5.0
@@ -124,6 +126,8 @@ class _Reader:
         fields: dict[str, Any] = {"origins": origins, "kind": kind, "tls": self._tls(origins)}
         if kind == "glue" or (not kind and all(_GLUE.fullmatch(origin.host) for origin in origins)):
             self._glue(fields)
+        if kind == "azure" or (not kind and all(origin.host.endswith(AZURE) for origin in origins)):
+            fields |= {"kind": "azure", "azure_group": self._text("azure.group")}
         self._basic(fields)
         self._bearer(fields)
         self._readable(fields)

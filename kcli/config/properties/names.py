@@ -139,7 +139,8 @@ OPEN_ENDED = (
 """Beginnings of names that other tools put into the same files."""
 REGISTRY_PREFIX = "schema.registry."
 _OF_A_REGISTRY = """
-    url kind allow.insecure.auth basic.auth.credentials.source basic.auth.user.info bearer.auth.client.id
+    url kind allow.insecure.auth azure.group
+    basic.auth.credentials.source basic.auth.user.info bearer.auth.client.id
     bearer.auth.client.secret bearer.auth.credentials.source bearer.auth.identity.pool.id
     bearer.auth.issuer.endpoint.url bearer.auth.logical.cluster bearer.auth.scope bearer.auth.token
     bearer.auth.token.command bearer.auth.token.file glue.region glue.registry.name
