@@ -70,8 +70,9 @@ class RegisteredField:
         frames: Any = Frames(data, len(cells))
         names, numbers, skips = core.frame_names(frames, starts, lengths, b"")
         self._by_headers(got, names, numbers, skips)
-        used = set(numbers)  # a header may have taken a name's place
-        readers = array("i", [*(self._number(name) if n in used else -1 for n, name in enumerate(names)), -1])
+        used = np.bincount(np.asarray(numbers, np.int32) + 1, minlength=len(names) + 1)[1:]
+        # a header may have taken a name's place
+        readers = array("i", [*(self._number(name) if n else -1 for n, name in zip(used, names, strict=True)), -1])
         # -1, no name, is the last one's number
         which = array("i", np.asarray(readers, np.int32)[np.asarray(numbers, np.int32)].tobytes())
         made, errors = self.read(cells, skips, which, self._readers)
