@@ -1,4 +1,4 @@
-"""One key or value by the schema that its frame or its headers name."""
+"""Single keys and values by the schemas that their frames or headers name."""
 
 from __future__ import annotations
 
@@ -14,11 +14,15 @@ from kcli.serde.schemas.readers import reader_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import NamedTuple
 
     from kcli.proto.columns import Headers
     from kcli.schemas import Schema, Schemas
     from kcli.serde.schemas.readers import Reader, References
+
+    Row = tuple[bytes | None, bytes | None, Headers]
+    """A key, a value, and headers."""
 
     class Single(NamedTuple):
         """The JSON, None where it is not decoded: then `reason` says why, "" where no schema is named. `schema` is the
@@ -41,7 +45,8 @@ async def decode_one(kind: str, data: bytes, headers: Headers, schemas: Schemas)
         return make(schema, referred)
 
     field = FieldDecoder(kind, schemas, kept)
-    column = await field.decode(one_row(data, headers), "", 0)
+    row = (data, None, headers) if kind == "key" else (None, data, headers)
+    column = await field.decode(columns_of([row]), "", 0)
     reason = next(iter(field.undecoded.reasons), "")
     schema = found[0] if found else None
     if column is None or reason:
@@ -51,9 +56,20 @@ async def decode_one(kind: str, data: bytes, headers: Headers, schemas: Schemas)
 
 def one_row(data: bytes, headers: Headers = ()) -> Columns:
     """A record without a key, whose value it is."""
-    count = len(encode_varint(len(headers)))
-    zero, none = array("i", [0]), array("i", [-1])
-    moment = array("q", [0])
-    whole = data + encode_headers(headers)[count:]
-    starts, counts = array("i", [len(data)]), array("i", [len(headers)])
-    return Columns(whole, moment, moment, zero, none, zero, array("i", [len(data)]), starts, counts)
+    return columns_of([(None, data, headers)])
+
+
+def columns_of(rows: Sequence[Row]) -> Columns:
+    """Records of which these are the keys, values and headers, in a batch of their own."""
+    data = bytearray()
+    numbers: dict[str, list[int]] = {name: [] for name in ("keys", "key_sizes", "values", "sizes", "headers", "counts")}
+    for key, value, headers in rows:
+        for cell, starts, sizes in ((key, "keys", "key_sizes"), (value, "values", "sizes")):
+            numbers[starts].append(len(data))
+            numbers[sizes].append(-1 if cell is None else len(cell))
+            data += cell or b""
+        numbers["headers"].append(len(data))
+        numbers["counts"].append(len(headers))
+        data += encode_headers(headers)[len(encode_varint(len(headers))) :]
+    places = array("q", range(len(rows)))
+    return Columns(bytes(data), places, places, *(array("i", column) for column in numbers.values()))

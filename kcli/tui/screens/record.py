@@ -28,7 +28,7 @@ from kcli.tui.widgets.tabs import Tabs
 if TYPE_CHECKING:
     from kcli.tui.state import State
     from kcli.tui.tail import Seen
-    from kcli.tui.text.by_registry import ByRegistry
+    from kcli.tui.text.by_registry import Both, ByRegistry
 
 MOST = 256 * 1024  # bytes that are shown of a value
 COLOURED = 64 * 1024  # characters of JSON that are coloured: 40 ms
@@ -56,6 +56,7 @@ class RecordView(Page):
         self._texts: dict[str, str] = {}
         self._words = ""  # of the filter
         self._found: ByRegistry | None = None
+        self._key: ByRegistry | None = None
 
     @property
     def heading(self) -> str:
@@ -65,6 +66,8 @@ class RecordView(Page):
         when = when or (f"timestamp {record.timestamp}" if record.timestamp >= 0 else "")
         size = "null" if record.value is None else f"{len(record.value):,} bytes"
         key = "null" if record.key is None else printable(record.key.decode("utf-8", "backslashreplace"))
+        if self._key is not None and self._key.json is not None:
+            key = printable(self._key.json.decode())
         named = f"  {self._found.name}" if self._found is not None and self._found.name else ""
         return (
             f"{printable(record.topic)}[{record.partition}] at {record.offset}  {when}  key {key}  value {size}{named}"
@@ -115,22 +118,23 @@ class RecordView(Page):
 
     def on_mount(self) -> None:
         self.query_one(Rows).put(self.record.headers)
-        if self.session.has_registry and self.record.value is not None:
+        if self.session.has_registry and (self.record.value is not None or self.record.key is not None):
             from kcli.tui.text.by_registry import ask
 
             self.asking.once_registry(partial(ask, self.record), self.told)
 
-    def told(self, found: ByRegistry) -> None:
-        """What the registry's schema makes of the value."""
-        self._found = found
+    def told(self, both: Both) -> None:
+        """What the registry's schemas make of the key and the value."""
+        self._key, self._found = both
+        found = both.value
         if found.json is not None:
             self._texts["decoded"] = pretty(json.loads(found.json))
             self.query_one("#text-decoded", Pager).json = True
         elif found.reason:
             self._texts["decoded"] = f"not decoded: {printable(found.reason)}\n\n{self._texts['decoded']}"
-        if found.text:
-            self._texts["schema"] += f"\n\n{found.name}:\n{printable_lines(found.text)}"
+        self._texts["schema"] += "".join(f"\n\n{printable_lines(part)}" for part in schemas(both))
         self.filtered(self._words)
+        self.retitle()
         self.refresh_bindings()
 
     def inquire(self) -> None:
@@ -214,6 +218,17 @@ def schema(record: Seen) -> str:
     elif not framed.schema:
         lines += ["", "It names no schema and has no fields."]
     return printable_lines("\n".join(lines))
+
+
+def schemas(both: Both) -> list[str]:
+    """What the registry knows of the schemas, in parts: of the value with its text and what changed, and of the key."""
+    value, key = both.value, both.key
+    parts = [value.changes, f"{value.name}:\n{value.text}" if value.text else ""]
+    if key.json is not None:
+        parts.append(f"the key, by {key.name or 'its schema'}:\n{key.json.decode()}")
+    elif key.reason:
+        parts.append(f"the key is not decoded: {key.reason}")
+    return [part for part in (*parts, key.changes) if part]
 
 
 def text(value: bytes | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from kcli.client import Client
     from kcli.tui.state import State
+    from kcli.tui.text.list_by_registry import ListDecoder
 
 FRAME = 0.1  # seconds
 TYPED = 0.5  # seconds after the last letter of a filter in which the cluster is asked
@@ -105,6 +107,8 @@ class Records(Page):
         self._tail = self._fresh()
         self._loaded: dict[tuple[object, ...], Seen] = {}  # the last records that were read, by whatever filter
         self._fitting: list[Seen] = []  # those of them that fit the filter
+        self._decoder: ListDecoder | None = None
+        self._decoded: dict[tuple[object, ...], tuple[bytes | None, bytes | None]] = {}  # keys and values as JSON
         self._drawn = 0
 
     @property
@@ -138,7 +142,7 @@ class Records(Page):
 
     @property
     def same_as(self) -> str:
-        option = self._condition.option
+        option = self._condition.option or self.session.registry_option
         if self.around is not None:
             at, offset = self.around
             return f"kcli consume {quoted(at.topic)} -p {at.partition} -o {offset}{option}"
@@ -222,12 +226,37 @@ class Records(Page):
         if not self.fixed:
             for gone in list(self._loaded)[:-KEEP]:
                 del self._loaded[gone]
+                self._decoded.pop(gone, None)
             self._fitting = self._fitting[-KEEP:]
         else:
             order = _place if self.around is not None else _moment
             self._loaded = {_identity(one): one for one in sorted(self._loaded.values(), key=order)}
             self._fitting.sort(key=order)
         self.query_one(Rows).put(self._fitting)
+        if self.session.has_registry and unseen:
+            self._decode(list(unseen.values()))
+
+    def _decode(self, records: list[Seen]) -> None:
+        """Show keys and values by the registry's schemas, as soon as they are known."""
+        if self._decoder is None:
+            from kcli.tui.text.list_by_registry import ListDecoder
+
+            self._decoder = ListDecoder()
+
+        def known(found: list[tuple[bytes | None, bytes | None]]) -> None:
+            self._decoded |= {
+                _identity(record): cells
+                for record, cells in zip(records, found, strict=True)
+                if cells != (record.key, record.value) and _identity(record) in self._loaded
+            }
+            self.query_one(Rows).put(self._fitting)
+
+        self.asking.once_registry(partial(self._decoder.decoded, records), known)
+
+    def _shown(self, record: Seen) -> Seen:
+        """The record with its key and value as they are shown."""
+        cells = self._decoded.get(_identity(record))
+        return record if cells is None else record._replace(key=cells[0], value=cells[1])
 
     # -- other places of the log ---
 
@@ -348,9 +377,23 @@ class Records(Page):
             Column("partition", "P", lambda record: record.partition, tone="dim", right=True, letter="P", rank=2),
             Column("offset", "OFFSET", lambda record: record.offset, exact, tone="dim", right=True, letter="O", rank=2),
             Column(
-                "key", "KEY", lambda record: record.key, draw=lambda record: _bytes(record.key), letter="K", most=24
+                "key",
+                "KEY",
+                lambda record: record.key,
+                draw=lambda record: _bytes(self._shown(record).key),
+                letter="K",
+                most=24,
             ),
-            Column("value", "VALUE", lambda record: record.value, draw=_value, letter="V", rank=0, wide=True, most=400),
+            Column(
+                "value",
+                "VALUE",
+                lambda record: record.value,
+                draw=lambda record: _value(self._shown(record)),
+                letter="V",
+                rank=0,
+                wide=True,
+                most=400,
+            ),
         ]
         if self._marked:
             columns.insert(0, Column("mark", "", lambda record: record.offset, draw=self._mark, rank=0))

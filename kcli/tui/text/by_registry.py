@@ -1,11 +1,11 @@
-"""What the schema registry knows of a record's value. Imported where a registry is configured."""
+"""What the schema registry knows of a record's key and value. Imported where a registry is configured."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from kcli.errors import KcliError
-from kcli.registry.listing.history import pretty
+from kcli.registry.listing.history import changed, pretty, sentence
 from kcli.serde.schemas.single import decode_one
 
 if TYPE_CHECKING:
@@ -15,34 +15,67 @@ if TYPE_CHECKING:
 
 
 class ByRegistry(NamedTuple):
-    """The value's JSON, None with a `reason` where it is not decoded, "" where it names no schema; the subject, name
-    and text of its schema, "" where it is not known."""
+    """The JSON of a key or value, None with a `reason` where it is not decoded, "" where it names no schema; the
+    subject, name and text of its schema, "" where it is not known; `changes` since the version before."""
 
     json: bytes | None = None
     reason: str = ""
     subject: str = ""
     name: str = ""
     text: str = ""
+    changes: str = ""
 
 
-async def ask(record: Seen, registry: OpenRegistry) -> ByRegistry:
-    """Decode the value. A registry that does not answer is a reason."""
-    assert record.value is not None
-    found = await decode_one("value", record.value, record.headers, registry.schemas)
+class Both(NamedTuple):
+    """What is known of a record's key and of its value."""
+
+    key: ByRegistry
+    value: ByRegistry
+
+
+async def ask(record: Seen, registry: OpenRegistry) -> Both:
+    """Decode the key and the value. A registry that does not answer is a reason."""
+    return Both(
+        await _known("key", record.key, record, registry), await _known("value", record.value, record, registry)
+    )
+
+
+async def _known(kind: str, data: bytes | None, record: Seen, registry: OpenRegistry) -> ByRegistry:
+    if data is None:
+        return ByRegistry()
+    found = await decode_one(kind, data, record.headers, registry.schemas)
     if found.schema is None:
         return ByRegistry(found.json, found.reason)
-    subject, version = await _use(found.schema, record.topic, registry)
+    subject, version = await _use(found.schema, f"{record.topic}-{kind}", registry)
     id = f"id {found.schema.id}" if found.schema.id >= 0 else found.schema.guid
     name = f"{subject}@{version} ({id}, {found.schema.kind})" if subject else f"schema {id}, {found.schema.kind}"
-    return ByRegistry(found.json, found.reason, subject, name, pretty(found.schema.text, found.schema.kind))
+    changes = await _changes(found.schema, subject, version, registry)
+    text = pretty(found.schema.text, found.schema.kind)
+    return ByRegistry(found.json, found.reason, subject, name, text, changes)
 
 
-async def _use(schema: Schema, topic: str, registry: OpenRegistry) -> tuple[str, int]:
-    """A subject and version that the schema has: the topic's if it is one of them; ("", -1) where none is known."""
+async def _use(schema: Schema, wanted: str, registry: OpenRegistry) -> tuple[str, int]:
+    """A subject and version that the schema has: the wanted subject's if it has one; ("", -1) where none is known."""
     uses = [(schema.subject, schema.version)] if schema.subject and schema.version >= 0 else []
     if schema.id >= 0:
         try:
             uses += [(use.subject, use.version) for use in await registry.client.uses_of(schema.id)]
         except KcliError:  # not every registry tells; the value is decoded without it
             pass
-    return min(uses, key=lambda use: use[0] != f"{topic}-value", default=("", -1))
+    return min(uses, key=lambda use: use[0] != wanted, default=("", -1))
+
+
+async def _changes(schema: Schema, subject: str, version: int, registry: OpenRegistry) -> str:
+    """What changed since the version before, a change a line; "" for a first version, and where that is not known."""
+    if version < 2:
+        return ""
+    try:
+        before = max((one for one in await registry.client.versions(subject) if one < version), default=0)
+        if not before:
+            return ""
+        changes, level = await changed(registry, await registry.schemas.version(subject, before), schema)
+    except KcliError as problem:
+        return f"changes since the version before are not known: {problem}"
+    kept = f", which keeps {level}" if level else ""
+    lines = [f"  {sentence(change)}" for change in changes] or ["  documentation or order only"]
+    return "\n".join([f"changed since {subject}@{before}{kept}:", *lines])
