@@ -16,13 +16,16 @@ if TYPE_CHECKING:
 
 
 class Draft(Value):
-    """A record as it is written down. None is null; `partition` None is by key."""
+    """A record as it is written down. None is null; `partition` None is by key. `stored` are the bytes of a value that
+    is written by a schema, `option` says so in the command."""
 
     topic: str = ""
     partition: int | None = None
     key: str | None = None
     value: str | None = ""
     headers: list[tuple[str, str | None]] = field(factory=list)
+    stored: bytes | None = None
+    option: str = ""
 
     @property
     def command(self) -> str:
@@ -34,14 +37,15 @@ class Draft(Value):
             words.append(f"-k {_word(self.key)}")
         words += [f"-H {_word(name if value is None else f'{name}={value}')}" for name, value in self.headers]
         words.append("--value '' -Z" if self.value is None else f"--value {_word(self.value)}")
-        return " ".join(words)
+        return " ".join(words) + self.option
 
     async def send(self, client: Client) -> tuple[int, int]:
         """Send it with acks=all and wait; the partition and the offset where it is stored. Raises KcliError."""
+        value = None if self.value is None else self.value.encode("utf-8", "surrogateescape")
         async with client.producer(ProducerSettings(linger=0.0, wait_for_topic=False)) as producer:
             promise = await producer.send(
                 self.topic,
-                None if self.value is None else self.value.encode("utf-8", "surrogateescape"),
+                value if self.stored is None else self.stored,
                 None if self.key is None else self.key.encode("utf-8", "surrogateescape"),
                 [(name, None if it is None else it.encode("utf-8", "surrogateescape")) for name, it in self.headers],
                 self.partition,

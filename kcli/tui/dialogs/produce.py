@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -20,6 +21,7 @@ from kcli.tui.text.printable import printable
 
 if TYPE_CHECKING:
     from kcli.client import Client
+    from kcli.tui.actions.by_schema import ValueSchema
     from kcli.tui.session import Session
 
 
@@ -46,6 +48,7 @@ class Produce(Dialog):
         self._topic = topic
         self._begins_with = draft
         self._partitions: dict[str, int] = {}  # of topics that were asked for
+        self._schemas: dict[str, ValueSchema | None] = {}  # of their values, where a registry is configured
         self._wrong = ""  # the sentence about a field that is shown
         self._sent = 0
         self._sending = False
@@ -64,7 +67,9 @@ class Produce(Dialog):
             yield Static("value", classes="label")
             yield Static("", id="kind", classes="hint", markup=False)
         yield TextArea(id="value", compact=True, show_line_numbers=False, tab_behavior="focus")
-        yield Tick("null (a tombstone)", id="null-value", compact=True)
+        with Horizontal(classes="line"):
+            yield Tick("null (a tombstone)", id="null-value", compact=True)
+            yield Tick("by its schema", value=True, id="by-schema", compact=True)
         with Horizontal(classes="line"):
             yield Static("headers", classes="label")
             yield Static("NAME=VALUE, a line each; NAME= is empty, NAME alone is null", classes="hint", markup=False)
@@ -81,6 +86,7 @@ class Produce(Dialog):
             self.query_one("#value", TextArea).text = draft.value or ""
             self.query_one("#null-key", Checkbox).value = draft.key is None
             self.query_one("#null-value", Checkbox).value = draft.value is None
+            self.query_one("#by-schema", Checkbox).value = not (draft.value or "").startswith(("\0", "\1"))  # framed
             rows = [name if value is None else f"{name}={value}" for name, value in draft.headers]
             self.query_one("#headers", TextArea).text = "\n".join(rows)
         self._check()
@@ -98,13 +104,22 @@ class Produce(Dialog):
         """What the form says. Raises UsageError."""
         text = {name: self.query_one(f"#{name}", Input).value for name in ("topic", "partition", "key")}
         null_key, null_value = (self.query_one(f"#null-{one}", Checkbox).value for one in ("key", "value"))
+        schema, value = self._schema(), self.query_one("#value", TextArea).text
+        stored = None if schema is None or null_value or schema.problem(value) else schema.stored(value)
         return Draft(
             topic=text["topic"].strip(),
             partition=partition_of(text["partition"]),
             key=None if null_key else text["key"],
-            value=None if null_value else self.query_one("#value", TextArea).text,
+            value=None if null_value else value,
             headers=headers_of(self.query_one("#headers", TextArea).text),
+            stored=stored,
+            option=f"{self.session.registry_option} --value-schema topic" if stored is not None else "",
         )
+
+    def _schema(self) -> ValueSchema | None:
+        """What the value is written by; None where its topic has no schema, or it is sent as text."""
+        found = self._schemas.get(self.query_one("#topic", Input).value.strip())
+        return found if self.query_one("#by-schema", Checkbox).value else None
 
     # -- what is wrong, while one types ---
 
@@ -124,6 +139,13 @@ class Produce(Dialog):
         else:
             if partition is not None and many is not None and 0 <= many <= partition:
                 found["partition"] = f"partition {partition}: {topic} has {many}, from 0 to {many - 1}"
+        schema, value = self._schema(), self.query_one("#value", TextArea).text
+        if (
+            schema is not None
+            and not self.query_one("#null-value", Checkbox).value
+            and (wrong := schema.problem(value))
+        ):
+            found["value"] = f"value, by {schema.name}: {wrong}"
         try:
             headers_of(self.query_one("#headers", TextArea).text)
         except UsageError as problem:
@@ -137,15 +159,26 @@ class Produce(Dialog):
         topic = self.query_one("#topic", Input).value.strip()
         if topic and topic not in self._partitions:
             self._count(topic)
+        if topic and topic not in self._schemas and self.session.has_registry:
+            self._learn(topic)
+        self.query_one("#by-schema").display = self._schemas.get(topic) is not None
         found = self.problems()
         for name in ("topic", "partition", "headers"):
             self.query_one(f"#{name}").set_class(name in found, "wrong")
+        about_value = found.pop("value", "")
         wrong = next(iter(found.values()), "") if topic or self._sent else ""
         if wrong != self._wrong:  # else the line keeps what became of the record before
             self._wrong = wrong
             self.say(wrong, "bad")
         null = self.query_one("#null-value", Checkbox).value
-        self.query_one("#kind", Static).update(described(None if null else self.query_one("#value", TextArea).text))
+        schema = self._schema()
+        value = None if null else self.query_one("#value", TextArea).text
+        kind = described(value)
+        if schema is not None and value == "":
+            kind = f"empty; expected is a value of {schema.name}"
+        elif schema is not None and not null:
+            kind = f"✖ {about_value.partition(': ')[2]}" if about_value else f"fits {schema.name}"
+        self.query_one("#kind", Static).update(printable(kind))
         self.recommand()
 
     @work(exclusive=True, group="count")
@@ -163,6 +196,18 @@ class Produce(Dialog):
             self._partitions[topic] = len(answer.partitions)
         elif isinstance(answer, TopicMissing):
             self._partitions[topic] = MISSING
+        self._check()
+
+    @work(group="learn")
+    async def _learn(self, topic: str) -> None:
+        """The schema that the topic's values have."""
+        from kcli.tui.actions.by_schema import schema_of
+
+        self._schemas[topic] = None  # asked for once
+        try:
+            self._schemas[topic] = await self.session.ask_registry(partial(schema_of, topic))
+        except KcliError:
+            return  # the session is closed
         self._check()
 
     def on_input_changed(self, event: Input.Changed) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from kcli.cli.output.records.decoded import HEADERS
-from kcli.cli.runtime.schemas.refused import conditions_of
 from kcli.cli.runtime.schemas.spec import SchemaSpec
 from kcli.errors import UsageError
 from kcli.schemas import PROTOBUF, SchemaNotFound
+from kcli.serde.rules.writable import conditions_of
 from kcli.serde.schemas.writers import message_indexes, same, writer_of
 
 TYPE_CHECKING = False

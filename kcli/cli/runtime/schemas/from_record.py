@@ -7,10 +7,10 @@ from uuid import UUID
 
 from kcli.cli.output.records.decoded import HEADERS
 from kcli.cli.output.records.envelope import bytes_of
-from kcli.cli.runtime.schemas.refused import conditions_of
 from kcli.errors import KcliError, UsageError
 from kcli.registry.subjects import split
 from kcli.schemas import SchemaNotFound, SchemaRefused
+from kcli.serde.rules.writable import conditions_of
 from kcli.serde.schemas.labels import Label
 from kcli.serde.schemas.writers import RecordWriter
 

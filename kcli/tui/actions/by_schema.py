@@ -1,0 +1,54 @@
+"""What the produce form does with a value whose topic has a schema. Imported where a registry is configured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.errors import KcliError
+from kcli.schemas import SchemaNotFound
+from kcli.serde.rules.writable import conditions_of
+from kcli.serde.schemas.writers import writer_of
+
+if TYPE_CHECKING:
+    from kcli.registry.listing.opened import OpenRegistry
+    from kcli.serde.schemas.writers import Write
+
+
+class ValueSchema:
+    """The latest schema of a topic's values. `name` is `orders-value@3 (AVRO)`; `reason` says why nothing is written by
+    it, "" where it is."""
+
+    def __init__(self, name: str, frame: bytes = b"", write: Write | None = None, reason: str = "") -> None:
+        self.name, self.reason = name, reason
+        self._frame, self._write = frame, write
+
+    def problem(self, text: str) -> str:
+        """Why a value is not stored by the schema, "" where it is."""
+        if self._write is None:
+            return self.reason
+        try:
+            self._write(text)
+        except ValueError as problem:
+            return str(problem)
+        return ""
+
+    def stored(self, text: str) -> bytes:
+        """The bytes of a value without a problem."""
+        assert self._write is not None
+        return self._frame + self._write(text)
+
+
+async def schema_of(topic: str, registry: OpenRegistry) -> ValueSchema | None:
+    """None for a topic without one. A registry that does not answer, and a rule that is not run, are reasons."""
+    subject = f"{topic}-value"
+    name = subject
+    try:
+        schema = await registry.schemas.latest(subject)
+        name = f"{subject}@{schema.version} ({schema.kind})"
+        referred = [(one, found.text) for one, found in await registry.schemas.references(schema)]
+        write = writer_of(schema, referred, conditions=conditions_of(schema))
+    except SchemaNotFound:
+        return None
+    except KcliError as problem:
+        return ValueSchema(name, reason=str(problem))
+    return ValueSchema(name, b"\0" + schema.id.to_bytes(4, "big"), write)
