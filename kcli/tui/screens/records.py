@@ -107,6 +107,8 @@ class Records(Page):
         self._tail = self._fresh()
         self._loaded: dict[tuple[object, ...], Seen] = {}  # the last records that were read, by whatever filter
         self._fitting: list[Seen] = []  # those of them that fit the filter
+        self._stuck_on: int | None = None  # the offset that the group reads next, once it was decoded
+        self._undecoded = ""  # why that record does not decode
         self._decoder: ListDecoder | None = None
         self._decoded: dict[tuple[object, ...], tuple[bytes | None, bytes | None]] = {}  # keys and values as JSON
         self._drawn = 0
@@ -127,7 +129,7 @@ class Records(Page):
             where += f" from {from_words(self.start)}"
         shown_now = len(self.query_one(Rows).shown) if self.is_mounted else 0
         many = f"{count(shown_now)} shown" if self.fixed else f"{count(counts.passed)} read"
-        told = [f"Records of {where}", self._why, many]
+        told = [f"Records of {where}", self._why, self._undecoded, many]
         if self._condition.problem and self._typed is None:
             told.append(f"✖ {printable(self._condition.problem)}")
         elif self._condition.filter is not None:
@@ -252,6 +254,23 @@ class Records(Page):
             self.query_one(Rows).put(self._fitting)
 
         self.asking.once_registry(partial(self._decoder.decoded, records), known)
+        self._explain()
+
+    def _explain(self) -> None:
+        """Whether the record that the group reads next decodes: if not, that may be why it is stuck."""
+        offset = self._at_or_after(self.around[1]) if self._marked and self.around is not None else None
+        if offset is None or offset == self._stuck_on:
+            return
+        from kcli.tui.text.by_registry import Both, ask
+
+        def told(both: Both) -> None:
+            reasons = [(kind, found.reason) for kind, found in zip(("key", "value"), both, strict=True) if found.reason]
+            self._undecoded = "".join(f"✖ its {kind} does not decode: {printable(why)}" for kind, why in reasons[-1:])
+            self.retitle()
+
+        self._stuck_on = offset
+        record = next(one for one in self._loaded.values() if one.offset == offset)
+        self.asking.once_registry(partial(ask, record), told)
 
     def _shown(self, record: Seen) -> Seen:
         """The record with its key and value as they are shown."""

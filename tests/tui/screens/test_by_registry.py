@@ -217,3 +217,22 @@ async def test_the_produce_form_checks_the_value_while_it_is_typed_and_sends_it_
     async with Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client:
         found = await stretch(client, {TopicPartition("a", 0): (0, 2)})
     assert [record.value for record in found] == [FRAME + PAYLOAD, b"as text"]
+
+
+async def test_the_record_that_a_stuck_group_reads_next_says_that_it_does_not_decode(sandbox: SandboxThread) -> None:
+    async with Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client:
+        await create_topics(client.cluster, [NewTopic(topic="stuck", partitions=1)])
+        await wait_for_topics(client.cluster, ["stuck"])
+        async with client.producer(ProducerSettings()) as producer:
+            await producer.send("stuck", FRAME + PAYLOAD)
+            await producer.send("stuck", FRAME + PAYLOAD[:2])
+            await producer.flush()
+    at = TopicPartition("stuck", 0)
+    async with board(sandbox).run_test(size=(180, 40)) as pilot:
+        await visit(pilot, routes.Records(("stuck",), around=(at, 1), next_of="billing"))
+        await shows(pilot, "✖ its value does not decode: the payload ends in the middle of a value")
+    async with board(sandbox).run_test(size=(180, 40)) as pilot:
+        await visit(pilot, routes.Records(("stuck",), around=(at, 0), next_of="billing"))
+        await shows(pilot, '{"id":7,"note":"hé"}')
+        await asyncio.sleep(0.3)
+        assert "does not decode" not in seen(pilot)
