@@ -30,7 +30,7 @@ class Tags:
 
     def rule(self, path: str, own: Iterable[str]) -> Rule | None:
         """The first rule that encrypts a field, by its path and its own tags; a rule without tags encrypts each."""
-        tags = set(own).union(*(tags for pattern, tags in self._patterns if pattern.fullmatch(path)))
+        tags = set(own).union(*(tags for pattern, tags in self._patterns if _matches(pattern, path)))
         return next((rule for rule in self._rules if not rule.tags or rule.tags & tags), None)
 
 
@@ -39,7 +39,34 @@ def sealed(rule: Rule) -> dict[str, str]:
     return {"encrypted": rule.key or rule.name}
 
 
-def _pattern(path: str) -> re.Pattern[str]:
-    """A path of Confluent's: `**` is any, `*` any without a dot, `?` one character of a name."""
-    some = {"**": ".*", "*": "[^.]*", "?": "[^.]"}
-    return re.compile("".join(some.get(part) or re.escape(part) for part in re.split(r"(\*\*|\*|\?)", path)))
+def _pattern(path: str) -> list[str]:
+    """A path of Confluent's in steps: `**` is any, `*` any without a dot, `?` one character of a name."""
+    return [
+        step
+        for part in re.split(r"(\*\*|\*|\?)", path)
+        for step in ([part] if part in ("**", "*", "?") else list(part))
+    ]
+
+
+def _matches(pattern: Sequence[str], path: str) -> bool:
+    """Whether the whole path is of a pattern, in time that is their lengths' product: both are a registry's."""
+    at = _past_stars(pattern, {0})
+    for char in path:
+        following = set()
+        for step in at:
+            wanted = pattern[step] if step < len(pattern) else ""
+            if wanted == "**" or (wanted == "*" and char != "."):
+                following.add(step)
+            elif wanted == char or (wanted == "?" and char != "."):
+                following.add(step + 1)
+        at = _past_stars(pattern, following)
+    return len(pattern) in at
+
+
+def _past_stars(pattern: Sequence[str], steps: set[int]) -> set[int]:
+    """These steps, and those behind stars that may stand for nothing."""
+    for step in sorted(steps):
+        while step < len(pattern) and pattern[step] in ("*", "**"):
+            step += 1
+            steps.add(step)
+    return steps
