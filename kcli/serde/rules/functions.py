@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from ipaddress import IPv4Address, IPv6Address
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -51,7 +52,13 @@ class _Runner(InterpretedRunner):
 
 
 def environment() -> Environment:
-    return Environment(runner_class=_Runner)
+    """What expressions are read and run by. It raises the interpreter's limit of recursion, by which readers of kcli's
+    know what is nested too deeply: so that is set back."""
+    limit = sys.getrecursionlimit()
+    try:
+        return Environment(runner_class=_Runner)
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def _matches(text: str, pattern: str) -> BoolType:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -22,6 +23,15 @@ if TYPE_CHECKING:
 
 if not os.environ.get("CI"):
     pytest.importorskip("celpy", reason="needs the extra `rules`: pip install cel-python")
+
+
+@pytest.fixture(autouse=True)
+def limit() -> Iterator[None]:
+    """Confluent's executor raises the interpreter's limit of recursion, which other tests know."""
+    before = sys.getrecursionlimit()
+    yield
+    sys.setrecursionlimit(before)
+
 
 AVRO_TEXT = json.dumps({
     "type": "record", "name": "Order", "fields": [
@@ -265,3 +275,12 @@ def test_confluents_executor_says_the_same(expression: str, value: dict[str, obj
     except Exception:  # noqa: BLE001 - whatever it raises, its serializer refuses the value
         expected = False
     assert (problem(with_rule("AVRO", AVRO_TEXT, expression), value) == "") is expected
+
+
+def test_a_condition_leaves_the_limit_of_recursion_as_it_is() -> None:
+    """kcli's readers know by it what is nested too deeply."""
+    from kcli.serde.rules.functions import environment
+
+    before = sys.getrecursionlimit()
+    environment()
+    assert sys.getrecursionlimit() == before
