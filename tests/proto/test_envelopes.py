@@ -17,7 +17,8 @@ from kcli.proto.columns import Envelopes
 
 Row = tuple[int | None, int | None, bytes | None, bytes | None, list[tuple[str, bytes | None]]]
 NOW = 1_234
-needs_compiled = pytest.mark.skipif(core.NAME != "compiled", reason="plain Python reads no line this way")
+READS = core.NAME == "compiled"
+"""Plain Python leaves all lines to the reader of single lines."""
 data = (
     st.none() | st.binary(max_size=80) | st.text(max_size=80).map(lambda text: text.encode("utf-8", "surrogateescape"))
 )
@@ -77,13 +78,15 @@ def batch_of(rows: list[Any]) -> Batch:
     return batch
 
 
-@needs_compiled
 @given(records)
 @settings(max_examples=200, deadline=None)
 def test_what_consume_writes_is_read_without_the_reader_of_lines(rows: list[Any]) -> None:
     out = bytearray()
     batch_of(rows).write_json(out, "orders", 3, limit=-1)
     made = read(bytes(out))
+    if not READS:
+        assert (made.lines.consumed, made.lines.count) == (0, 0)
+        return
     assert made.lines.consumed == len(out)
     assert made.lines_read == len(rows)
     assert rows_of(made) == [expected(line) for line in bytes(out).splitlines()]
@@ -145,23 +148,20 @@ LEFT = [
 ]
 
 
-@needs_compiled
 @pytest.mark.parametrize("line", WHOLE)
 def test_a_line_that_is_written_otherwise_is_read_too(line: bytes) -> None:
     made = read(line + b"\n")
-    assert made.lines.consumed == len(line) + 1
-    assert rows_of(made) == [expected(line)]
+    assert made.lines.consumed == (len(line) + 1 if READS else 0)
+    assert rows_of(made) == ([expected(line)] if READS else [])
 
 
 @pytest.mark.parametrize("line", LEFT)
 def test_what_it_does_not_know_is_left_to_the_reader_of_lines(line: bytes) -> None:
     good = b'{"value":"a"}\n'
     made = read(good + b"\n" + line + b"\n" + good)
-    if core.NAME == "compiled":
-        assert (made.lines.count, made.lines_read, made.lines.consumed) == (1, 2, len(good) + 1)
+    assert (made.lines.count, made.lines_read, made.lines.consumed) == ((1, 2, len(good) + 1) if READS else (0, 0, 0))
 
 
-@needs_compiled
 @pytest.mark.parametrize("seed", range(40))
 def test_a_damaged_line_is_never_read_as_another_record(seed: int) -> None:
     """Cut, doubled and changed bytes: the same record as the reader of lines, or none."""
@@ -198,10 +198,9 @@ def test_a_damaged_line_is_never_read_as_another_record(seed: int) -> None:
     assert rows_of(read(b"\n \t\r\n")) == []
 
 
-@needs_compiled
 def test_an_input_may_end_within_a_line() -> None:
     made = read(b'{"value":"a"}\n{"value":"b"}')
-    assert (made.lines.count, made.lines.consumed) == (1, 14)
+    assert (made.lines.count, made.lines.consumed) == ((1, 14) if READS else (0, 0))
     assert read(b"").lines.count == 0
 
 

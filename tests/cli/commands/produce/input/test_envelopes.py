@@ -67,13 +67,13 @@ def test_the_same_records_are_stored_as_line_by_line(
     assert ways[0][0] == int(bad)
 
 
-@pytest.mark.skipif(core.NAME != "compiled", reason="plain Python reads line by line")
 def test_lines_that_are_as_consume_writes_them_are_not_read_one_by_one(
     kcli: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     topic, other = kcli.topic(partitions=2), kcli.topic(partitions=2)
     kcli.ok("produce", topic, "-H", "a=b", "-K:", stdin=b"".join(b"%d:\xff%d\n" % (n, n) for n in range(5000)))
     given = kcli.ok("consume", topic, "-e", "-J")
-    monkeypatch.setattr(sending.Sending, "_parsed", lambda *_: pytest.fail("a line was read by itself"))
+    if core.NAME == "compiled":  # plain Python reads line by line
+        monkeypatch.setattr(sending.Sending, "_parsed", lambda *_: pytest.fail("a line was read by itself"))
     kcli.ok("produce", other, "--input", "json", stdin=given)
     assert stored(kcli, other) == stored(kcli, topic)
