@@ -408,8 +408,8 @@ def _numeric(host: Any, port: Any, *kind: Any, **more: Any) -> Any:
 
 @contextlib.contextmanager
 def deadline(leaps: Leaps, *, work: float = HANG, follows: bool = False) -> Iterator[list[str]]:
-    """Where it stands when it does not end within so many seconds of work; one that follows is interrupted before, if
-    all that it does is wait."""
+    """The stacks of a run that does not end within so many seconds of work. A run that follows is interrupted before,
+    if all that it does is wait."""
     stuck: list[str] = []
     interrupts = [True] if follows else []
     began = time.perf_counter()  # no clock that leaps

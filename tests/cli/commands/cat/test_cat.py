@@ -178,7 +178,7 @@ def test_a_group_ends_at_the_end_of_a_log_that_was_emptied(kcli: Shell, topic: s
 def test_a_log_that_was_cut_ends_what_reads_to_its_end(
     kcli: Shell, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Reading goes on at the end that there is, where nothing is left to be handed out (KIP-320)."""
+    """The next position is the end of the log, and no record is left (KIP-320)."""
     respond = ServerSession.respond
 
     def cut(self: ServerSession, to: Received, response: Response, version: int | None = None) -> Any:

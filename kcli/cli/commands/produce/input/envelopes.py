@@ -38,13 +38,13 @@ class EnvelopeSending:
 
     async def block(self, buffer: bytearray, end: int, line: int, by_line: ByLine) -> int:
         """Send the whole lines of a block; returns the number of lines up to here. `by_line` reads lines one by one and
-        sends them, and returns the same; it gets more lines each time, as long as no other is needed."""
+        sends them, and returns the same; it gets more lines each time, until columns would have had more."""
         at, few = 0, 1
         cut, kcat = self._plan.delimiter, self._plan.input == "kcat"
         while at < end:
             read = read_envelopes(buffer, at, end, cut[0], kcat, now_ms(self._plan.timestamp))
+            few = 1 if read.lines.count > few else few
             if read.lines.count:
-                few = 1
                 await self._send(read)
             at, line = read.lines.consumed, line + read.lines_read
             if at < end:

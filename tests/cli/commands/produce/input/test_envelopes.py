@@ -77,3 +77,17 @@ def test_lines_that_are_as_consume_writes_them_are_not_read_one_by_one(
         monkeypatch.setattr(sending.Sending, "_parsed", lambda *_: pytest.fail("a line was read by itself"))
     kcli.ok("produce", other, "--input", "json", stdin=given)
     assert stored(kcli, other) == stored(kcli, topic)
+
+
+def test_lines_of_both_kinds_in_turn_are_not_read_in_a_call_each(kcli: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def counted(*words: Any) -> Any:
+        calls.append(words[1])
+        return core.read_envelopes(*words)
+
+    monkeypatch.setattr("kcli.cli.commands.produce.input.envelopes.read_envelopes", counted)
+    topic = kcli.topic()
+    kcli.ok("produce", topic, "--input", "json", stdin=b'{"value":"a"}\n{"value":"b","headers":{"c":"d"}}\n' * 2000)
+    assert len(calls) < 40
+    assert len(stored(kcli, topic)) == 4000
