@@ -54,18 +54,17 @@ def _utf8(word: str) -> str:
 def console() -> NoReturn:
     """The console script. The process ends without the interpreter's clean-up, which costs 8 ms and frees what
     the system frees anyway; unless there are threads, or things registered for the end, as logging's are."""
-    from kcli.cli.runtime.startup.module_cache import install
+    from kcli.cli.module_cache import install
 
     modules = install()
-    import threading
-
     from kcli.system.terminal import prepare
     from kcli.watchdog import arm
 
     prepare()
     arm()
     code = main()
-    if threading.active_count() > 1 or "logging" in sys.modules:
+    threading = sys.modules.get("threading")  # a command without threads does not import it
+    if (threading is not None and threading.active_count() > 1) or "logging" in sys.modules:
         sys.exit(code)
     try:
         sys.stdout.flush()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kcli.cli.runtime.startup.module_cache import FORMAT, PATH
+from kcli.cli.module_cache import FORMAT, PATH
 
 COUNT = 9  # more than WORTH
 PROCESS = """
@@ -17,7 +17,7 @@ import sys
 sys.dont_write_bytecode = "-B" in sys.argv
 import kcli
 kcli.__path__.insert(0, sys.argv[1])  # kcli.sample is there
-from kcli.cli.runtime.startup.module_cache import ModuleCache
+from kcli.cli.module_cache import ModuleCache
 cache = ModuleCache(sys.argv[2])
 sys.meta_path.insert(0, cache)
 from kcli.sample import part1, part2
@@ -138,7 +138,7 @@ def test_a_folder_that_is_not_there_does_no_harm(package: Path) -> None:
 
 
 def test_a_closed_standard_file_keeps_its_number_free() -> None:
-    line = "import sys; from kcli.cli.runtime.startup.module_cache import install; print(install(), len(sys.meta_path))"
+    line = "import sys; from kcli.cli.module_cache import install; print(install(), len(sys.meta_path))"
     plain = subprocess.check_output([sys.executable, "-c", "import sys; print(len(sys.meta_path))"], text=True)
     shell = ["sh", "-c", 'exec "$0" -c "$1" <&-', sys.executable, line]
     assert subprocess.check_output(shell, text=True, timeout=60) == f"None {plain}"
@@ -200,7 +200,7 @@ def test_a_kept_module_names_its_bytecode_as_python_does(package: Path, option: 
 def test_a_command_uses_it(tmp_path: Path) -> None:
     """The console script finds the modules of a command in the file, and answers as before."""
     line = (
-        "import sys; from kcli.cli.main import console; import kcli.cli.runtime.startup.module_cache as m\n"
+        "import sys; from kcli.cli.main import console; import kcli.cli.module_cache as m\n"
         f"m.ModuleCache.__init__.__defaults__ = ({str(tmp_path / 'modules.code')!r},)\n"
         "sys.argv = ['kcli', 'topics', 'list', '--help-json']\n"
         "console()\n"
