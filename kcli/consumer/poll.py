@@ -3,8 +3,8 @@ decompressed, cut to the position and the end."""
 
 from __future__ import annotations
 
-from kcli.consumer.fetch.chunk import in_window
 from kcli.consumer.fetch.unpacking import AHEAD, Unpacking
+from kcli.proto import core
 from kcli.values import Value
 
 TYPE_CHECKING = False
@@ -119,7 +119,7 @@ class Delivery:
 
     def _ready(self, window: Window, room: int) -> tuple[int, int]:
         """How many of the batches may be handed out now, and their bytes."""
-        if not self._reader.settings.decompress or not any(batch.attributes & 7 for batch in window.batches):
+        if not self._reader.settings.decompress or not core.any_compressed(window.batches):
             return len(window.batches), window.chunk.size
         return self._unpacking.ready(window.chunk, window.batches, room)
 
@@ -163,7 +163,7 @@ class Delivery:
     ) -> Fetched:
         at, data = cursor.at, chunk.data
         self._link.hand_out(at, cursor.position, cursor.epoch)
-        self._reader.observer.handed_out(len(batches), sum(map(in_window, batches)))
+        self._reader.observer.handed_out(len(batches), core.shown_records(batches))
         return Fetched(
             topic=at.topic,
             partition=at.partition,

@@ -19,7 +19,7 @@ from kcli.proto.plain.payloads import payload_json
 from kcli.proto.plain.protobuf import ProtobufReader
 from kcli.proto.plain.records import count_visible, pick, read_columns, read_records
 from kcli.proto.plain.replace import replace_fields
-from kcli.proto.plain.scan import crc32c, ends, scan, show
+from kcli.proto.plain.scan import any_compressed, crc32c, ends, scan, show, shown_records
 from kcli.proto.plain.spread import spread_rows
 from kcli.proto.plain.values import write_many, write_values
 from kcli.proto.plain.walk import Header, read_headers
@@ -31,6 +31,7 @@ __all__ = [
     "Gather",
     "Header",
     "ProtobufReader",
+    "any_compressed",
     "avro_columns",
     "count_visible",
     "crc32c",
@@ -50,6 +51,7 @@ __all__ = [
     "replace_fields",
     "scan",
     "show",
+    "shown_records",
     "split_lines",
     "spread_rows",
     "write_format",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
 from kcli.proto.batch import seal
@@ -11,7 +14,7 @@ cores = pytest.mark.parametrize("core", CORES, ids=lambda core: core.NAME)
 
 
 @cores
-def test_ends_reads_headers_of_every_format_and_stops_before_what_is_cut_off(core):
+def test_ends_reads_headers_of_every_format_and_stops_before_what_is_cut_off(core: Any) -> None:
     one, two = sealed_lines(core, [b"a", b"bc"]), sealed_lines(core, [b"d"])
     both = placed(one, 10, epoch=3) + placed(two, 12, epoch=4)
     assert core.ends(both) == (13, 4, len(both))
@@ -28,9 +31,32 @@ def test_ends_reads_headers_of_every_format_and_stops_before_what_is_cut_off(cor
 
 
 @cores
-def test_show_cuts_batches_to_the_window_and_leaves_out_markers(core):
-    def batches():
-        found = []
+def test_the_records_of_windows_are_counted_by_their_headers(core: Any) -> None:
+    found: list[Any] = []
+    data = b"".join(placed(sealed_lines(core, [b"a", b"b", b"c"]), base, epoch=0) for base in (0, 3, 6))
+    core.scan(data, 0, True, core.Header, found)
+    assert core.shown_records(found) == 9
+    found[0].first, found[2].stop = 2, 7  # 1 + 3 + 1
+    assert core.shown_records(found) == 5
+    found[1].count = 2  # of a compacted log
+    assert core.shown_records(found) == 4
+    assert core.shown_records([]) == 0
+
+
+@cores
+def test_a_codec_of_any_batch_is_seen(core: Any) -> None:
+    found: list[Any] = []
+    core.scan(placed(sealed_lines(core, [b"a"]), 0, epoch=0) * 2, 0, True, core.Header, found)
+    assert not core.any_compressed(found)
+    found[1].attributes |= 4
+    assert core.any_compressed(found)
+    assert not core.any_compressed([])
+
+
+@cores
+def test_show_cuts_batches_to_the_window_and_leaves_out_markers(core: Any) -> None:
+    def batches() -> list[Any]:
+        found: list[Any] = []
         data = b"".join(placed(sealed_lines(core, [b"a", b"b", b"c"]), base, epoch=0) for base in (0, 3, 6))
         core.scan(data, 0, True, core.Header, found)
         found[1].attributes |= 32
@@ -50,9 +76,9 @@ def test_show_cuts_batches_to_the_window_and_leaves_out_markers(core):
 
 
 @cores
-def test_write_many_stops_before_what_is_compressed_or_broken(core):
-    def batches():
-        found = []
+def test_write_many_stops_before_what_is_compressed_or_broken(core: Any) -> None:
+    def batches() -> list[Any]:
+        found: list[Any] = []
         data = b"".join(placed(sealed_lines(core, [b"a%d" % n]), n, epoch=0) for n in range(4))
         core.scan(data, 0, True, core.Header, found)
         return found
@@ -75,7 +101,7 @@ def test_write_many_stops_before_what_is_compressed_or_broken(core):
     assert core.write_many(beyond, bytearray(), b"\n", b"") == (0, 0)
 
 
-def sealed_lines(core, lines):
+def sealed_lines(core: Any, lines: Sequence[bytes]) -> bytes:
     builder = core.Builder()
     text = b"".join(line + b"\n" for line in lines)
     builder.append_lines(text, 0, len(text), 10, 1_700_000_000_000, 1 << 20, len(lines))
@@ -83,6 +109,6 @@ def sealed_lines(core, lines):
     return bytes(seal(builder.take(), count, base, latest).data)
 
 
-def placed(data, base, *, epoch):
+def placed(data: bytes, base: int, *, epoch: int) -> bytes:
     """A batch as a broker stores it: at an offset, under an epoch (neither is under the CRC)."""
     return base.to_bytes(8, "big", signed=True) + data[8:12] + epoch.to_bytes(4, "big") + data[16:]

@@ -135,11 +135,6 @@ class Chunk:
         self.batches = [batch for batch in self.batches if batch.last_offset >= position]
 
 
-def in_window(batch: Batch) -> int:
-    """The records of a batch that are handed out, by its header."""
-    return min(batch.count, min(batch.stop, batch.last_offset + 1) - max(batch.first, batch.base_offset))
-
-
 def after(records: Buffer, base_offset: int) -> Buffer:
     """What follows the first batch with this base offset; nothing where it cannot be found."""
     view = memoryview(records)

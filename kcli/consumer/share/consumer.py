@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.consumer.fetch.chunk import in_window
 from kcli.consumer.fetch.frames import PATIENCE
 from kcli.consumer.fetch.unpacking import SMALL, unpacked
 from kcli.consumer.share.member import ShareMember
@@ -16,6 +15,7 @@ from kcli.consumer.share.ranges import ACCEPT, GAP, KINDS, REJECT, RELEASE, RENE
 from kcli.consumer.share.reader import ShareReader
 from kcli.errors import Closed, UsageError
 from kcli.metrics.observer import ConsumerObserver
+from kcli.proto import core
 from kcli.tasks import shielded
 
 TYPE_CHECKING = False
@@ -194,7 +194,7 @@ class ShareConsumer:
                     got.append(acquired)
         self._out = [acquired for acquired in got if acquired.undecided]
         batches = [batch for acquired in got for batch in acquired.batches]
-        self._reader.observer.handed_out(len(batches), sum(map(in_window, batches)))
+        self._reader.observer.handed_out(len(batches), core.shown_records(batches))
         return got
 
     def _cut(self, arrived: Arrived) -> KcliError | None:

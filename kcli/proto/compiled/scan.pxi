@@ -130,3 +130,23 @@ def show(list batches, int64_t position, end, bint control):
         h.stop = min(position, last)
         shown.append(h)
     return shown, position, True
+
+
+def shown_records(list batches):
+    """As plain.scan.shown_records."""
+    cdef Header h
+    cdef int64_t first, stop, records = 0
+    for h in batches:
+        stop = min(h.stop, h.last_offset + 1)
+        first = max(h.first, h.base_offset)
+        records += min(<int64_t>h.count, stop - first)
+    return records
+
+
+def any_compressed(list batches):
+    """As plain.scan.any_compressed."""
+    cdef Header h
+    for h in batches:
+        if h.attributes & 7:
+            return True
+    return False

@@ -68,6 +68,20 @@ def show(batches: list[H], position: int, end: int | None, control: bool) -> tup
     return shown, position, True
 
 
+def shown_records(batches: list[H]) -> int:
+    """How many records of these batches are handed out, by their headers."""
+    records = 0
+    for h in batches:
+        stop, first = min(h.stop, h.last_offset + 1), max(h.first, h.base_offset)
+        records += min(h.count, stop - first)
+    return records
+
+
+def any_compressed(batches: list[H]) -> bool:
+    """Whether any of these batches came with a codec."""
+    return any(h.attributes & 7 for h in batches)
+
+
 def scan(data: Buffer, at: int, check_crcs: bool, make: type[Any], found: list[Any]) -> tuple[int, str | None]:
     """Read v2 batches from `at` on into `found`, each a `make()`. Returns where it stopped and what is wrong there:
     None at the end, before a cut-off tail (E1), and before a message of another format (E9)."""
