@@ -2,8 +2,11 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-# "compat" puts the tree on the path as it is; the default way of an editable install costs 10 ms at every start
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat
+# "compat" puts the tree on the path as it is; the default way of an editable install costs 10 ms at every start, and
+# setuptools warns of it
+INSTALL := PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat
+# an older pip writes a `kcli` that imports `re`, which costs 3 ms at every start
+MODERN_PIP = $(@D)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.3'
 FILE ?=
 # how many tests run side by side: most of them wait, for a real Kafka or for a time-out
 WORKERS ?= 4
@@ -22,6 +25,7 @@ LATE := admin broker cluster consumer lag producer sandbox seeking cli kafka/bro
 $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/*.c kcli/proto/*.pyx kcli/proto/compiled/*.pxi)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
+	$(MODERN_PIP)
 	$(INSTALL) --editable .
 	$(BIN)/python -m compileall -q kcli
 	@touch $@
@@ -54,6 +58,7 @@ WHEEL = $(firstword $(wildcard dist/*-manylinux*.whl) $(wildcard dist/*.whl))
 
 $(RELEASE)/.made: pyproject.toml
 	$(PYTHON) -m venv $(RELEASE)
+	$(MODERN_PIP)
 	sed -n '/^release = \[/,/^]/p' pyproject.toml | grep -o '"[^"]*"' | tr -d '"' > $(RELEASE)/requirements.txt
 	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check -r $(RELEASE)/requirements.txt
 	@touch $@
