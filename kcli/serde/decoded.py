@@ -58,6 +58,11 @@ def key_of(data: bytes | None) -> Any:
     return text_of(data)
 
 
+def decoded_key_of(data: bytes | None) -> Any:
+    """A key that a schema decoded to JSON: a text without its quotes, so that `key == "ann"` holds."""
+    return value_of(data) if data is not None and data[:1] == b'"' else key_of(data)
+
+
 def headers_of(headers: Headers) -> dict[str, str | None]:
     """Name to text; the last of several with one name, which is the one that counts."""
     return {name: text_of(value) for name, value in headers}

@@ -27,6 +27,7 @@ from kcli.settings import ConsumerSettings
 from kcli.values import Value
 
 if TYPE_CHECKING:
+    from kcli.consumer.consumer import Decode
     from kcli.proto.columns import Headers
 
 
@@ -80,15 +81,22 @@ class Tail:
         self._ring: deque[Seen] = deque(maxlen=keep)
         self._number = 0
         self._may, self._since = float(keep), time.monotonic()  # this many may be decoded, since then
+        self.decode: Decode | None = None  # what the filter looks at in place of a batch
         self.counts = Counts()
         self.problem = ""
         self.gone: list[str] = []  # topics that are not there now
         self._anew: set[str] = set()  # topics that are others now, under the name of old ones
 
+    @property
+    def filters(self) -> bool:
+        return self._wanted is not None
+
     async def follow(self, client: Client) -> None:
         """Until cancelled; with `first` until there is enough. Raises KcliError for what ends a consumer."""
         async with client.consumer(ConsumerSettings(reset="earliest", decompress=False)) as consumer:
             consumer.assign(await self._places(client))
+            if self.filters:
+                consumer.decode = self.decode
             heeding = asyncio.create_task(self._heed(client), name="heed topics")
             try:
                 while not (self._first and len(self._ring) == self._keep):
@@ -170,7 +178,7 @@ class Tail:
             kept = batch if self._wanted is None else self._wanted.batch(batch, fetched.topic, fetched.partition)
             if kept is not None:
                 self.counts.wanted += kept.visible
-                yield kept, fetched.topic, fetched.partition
+                yield as_stored(kept), fetched.topic, fetched.partition
 
     def __len__(self) -> int:
         """How many records are in the ring."""
@@ -180,6 +188,12 @@ class Tail:
         """What arrived after the record of that number, oldest first; at most what the ring holds. Asked on another
         thread than the ring is filled on: a deque may be copied while it is appended to, and not gone through."""
         return [record for record in list(self._ring) if record.number > number]
+
+
+def as_stored(batch: Batch) -> Batch:
+    """The same records as they are stored."""
+    stored: Batch | None = getattr(batch, "stored", None)  # of a batch that was decoded
+    return batch if stored is None else stored.window(batch.first, batch.stop)
 
 
 def _last_of(batch: Batch, topic: str, partition: int, share: float) -> list[Seen]:

@@ -11,7 +11,7 @@ from array import array
 from itertools import repeat
 
 from kcli.proto.core import read_headers
-from kcli.serde.decoded import headers_of, key_of, value_of
+from kcli.serde.decoded import decoded_key_of, headers_of, key_of, value_of
 from kcli.serde.filters.pattern import Pattern
 from kcli.serde.filters.row_search import equal_rows, has_header, headed_rows, searched_rows, spans
 
@@ -41,12 +41,17 @@ class Filter:
         where: Iterable[Where] = (),
         value: Callable[[bytes | None], Any] = value_of,
         within: Within | None = None,
+        decoded: bool = False,
     ) -> None:
         """`grep` and `key_grep` are regular expressions of which every one must be found; `keys` are whole keys, of
         which one must be equal; `headers` are a name and a value, or None for any value; `value` is how `where` sees
-        a value; `within` looks last, at what all others keep. Raises UsageError."""
+        a value; `within` looks last, at what all others keep. `decoded`: keys may be JSON texts, and are meant without
+        their quotes. Raises UsageError."""
         self._grep = [Pattern(text, "--grep") for text in grep]
         self._keys = frozenset(keys)
+        if decoded:
+            self._keys |= {_quoted(key) for key in self._keys}
+        self._key = decoded_key_of if decoded else key_of
         self._key_grep = [Pattern(text, "--key-grep") for text in key_grep]
         self._headers = tuple(headers)
         self._where = tuple(where)
@@ -112,7 +117,7 @@ class Filter:
         if not all(has_header(record.headers, name, value) for name, value in self._headers):
             return False
         if self._where:
-            seen = (key_of(record.key), self._value(record.value), headers_of(record.headers))
+            seen = (self._key(record.key), self._value(record.value), headers_of(record.headers))
             place = (topic, partition, record.offset, record.timestamp)
             if not all(_holds(where, (*seen, *place)) for where in self._where):
                 return False
@@ -125,7 +130,7 @@ class Filter:
         names, nothing = self._names, repeat(None)
         data, at, counts = columns.data, columns.header_starts, columns.header_counts
         arguments = zip(
-            map(key_of, spans(columns, "key", rows)) if "key" in names else nothing,
+            map(self._key, spans(columns, "key", rows)) if "key" in names else nothing,
             map(self._value, spans(columns, "value", rows)) if "value" in names else nothing,
             [headers_of(read_headers(data, at[row], counts[row])) for row in rows] if "headers" in names else nothing,
             repeat(topic),
@@ -144,3 +149,9 @@ def _holds(where: Where, seen: tuple[Any, ...]) -> bool:
         return bool(where.test(*seen))
     except RecursionError:  # values nested deeper than can be compared are equal to nothing
         return False
+
+
+def _quoted(key: bytes) -> bytes:
+    import json
+
+    return json.dumps(key.decode("utf-8", "replace"), ensure_ascii=False).encode()

@@ -1,4 +1,4 @@
-"""What the produce form does with a value whose topic has a schema. Imported where a registry is configured."""
+"""What the produce form does with keys and values whose topic has a schema. Imported where a registry is configured."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from kcli.serde.schemas.writers import Write
 
 
-class ValueSchema:
-    """The latest schema of a topic's values. `name` is `orders-value@3 (AVRO)`; `reason` says why nothing is written by
-    it, "" where it is."""
+class FieldSchema:
+    """The latest schema of a topic's keys, or of its values. `name` is `orders-value@3 (AVRO)`; `reason` says why
+    nothing is written by it, "" where it is."""
 
     def __init__(self, name: str, frame: bytes = b"", write: Write | None = None, reason: str = "") -> None:
         self.name, self.reason = name, reason
         self._frame, self._write = frame, write
 
     def problem(self, text: str) -> str:
-        """Why a value is not stored by the schema, "" where it is."""
+        """Why a key or value is not stored by the schema, "" where it is."""
         if self._write is None:
             return self.reason
         try:
@@ -33,14 +33,19 @@ class ValueSchema:
         return ""
 
     def stored(self, text: str) -> bytes:
-        """The bytes of a value without a problem."""
+        """The bytes of a key or value without a problem."""
         assert self._write is not None
         return self._frame + self._write(text)
 
 
-async def schema_of(topic: str, registry: OpenRegistry) -> ValueSchema | None:
-    """None for a topic without one. A registry that does not answer, and a rule that is not run, are reasons."""
-    subject = f"{topic}-value"
+async def schemas_of(topic: str, registry: OpenRegistry) -> dict[str, FieldSchema]:
+    """The schemas of a topic by the field that has one: "key", "value"."""
+    found = {kind: await schema_of(f"{topic}-{kind}", registry) for kind in ("key", "value")}
+    return {kind: schema for kind, schema in found.items() if schema is not None}
+
+
+async def schema_of(subject: str, registry: OpenRegistry) -> FieldSchema | None:
+    """None without such a subject. A registry that does not answer, and a rule that is not run, are reasons."""
     name = subject
     try:
         schema = await registry.schemas.latest(subject)
@@ -50,5 +55,5 @@ async def schema_of(topic: str, registry: OpenRegistry) -> ValueSchema | None:
     except SchemaNotFound:
         return None
     except KcliError as problem:
-        return ValueSchema(name, reason=str(problem))
-    return ValueSchema(name, b"\0" + schema.id.to_bytes(4, "big"), write)
+        return FieldSchema(name, reason=str(problem))
+    return FieldSchema(name, b"\0" + schema.id.to_bytes(4, "big"), write)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 class Draft(Value):
-    """A record as it is written down. None is null; `partition` None is by key. `stored` are the bytes of a value that
-    is written by a schema, `option` says so in the command."""
+    """A record as it is written down. None is null; `partition` None is by key. `stored_key` and `stored` are the bytes
+    of a key and a value that are written by a schema, `option` says so in the command."""
 
     topic: str = ""
     partition: int | None = None
@@ -25,6 +25,7 @@ class Draft(Value):
     value: str | None = ""
     headers: list[tuple[str, str | None]] = field(factory=list)
     stored: bytes | None = None
+    stored_key: bytes | None = None
     option: str = ""
 
     @property
@@ -41,17 +42,17 @@ class Draft(Value):
 
     async def send(self, client: Client) -> tuple[int, int]:
         """Send it with acks=all and wait; the partition and the offset where it is stored. Raises KcliError."""
-        value = None if self.value is None else self.value.encode("utf-8", "surrogateescape")
+        value = _bytes(self.value) if self.stored is None else self.stored
+        key = _bytes(self.key) if self.stored_key is None else self.stored_key
+        headers = [(name, _bytes(text)) for name, text in self.headers]
         async with client.producer(ProducerSettings(linger=0.0, wait_for_topic=False)) as producer:
-            promise = await producer.send(
-                self.topic,
-                value if self.stored is None else self.stored,
-                None if self.key is None else self.key.encode("utf-8", "surrogateescape"),
-                [(name, None if it is None else it.encode("utf-8", "surrogateescape")) for name, it in self.headers],
-                self.partition,
-            )
+            promise = await producer.send(self.topic, value, key, headers, self.partition)
             stored = await promise
             return stored.partition, stored.offset
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else text.encode("utf-8", "surrogateescape")
 
 
 def draft_of(record: Seen) -> Draft:

@@ -21,7 +21,7 @@ from kcli.tui.text.printable import printable
 
 if TYPE_CHECKING:
     from kcli.client import Client
-    from kcli.tui.actions.by_schema import ValueSchema
+    from kcli.tui.actions.by_schema import FieldSchema
     from kcli.tui.session import Session
 
 
@@ -48,7 +48,7 @@ class Produce(Dialog):
         self._topic = topic
         self._begins_with = draft
         self._partitions: dict[str, int] = {}  # of topics that were asked for
-        self._schemas: dict[str, ValueSchema | None] = {}  # of their values, where a registry is configured
+        self._schemas: dict[str, dict[str, FieldSchema]] = {}  # by topic and field, where a registry is configured
         self._wrong = ""  # the sentence about a field that is shown
         self._sent = 0
         self._sending = False
@@ -63,13 +63,14 @@ class Produce(Dialog):
             yield Static("key", classes="label")
             yield Input(placeholder="text", id="key", compact=True)
             yield Tick("null", value=True, id="null-key", compact=True)
+            yield Tick("by its schema", value=True, id="key-by-schema", compact=True)
         with Horizontal(classes="line"):
             yield Static("value", classes="label")
             yield Static("", id="kind", classes="hint", markup=False)
         yield TextArea(id="value", compact=True, show_line_numbers=False, tab_behavior="focus")
         with Horizontal(classes="line"):
             yield Tick("null (a tombstone)", id="null-value", compact=True)
-            yield Tick("by its schema", value=True, id="by-schema", compact=True)
+            yield Tick("by its schema", value=True, id="value-by-schema", compact=True)
         with Horizontal(classes="line"):
             yield Static("headers", classes="label")
             yield Static("NAME=VALUE, a line each; NAME= is empty, NAME alone is null", classes="hint", markup=False)
@@ -86,7 +87,9 @@ class Produce(Dialog):
             self.query_one("#value", TextArea).text = draft.value or ""
             self.query_one("#null-key", Checkbox).value = draft.key is None
             self.query_one("#null-value", Checkbox).value = draft.value is None
-            self.query_one("#by-schema", Checkbox).value = not (draft.value or "").startswith(("\0", "\1"))  # framed
+            for kind, text in (("key", draft.key), ("value", draft.value)):
+                framed = (text or "").startswith(("\0", "\1"))
+                self.query_one(f"#{kind}-by-schema", Checkbox).value = not framed
             rows = [name if value is None else f"{name}={value}" for name, value in draft.headers]
             self.query_one("#headers", TextArea).text = "\n".join(rows)
         self._check()
@@ -104,22 +107,30 @@ class Produce(Dialog):
         """What the form says. Raises UsageError."""
         text = {name: self.query_one(f"#{name}", Input).value for name in ("topic", "partition", "key")}
         null_key, null_value = (self.query_one(f"#null-{one}", Checkbox).value for one in ("key", "value"))
-        schema, value = self._schema(), self.query_one("#value", TextArea).text
-        stored = None if schema is None or null_value or schema.problem(value) else schema.stored(value)
+        value = self.query_one("#value", TextArea).text
+        stored = {"key": self._stored("key", text["key"]), "value": self._stored("value", value)}
+        options = "".join(f" --{kind}-schema topic" for kind, data in stored.items() if data is not None)
         return Draft(
             topic=text["topic"].strip(),
             partition=partition_of(text["partition"]),
             key=None if null_key else text["key"],
             value=None if null_value else value,
             headers=headers_of(self.query_one("#headers", TextArea).text),
-            stored=stored,
-            option=f"{self.session.registry_option} --value-schema topic" if stored is not None else "",
+            stored=stored["value"],
+            stored_key=stored["key"],
+            option=self.session.registry_option + options if options else "",
         )
 
-    def _schema(self) -> ValueSchema | None:
-        """What the value is written by; None where its topic has no schema, or it is sent as text."""
-        found = self._schemas.get(self.query_one("#topic", Input).value.strip())
-        return found if self.query_one("#by-schema", Checkbox).value else None
+    def _schema(self, kind: str) -> FieldSchema | None:
+        """What the key or the value is written by; None where its topic has no schema, and for a text or null."""
+        found = self._schemas.get(self.query_one("#topic", Input).value.strip(), {}).get(kind)
+        null = self.query_one(f"#null-{kind}", Checkbox).value
+        return found if self.query_one(f"#{kind}-by-schema", Checkbox).value and not null else None
+
+    def _stored(self, kind: str, text: str) -> bytes | None:
+        """The bytes of a key or value by its schema; None without one, and where it does not fit."""
+        schema = self._schema(kind)
+        return None if schema is None or schema.problem(text) else schema.stored(text)
 
     # -- what is wrong, while one types ---
 
@@ -139,13 +150,11 @@ class Produce(Dialog):
         else:
             if partition is not None and many is not None and 0 <= many <= partition:
                 found["partition"] = f"partition {partition}: {topic} has {many}, from 0 to {many - 1}"
-        schema, value = self._schema(), self.query_one("#value", TextArea).text
-        if (
-            schema is not None
-            and not self.query_one("#null-value", Checkbox).value
-            and (wrong := schema.problem(value))
-        ):
-            found["value"] = f"value, by {schema.name}: {wrong}"
+        texts = {"key": self.query_one("#key", Input).value, "value": self.query_one("#value", TextArea).text}
+        for kind, text in texts.items():
+            schema = self._schema(kind)
+            if schema is not None and (wrong := schema.problem(text)):
+                found[kind] = f"{kind}, by {schema.name}: {wrong}"
         try:
             headers_of(self.query_one("#headers", TextArea).text)
         except UsageError as problem:
@@ -161,9 +170,10 @@ class Produce(Dialog):
             self._count(topic)
         if topic and topic not in self._schemas and self.session.has_registry:
             self._learn(topic)
-        self.query_one("#by-schema").display = self._schemas.get(topic) is not None
+        for kind in ("key", "value"):
+            self.query_one(f"#{kind}-by-schema").display = kind in self._schemas.get(topic, {})
         found = self.problems()
-        for name in ("topic", "partition", "headers"):
+        for name in ("topic", "partition", "key", "headers"):
             self.query_one(f"#{name}").set_class(name in found, "wrong")
         about_value = found.pop("value", "")
         wrong = next(iter(found.values()), "") if topic or self._sent else ""
@@ -171,12 +181,12 @@ class Produce(Dialog):
             self._wrong = wrong
             self.say(wrong, "bad")
         null = self.query_one("#null-value", Checkbox).value
-        schema = self._schema()
+        schema = self._schema("value")
         value = None if null else self.query_one("#value", TextArea).text
         kind = described(value)
         if schema is not None and value == "":
             kind = f"empty; expected is a value of {schema.name}"
-        elif schema is not None and not null:
+        elif schema is not None:
             kind = f"✖ {about_value.partition(': ')[2]}" if about_value else f"fits {schema.name}"
         self.query_one("#kind", Static).update(printable(kind))
         self.recommand()
@@ -200,12 +210,12 @@ class Produce(Dialog):
 
     @work(group="learn")
     async def _learn(self, topic: str) -> None:
-        """The schema that the topic's values have."""
-        from kcli.tui.actions.by_schema import schema_of
+        """The schemas that the topic's keys and values have."""
+        from kcli.tui.actions.by_schema import schemas_of
 
-        self._schemas[topic] = None  # asked for once
+        self._schemas[topic] = {}  # asked for once
         try:
-            self._schemas[topic] = await self.session.ask_registry(partial(schema_of, topic))
+            self._schemas[topic] = await self.session.ask_registry(partial(schemas_of, topic))
         except KcliError:
             return  # the session is closed
         self._check()

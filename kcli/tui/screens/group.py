@@ -18,6 +18,7 @@ from kcli.model import TopicPartition
 from kcli.text.numbers import DASH, count, duration, rate
 from kcli.tui import routes
 from kcli.tui.actions import menus
+from kcli.tui.actions.next_records import NextRecords
 from kcli.tui.screens.columns import place_of, standing_columns, status_column
 from kcli.tui.screens.groups import draw, until
 from kcli.tui.screens.page import Page
@@ -57,6 +58,7 @@ class Group(Page):
         self.group = route.name
         self.standing: GroupStanding | None = None
         self._sparks: dict[TopicPartition, str] = {}
+        self._next = NextRecords(self.session)
 
     @property
     def heading(self) -> str:
@@ -65,7 +67,10 @@ class Group(Page):
         if standing is None:
             return f"Group {name}{': it is not there (any more)' if self.state.look is not None else ''}"
         word, _ = status_of(standing.total)
-        return f"Group {name}  {word}  lag {count(standing.total.lag)}  {standing.described.state or ''}"
+        undecoded = len(self._next.sentences)
+        told = f"✖ {undecoded} next record{'s do' if undecoded > 1 else ' does'} not decode" if undecoded else ""
+        pieces = [f"Group {name}", word, f"lag {count(standing.total.lag)}", standing.described.state or "", told]
+        return "  ".join(filter(None, pieces))
 
     @property
     def same_as(self) -> str:
@@ -109,11 +114,25 @@ class Group(Page):
         self.query_one("#partitions", Rows).put(self.standing.partitions)
         self.query_one("#members", Rows).put(self.standing.described.members)
         self.query_one("#topics", Rows).put(topics_of(self.standing))
-        trails = self.state.trails
-        if trails is not None:
-            draw(self.query_one(Plot), self.standing, snapshot, trails, timely=self.state.timely)
-            self.query_one("#about", Lines).put(details(self.standing, snapshot, trails.events(self.group)))
+        if self.state.trails is not None:
+            draw(self.query_one(Plot), self.standing, snapshot, self.state.trails, timely=self.state.timely)
+        self._tell(snapshot)
+        self.learn(snapshot)
         self.call_after_refresh(self.recall, snapshot.time)  # once it is known which rows are seen
+
+    def _tell(self, snapshot: LagSnapshot) -> None:
+        """The lines beside the plot."""
+        if self.state.trails is not None and self.standing is not None:
+            sentences = list(self._next.sentences.values())
+            lines = details(self.standing, snapshot, self.state.trails.events(self.group), sentences)
+            self.query_one("#about", Lines).put(lines)
+
+    @work(group="learn")
+    async def learn(self, snapshot: LagSnapshot) -> None:
+        """Whether the records that stuck partitions read next decode."""
+        if self.standing is not None and await self._next.learn(self.standing.partitions) and self.query("#about"):
+            self._tell(snapshot)
+            self.retitle()
 
     @work(exclusive=True, group="recall")
     async def recall(self, now: float) -> None:

@@ -144,7 +144,7 @@ class Records(Page):
 
     @property
     def same_as(self) -> str:
-        option = self._condition.option or self.session.registry_option
+        option = self._condition.option + self.session.registry_option
         if self.around is not None:
             at, offset = self.around
             return f"kcli consume {quoted(at.topic)} -p {at.partition} -o {offset}{option}"
@@ -199,6 +199,10 @@ class Records(Page):
             await tail.follow(client)
 
         try:
+            if tail.filters and self.session.has_registry:
+                from kcli.tui.text.list_by_registry import batches
+
+                tail.decode = await self.session.ask_registry(batches)
             await self.session.ask(follow)
         except KcliError as problem:
             self.asking.trouble = f"✖ {printable(str(problem))}"
@@ -224,7 +228,7 @@ class Records(Page):
         """Keep and show records beside those that were read before, in the order of their arrival or offsets."""
         unseen = {_identity(record): record for record in new if _identity(record) not in self._loaded}
         self._loaded |= unseen
-        self._fitting += filter(self._condition.fits, unseen.values())
+        self._fitting += filter(self._fits, unseen.values())
         if not self.fixed:
             for gone in list(self._loaded)[:-KEEP]:
                 del self._loaded[gone]
@@ -251,10 +255,23 @@ class Records(Page):
                 for record, cells in zip(records, found, strict=True)
                 if cells != (record.key, record.value) and _identity(record) in self._loaded
             }
+            if self._condition.filter is not None:
+                self._fit_again(records)
             self.query_one(Rows).put(self._fitting)
+            self.retitle()
 
         self.asking.once_registry(partial(self._decoder.decoded, records), known)
         self._explain()
+
+    def _fits(self, record: Seen) -> bool:
+        """Whether the filter wants it as it is shown."""
+        return self._condition.fits(self._shown(record))
+
+    def _fit_again(self, records: list[Seen]) -> None:
+        """Ask the filter again about records that were decoded since; all stay in their order."""
+        wanted = {_identity(record) for record in self._fitting} - {_identity(record) for record in records}
+        wanted |= {_identity(record) for record in records if self._fits(record)}
+        self._fitting = [record for name, record in self._loaded.items() if name in wanted]
 
     def _explain(self) -> None:
         """Whether the record that the group reads next decodes: if not, that may be why it is stuck."""
@@ -348,8 +365,8 @@ class Records(Page):
 
     def filtered(self, words: str) -> None:
         """The filter applies at once to what is loaded, and to the cluster when the typing pauses."""
-        self._condition = Condition(words)
-        self._fitting = list(filter(self._condition.fits, self._loaded.values()))
+        self._condition = Condition(words, decoded=self.session.has_registry)
+        self._fitting = list(filter(self._fits, self._loaded.values()))
         self.query_one(Rows).put(self._fitting)
         if self._typed is not None:
             self._typed.stop()
@@ -367,7 +384,7 @@ class Records(Page):
 
     def completed(self, words: str) -> str | None:
         """The words of the filter with the field at their end completed."""
-        return completed(words, self._loaded.values())
+        return completed(words, map(self._shown, self._loaded.values()))
 
     def action_freeze(self) -> None:
         self._held = not self._held

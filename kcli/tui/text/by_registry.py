@@ -46,23 +46,12 @@ async def _known(kind: str, data: bytes | None, record: Seen, registry: OpenRegi
     found = await decode_one(kind, data, record.headers, registry.schemas)
     if found.schema is None:
         return ByRegistry(found.json, found.reason)
-    subject, version = await _use(found.schema, f"{record.topic}-{kind}", registry)
+    subject, version = await registry.schemas.use_of(found.schema, f"{record.topic}-{kind}")
     id = f"id {found.schema.id}" if found.schema.id >= 0 else found.schema.guid
     name = f"{subject}@{version} ({id}, {found.schema.kind})" if subject else f"schema {id}, {found.schema.kind}"
     changes = await _changes(found.schema, subject, version, registry)
     text = pretty(found.schema.text, found.schema.kind)
     return ByRegistry(found.json, found.reason, subject, name, text, changes)
-
-
-async def _use(schema: Schema, wanted: str, registry: OpenRegistry) -> tuple[str, int]:
-    """A subject and version that the schema has: the wanted subject's if it has one; ("", -1) where none is known."""
-    uses = [(schema.subject, schema.version)] if schema.subject and schema.version >= 0 else []
-    if schema.id >= 0:
-        try:
-            uses += [(use.subject, use.version) for use in await registry.client.uses_of(schema.id)]
-        except KcliError:  # not every registry tells; the value is decoded without it
-            pass
-    return min(uses, key=lambda use: use[0] != wanted, default=("", -1))
 
 
 async def _changes(schema: Schema, subject: str, version: int, registry: OpenRegistry) -> str:

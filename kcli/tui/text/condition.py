@@ -27,9 +27,10 @@ EXAMPLES = 20
 
 
 class Condition:
-    """`problem` says why the words are no condition yet; then every record fits. `option` is the same for a command."""
+    """`decoded`: it is about keys and values by their schemas. `problem` says why the words are no condition yet; then
+    every record fits. `option` is the same for a command."""
 
-    def __init__(self, words: str) -> None:
+    def __init__(self, words: str, *, decoded: bool = False) -> None:
         self.words = words
         self.problem = ""
         self.option = ""
@@ -38,7 +39,7 @@ class Condition:
             return
         try:
             if _WHERE.match(words):
-                self.filter, self.option = Filter(where=[Where(words)]), f" --where {quoted(words)}"
+                self.filter, self.option = Filter(where=[Where(words)], decoded=decoded), f" --where {quoted(words)}"
             else:
                 self.filter, self.option = Filter(grep=[words]), f" --grep {quoted(words)}"
         except UsageError as problem:

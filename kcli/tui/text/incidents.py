@@ -147,13 +147,21 @@ def _worst(standing: GroupStanding) -> list[Standing]:
     return [part for part in standing.partitions if part.status == standing.status]
 
 
-def details(standing: GroupStanding, snapshot: LagSnapshot, events: Sequence[Event]) -> list[Line]:
-    """A group beside the list of all: why, what to do, its figures, its worst partitions, what happened to it."""
+def details(
+    standing: GroupStanding, snapshot: LagSnapshot, events: Sequence[Event], unreadable: Sequence[str] = ()
+) -> list[Line]:
+    """A group beside the list of all: why, what to do, its figures, its worst partitions, what happened to it.
+    `unreadable` are sentences about records that it reads next and that do not decode."""
     described, advice = standing.described, remedy(standing)
     eta = duration(standing.eta) if standing.eta is not None else "–"
     members = f"{len(described.members)} member{'s' * (len(described.members) != 1)}"
     facts = [
         ("why", reason(standing, snapshot)),
+        *(
+            (label, text)
+            for sentence in unreadable
+            for label, text in zip(("next", ""), sentence.splitlines(), strict=False)
+        ),
         *([("do", advice[0]), ("", f"$ {advice[1]}")] if advice is not None else []),
         ("lag", f"{count(standing.total.lag)}   time lag {age(standing)}   ETA {eta}"),
         ("rates", f"in {rate(standing.in_rate)}/s   out {rate(standing.out_rate)}/s"),

@@ -152,3 +152,21 @@ def test_a_long_value_is_searched_by_what_can_be_stopped() -> None:
 def test_a_bad_pattern_is_one_sentence(bad: str) -> None:
     with pytest.raises(UsageError, match=re.escape(f"--grep {bad}: ")):
         Filter(grep=[bad])
+
+
+def test_a_key_that_is_json_text_is_meant_without_its_quotes_where_keys_are_decoded() -> None:
+    (batch,) = read_batches(
+        bytes(batch_of([(0, b'"ann"', b"1", []), (1, b"ann", b"2", []), (2, b'"a\xc3\xa9"', b"3", [])]).data)
+    )
+
+    def kept(keep: Filter) -> list[int]:
+        found = keep.batch(batch, "t", 0)
+        single = [record.offset for record in batch if keep.record(record, "t", 0)]
+        assert single == ([] if found is None else [record.offset for record in found])
+        return single
+
+    for decoded, expected in ((True, [0, 1]), (False, [1])):
+        assert kept(Filter(where=[Where("key == 'ann'")], decoded=decoded)) == expected
+        assert kept(Filter(keys=[b"ann"], decoded=decoded)) == expected
+    assert kept(Filter(keys=["a\u00e9".encode()], decoded=True)) == [2]
+    assert kept(Filter(keys=[b"\xff"], decoded=True)) == []

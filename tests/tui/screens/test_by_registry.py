@@ -1,4 +1,4 @@
-"""A record's value by the schema registry, on the record's page."""
+"""Records by the schema registry: their page, lists and their filter, the produce form, stuck groups."""
 
 from __future__ import annotations
 
@@ -10,8 +10,13 @@ from typing import Any
 import pytest
 from textual.widgets import Checkbox, Input, TextArea
 
-from kcli.admin.topics.topics import NewTopic, create_topics, wait_for_topics
+from kcli.admin.topics.topics import NewTopic, create_topics, describe_topics, wait_for_topics
 from kcli.client import Client
+from kcli.lag.figures import Lag, Sample, Total
+from kcli.lag.history import GroupStanding
+from kcli.lag.partition_lag import Standing
+from kcli.lag.status import BEHIND, STUCK
+from kcli.lag.watch import LagSnapshot
 from kcli.model import TopicPartition
 from kcli.registry.settings import RegistrySettings, origin_of
 from kcli.sandbox.thread import SandboxThread
@@ -19,9 +24,12 @@ from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 from kcli.tui import routes
 from kcli.tui.app import Dashboard
 from kcli.tui.dialogs.produce import Produce
+from kcli.tui.messages import Looked
 from kcli.tui.screens.admin.subject import Subject
 from kcli.tui.session import LiveSession
 from kcli.tui.tail import Seen, stretch
+from kcli.tui.trails import Trails
+from kcli.tui.widgets.rows import Rows
 from tests.sandbox.registry.asking import register
 from tests.tui.conftest import seen, shows, until, visit
 
@@ -52,6 +60,7 @@ def sandbox() -> Iterator[SandboxThread]:
         assert register(one.registry_url, "later-value", ORDER)[1]["id"] == 1
         assert register(one.registry_url, "later-value", LATER)[1]["id"] == 2
         assert register(one.registry_url, "later-key", '"string"')[1]["id"] == 3
+        assert register(one.registry_url, "keyed-key", '"long"')[1]["id"] == 4
         yield one
 
 
@@ -198,7 +207,7 @@ async def test_the_produce_form_checks_the_value_while_it_is_typed_and_sends_it_
         form.query_one("#topic", Input).value = "none"
         form.query_one("#value", TextArea).text = '{"id": "x"}'
         await shows(pilot, "JSON, 1 fields")
-        assert not form.query_one("#by-schema").display
+        assert not form.query_one("#value-by-schema").display
         form.query_one("#topic", Input).value = "a"
         await shows(pilot, '✖ id: "x" is not a long')
         await pilot.press("ctrl+s")
@@ -209,7 +218,7 @@ async def test_the_produce_form_checks_the_value_while_it_is_typed_and_sends_it_
         assert form.command.endswith(f" --schema-registry {sandbox.registry_url} --value-schema topic")
         await pilot.press("ctrl+s")
         await shows(pilot, "1 sent; the last one is in a[0] at offset 0")
-        form.query_one("#by-schema", Checkbox).value = False
+        form.query_one("#value-by-schema", Checkbox).value = False
         form.query_one("#value", TextArea).text = "as text"
         await shows(pilot, "text, 7 bytes")
         await pilot.press("ctrl+s")
@@ -236,3 +245,126 @@ async def test_the_record_that_a_stuck_group_reads_next_says_that_it_does_not_de
         await shows(pilot, '{"id":7,"note":"hé"}')
         await asyncio.sleep(0.3)
         assert "does not decode" not in seen(pilot)
+
+
+def order(id: int) -> bytes:
+    return FRAME + bytes([2 * id]) + PAYLOAD[1:]
+
+
+async def filled(sandbox: SandboxThread, topic: str, values: list[bytes]) -> None:
+    async with Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client:
+        if topic not in await describe_topics(client.cluster):
+            await create_topics(client.cluster, [NewTopic(topic=topic, partitions=1)])
+            await wait_for_topics(client.cluster, [topic])
+        async with client.producer(ProducerSettings()) as producer:
+            for value in values:
+                await producer.send(topic, value, key=KEY)
+            await producer.flush()
+
+
+async def test_the_filter_of_the_list_sees_decoded_values_and_keys(sandbox: SandboxThread) -> None:
+    """Those that are loaded, those that the cluster has beside them, and those that come."""
+    await filled(sandbox, "known", [order(7)] + [order(n) for n in range(30, 60)])
+    async with board(sandbox).run_test(size=(140, 40)) as pilot:
+        await visit(pilot, routes.Records(("known",)))
+        await shows(pilot, '{"id":59,"note":"hé"}')
+        rows = pilot.app.screen.query_one(Rows)
+
+        def ids() -> list[int]:
+            return [record.value[5] // 2 for record in rows.shown]
+
+        await pilot.press("slash", *"value.id == 45")
+        await until(pilot, lambda: ids() == [45])
+        assert "1 match 'value.id == 45'" in seen(pilot)
+        await pilot.press(*" or value.id in [7, 20]", "enter")
+        page: Any = pilot.app.screen
+        await until(pilot, lambda: page._tail.filters and ids() == [45])  # the cluster is asked by the filter
+        await filled(sandbox, "known", [order(20), order(21)])
+        await until(pilot, lambda: ids() == [45, 20])
+        assert "$ kcli tail known --where 'value.id == 45 or value.id in [7, 20]' --schema-registry" in seen(pilot)
+        stored = [record.value for record in rows.shown]
+        assert stored == [order(45), order(20)], "the rows keep what is stored"
+        await pilot.press("g")
+        await pilot.press("g")  # from the beginning
+        await until(pilot, lambda: len(pilot.app.screen.query_one(Rows).shown) > 3)
+        await pilot.press("slash", *"key == 'ann' and value.note == 'h\u00e9' and value.id < 10", "enter")
+        rows = pilot.app.screen.query_one(Rows)
+        await until(pilot, lambda: ids() == [7])
+
+
+async def test_a_filter_that_only_the_bytes_fit_finds_nothing(sandbox: SandboxThread) -> None:
+    await filled(sandbox, "bytes", [order(7), b"\0\0\0\0\1 as it is"])
+    async with board(sandbox).run_test(size=(140, 40)) as pilot:
+        await visit(pilot, routes.Records(("bytes",)))
+        await shows(pilot, '{"id":7')
+        rows = pilot.app.screen.query_one(Rows)
+        await pilot.press("slash", *"as it", "enter")
+        await until(pilot, lambda: len(rows.shown) == 1)
+        await pilot.press("slash", *["backspace"] * 5, *"\\\\A.....\\\\x0e", "enter")
+        await until(pilot, lambda: not rows.shown)
+
+
+async def test_a_field_of_a_decoded_value_is_completed(sandbox: SandboxThread) -> None:
+    await filled(sandbox, "fields", [order(7)])
+    async with board(sandbox).run_test(size=(140, 40)) as pilot:
+        await visit(pilot, routes.Records(("fields",)))
+        await shows(pilot, '{"id":7')
+        page: Any = pilot.app.screen
+        assert page.completed("value.no") == "value.note"
+
+
+async def test_the_produce_form_checks_the_key_too(sandbox: SandboxThread) -> None:
+    await filled(sandbox, "keyed", [])
+    async with board(sandbox).run_test(size=(140, 40)) as pilot:
+        await visit(pilot, "topics")
+        await pilot.press("n")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Produce))
+        form = pilot.app.screen
+        assert isinstance(form, Produce)
+        form.query_one("#topic", Input).value = "keyed"
+        form.query_one("#value", TextArea).text = "text"
+        await until(pilot, lambda: bool(form.query_one("#key-by-schema").display))
+        assert form.problems() == {}, "a null key is none of the schema's"
+        form.query_one("#key", Input).value = "ann"
+        await shows(pilot, "key, by keyed-key@1 (AVRO): is not JSON")
+        assert form.query_one("#key").has_class("wrong")
+        form.query_one("#key", Input).value = "-5"
+        await until(pilot, lambda: not form.query_one("#key").has_class("wrong"))
+        assert form.command.endswith(f"-k -5 --value text --schema-registry {sandbox.registry_url} --key-schema topic")
+        await pilot.press("ctrl+s")
+        await shows(pilot, "1 sent; the last one is in keyed[0] at offset 0")
+        form.query_one("#key-by-schema", Checkbox).value = False
+        await pilot.press("ctrl+s")
+        await shows(pilot, "2 sent")
+    async with Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client:
+        found = await stretch(client, {TopicPartition("keyed", 0): (0, 2)})
+    assert [(record.key, record.value) for record in found] == [(b"\0\0\0\0\4\x09", b"text"), (b"-5", b"text")]
+
+
+async def test_the_page_of_a_stuck_group_says_that_its_next_record_does_not_decode(sandbox: SandboxThread) -> None:
+    await filled(sandbox, "poison", [order(7), FRAME + PAYLOAD[:2], order(8)])
+
+    def standing(committed: int, status: str) -> LagSnapshot:
+        sample = Sample(group="g", topic="poison", partition=0, committed=committed, end=3, start=0)
+        part = Standing(lag=Lag(sample=sample, lag=3 - committed), status=status)
+        group = GroupStanding(total=Total(group="g", lag=3 - committed, status=status), partitions=[part])
+        group.described.group = "g"
+        return LagSnapshot(time=1.0, groups=[group])
+
+    async with board(sandbox).run_test(size=(180, 40)) as pilot:
+        app: Any = pilot.app
+        await visit(pilot, "topics")
+        app.session.paused = True  # no other snapshot comes
+        await asyncio.sleep(0.6)
+        app.post_message(Looked(standing(1, STUCK), Trails()))
+        await visit(pilot, routes.Group("g"))
+        text = await shows(pilot, "poison[0] at 1: its value does not decode")
+        assert "the payload ends in the middle of a value" in text
+        assert "✖ 1 next record does not decode" in text
+        app.post_message(Looked(standing(2, STUCK), Trails()))
+        await until(pilot, lambda: "does not decode" not in seen(pilot))
+        app.post_message(Looked(standing(1, BEHIND), Trails()))
+        await shows(pilot, "BEHIND")
+        await pilot.pause()
+        await until(pilot, lambda: not any(one.group == "learn" for one in pilot.app.workers))
+        assert "does not decode" not in seen(pilot), "only of what is stuck"

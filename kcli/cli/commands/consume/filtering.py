@@ -40,6 +40,7 @@ def filter_of(
         where=where,
         value=values_as(None if decoded else options.value_format),
         within=within,
+        decoded=decoded,
     )
 
 
