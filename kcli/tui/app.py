@@ -18,9 +18,10 @@ from kcli.tui.actions.keys import EVERYWHERE
 from kcli.tui.actions.palette import Actions, Places, Profiles, Themes
 from kcli.tui.actions.toast import toast
 from kcli.tui.messages import Changed, ChangeProfile, Connected, Go, Looked, LookFailed, NewLook, Noted
+from kcli.tui.navigation.visits import Visits
 from kcli.tui.pages import page_of
 from kcli.tui.replay import ReplaySession
-from kcli.tui.routes import Groups, find
+from kcli.tui.routes import Groups, Route, find
 from kcli.tui.screens.page import Page
 from kcli.tui.state import State, Trouble
 from kcli.tui.text.formatting import status
@@ -31,7 +32,7 @@ from kcli.tui.widgets.masthead import Masthead
 from kcli.tui.widgets.slider import Slider
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from textual.actions import ActionParseResult
     from textual.binding import Binding
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from textual.dom import DOMNode
 
     from kcli.tui.dialogs.command import Command
-    from kcli.tui.routes import Route
+    from kcli.tui.navigation.choices import Choice
     from kcli.tui.session import Session
 
 
@@ -47,6 +48,8 @@ LEAVE = (
     b"\x1b[?7h\x1b[<u\x1b[?2048l\x1b[?2004l\x1b[?1004l\x1b[?1015l\x1b[?1006l\x1b[?1003l\x1b[?1000l\x1b[?1049l\x1b[?25h"
 )
 """What gives a terminal back that Textual no longer can: lines, keys, sizes, paste, focus, mouse, screen, cursor."""
+UPWARDS = 4
+"""Steps that lead from every page to the first."""
 LEAVING = ("back", "dismiss", "dismiss(None)")
 """Actions that leave a screen."""
 
@@ -78,6 +81,7 @@ class Dashboard(App[int]):
         self._theme_given = theme
         self._clashes: set[str] = set()
         self._deafen: Callable[[], None] | None = None
+        self.visits = Visits()
 
     @property
     def session(self) -> Session:
@@ -98,6 +102,7 @@ class Dashboard(App[int]):
         await self.push_screen(page_of(Groups(), self.state))
         if self._place not in (None, Groups()):
             await self.push_screen(page_of(self._place, self.state))
+        self._note()
         self.run_worker(self.session.open(self.post_message), name="open")
 
     def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
@@ -126,6 +131,8 @@ class Dashboard(App[int]):
             await self.pop_screen()
         self.state.enter(fresh)  # now: until it was closed the old one may have brought another snapshot
         await self.switch_screen(page_of(Groups(), self.state))
+        self.visits = Visits()
+        self._note()
         await fresh.open(self.post_message)
 
     def action_timely(self) -> None:
@@ -270,14 +277,24 @@ class Dashboard(App[int]):
     def action_place(self, name: str) -> None:
         route = find(name)
         if route is not None:
-            self.go(route)
+            self.jump(route)
 
     def action_command(self) -> None:
         from kcli.tui.dialogs.command import Command
+        from kcli.tui.navigation.choices import choices, keys_of_places
 
-        line = Command(self.state.places)
-        self.push_screen(line, lambda route: None if route is None else self.go(route))
+        page = self._front
+        others = [name for name in self.state.profiles if name != self.session.name]
+        line = Command(self.state.places, choices(self, page, others), keys_of_places(self, page))
+        self.push_screen(line, self._chosen)
         self._learn_topics(line)
+
+    def _chosen(self, answer: Route | Choice | None) -> None:
+        """The answer of `:`."""
+        if isinstance(answer, Route):
+            self.jump(answer)
+        elif answer is not None:
+            self.call_later(answer.do)
 
     def action_command_palette(self) -> None:
         super().action_command_palette()
@@ -285,11 +302,14 @@ class Dashboard(App[int]):
 
     @work(exclusive=True, group="topics")
     async def _learn_topics(self, line: Command | None = None) -> None:
-        """Ask for the names of all topics, for `:` and ctrl+p. An error keeps those that are known."""
+        """Ask for the names of all topics and the ids of brokers, for `:` and ctrl+p. An error keeps those known."""
         if not self.session.live:
             return
         try:
             self.state.topics = sorted(await self.session.ask(lambda client: client.cluster.topics()))
+            self.state.numbers = sorted(
+                node.id for node in await self.session.ask(lambda client: client.cluster.nodes())
+            )
         except KcliError:
             return  # the page tells what is wrong with the cluster
         if line is not None:
@@ -297,25 +317,70 @@ class Dashboard(App[int]):
 
     async def on_masthead_only(self, message: Masthead.Only) -> None:
         """The groups, filtered by a status; a click on the same count again shows all."""
-        self.go(Groups())
-        page = next(page for page in self.screen_stack if isinstance(page, Page) and page.route == Groups())
-        page.only(status(message.status)[0] if message.status else "")
+        self.jump(Groups())
+        self._pages[0].only(status(message.status)[0] if message.status else "")
 
     def on_go(self, message: Go) -> None:
-        self.go(message.route)
+        if message.jump:
+            self.jump(message.route)
+        else:
+            self.go(message.route)
+
+    # -- the stack of pages ---
+
+    @property
+    def _pages(self) -> list[Page]:
+        """The pages that are open, the first at the bottom."""
+        return [screen for screen in self.screen_stack if isinstance(screen, Page)]
+
+    def _note(self) -> None:
+        self.visits.note(page.route for page in self._pages)
 
     def go(self, route: Route) -> None:
-        """Open a page. One that is open already comes to the front again, and what was opened from it is left: a place
-        that is visited a hundred times is one page."""
-        pages = [page for page in self.screen_stack if isinstance(page, Page) and page.route == route]
-        if pages:
-            self.run_worker(self._back_to(pages[0]), name="back", group="back", exclusive=True)
+        """Open a page on top of the one in front. One that is open already comes to the front again, and what was
+        opened from it is left: a place that is visited a hundred times is one page."""
+        stack = [page.route for page in self._pages]
+        if route in stack:
+            self._move(stack[: stack.index(route) + 1])
         else:
             self.push_screen(page_of(route, self.state))
+            self._note()
 
-    async def _back_to(self, page: Page) -> None:
-        while self.screen is not page and page in self.screen_stack:
+    def jump(self, route: Route) -> None:
+        """Open a page on top of the first one: the way home is one step, whatever was open before. One that is open
+        already comes to the front again."""
+        stack = [page.route for page in self._pages]
+        self._move(stack[: stack.index(route) + 1] if route in stack else [stack[0], route])
+
+    def _move(self, stack: Sequence[Route]) -> None:
+        self.run_worker(self._open_only(tuple(stack)), name="move", group="move", exclusive=True)
+
+    async def _open_only(self, wanted: tuple[Route, ...]) -> None:
+        """Leave what does not belong to a stack, and open what is missing of it."""
+        pages = self._pages
+        same = next(
+            (n for n, (page, route) in enumerate(zip(pages, wanted, strict=False)) if page.route != route),
+            min(len(pages), len(wanted)),
+        )
+        while self.screen is not pages[same - 1]:
             await self.pop_screen()
+        for route in wanted[same:]:
+            await self.push_screen(page_of(route, self.state))
+        self._note()
+
+    def action_up(self) -> None:
+        """Leave the page in front; from deep below so many at once that four steps are always enough."""
+        for _ in range(max(1, len(self._pages) - UPWARDS)):
+            self.pop_screen()
+        self._note()
+
+    def action_travel(self, by: int) -> None:
+        """To the pages that were open before, or after; from a record first to where it was opened."""
+        now = self.visits.now
+        changed = by < 0 and any(page.route not in now for page in self._pages)
+        stack = now if changed else self.visits.move(by)
+        if stack is not None:
+            self._move(stack)
 
     def action_interrupt(self) -> None:
         """ctrl+c, wherever one types: what is marked is copied; where nothing is, it ends the dashboard."""

@@ -59,11 +59,13 @@ class Changed(Message, bubble=False):
 
 
 class Go(Message):
-    """From a page: open the page of a route, or come back to it."""
+    """Open the page of a route, or come back to it. `jump`: it has nothing to do with the page in front, so that the
+    way home is short again."""
 
-    def __init__(self, route: Route) -> None:
+    def __init__(self, route: Route, *, jump: bool = False) -> None:
         super().__init__()
         self.route = route
+        self.jump = jump
 
 
 class ChangeProfile(Message):

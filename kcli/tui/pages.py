@@ -55,6 +55,10 @@ def _page_of_a_machine(route: routes.Route, state: State) -> Page:
             from kcli.tui.screens.broker import Broker
 
             return Broker(state, route)
+        case routes.Heatmap():
+            from kcli.tui.screens.heat.heatmap import Heatmap
+
+            return Heatmap(state, route)
         case routes.Faults():
             from kcli.tui.screens.faults import Faults
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from kcli.tui.tail import Seen
 
 NAMES = (
-    "groups, group NAME, topics, topic NAME, records TOPIC…, brokers, broker ID, transactions, transaction ID, acls, "
-    "acls KIND NAME, quotas, reassignments, schemas, schema SUBJECT, faults"
+    "groups, group NAME, topics, topic NAME, records TOPIC…, brokers, broker ID, heatmap, transactions, "
+    "transaction ID, acls, acls KIND NAME, quotas, reassignments, schemas, schema SUBJECT, faults"
 )
-PLAIN = ("groups", "topics", "brokers", "transactions", "acls", "quotas", "reassignments")
+PLAIN = ("groups", "topics", "brokers", "heatmap", "transactions", "acls", "quotas", "reassignments")
 """Pages that every cluster has."""
 
 
@@ -99,6 +99,11 @@ class Broker(Route):
 
 
 @dataclass(frozen=True)
+class Heatmap(Route):
+    """Every partition as a shade."""
+
+
+@dataclass(frozen=True)
 class Transactions(Route):
     """All transactional ids, and transactions that hang."""
 
@@ -154,6 +159,7 @@ SINGLE: dict[str, type[Route]] = {
     "groups": Groups,
     "topics": Topics,
     "brokers": Brokers,
+    "heatmap": Heatmap,
     "transactions": Transactions,
     "acls": Acls,
     "quotas": Quotas,
@@ -164,8 +170,11 @@ SINGLE: dict[str, type[Route]] = {
 """Pages of one word."""
 
 
-def places(snapshot: LagSnapshot | None, every: Sequence[str] = (), *, registry: bool = False) -> list[str]:
-    """What can be typed, for completion; `every` topic, also those that no group reads; schemas with a `registry`."""
+def places(
+    snapshot: LagSnapshot | None, every: Sequence[str] = (), brokers: Sequence[int] = (), *, registry: bool = False
+) -> list[str]:
+    """What can be typed, for completion; `every` topic, also those that no group reads; `brokers` by their ids; schemas
+    with a `registry`."""
     groups = [group.described.group for group in snapshot.groups] if snapshot is not None else []
     topics = {part.lag.sample.topic for group in snapshot.groups for part in group.partitions} if snapshot else set()
     topics.update(every)
@@ -175,6 +184,7 @@ def places(snapshot: LagSnapshot | None, every: Sequence[str] = (), *, registry:
         "faults",
         *(f"group {name}" for name in groups),
         *(f"topic {name}" for name in sorted(topics)),
+        *(f"broker {number}" for number in brokers),
         *(f"records {name}" for name in sorted(topics)),
     ]
 

@@ -29,7 +29,8 @@ class State:
     """One cluster, or a recording: `session` is where its data come from, `look` the newest snapshot, `trails` the lag
     up to it, `trouble` why no newer one came, `began` when the cluster was first asked (seconds since the epoch).
     `topics` are the names of all topics, None until
-    they were asked for. `brokers` counts those that were ever seen, `down` those that do not answer now."""
+    they were asked for, `numbers` the ids of brokers. `brokers` counts those that
+    were ever seen, `down` those that do not answer now."""
 
     def __init__(self, session: Session, profiles: Collection[str] = (), frames: Frames | None = None) -> None:
         self.profiles = profiles  # the names of other clusters
@@ -47,11 +48,12 @@ class State:
         self.cluster_id: str | None = None
         self.brokers = self.down = 0
         self.topics: list[str] | None = None
+        self.numbers: list[int] = []
 
     @property
     def places(self) -> list[str]:
         """The pages that `:` and ctrl+p offer."""
-        return places(self.look, self.topics or (), registry=self.session.has_registry)
+        return places(self.look, self.topics or (), self.numbers, registry=self.session.has_registry)
 
     @property
     def problem(self) -> str:

@@ -79,7 +79,7 @@ async def test_a_group_that_is_opened_from_its_topic_is_the_group_one_came_from(
         assert pages(pilot.app) == ["Groups", "Group"]
         await pilot.press("colon", *"group audit", "enter")
         await shows(pilot, "Group audit")
-        assert pages(pilot.app) == ["Groups", "Group", "Group"]
+        assert pages(pilot.app) == ["Groups", "Group"], "`:` begins at the first page again"
 
 
 def drawn_looks(monkeypatch: pytest.MonkeyPatch) -> list[LagSnapshot]:

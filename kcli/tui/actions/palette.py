@@ -87,7 +87,7 @@ class Places(Entries):
         for name in self.state.places:
             route = find(name)
             if route is not None:
-                yield Entry(f"Go to {printable(name)}", "", partial(self.app.post_message, Go(route)))
+                yield Entry(f"Go to {printable(name)}", "", partial(self.app.post_message, Go(route, jump=True)))
 
 
 class Themes(Entries):

@@ -1,9 +1,8 @@
-"""`:`: go anywhere by name; the places that fit what is typed are listed."""
+"""`:`: go anywhere, do anything by name; what fits the typed text is listed, with its key."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -12,16 +11,23 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 
+from kcli.tui.navigation.choices import Choice
 from kcli.tui.routes import NAMES, Route, find, missing, offered
+from kcli.tui.text.cutting import fitted
 from kcli.tui.text.printable import printable
 from kcli.tui.widgets.footer import Footer
 
-MOST = 10
-"""Places that are listed."""
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+MOST = 12
+"""Lines that are listed."""
+HINT = 44
+"""Cells of a name, before its key."""
 
 
-class Command(ModalScreen[Route | None]):
-    """One line and the places that fit it; the answer is the route to go, or None."""
+class Command(ModalScreen[Route | Choice | None]):
+    """One line, and the places and choices that fit it; the answer is the route to go, what was chosen, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "Close", id="command.close"),
@@ -30,9 +36,14 @@ class Command(ModalScreen[Route | None]):
         Binding("tab", "complete", "Complete", id="command.complete"),
     ]
 
-    def __init__(self, known: Sequence[str]) -> None:
+    def __init__(
+        self, known: Sequence[str], choices: Sequence[Choice] = (), keys: Mapping[str, str] | None = None
+    ) -> None:
+        """`known` are the places, `keys` those of places that have one."""
         super().__init__()
         self._known = known
+        self._choices = {printable(choice.text): choice for choice in reversed(choices)}
+        self._keys = keys or {}
         self._whole = False  # until every topic that there is now is known
         self._listed: list[str] = []
 
@@ -55,11 +66,20 @@ class Command(ModalScreen[Route | None]):
             self._list(self.query_one(Input).value)
 
     def _list(self, typed: str) -> None:
-        self._listed = offered(typed, self._known, MOST)
+        self._listed = offered(typed, [*self._known, *reversed(self._choices)], MOST)
         places = self.query_one(OptionList)
         places.clear_options()
-        places.add_options([Text(printable(name)) for name in self._listed])
+        places.add_options([self._line(name) for name in self._listed])
         self.query_one("#wrong", Static).update("")
+
+    def _line(self, name: str) -> Text:
+        """A name, and the key that does the same."""
+        key = self._choices[name].hint if name in self._choices else self._keys.get(name, "")
+        return (
+            Text.assemble(fitted(printable(name), HINT, middle=True), (f"  {key}", "dim"))
+            if key
+            else Text(printable(name))
+        )
 
     def on_input_changed(self, event: Input.Changed) -> None:
         self._list(event.value)
@@ -89,11 +109,18 @@ class Command(ModalScreen[Route | None]):
         self._go(event.value if at is None else self._listed[at])
 
     def _go(self, typed: str) -> None:
+        """To a place of that name, else what has that name, else the first that is listed."""
+        if typed in self._choices:
+            self.dismiss(self._choices[typed])
+            return
         if typed.strip() in ("q", "quit"):
             self.app.exit(0)
             return
         where = find(typed) if typed.strip() else None
         if where is None and typed.strip() and self._listed:
+            if self._listed[0] in self._choices:
+                self.dismiss(self._choices[self._listed[0]])
+                return
             where = find(self._listed[0])  # part of a name: the closest place
         lacking = missing(where, self._known) if where is not None and self._whole else ""
         if where is None or lacking:

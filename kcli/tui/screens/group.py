@@ -219,7 +219,7 @@ class Group(Page):
 def _reader_columns() -> list[Column]:
     return [
         Column("member", "MEMBER", lambda p: p.lag.sample.client_id, printable, letter="M", rank=6),
-        Column("host", "HOST", lambda p: p.lag.sample.host, printable, letter="H", rank=7),
+        Column("host", "HOST", lambda p: p.lag.sample.host, printable, rank=7),
     ]
 
 
@@ -227,7 +227,7 @@ def _member_columns() -> list[Column]:
     return [
         Column("member", "MEMBER", who, draw=lambda m: Cell(printable(who(m))), letter="N", rank=0, name=True),
         Column("client", "CLIENT", lambda m: m.client_id, printable, rank=2),
-        Column("host", "HOST", lambda m: m.host, printable, letter="H"),
+        Column("host", "HOST", lambda m: m.host, printable),
         Column("count", "PARTITIONS", lambda m: len(m.assignment), right=True, letter="P"),
         Column("owns", "OWNS", nothing, draw=lambda m: Cell(_owned(m.assignment)), rank=3, wide=True),
     ]

@@ -218,6 +218,7 @@ class Groups(Page):
 
     def on_resize(self) -> None:
         self._recent.clear()
+        super().on_resize()
 
     def looked(self, snapshot: LagSnapshot) -> None:
         self._recent.clear()

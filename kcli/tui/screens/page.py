@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
 from kcli.tui.actions.asking import Asking
 from kcli.tui.messages import Go
+from kcli.tui.navigation.crumbs import Crumbs
 from kcli.tui.replay import ReplaySession
 from kcli.tui.text.formatting import GLYPHS
 from kcli.tui.text.printable import piped, printable
@@ -57,6 +59,8 @@ class Page(TimedScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", id="page.back"),
+        Binding("ctrl+left,backspace", "app.travel(-1)", "Back to where I was", show=False, id="page.before"),
+        Binding("ctrl+right", "app.travel(1)", "Forward again", show=False, id="page.after"),
         Binding("slash", "filter", "Filter", id="page.filter", key_display="/"),
         Binding("a", "acts", "Actions", id="page.acts"),
         Binding("left", "point(-1)", "Earlier, or columns left", show=False, id="page.earlier"),
@@ -156,7 +160,9 @@ class Page(TimedScreen):
     def compose(self) -> ComposeResult:
         yield Masthead(self.state)
         yield Static(id="stale", markup=False)
-        yield Static(id="heading", markup=False)
+        with Horizontal(id="top"):
+            yield Static(id="heading", markup=False)
+            yield Crumbs()
         with Vertical(id="body"):
             yield from self.body()
         if isinstance(self.session, ReplaySession):
@@ -216,6 +222,9 @@ class Page(TimedScreen):
 
     # -- what is drawn when ---
 
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.retitle)  # there is another room for the crumbs
+
     def on_screen_resume(self) -> None:
         """What came while another page was in front is drawn now."""
         self.on_changed()
@@ -268,6 +277,14 @@ class Page(TimedScreen):
             line = self.query_one(part, Static)
             if line.content != text:  # always one line: nothing else has to move, and most snapshots change no word
                 line.update(text, layout=False)
+        room = self.size.width - cell_len(self.heading) - 3
+        self.query_one(Crumbs).put(self.session.name, [page.route for page in self._below], room)
+
+    @property
+    def _below(self) -> list[Page]:
+        """The pages from the first to this one."""
+        pages = [screen for screen in self.app.screen_stack if isinstance(screen, Page)]
+        return pages[: pages.index(self) + 1] if self in pages else []
 
     @on(Tabs.TabActivated)
     @on(Rows.Sorted)
@@ -330,12 +347,12 @@ class Page(TimedScreen):
         """There is no way back from the first screen, except out of its filter."""
         return action != "back" or len(self.app.screen_stack) > 2 or any(line.display for line in self.query(Filter))
 
-    def action_back(self) -> None:
+    async def action_back(self) -> None:
         shown = [field for field in self.query(Filter) if field.display]
         if shown and self.is_mounted:
             shown[0].clear_words()
         elif len(self.app.screen_stack) > 2:
-            self.app.pop_screen()
+            await self.run_action("app.up")
 
     def action_point(self, by: int) -> None:
         """Move the cursor of the plot through time; where no plot is seen, the columns of the table."""

@@ -31,7 +31,8 @@ class Cell(NamedTuple):
 
 class Column(NamedTuple):
     """`value` reads a row: rows are sorted by it, and `show` makes the text of the cell from it. `draw` makes the cell
-    from the row itself, where that needs more than the value. `letter` (a capital) sorts by the column. A column of the
+    from the row itself, where that needs more than the value; `pieces` draws it anew in
+    several tones, in the cells that it gets. `letter` (a capital) sorts by the column. A column of the
     lower `rank` stays longer when room is short; rank 0 always. `wide` takes more than `most` where its text needs it,
     and less where others need it. `name` is a wide one whose text is a name: it keeps `LEAST_NAME` cells before any
     other column gets room, and is cut in the middle. `glyph`: its text begins with a glyph, the only thing shown of it
@@ -43,6 +44,7 @@ class Column(NamedTuple):
     value: Callable[[Any], Any]
     show: Callable[[Any], str] = str
     draw: Callable[[Any], Cell] | None = None
+    pieces: Callable[[Any, int], Sequence[Cell]] | None = None
     tone: str = ""
     right: bool = False
     letter: str = ""

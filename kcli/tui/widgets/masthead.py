@@ -66,7 +66,7 @@ class Masthead(Widget):
     def on_click(self, event: events.Click) -> None:
         does = next((does for end, does in self._ends if event.x < end), "")
         if does == "brokers":
-            self.post_message(Go(Brokers()))
+            self.post_message(Go(Brokers(), jump=True))
         elif does:
             self.post_message(self.Only("" if does == "all" else does))
 

@@ -45,6 +45,7 @@ class Rows(ScrollView, can_focus=True):
         "rows--good",
         "rows--dim",
         "rows--accent",
+        "rows--here",
     }
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", show=False, id="rows.up"),
@@ -235,6 +236,9 @@ class Rows(ScrollView, can_focus=True):
         ground = self._style("cursor") if here else self.rich_style
         segments = [Segment("▌ " if here else "  ", ground)]
         for column, size in self._layout:
+            if column.pieces is not None:
+                segments += self._pieces(column.pieces(row, size), size, ground)
+                continue
             cell = column.cell(row)
             if self._faded:
                 cell = cell._replace(tone="dim")
@@ -243,8 +247,15 @@ class Rows(ScrollView, can_focus=True):
             segments.append(Segment("  ", ground))
         return Strip(segments).extend_cell_length(width, ground).crop(0, width)
 
+    def _pieces(self, cells: Sequence[Cell], size: int, ground: Style) -> list[Segment]:
+        """A cell of several tones; their own colours stay on the line of the cursor."""
+        segments = [Segment(cell.text, ground + self._tone(cell, here=False)) for cell in cells]
+        return [*segments, Segment(" " * (size - sum(len(cell.text) for cell in cells) + 2), ground)]
+
     def _tone(self, cell: Cell, here: bool) -> Style:
         style = self._style(cell.tone)
+        if cell.tone == "here":
+            return style
         return Style(bold=True) if here else Style(color=style.color, bold=style.bold, dim=style.dim)
 
     def _style(self, part: str) -> Style:

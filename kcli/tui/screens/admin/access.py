@@ -90,7 +90,7 @@ def _columns() -> list[Column]:
     return [
         Column("operation", "OPERATION", lambda r: r.operation, letter="O", rank=0),
         Column("principal", "PRINCIPAL", lambda r: r.principal, printable, letter="P", rank=0, wide=True),
-        Column("host", "HOST", lambda r: r.host, printable, letter="H", rank=2),
+        Column("host", "HOST", lambda r: r.host, printable, rank=2),
         Column(
             "allowed",
             "ALLOWED",

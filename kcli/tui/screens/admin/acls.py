@@ -99,6 +99,6 @@ def _columns() -> list[Column]:
             rank=0,
         ),
         Column("operation", "OPERATION", lambda a: a.operation, letter="O", rank=0),
-        Column("host", "HOST", lambda a: a.host, printable, letter="H", rank=2),
+        Column("host", "HOST", lambda a: a.host, printable, rank=2),
         Column("pattern", "PATTERN", lambda a: a.pattern, tone="dim", letter="T", rank=3),
     ]

@@ -144,7 +144,7 @@ class Topics(Page):
                 "REPLICAS",
                 lambda r: r.problem or None,
                 draw=lambda r: Cell(f"✖ {r.problem}" if r.problem else "● in sync", "bad" if r.problem else "good"),
-                letter="H",
+                letter="U",
             ),
             Column("partitions", "P", lambda r: len(r.topic.partitions), count, right=True, letter="A"),
             Column("replicas", "RF", lambda r: r.topic.replication_factor, count, right=True, letter="R", rank=3),

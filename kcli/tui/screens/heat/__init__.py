@@ -1,0 +1,1 @@
+"""The heatmap: topics or brokers by their partitions."""

@@ -1,0 +1,87 @@
+"""The heatmap: what a shade means, partitions of topics and of brokers, the cursor among them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kcli.admin.topics.topics import Partition, Topic
+from kcli.model import TopicPartition
+from kcli.tui.screens.heat.cells import SHADES, Cluster, Heat, by_broker, by_topic, of_cluster, shade, steps
+from kcli.tui.screens.heat.grid import Grid
+from tests.tui import pictures
+from tests.tui.conftest import seen, shows, until
+
+if TYPE_CHECKING:
+    from tests.tui.conftest import Open
+
+
+def topic(name: str, leaders: list[int]) -> Topic:
+    return Topic(topic=name, partitions=[Partition(partition=n, leader=leader) for n, leader in enumerate(leaders)])
+
+
+def heats(**values: list[float | None]) -> dict[TopicPartition, Heat]:
+    return {
+        TopicPartition(name, n): Heat(TopicPartition(name, n), value)
+        for name, some in values.items()
+        for n, value in enumerate(some)
+    }
+
+
+def test_shades_are_equal_ratios_and_nothing_is_a_dot() -> None:
+    scale = steps([0, None, 1, 16])
+    assert scale == pytest.approx([1, 2, 4, 8])
+    assert "".join(shade(value, scale) for value in (None, 0, 1, 2, 4, 8, 16)) == " ·░▒▓██"
+    assert steps([0, 0]) == []
+    assert shade(0, []) == SHADES[0]
+    assert shade(7, steps([7, 7])) == SHADES[-1], "all alike: all are the hottest"
+
+
+def test_rows_are_topics_or_the_leaders_of_partitions() -> None:
+    known = heats(a=[5, None, 7])
+    topics = [topic("a", [1, 2, 1]), topic("b", [-1])]
+    assert [(row.name, [cell.value for cell in row.cells]) for row in by_topic(known, topics)] == [
+        ("a", [5, None, 7]), ("b", [None]),
+    ]  # fmt: skip
+    assert [(row.name, [cell.value for cell in row.cells]) for row in by_broker(known, topics)] == [
+        ("no leader", [None]), ("broker 1", [7, 5]), ("broker 2", [None]),
+    ]  # fmt: skip
+
+
+def test_a_rate_is_what_came_since_the_answer_before() -> None:
+    at, new = TopicPartition("a", 0), TopicPartition("a", 1)
+    before, now = Cluster([], {at: 10}, {}, 100.0), Cluster([], {at: 60, new: 9}, {at: 512}, 105.0)
+    assert of_cluster(now, before, "rate") == {at: Heat(at, 10.0)}
+    assert of_cluster(now, None, "rate") == {}
+    assert of_cluster(now, before, "size") == {at: Heat(at, 512.0)}
+
+
+async def test_partitions_are_shades_and_the_cursor_names_one(dashboard: Open) -> None:
+    async with dashboard(size=(120, 32)) as pilot:
+        await shows(pilot, "ORPHANED")
+        await pilot.press("H")
+        text = await shows(pilot, "Heatmap: lag by topic")
+        await shows(pilot, "payments")
+        await until(pilot, lambda: pilot.app.screen.query_one(Grid).here is not None)
+        await pilot.press("right", "right")
+        text = await shows(pilot, "orders[2]")
+        assert "█" in text
+        await pilot.press("left")
+        await shows(pilot, "orders[1]")
+        await pilot.press("3")
+        await shows(pilot, "bytes of the leader by topic")
+        await pilot.press("b")
+        await shows(pilot, "broker 1")
+        await pilot.press("enter")
+        await until(pilot, lambda: type(pilot.app.screen).__name__ == "Topic")
+        assert "Topic orders" in seen(pilot)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_it_is_whole_at_every_size_and_a_recording_has_no_bytes(size: tuple[int, int]) -> None:
+    _, text = await pictures.replayed(("H",), "clicks", size)
+    assert all(f"  {name} " in text or f"▌ {name} " in text for name in ("orders", "clicks", "payments", "ledger"))
+    assert "░ ≥" in text
+    _, text = await pictures.replayed(("H", "3"), "bytes", size)
+    assert "A recording does not hold this." in text
