@@ -103,10 +103,12 @@ def by_broker(heats: Mapping[TopicPartition, Heat], topics: Iterable[Topic]) -> 
             at = TopicPartition(topic.topic, one.partition)
             rows.setdefault(one.leader, []).append(heats.get(at) or Heat(at, None))
     return [
-        HeatRow(f"broker {number}" if number >= 0 else "no leader",
-                tuple(sorted(cells, key=lambda cell: (-(cell.value or 0.0), cell.at))))
+        HeatRow(
+            f"broker {number}" if number >= 0 else "no leader",
+            tuple(sorted(cells, key=lambda cell: (-(cell.value or 0.0), cell.at))),
+        )
         for number, cells in sorted(rows.items())
-    ]  # fmt: skip
+    ]
 
 
 def steps(values: Iterable[float | None]) -> list[float]:

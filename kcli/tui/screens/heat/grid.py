@@ -57,9 +57,17 @@ class Grid(Rows):
             Column("name", "NAME", lambda row: row.name, printable, letter="N", rank=0, name=True),
             Column("sum", "SUM", lambda row: row.total, lambda one: self.unit(one), right=True, letter="S", rank=0),
             Column("most", "MOST", lambda row: row.hottest, lambda one: self.unit(one), right=True, letter="M", rank=2),
-            Column("heat", "PARTITIONS", nothing, draw=lambda row: Cell("█" * EACH * len(row.cells)),
-                   pieces=self._shades, rank=0, wide=True, most=1000),
-        ]  # fmt: skip
+            Column(
+                "heat",
+                "PARTITIONS",
+                nothing,
+                draw=lambda row: Cell("█" * EACH * len(row.cells)),
+                pieces=self._shades,
+                rank=0,
+                wide=True,
+                most=1000,
+            ),
+        ]
 
     def _shades(self, row: HeatRow, room: int) -> list[Cell]:
         """As many cells a partition as there is room for; where there are more partitions than cells, each cell is the
