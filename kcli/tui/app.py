@@ -369,7 +369,7 @@ class Dashboard(App[int]):
         self._note()
 
     def action_up(self) -> None:
-        """Leave the page in front; from deep below so many at once that four steps are always enough."""
+        """Leave the page in front, and from far below several at once: four steps are always enough."""
         for _ in range(max(1, len(self._pages) - UPWARDS)):
             self.pop_screen()
         self._note()

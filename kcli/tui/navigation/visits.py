@@ -34,7 +34,7 @@ class Visits:
         self._at = len(self._stacks) - 1
 
     def move(self, by: int) -> Stack | None:
-        """The stack before (-1) or after (1) the one that is open; None where there is none."""
+        """The stack before (-1) or after (1) the open one; None at either end."""
         if not 0 <= self._at + by < len(self._stacks):
             return None
         self._at += by
