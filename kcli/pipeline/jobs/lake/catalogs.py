@@ -1,0 +1,120 @@
+"""Catalogs of Iceberg: one embedded in SQLite, in the warehouse; one behind a URL; or one that pyiceberg is configured
+for by its name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kcli.errors import KcliError, UsageError
+from kcli.paths import data_folder
+from kcli.values import Frozen
+
+if TYPE_CHECKING:
+    from pyiceberg.catalog import Catalog
+
+NAME = "kcli"
+"""The name of the embedded catalog, which its rows in SQLite have."""
+FILE = "catalog.db"
+
+
+class CatalogPlace(Frozen):
+    """What --warehouse and --catalog say: one of them, or both with the URL of a catalog."""
+
+    warehouse: str = ""
+    catalog: str = ""
+
+    @property
+    def root(self) -> str:
+        """The URI of the warehouse."""
+        if not self.warehouse or "://" in self.warehouse:
+            return self.warehouse.replace("s3a://", "s3://", 1).rstrip("/")
+        return f"file://{os.path.abspath(self.warehouse)}"
+
+    @property
+    def database(self) -> Path | None:
+        """The file of the embedded catalog: in a local warehouse; that of an object store is on this machine."""
+        if self.catalog:
+            return None
+        if self.root.startswith("file://"):
+            return Path(self.root.removeprefix("file://"), FILE)
+        return Path(data_folder("iceberg"), f"{sha256(self.root.encode()).hexdigest()[:16]}.db")
+
+    @property
+    def known(self) -> bool:
+        """Whether there may be tables: an embedded catalog is made by the first write."""
+        return self.database is None or self.database.exists()
+
+    def opened(self) -> Catalog:
+        """The catalog. Raises UsageError for a name that is not configured, KcliError where it cannot be reached."""
+        check()
+        from pyiceberg.catalog import load_catalog
+
+        database = self.database
+        with told(str(database or self.catalog)):
+            if database is not None:
+                database.parent.mkdir(parents=True, exist_ok=True)
+                return load_catalog(NAME, type="sql", uri=f"sqlite:///{database}", warehouse=self.root)
+            if "://" in self.catalog:
+                more = {"warehouse": self.root} if self.warehouse else {}
+                return load_catalog(NAME, type="rest", uri=self.catalog, **more)
+            return self._named()
+
+    def _named(self) -> Catalog:
+        from pyiceberg.catalog import load_catalog
+        from pyiceberg.utils.config import Config
+
+        if not Config().get_catalog_config(self.catalog):
+            raise UsageError(
+                f"--catalog {self.catalog}: pyiceberg is not configured for it; it reads ~/.pyiceberg.yaml and "
+                f"PYICEBERG_CATALOG__{self.catalog.upper()}__URI"
+            )
+        return load_catalog(self.catalog)
+
+
+def place_of(warehouse: str | None, catalog: str | None) -> CatalogPlace:
+    """What --warehouse and --catalog say. Raises UsageError."""
+    place = CatalogPlace(warehouse=warehouse or "", catalog=catalog or "")
+    if not warehouse and not catalog:
+        raise UsageError(
+            "--file-format iceberg takes --warehouse DIR (or s3://…), or --catalog URL|NAME: where the table is"
+        )
+    if "://" in place.warehouse and not place.warehouse.startswith(("s3://", "s3a://")) and not catalog:
+        raise UsageError(f"--warehouse {warehouse}: expected a folder of this machine, or s3://BUCKET/PATH")
+    if any(sign in place.root for sign in "?#%"):
+        raise UsageError(f"--warehouse {warehouse}: Iceberg's locations are URIs; name one without ?, # and %")
+    return place
+
+
+def check() -> None:
+    """Raise UsageError unless the package is there."""
+    try:
+        import pyiceberg  # noqa: F401
+        import sqlalchemy  # noqa: F401
+    except ImportError:
+        raise UsageError('Iceberg tables take a package more: pip install "kcli-kafka[iceberg]"') from None
+
+
+@contextmanager
+def told(what: str) -> Iterator[None]:
+    """Errors of pyiceberg and of its packages, as one sentence about `what`."""
+    from pyiceberg.exceptions import OAuthError, RESTError
+    from requests import RequestException
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        yield
+    except KcliError:
+        raise
+    except (RESTError, OAuthError, RequestException, SQLAlchemyError, OSError, ValueError) as problem:
+        raise KcliError(f"{what}: {first_of(problem)}") from problem
+
+
+def first_of(problem: BaseException) -> str:
+    """The first line of what went wrong."""
+    lines = str(problem).strip().splitlines()
+    return lines[0] if lines else type(problem).__name__

@@ -1,0 +1,82 @@
+"""The way of rows into a table: the tasks write files in their final places, the driver commits them once.
+
+A commit says which batch of which query it is. So a batch that Spark runs again after a crash is committed once: one
+that is in the table is skipped, and the files that an earlier attempt left are deleted before it is written again.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+from uuid import uuid4
+
+from kcli.errors import KcliError
+from kcli.pipeline.sink.files import FilesSource, entries_of, options_of
+from kcli.pipeline.sink.layout import FileEntry, Layout
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class NotCommitted(KcliError):
+    """A commit that is certainly not in the table: its files may be deleted. After any other error it may be."""
+
+
+class Committer(Protocol):
+    """A table that files are committed to. `label` names it in sentences."""
+
+    label: str
+
+    def last(self, query: str) -> int:
+        """The last batch of a query that is in the table, -1 for none."""
+        ...
+
+    def prepared(self, frame: DataFrame, attempt: str, *, evolve: bool) -> tuple[DataFrame, Layout]:
+        """The rows as they are written, and how: into a folder of this attempt. With `evolve` the table gets the
+        columns and wider types of the rows first. Raises UsageError where the rows do not fit to the table."""
+        ...
+
+    def commit(self, entries: Sequence[FileEntry], mode: str, query: str, batch: int) -> None:
+        """One commit of all files; `mode` is error, append or overwrite. Raises NotCommitted where it is refused, and
+        KcliError where it may be in the table or not."""
+        ...
+
+
+def put(
+    table: Committer, frame: DataFrame, mode: str, *, query: str = "", batch: int = -1, evolve: bool = False
+) -> list[FileEntry]:
+    """The rows into the table, in one commit; the files. A batch of a query is committed once, however often it is
+    tried. Raises UsageError where the rows do not fit, KcliError where the table cannot be written."""
+    if batch >= 0 and table.last(query) >= batch:
+        return []
+    attempt = f"kcli-{query or uuid4().hex}-{max(batch, 0)}"
+    rows, layout = table.prepared(frame, attempt, evolve=evolve)
+    storage = layout.storage
+    storage.clear(layout.folder)  # of an attempt that was killed
+    entries = written(rows, layout)
+    try:
+        table.commit(entries, mode, query, batch)
+    except NotCommitted:
+        storage.clear(layout.folder)
+        raise
+    storage.keep(layout.folder, {entry.path for entry in entries})
+    return entries
+
+
+def written(rows: DataFrame, layout: Layout) -> list[FileEntry]:
+    """Run the job that writes the files; their entries."""
+    spark = rows.sparkSession
+    spark.dataSource.register(FilesSource)
+    with tempfile.TemporaryDirectory(prefix="kcli-files-") as folder:
+        report = Path(folder) / "entries"
+        done = False
+        try:
+            rows.write.format(FilesSource.name()).mode("append").options(**options_of(layout, report)).save()
+            entries = entries_of(report)
+            done = True
+        finally:
+            if not done:
+                layout.storage.clear(layout.folder)
+        return entries

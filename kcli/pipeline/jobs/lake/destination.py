@@ -1,0 +1,56 @@
+"""A table as the place that an export writes to, beside `Folder` of files: what may be written there, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from kcli.errors import UsageError
+from kcli.pipeline.jobs.checkpoints import begun
+from kcli.pipeline.jobs.lake.iceberg import IcebergTable
+
+
+class Destination:
+    """`mode` is error, append or overwrite. It is used as a `Folder` is: `check`, write, `settle` or `undo`."""
+
+    local = False
+
+    def __init__(self, table: IcebergTable, mode: str) -> None:
+        self.table = table
+        self.mode = self.spark_mode = mode
+        self.target = table.label
+
+    @property
+    def place(self) -> str:
+        """Its folder in a local warehouse, else a URI."""
+        root = self.table.place.root or self.table.place.catalog
+        return "/".join([root.removeprefix("file://").rstrip("/"), *self.table.name])
+
+    def check(self, form: str = "", partition_by: Sequence[str] = ()) -> None:
+        """Raise UsageError for a table that is there, unless rows are added to it or replace its own."""
+        if self.mode == "error" and self.table.table() is not None:
+            raise UsageError(f"the table {self.table.label} is there: --append adds to it, --overwrite replaces it")
+
+    def check_stream(self, checkpoint: Path | str, form: str = "", partition_by: Sequence[str] = ()) -> None:
+        """Raise UsageError unless table and checkpoint are of one pipeline, or --append says that it is added to."""
+        added, self.mode = self.mode == "append", "append"
+        if isinstance(checkpoint, str):
+            raise UsageError("--checkpoint: of a stream into a table it has to be a folder of this machine")
+        there, known = self.table.table() is not None, begun(checkpoint)
+        if there and not known and not added:
+            raise UsageError(
+                f"the table {self.table.label} is there and {checkpoint} knows nothing of it: --append adds to it what "
+                "the topic has, or name the --checkpoint that wrote it"
+            )
+        if known and not there and (checkpoint / "commits").is_dir() and any((checkpoint / "commits").iterdir()):
+            raise UsageError(
+                f"{checkpoint} says that records were written to {self.table.label}, but the table is missing: start "
+                "over with another --name or --checkpoint"
+            )
+
+    def settle(self) -> int:
+        """Nothing: the commit was all. The bytes are those of the export."""
+        return -1
+
+    def undo(self) -> None:
+        """Nothing: what is not committed was deleted, or is when the batch is written again."""

@@ -1,0 +1,257 @@
+"""A table of Iceberg, by pyiceberg: no jars, whatever Spark's version is.
+
+A commit is one change of the table's metadata in its catalog: the snapshot with the files, and a property that says
+which batch of which query it is. So one cannot be there without the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from kcli.errors import KcliError, UsageError
+from kcli.pipeline.jobs.lake.catalogs import CatalogPlace, first_of, told
+from kcli.pipeline.jobs.lake.committer import NotCommitted
+from kcli.pipeline.jobs.lake.iceberg_types import iceberg_of, spark_of
+from kcli.pipeline.jobs.lake.partitions import Part, known_parts, parts_of, spec_of
+from kcli.pipeline.sink.layout import FileEntry, Layout
+from kcli.pipeline.sink.storage import Storage
+
+if TYPE_CHECKING:
+    from pyiceberg.catalog import Catalog
+    from pyiceberg.table import Table, Transaction
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+BATCH = "kcli.batch."
+"""The property of a table that has the last batch of a query."""
+
+
+class IcebergTable:
+    """A table, by its name NAMESPACE.TABLE in a catalog; it need not be there yet. `by` are the names of its partition
+    fields, `units` those of a time: (name, unit, SQL of the time)."""
+
+    def __init__(
+        self,
+        name: str,
+        place: CatalogPlace,
+        *,
+        by: Sequence[str] = (),
+        units: Sequence[tuple[str, str, str]] = (),
+        compression: str = "zstd",
+    ) -> None:
+        self.name = tuple(name.split("."))
+        if len(self.name) < 2 or not all(self.name):
+            raise UsageError(f"{name}: an Iceberg table is named NAMESPACE.TABLE, such as lake.orders")
+        self.label = name
+        self.place = place
+        self._by, self._units, self._compression = list(by), list(units), compression
+        self._opened: Catalog | None = None
+        self._staged: Any = None
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog, opened when it is first asked."""
+        if self._opened is None:
+            self._opened = self.place.opened()
+        return self._opened
+
+    def table(self) -> Table | None:
+        """The table as it is now, None if it is missing. Raises KcliError."""
+        if not self.place.known:
+            return None
+        from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
+
+        with told(self.label):
+            try:
+                return self.catalog.load_table(self.name)
+            except (NoSuchTableError, NoSuchNamespaceError):
+                return None
+
+    def last(self, query: str) -> int:
+        """The last batch of a query that is in the table, -1 for none."""
+        table = self.table()
+        return -1 if table is None else int(table.properties.get(BATCH + query, -1))
+
+    def prepared(self, frame: DataFrame, attempt: str, *, evolve: bool) -> tuple[DataFrame, Layout]:
+        """The rows with their partition values, and how they are written. A table that is not there yet is made by the
+        commit. Raises UsageError where the rows do not fit."""
+        table = self.table()
+        if table is None:
+            frame = self._staging(frame)
+            table = self._staged
+        else:
+            frame = self._fitting(frame, table, evolve=evolve)
+        from pyiceberg.io.pyarrow import schema_to_pyarrow
+        from pyspark.sql import functions as f
+
+        schema = table.schema()
+        parts = known_parts(table.spec(), schema, self.label)
+        marks = [f"_kcli_part_{number}" for number in range(len(parts))]
+        for mark, part in zip(marks, parts, strict=True):
+            frame = frame.withColumn(mark, f.expr(part.sql(schema)))
+        if marks:
+            frame = frame.sortWithinPartitions(*marks)
+        return frame, Layout(
+            folder=f"{table.location()}/data/{attempt}",
+            schema=schema_to_pyarrow(schema).serialize().to_pybytes(),
+            parts=tuple(marks),
+            labels=tuple(part.name for part in parts),
+            compression=self._compression,
+            storage=storage_of(table.io.properties),
+        )
+
+    def _staging(self, frame: DataFrame) -> DataFrame:
+        """A transaction that makes the table, kept until the commit; the rows without columns that are hidden in its
+        partition."""
+        schema = iceberg_of(frame.schema)
+        parts = parts_of(self._by, self._units, schema)
+        hidden = [part.name for part in parts if part.unit]
+        if hidden:
+            frame = frame.drop(*hidden)
+            schema = iceberg_of(frame.schema)
+        with told(self.label):
+            self.catalog.create_namespace_if_not_exists(self.name[:-1])
+            transaction = self.catalog.create_table_transaction(
+                self.name, schema=schema, partition_spec=spec_of(parts, schema), properties={"format-version": "2"}
+            )
+        self._staged = transaction._table
+        self._transaction = transaction
+        return frame
+
+    def _fitting(self, frame: DataFrame, table: Table, *, evolve: bool) -> DataFrame:
+        """The rows for a table that is there."""
+        parts = known_parts(table.spec(), table.schema(), self.label)
+        wanted = parts_of(self._by, self._units, table.schema())
+        if wanted and wanted != parts:
+            raise UsageError(
+                f"{self.label} is partitioned by {said(parts) or 'nothing'}: --partition-by has to say so too, or "
+                "nothing"
+            )
+        frame = self._without_hidden(frame, table)
+        if not evolve:
+            self._fits(frame.schema, table)
+            return frame
+        merged = self._evolved(frame.schema, table)
+        if merged is not None:
+            with told(self.label), table.update_schema() as update:
+                update.union_by_name(iceberg_of(merged))
+        return frame
+
+    def check(self, frame: DataFrame, *, evolve: bool) -> None:
+        """Before anything is written: raise where the rows do not fit to a table that is there."""
+        table = self.table()
+        if table is None:
+            return
+        frame = self._without_hidden(frame, table)
+        if evolve:
+            self._evolved(frame.schema, table)
+        else:
+            self._fits(frame.schema, table)
+
+    def _without_hidden(self, frame: DataFrame, table: Table) -> DataFrame:
+        """The rows without the columns that are hidden in the table's partition."""
+        parts = known_parts(table.spec(), table.schema(), self.label)
+        names = table.schema().column_names
+        return frame.drop(*[part.name for part in parts if part.unit and part.name not in names])
+
+    def _evolved(self, now: StructType, table: Table) -> StructType | None:
+        """The columns of the table with those of the rows, None where they are the same: columns are added, int widens
+        to bigint. Raises KcliError for another change."""
+        from kcli.pipeline.jobs.schemas import difference, evolved
+
+        before, ours = spark_of(table.schema()), spark_of(iceberg_of(now))
+        found = difference(before, ours)
+        narrow = {path: types for path, types in found.widened.items() if types[1] != "bigint"}
+        for path, (old, new) in {**found.changed, **narrow}.items():
+            raise KcliError(
+                f"{self.label}: the column {path} is {old}, here {new}; a column of Iceberg gets wider from int to "
+                "bigint only; nothing was written"
+            )
+        return evolved(before, ours) if found.added or found.widened else None
+
+    def _fits(self, now: StructType, table: Table) -> None:
+        """Raise UsageError for other columns than the table's."""
+        ours = {one.name: one.dataType.simpleString() for one in spark_of(iceberg_of(now)).fields}
+        theirs = {one.name: one.dataType.simpleString() for one in spark_of(table.schema()).fields}
+        wrong = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
+        if wrong:
+            raise UsageError(
+                f"{self.label} is another table: its column {wrong[0]} is {theirs.get(wrong[0], 'not there')}, here "
+                f"{ours.get(wrong[0], 'not there')}"
+            )
+
+    def commit(self, entries: Sequence[FileEntry], mode: str, query: str, batch: int) -> None:
+        """One change of the table's metadata. pyiceberg tries again, on the refreshed table, where another writer was
+        first (`commit.retry.num-retries` of the table, 4). Raises NotCommitted, KcliError."""
+        from pyiceberg.exceptions import CommitFailedException, TableAlreadyExistsError, ValidationException
+
+        staged, self._staged = self._staged, None
+        table = staged if staged is not None else self.table()
+        if table is None:
+            raise NotCommitted(f"{self.label} was dropped while its rows were written; nothing was committed")
+        transaction = self._transaction if staged is not None else table.transaction()
+        try:
+            with told(self.label):
+                if mode == "overwrite" and staged is None:
+                    from pyiceberg.expressions import AlwaysTrue
+
+                    transaction.delete(AlwaysTrue())
+                self._append(transaction, entries, query, batch)
+                transaction.commit_transaction()
+        except (CommitFailedException, ValidationException, TableAlreadyExistsError) as problem:
+            raise NotCommitted(
+                f"{self.label}: another writer changed the table at the same time, each time it was tried "
+                f"({first_of(problem)}); nothing was committed: run it again"
+            ) from problem
+
+    def _append(self, transaction: Transaction, entries: Sequence[FileEntry], query: str, batch: int) -> None:
+        """The files, as a snapshot of the transaction."""
+        about = {"kcli.query": query, "kcli.batch": str(batch)} if batch >= 0 else {}
+        with transaction.update_snapshot(snapshot_properties=about).fast_append() as snapshot:
+            for entry in entries:
+                snapshot.append_data_file(data_file(entry, transaction.table_metadata))
+        if batch >= 0:
+            transaction.set_properties({BATCH + query: str(batch)})
+
+
+def data_file(entry: FileEntry, metadata: Any) -> Any:
+    """A file as a manifest has it, with the statistics of its footer."""
+    from pyarrow import parquet
+    from pyiceberg.io.pyarrow import (
+        compute_statistics_plan,
+        data_file_statistics_from_parquet_metadata,
+        parquet_path_to_id_mapping,
+    )
+    from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+    from pyiceberg.typedef import Record
+
+    schema = metadata.schema()
+    statistics = data_file_statistics_from_parquet_metadata(
+        parquet_metadata=parquet.read_metadata(BytesIO(entry.footer)),
+        stats_columns=compute_statistics_plan(schema, metadata.properties),
+        parquet_column_mapping=parquet_path_to_id_mapping(schema),
+    )
+    return DataFile.from_args(
+        content=DataFileContent.DATA,
+        file_path=entry.path,
+        file_format=FileFormat.PARQUET,
+        partition=Record(*entry.values),
+        file_size_in_bytes=entry.size,
+        sort_order_id=None,
+        spec_id=metadata.default_spec_id,
+        equality_ids=None,
+        key_metadata=None,
+        **statistics.to_serialized_dict(),
+    )
+
+
+def storage_of(properties: dict[str, str]) -> Storage:
+    """The store of a table, by the properties of its catalog; of those only what is no secret."""
+    return Storage(endpoint=properties.get("s3.endpoint", ""), region=properties.get("s3.region", ""))
+
+
+def said(parts: Sequence[Part]) -> str:
+    """Partition fields as --partition-by has them."""
+    return ", ".join(f"{part.unit}({part.column})" if part.unit else part.column for part in parts)
