@@ -70,7 +70,7 @@ def test_the_line_goes_before_the_file() -> None:
         ("${LEAST:-10}", "${LEAST}", "f.yaml:11: sql: ${LEAST} is not set in the environment"),
         ("max-per-batch: 100", "max-per-batch: many", "f.yaml:18: max-per-batch: expected a number, not many"),
         ("  - name: some\n    sql:", "  - sql:", "f.yaml:10: step 1 has no name, so no later step can read it"),
-        ("sink:\n  topic: big", "sink:\n  format: csv", "f.yaml:15: sink: one of topic, files and print"),
+        ("sink:\n  topic: big", "sink:\n  format: csv", "f.yaml:15: sink: one of topic, files, table and print"),
         ("  topic: orders\n", "", "f.yaml:4: a source has no topic"),
         ("  value-format: json\n", "", "f.yaml:7: value-schema goes with value-format"),
         ("source:\n  topic: orders", "source: orders\nx:", "f.yaml:5: unknown key x"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.pipeline.options import (
-    FILES,
+    SINKS,
     PipelineOptions,
     QuarantineOptions,
     QueryOptions,
@@ -41,7 +41,7 @@ class ExportOptions(
     FolderOptions, QueryOptions, TopicOptions, SchemaOptions, QuarantineOptions, SourceOptions, PipelineOptions
 ):
     moved = (("--to", "--file-format FORMAT"),)
-    file_format = choice("--file-format", of=FILES, help="The format of the files (default parquet).")
+    file_format = choice("--file-format", of=SINKS, help="The format of the files (default parquet).")
     out = text("--out", metavar="DIR", help="The destination, instead of the last argument.")
     partition_by = text(
         "--partition-by",
@@ -59,7 +59,7 @@ class ExportOptions(
 
 @command(
     "pipeline export",
-    help="Export topics to parquet, JSON, CSV, ORC or Delta files.",
+    help="Export topics to parquet, JSON, CSV, ORC, Delta or Iceberg.",
     words="TOPIC... DIR",
     examples="""
 kcli pipeline export orders --file-format parquet out/orders
@@ -71,12 +71,14 @@ kcli pipeline export orders --file-format parquet out --once          # again to
 kcli pipeline export orders --file-format parquet out --value-format json --once --schema-mode evolve
 kcli pipeline export orders --file-format parquet out --value-format json --on-bad quarantine
 kcli pipeline export orders --file-format parquet out --value-format avro --schema-registry http://localhost:8081
+kcli pipeline export orders lake.orders --file-format iceberg --warehouse lake --once
 kcli pipeline export orders --file-format parquet out --dry-run       # only the plan""",
 )
 def export(options: ExportOptions) -> int:
     """Write the records of topics into files in folder DIR: key, value, topic, partition, offset, timestamp,
     timestampType and headers, or what --select names. The folder appears when the export is complete: a run that
-    fails leaves no files, and --overwrite replaces files only then. A Delta table gets a new version.
+    fails leaves no files, and --overwrite replaces files only then. A Delta table gets a new version. With
+    --file-format iceberg the last argument is NAMESPACE.TABLE, in --warehouse or --catalog; a batch is one commit.
 
     --once writes the records since the last run, exactly once; --continuous keeps running. Both save progress in a
     checkpoint. By default keys and values are binary in parquet, ORC and Delta, and strings in JSON and CSV.
@@ -111,6 +113,7 @@ class Exporting(Job):
             compression=options.compression or "",
             partition_by=folders.names,
             made=folders.made,
+            units=folders.units,
             files=options.files or 0,
             jars=delta_jars(frame),
             evolve=options.schema_mode == "evolve",
@@ -119,13 +122,14 @@ class Exporting(Job):
         self.conf = conf_of(self.form)
         self.destination = out
         self.writes_to = self.folder.place
-        self.quarantine = place_of(frame, options, out)
+        place = out if self.folder.table is None else self.folder.place
+        self.quarantine = place_of(frame, options, place)
         self.kept = Quarantine(frame, self.quarantine, folder_mode(frame, options)) if self.quarantine else None
         kept = "" if self.kept is None else self.kept.target
         self.input = Source(frame, topics, options, options, schema_mode=options.schema_mode, quarantine=kept)
         self.source = self.input.label
         if frame.streaming:
-            self._checkpoint = frame.checkpoint(name_of("export", self.source, out, self.form.form))
+            self._checkpoint = frame.checkpoint(name_of("export", self.source, place, self.form.form))
             self.checkpoint = str(self._checkpoint)
             self.folder.check_stream(self._checkpoint, self.form.form, self.form.partition_by)
         else:
@@ -150,7 +154,7 @@ class Exporting(Job):
             self._bad = BadRows(frame, leave_out=self.kept is not None)
             frame = self._bad.frame
         frame = chosen(frame, where, query.select, form.partition_by, form.made)
-        self._export = Export(frame, form)
+        self._export = Export(frame, form, self.folder.table)
         if self.kept is not None:
             self.kept.begin()
         if not streaming:
@@ -183,7 +187,11 @@ class Exporting(Job):
         stood = work.look()
         if self.kept is not None:
             self.kept.settle()
-        return Outcome(records=self._export.rows if stood is None else stood.rows, bytes=self.folder.settle())
+        size = self.folder.settle()
+        return Outcome(
+            records=self._export.rows if stood is None else stood.rows,
+            bytes=self._export.bytes if self.folder.table is not None else size,
+        )
 
     def bad_rows(self) -> int:
         """What was counted."""

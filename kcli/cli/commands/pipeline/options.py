@@ -7,6 +7,7 @@ from kcli.cli.parsing.option import Options, choice, flag, integer, span, text, 
 from kcli.cli.parsing.record_groups import CommittedSelectionOptions, TimeOptions
 
 FILES = ("parquet", "json", "csv", "orc", "delta")
+SINKS = (*FILES, "iceberg")
 FORMATS = ("table", "json", "ndjson", "yaml", "csv", "tsv", "plain")
 PAYLOADS = ("binary", "string", "json", "msgpack", "avro", "protobuf", "json-schema")
 

@@ -107,6 +107,8 @@ class Querying(Job):
             options = self.each.get(topic, self.options)
             if options.schema_mode and not self.writes_to:
                 raise UsageError("--schema-mode goes with --file-format: only files keep the schema of the first run")
+            if options.schema_mode == "evolve":
+                self.output.evolves()
             kept = self._quarantine(options)
             source = Source(self.frame, [topic], options, options, schema_mode=options.schema_mode, quarantine=kept)
             source.look(measure=measure)

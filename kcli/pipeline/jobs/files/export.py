@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.counting import Counted
-from kcli.pipeline.jobs.files.delta import Table
 from kcli.pipeline.jobs.frames import with_column
 from kcli.pipeline.jobs.trigger import Trigger
 from kcli.pipeline.jobs.work import Action, Stream
@@ -17,14 +16,18 @@ from kcli.values import Frozen
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from kcli.pipeline.jobs.files.delta import Table
+    from kcli.pipeline.jobs.lake.iceberg import IcebergTable
+
 CODECS = {
     "parquet": ("none", "uncompressed", "snappy", "gzip", "lz4", "lz4_raw", "brotli", "zstd"),
     "delta": ("none", "uncompressed", "snappy", "gzip", "lz4", "lz4_raw", "brotli", "zstd"),
+    "iceberg": ("none", "uncompressed", "snappy", "gzip", "lz4", "lz4_raw", "brotli", "zstd"),
     "orc": ("none", "snappy", "zlib", "lzo", "lz4", "zstd", "brotli"),
     "json": ("none", "bzip2", "gzip", "lz4", "snappy", "deflate", "zstd"),
     "csv": ("none", "bzip2", "gzip", "lz4", "snappy", "deflate", "zstd"),
 }
-USUAL = {"parquet": "zstd", "delta": "zstd", "orc": "zstd"}
+USUAL = {"parquet": "zstd", "delta": "zstd", "iceberg": "zstd", "orc": "zstd"}
 TEXT = ("json", "csv")
 """The formats in which keys and values are strings by default."""
 
@@ -38,6 +41,7 @@ class FileForm(Frozen):
     compression: str = ""
     partition_by: tuple[str, ...] = ()
     made: tuple[tuple[str, str], ...] = ()
+    units: tuple[tuple[str, str, str], ...] = ()
     files: int = 0
     jars: bool = False
     evolve: bool = False
@@ -47,6 +51,11 @@ class FileForm(Frozen):
         """A Delta table, without Delta's jars."""
         return self.form == "delta" and not self.jars
 
+    @property
+    def codec(self) -> str:
+        """The compression, "" for the format's own."""
+        return self.compression or USUAL.get(self.form, "")
+
 
 def check(form: FileForm) -> None:
     """Raise UsageError for a codec that the format does not have, or a package that is missing."""
@@ -54,6 +63,10 @@ def check(form: FileForm) -> None:
         from kcli.pipeline.jobs.files import delta
 
         delta.check()
+    if form.form == "iceberg":
+        from kcli.pipeline.jobs.lake import catalogs
+
+        catalogs.check()
     if form.compression and form.compression not in CODECS[form.form]:
         raise UsageError(f"-z {form.compression}: {form.form} has {', '.join(CODECS[form.form])}")
 
@@ -64,9 +77,9 @@ def elsewhere(place: str) -> UsageError:
 
 
 class Export:
-    """A frame to write. `rows` is known after a batch ended well."""
+    """A frame to write: into files, or into `iceberg`. `rows` is known after a batch ended well."""
 
-    def __init__(self, frame: DataFrame, form: FileForm) -> None:
+    def __init__(self, frame: DataFrame, form: FileForm, iceberg: IcebergTable | None = None) -> None:
         for name, sql in form.made:
             if name not in frame.columns:
                 frame = with_column(frame, name, sql)
@@ -77,6 +90,8 @@ class Export:
         if form.files:
             frame = frame.repartition(form.files)
         self._form = form
+        self._iceberg = iceberg
+        self.bytes = 0
         self._counted = Counted(frame)
         self._frame = self._counted.frame
 
@@ -86,6 +101,9 @@ class Export:
 
     def write(self, target: str, mode: str) -> None:
         """All of it, now. Raises UsageError where the rows do not fit to the files that they would be added to."""
+        if self._iceberg is not None:
+            self._put(self._iceberg, self._frame, mode)
+            return
         if self._form.plain_delta:
             self._table(target).write(self._micros(self._frame), mode, self._compressed())
             return
@@ -97,6 +115,8 @@ class Export:
 
     def stream(self, target: str, checkpoint: Path | str, trigger: Trigger, stop_file: Path | None) -> Stream:
         """As it comes."""
+        if self._iceberg is not None:
+            return self._table_stream(self._iceberg, checkpoint, trigger, stop_file)
         if self._form.plain_delta:
             return self._delta_stream(target, checkpoint, trigger, stop_file)
         if self._form.form != "delta":
@@ -106,6 +126,28 @@ class Export:
         writer = self._set(self._frame.writeStream.format(self._form.form).outputMode("append"))
         writer = trigger.on(writer.option("checkpointLocation", str(checkpoint)).option("path", target))
         return Stream(writer.start, stop_file)
+
+    def _put(self, table: IcebergTable, rows: DataFrame, mode: str, query: str = "", batch: int = -1) -> None:
+        """Rows, as one commit."""
+        from kcli.pipeline.jobs.lake.committer import put
+
+        entries = put(table, rows, mode, query=query, batch=batch, evolve=self._form.evolve)
+        self.bytes += sum(entry.size for entry in entries)
+
+    def _table_stream(
+        self, table: IcebergTable, checkpoint: Path | str, trigger: Trigger, stop_file: Path | None
+    ) -> Stream:
+        """Each batch is a commit of the table, once."""
+        if isinstance(checkpoint, str):
+            raise UsageError("--checkpoint: of a stream into a table it has to be a folder of this machine")
+        table.check(self._frame, evolve=self._form.evolve)
+
+        def batch(rows: DataFrame, number: int) -> None:
+            query = json.loads((checkpoint / "metadata").read_text())["id"]
+            self._put(table, rows, "append", query, number)
+
+        writer = self._frame.writeStream.foreachBatch(batch).option("checkpointLocation", str(checkpoint))
+        return Stream(trigger.on(writer).start, stop_file)
 
     def _delta_stream(self, target: str, checkpoint: Path | str, trigger: Trigger, stop_file: Path | None) -> Stream:
         """Each batch is a version of the table, once."""
@@ -122,7 +164,6 @@ class Export:
         return Stream(trigger.on(writer).start, stop_file)
 
     def _table(self, target: str) -> Table:
-        from kcli.pipeline.jobs.files.delta import Table
 
         if not target.startswith("file://"):
             raise elsewhere(target)
@@ -135,8 +176,7 @@ class Export:
         return frame
 
     def _compressed(self) -> dict[str, str]:
-        compression = self._form.compression or USUAL.get(self._form.form)
-        return {"compression": compression} if compression else {}
+        return {"compression": self._form.codec} if self._form.codec else {}
 
     def _set(self, writer: Any) -> Any:
         writer = writer.options(**self._compressed())

@@ -20,6 +20,9 @@ class Folder:
     """`place` is a path or a URI; `mode` is error, append or overwrite. `check` first, write to `target`, then `settle`
     or `undo`."""
 
+    table = None
+    """A table of a lake, where `Destination` has one."""
+
     def __init__(self, place: str, mode: str, *, direct: bool = False) -> None:
         self.place = place.removeprefix("file://") if place.startswith("file:///") else place
         self.mode = mode

@@ -18,16 +18,19 @@ _UNIT = re.compile(r"(\w+)\s*\((.*)\)", re.DOTALL)
 
 
 class Partitioning(Frozen):
-    """`names` are the columns of the folders, in order; `made` has (name, SQL) of those that are made of a time."""
+    """`names` are the columns of the folders, in order; `made` has (name, SQL) of those that are made of a time,
+    and `units` (name, unit, the time's SQL)."""
 
     names: tuple[str, ...] = ()
     made: tuple[tuple[str, str], ...] = ()
+    units: tuple[tuple[str, str, str], ...] = ()
 
 
 def partitioning_of(given: str | None) -> Partitioning:
     """`region, day(value.created)`: the second is the column created_day. Raises UsageError for another function."""
     names: list[str] = []
     made: dict[str, str] = {}
+    units: list[tuple[str, str, str]] = []
     for text in (one.strip() for one in (given or "").split(",")):
         unit = _UNIT.fullmatch(text)
         if unit is None:
@@ -42,7 +45,8 @@ def partitioning_of(given: str | None) -> Partitioning:
         name = f"{words[-1]}_{word}"
         made[name] = UNITS[word].format(time)
         names.append(name)
+        units.append((name, word, time))
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise UsageError(f"--partition-by: {twice} is named twice")
-    return Partitioning(names=tuple(names), made=tuple(made.items()))
+    return Partitioning(names=tuple(names), made=tuple(made.items()), units=tuple(units))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.cli.commands.pipeline.session.delta import DELTA
 from kcli.cli.commands.pipeline.session.frame import Frame
-from kcli.cli.parsing.option import Options, flag
+from kcli.cli.parsing.option import Options, flag, text
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.files.export import FileForm, check, elsewhere
 from kcli.pipeline.jobs.files.folder import Folder
+
+if TYPE_CHECKING:
+    from kcli.pipeline.jobs.lake.destination import Destination
 
 
 class FolderOptions(Options):
@@ -15,6 +20,16 @@ class FolderOptions(Options):
 
     append = flag("--append", help="Add files to DIR.")
     overwrite = flag("--overwrite", help="Replace the export that is in DIR.")
+    warehouse = text(
+        "--warehouse",
+        metavar="DIR|s3://…",
+        help="Where --file-format iceberg keeps tables, with a catalog in SQLite (DIR/catalog.db).",
+    )
+    catalog = text(
+        "--catalog",
+        metavar="URL|NAME",
+        help="The Iceberg catalog, instead: a REST catalog's URL, or a name that pyiceberg is configured for.",
+    )
 
 
 def folder_mode(frame: Frame, options: FolderOptions) -> str:
@@ -26,16 +41,33 @@ def folder_mode(frame: Frame, options: FolderOptions) -> str:
     return "append" if options.append else "overwrite" if options.overwrite else "error"
 
 
-def folder_of(frame: Frame, options: FolderOptions, form: FileForm, out: str) -> Folder:
-    """The folder that files of this form are written to. Raises UsageError where the form, the mode and the place do
-    not go together."""
+def folder_of(frame: Frame, options: FolderOptions, form: FileForm, out: str) -> Folder | Destination:
+    """The folder that files of this form are written to, or the table. Raises UsageError where the form, the mode and
+    the place do not go together."""
     check(form)
+    if form.form == "iceberg":
+        return _table(frame, options, form, out)
+    for name, value in (("--warehouse", options.warehouse), ("--catalog", options.catalog)):
+        if value is not None:
+            raise UsageError(f"{name} goes with --file-format iceberg")
     folder = Folder(out, folder_mode(frame, options), direct=frame.streaming or form.form == "delta")
     if form.plain_delta and not folder.local:
         raise elsewhere(out)
     if form.plain_delta and frame.streaming and frame.remote is not None:
         raise UsageError(f"--{frame.mode} into a Delta table goes with --master: its versions are made by the driver")
     return folder
+
+
+def _table(frame: Frame, options: FolderOptions, form: FileForm, name: str) -> Destination:
+    from kcli.pipeline.jobs.lake.catalogs import place_of
+    from kcli.pipeline.jobs.lake.destination import Destination
+    from kcli.pipeline.jobs.lake.iceberg import IcebergTable
+
+    if frame.remote is not None:
+        raise UsageError("--file-format iceberg goes with --master: the driver commits, and it has to be this machine")
+    place = place_of(options.warehouse, options.catalog)
+    table = IcebergTable(name, place, by=form.partition_by, units=form.units, compression=form.codec)
+    return Destination(table, folder_mode(frame, options))
 
 
 def conf_of(form: FileForm) -> tuple[tuple[str, str], ...]:

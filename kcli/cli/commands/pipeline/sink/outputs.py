@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.pipeline.options import FILES, rows_format
+from kcli.cli.commands.pipeline.options import SINKS, rows_format
 from kcli.cli.commands.pipeline.session.delta import delta_jars
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Outcome
@@ -38,10 +38,10 @@ class RowsOptions(FolderOptions, TargetOptions):
     into = text("--into", metavar="TOPIC", help="Send the last statement's rows to TOPIC.")
     file_format = choice(
         "--file-format",
-        of=FILES,
+        of=SINKS,
         help="Write the last statement's rows as files; --out says where.",
     )
-    out = text("--out", metavar="DIR", help="The folder of --file-format.")
+    out = text("--out", metavar="DIR", help="The folder of --file-format; of iceberg NAMESPACE.TABLE.")
     partition_by = text(
         "--partition-by",
         metavar="COLUMN,…",
@@ -84,6 +84,9 @@ class Output:
             self.checkpoint = self.frame.checkpoint(name)
             if self.frame.connector == "kcli":
                 self.stop_file = stop_file_of(self.checkpoint)
+
+    def evolves(self) -> None:
+        """Let it get columns and wider types, where it has any."""
 
     def begin(self, script: Script, spark: SparkSession) -> Action | Stream:
         """The work."""
@@ -210,6 +213,7 @@ class IntoFiles(Output):
             compression=options.compression or "",
             partition_by=folders.names,
             made=folders.made,
+            units=folders.units,
             jars=delta_jars(frame),
         )
         self.kind = form
@@ -221,7 +225,7 @@ class IntoFiles(Output):
         self.conf = conf_of(self.form)
         if options.output_mode not in (None, "append"):
             raise UsageError(f"--output-mode {options.output_mode}: files can only be added to")
-        self.label = out
+        self.label = out if self.folder.table is None else self.folder.place
         self.writes_to = self.folder.place
         self._rows = -1
 
@@ -233,11 +237,15 @@ class IntoFiles(Output):
         else:
             self.folder.check(self.form.form, self.form.partition_by)
 
+    def evolves(self) -> None:
+        """A table gets them; a folder of files has them in its new files."""
+        self.form = self.form.replace(evolve=True)
+
     def write(self, frame: DataFrame) -> None:
         """All of them, once."""
         from kcli.pipeline.jobs.files.export import Export
 
-        export = Export(frame, self.form)
+        export = self._export = Export(frame, self.form, self.folder.table)
         export.write(self.folder.target, self.folder.spark_mode)
         self._rows = export.rows
 
@@ -246,13 +254,17 @@ class IntoFiles(Output):
         from kcli.pipeline.jobs.files.export import Export
 
         assert self.checkpoint is not None
-        export = Export(frame, self.form)
+        export = self._export = Export(frame, self.form, self.folder.table)
         return export.stream(self.folder.target, self.checkpoint, trigger_of(self.frame), self.stop_file)
 
     def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
         """The folder gets its name."""
         stood = work.look()
-        return Outcome(records=self._rows if stood is None else stood.rows, bytes=self.folder.settle())
+        size = self.folder.settle()
+        return Outcome(
+            records=self._rows if stood is None else stood.rows,
+            bytes=self._export.bytes if self.folder.table is not None else size,
+        )
 
     def undo(self) -> None:
         """Away with what is half written."""

@@ -201,19 +201,22 @@ class Spec:
 
     def _sink(self, of: Map) -> None:
         if "sink" not in of:
-            raise self.wrong(of, "sink", "where do the rows go? sink: with topic, files or print")
+            raise self.wrong(of, "sink", "where do the rows go? sink: with topic, files, table or print")
         sink = self._map(of, "sink")
         self._known(sink, SINK)
-        kinds = [key for key in ("topic", "files", "print") if key in sink]
+        kinds = [key for key in ("topic", "files", "table", "print") if key in sink]
         if len(kinds) != 1:
             there = f"are {' and '.join(kinds)}" if kinds else "is none"
-            raise self.wrong(of, "sink", f"sink: one of topic, files and print says where the rows go; there {there}")
+            why = f"sink: one of topic, files, table and print says where the rows go; there {there}"
+            raise self.wrong(of, "sink", why)
         for key in sink:
             self._common[SINK[key]] = self._value(sink, key, SINK[key])
         if kinds == ["files"]:
             self._common.setdefault("file_format", "parquet")
+        elif kinds == ["table"]:
+            self._common.setdefault("file_format", "iceberg")
         elif "format" in sink:
-            raise self.wrong(sink, "format", "format goes with files")
+            raise self.wrong(sink, "format", "format goes with files or table")
 
     def _options(self, of: Map) -> None:
         if "options" not in of:

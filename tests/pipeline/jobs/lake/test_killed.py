@@ -1,0 +1,56 @@
+"""SIGKILL at each point of a batch: the table is the topic, by two readers, and no file is left over."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.pipeline.jobs.lake.readers import by_duckdb, by_pyiceberg, strays, table_of
+
+if TYPE_CHECKING:
+    from tests.pipeline.topics import Topics
+
+ROOT = Path(__file__).parents[4]
+PATIENCE = 280
+
+
+def run(point: str, words: list[str], folder: Path, bootstrap: str) -> int:
+    """The pipeline, to its end at the point; its exit code."""
+    own = {"KCLI_BOOTSTRAP": bootstrap, "XDG_DATA_HOME": str(folder / "share"), "XDG_STATE_HOME": str(folder / "state")}
+    words = [sys.executable, "-m", "tests.pipeline.jobs.lake.killed", point, *words]
+    environment = {**os.environ, **own, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(words, cwd=folder, env=environment, timeout=PATIENCE, check=False).returncode
+
+
+@pytest.mark.spark
+@pytest.mark.process
+@pytest.mark.timeout(1200)
+def test_a_kill_at_each_point_leaves_the_table_equal_to_the_topic(topics: Topics, tmp_path: Path) -> None:
+    topic, lake = topics.make(2), tmp_path / "lake"
+    topics.fill(topic, [(n % 2, None, None, b"%d" % n, ()) for n in range(1000)])
+    line = ["export", topic, "raw.orders", "--file-format", "iceberg", "--warehouse", "lake", "--once", "--name", "k"]
+    line += ["--select", "partition, offset, CAST(value AS STRING) AS value", "-q"]
+
+    assert run("files", line, tmp_path, topics.bootstrap) == -signal.SIGKILL
+    assert not list(lake.rglob("*.parquet"))
+    assert run("commit", line, tmp_path, topics.bootstrap) == -signal.SIGKILL
+    left = set(lake.rglob("*.parquet"))
+    assert left, "files of a batch that is in no table"
+    assert run("checkpoint", line, tmp_path, topics.bootstrap) == -signal.SIGKILL
+    table = table_of(lake, "raw.orders")
+    assert len(by_pyiceberg(table, "value")) == 1000
+    assert not left & set(lake.rglob("*.parquet")), "the next attempt deletes them"
+    topics.fill(topic, [(n % 2, None, None, b"%d" % n, ()) for n in range(1000, 1200)])
+    assert run("never", line, tmp_path, topics.bootstrap) == 0
+    table = table_of(lake, "raw.orders")
+    wanted = sorted((n % 2, n // 2, str(n)) for n in range(1200))
+    assert by_pyiceberg(table, "partition", "offset", "value") == wanted
+    assert by_duckdb(table, 'SELECT partition, "offset", value FROM rows ORDER BY ALL') == wanted
+    assert len(table.history()) == 2
+    assert not strays(lake, table)
