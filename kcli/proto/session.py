@@ -8,6 +8,7 @@ re-synchronised.
 from __future__ import annotations
 
 from collections import deque
+from functools import lru_cache
 from struct import Struct as Layout
 
 from kcli.errors import DecodeError
@@ -16,6 +17,7 @@ from kcli.proto.runtime import uvarint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from kcli.proto.buffer import Buffer
@@ -33,6 +35,7 @@ LARGEST_PLAIN = 32 * 1024 * 1024
 twenty times the memory, so here more than that is no answer of a cluster."""
 WITH_RECORDS = (1, 78)
 """Fetch, ShareFetch."""
+LARGEST_KNOWN = 4096  # bytes of an answer to ApiVersions that is remembered; Kafka's has some 700
 _SIZE = Layout(">i")
 _REQUEST_HEADER = Layout(">hhih")
 
@@ -230,9 +233,16 @@ class ClientSession:
             body = memoryview(b"\x00\x23\x00\x00\x00\x00") if len(body) < 6 else body
             answer = _refused(response, body)
         else:
-            answer = response.decode(version, body)
+            known = kind.api_key == API_VERSIONS and len(body) <= LARGEST_KNOWN
+            answer = _decoded(response.decode, version, bytes(body)) if known else response.decode(version, body)
         self.asked.popleft()
         return asked, answer
+
+
+@lru_cache(8)
+def _decoded(decode: Callable[[int, Buffer], Response], version: int, body: bytes) -> Response:
+    """An answer to ApiVersions: the brokers of a cluster say the same to each connection, and it is only read."""
+    return decode(version, body)
 
 
 def _refused(response: type[Response], body: memoryview) -> Response:

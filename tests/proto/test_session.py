@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
@@ -128,6 +129,20 @@ def test_B2_the_answer_to_api_versions_has_header_v0(version: int) -> None:
     _, response = client.receive(wire[4:])
     assert isinstance(response, ApiVersionsResponse)
     assert response.api_keys[0].max_version == 4
+
+
+def test_api_versions_in_the_same_bytes_is_decoded_once() -> None:
+    def told(most: int, keys: int = 1) -> Any:
+        client, server = ClientSession(None), ServerSession()
+        received = server.receive(b"".join(client.send(ApiVersionsRequest(client_software_name="kcli"), 4))[4:])
+        answer = ApiVersionsResponse(api_keys=[ApiVersion(api_key=18, max_version=most)] * keys)
+        return client.receive(b"".join(server.respond(received, answer))[4:])[1]
+
+    first = told(4)
+    assert told(4) is first
+    assert told(3).api_keys[0].max_version == 3
+    assert told(4, 600) == told(4, 600)
+    assert told(4, 600) is not told(4, 600), "what a peer makes large is not kept"
 
 
 @pytest.mark.parametrize(
