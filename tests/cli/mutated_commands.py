@@ -36,6 +36,7 @@ from tests.cli.mutation import Mutation, listening, mutated
 from tests.cli.mutation import Path as Field
 
 NEWLINE = "\n"
+SEEDS = 20_000  # of each command, where MUTATIONS does not say otherwise: an hour and a half on two cores
 HANG = 20.0  # seconds of work
 LONG = 200.0  # seconds of waiting, which are leapt over: see leaps.py
 ENOUGH = 20.0  # seconds of following, likewise
@@ -225,7 +226,10 @@ class Bench:
         self.folder = folder
         self._kept: dict[str, dict[Any, Any]] = {}
         self._while = contextlib.ExitStack()
+        self._while.enter_context(alone())
         self._leaps = self._while.enter_context(leaping())
+        self._around = self._while.enter_context(contextlib.ExitStack())
+        self._surroundings: object = None
         (folder / "PLAN").write_text(PLAN)
         (folder / "password").write_text("secret")
         (folder / "password").chmod(0o600)
@@ -243,9 +247,10 @@ class Bench:
         self.freeze()
 
     def freeze(self) -> None:
-        """What is here now is not looked through again and again."""
+        """What is here now is not looked through again and again; `run` collects."""
         gc.collect()
         gc.freeze()
+        gc.disable()
 
     def close(self) -> None:
         for one in (self._open, self._secured):
@@ -254,6 +259,7 @@ class Bench:
         gc.unfreeze()
         gc.collect()
         gc.freeze()  # the rest of the suite stays
+        gc.enable()
         self._while.close()
 
     def fields(self, name: str) -> list[Field]:
@@ -316,7 +322,15 @@ class Bench:
         (self.folder / "hmac").unlink(missing_ok=True)
         settings = ({} if patient else QUICK) | (SECURED if secured else {})
         follows = name.startswith(FOLLOWING)
-        return run(words, given, bootstrap, self.folder, settings, self._leaps, follows=follows)
+        self._surround(bootstrap, settings)
+        return run(words, given, self._leaps, follows=follows)
+
+    def _surround(self, bootstrap: str, settings: dict[str, str]) -> None:
+        """Have the environment of a run, which most runs share."""
+        if self._surroundings != (bootstrap, settings):
+            self._around.close()
+            self._around.enter_context(environment(bootstrap, self.folder, settings))
+            self._surroundings = (bootstrap, settings)
 
 
 def _committed(sandbox: Any) -> dict[str, Any]:
@@ -330,13 +344,12 @@ def _rights(sandbox: Any) -> tuple[set[Any], dict[Any, Any], dict[Any, Any]]:
     return set(sandbox.cluster.access.acls.rules), dict(sandbox.cluster.access.scram._changed), quotas
 
 
+READ = ("PATH", "HOME", "TMP", "LANG", "LC_", "TZ", "TERM", "NO_COLOR", "PYTHON", "PYTEST_", "KCLI_", "XDG_")
+"""How the names of variables begin that are left to the runs."""
 INPUT = b"one\ntwo\n"
 
 
-def run(
-    words: list[str], given: bytes, bootstrap: str, folder: Path, settings: dict[str, str], leaps: Leaps, *,
-    follows: bool = False,
-) -> Run:  # fmt: skip
+def run(words: list[str], given: bytes, leaps: Leaps, *, follows: bool = False) -> Run:
     """A command line in this process, interrupted after a while when it `follows`. `fault` says what a user should
     never have met: a traceback, the name of an exception of Python's, an exit code that is none of ours, no end."""
     heard = Heard()
@@ -347,7 +360,7 @@ def run(
     stdin.write(given)
     stdin.seek(0)
     code, fault = None, ""
-    with environment(bootstrap, folder, settings), heard, redirected(stdin.fileno(), out.fileno(), err.fileno()):
+    with heard, redirected(stdin.fileno(), out.fileno(), err.fileno()):
         with deadline(leaps, follows=follows) as stuck:
             try:
                 code = main(words)
@@ -375,6 +388,16 @@ def _streams() -> tuple[io.FileIO, io.FileIO, io.FileIO]:
     """The files that all runs have for 0, 1 and 2: emptying one costs less than a new one."""
     stdin, out, err = (tempfile.TemporaryFile(buffering=0) for _ in range(3))  # noqa: SIM115
     return stdin, out, err
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """Without the variables that no run reads: kcli looks through all of them."""
+    others = {name: os.environ.pop(name) for name in [*os.environ] if not name.startswith(READ)}
+    try:
+        yield
+    finally:
+        os.environ.update(others)
 
 
 @contextlib.contextmanager
@@ -517,6 +540,6 @@ def play(names: list[str], numbers: list[int], first: int) -> tuple[int, Counter
 
 if __name__ == "__main__":
     wanted = sys.argv[1:] or list(COMMANDS)
-    total = int(os.environ.get("MUTATIONS", 1000 * len(wanted)))
+    total = int(os.environ.get("MUTATIONS", SEEDS * len(wanted)))
     at_once = int(os.environ.get("MUTATION_WORKERS", os.cpu_count() or 1))
     sys.exit(1 if loop(wanted, total, int(os.environ.get("MUTATION_SEED", "0")), at_once) else 0)

@@ -1,7 +1,7 @@
 """No answer of a broker ends a command in a traceback, the name of an exception of Python's, or a hang.
 
 MUTATED_SEEDS (200) seeds for each command, as many of them as fit into its share of MUTATED_SECONDS (10) in all; a seed
-always changes the same fields in the same way. CI plays all 200, and `make chaos` 1,000 of each command.
+always changes the same fields in the same way. CI plays 200 of each command, the night 1,000, and `make chaos` 20,000.
 """
 
 from __future__ import annotations

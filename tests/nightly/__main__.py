@@ -51,7 +51,7 @@ PIECES = {
             (*MODULE, "tests.cli.mutated_commands"),
             (*MODULE, "tests.tui.mutated_screens"),
         ),
-        (("CHAOS_SECONDS", "3600"),),
+        (("CHAOS_SECONDS", "3600"), ("MUTATIONS", "112000")),  # 1,000 a command: `make chaos` plays 20,000
     ),
 }
 

@@ -12,7 +12,7 @@ from kcli.proto.messages.metadata import MetadataResponse
 from kcli.proto.session import Received, ServerSession
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.leaps import Leaps, leaping
-from tests.cli.mutated_commands import INPUT, QUICK, run
+from tests.cli.mutated_commands import INPUT, QUICK, environment, run
 
 COMMANDS = [
     "produce orders",
@@ -67,7 +67,8 @@ def test_an_address_that_cannot_be(
 ) -> None:  # fmt: skip
     advertised[field] = value
     words = [bootstrap if word == "BOOTSTRAP" else word for word in line.split()]
-    done = run(words, INPUT, bootstrap, tmp_path, QUICK | {"KCLI_DELIVERY_TIMEOUT_MS": "60000"}, leaps)
+    with environment(bootstrap, tmp_path, QUICK | {"KCLI_DELIVERY_TIMEOUT_MS": "60000"}):
+        done = run(words, INPUT, leaps)
     assert not done.fault, done.fault
     assert done.code == (1 if line.startswith("cat") else 5), done.err
     assert sentence in done.err
@@ -75,6 +76,7 @@ def test_an_address_that_cannot_be(
 
 def test_doctor_names_the_port(bootstrap: str, advertised: dict[str, Any], tmp_path: Path, leaps: Leaps) -> None:
     advertised["port"] = 70000
-    done = run(["doctor"], b"", bootstrap, tmp_path, QUICK, leaps)
+    with environment(bootstrap, tmp_path, QUICK):
+        done = run(["doctor"], b"", leaps)
     assert (done.fault, done.code) == ("", 5)
     assert "70000 is not a port (1 to 65535)" in done.out
