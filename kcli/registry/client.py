@@ -282,7 +282,7 @@ class RegistryClient:
         document: Mapping[str, object] | None = None,
         repeat: bool = False,
     ) -> R:
-        allow(method, path, self._guard, self._profile)
+        self._check(about, method, path)
         given = {name: "true" if value is True else value for name, value in (query or {}).items() if value}
         target = f"{path}?{urlencode(given)}" if given else path
         body = None if document is None else json.dumps(document).encode()
@@ -295,6 +295,10 @@ class RegistryClient:
                 f"{answer.origin.url}: the answer to {method} {path} is not what was asked for: "
                 f"{harmless(str(problem))}"
             ) from None
+
+    def _check(self, about: str, method: str, path: str) -> None:
+        """Raises UsageError for what the profile forbids, and Unsupported for what the registry does not have."""
+        allow(method, path, self._guard, self._profile)
 
     async def _parsed(self, answer: Answer, method: str, path: str) -> object:
         try:

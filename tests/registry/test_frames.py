@@ -54,6 +54,13 @@ def test_values_behind_global_ids(apicurio: Apicurio, registry: None, shell: She
     hi = b'{"id":7,"text":"hi"}\n'
     assert done.stdout.startswith(hi + hi + b'{"base":{"x":5}}\n{"a":1}\n\0')
     assert b"1 value could not be decoded" in done.stderr
+    by, other = ("--schema-registry", apicurio.url), shell.topic()
+    lines = shell("consume", topic, "-e", "-J", "--decoded", *by).stdout
+    shell.ok("produce", other, "--input", "json", "--value-schema", "from-record", *by, stdin=lines)
+    before, after = ([json.loads(one)["value"] for one in shell.ok("consume", name, "-e", "-J").splitlines()]
+                     for name in (topic, other))  # fmt: skip
+    assert [after[n] for n in (0, 1, 3, 4)] == [before[n] for n in (0, 1, 3, 4)]
+    assert shell("consume", other, "-e", *by).stdout == done.stdout, "Protobuf has indexes now, and no name"
 
 
 def test_values_whose_headers_have_a_hash_or_coordinates(apicurio: Apicurio, registry: None, shell: Shell) -> None:
@@ -85,11 +92,11 @@ def test_values_whose_headers_have_a_hash_or_coordinates(apicurio: Apicurio, reg
     lines = shell("consume", topic, "-e", "-J", "--decoded", *by).stdout.splitlines()
     named = [json.loads(line).get("value_schema") for line in lines]
     assert named[2] == {"subject": topic, "version": 1, "type": "AVRO", "frame": ""}
-    again = b"".join(line + b"\n" for line in lines[1:4])
+    again = b"".join(line + b"\n" for line in lines[: len(good)])
     other = shell.topic()
     shell.ok("produce", other, "--input", "json", "--value-schema", "from-record", *by, stdin=again)
     stored = [json.loads(line) for line in shell.ok("consume", other, "-e", "-J").splitlines()]
     assert [(row["value"], row["headers"]) for row in stored] == [
-        ("\x0e\4hi", [[f"apicurio.value.{name}", held] for name, held in headers.items()]) for headers in good[1:4]
+        ("\x0e\4hi", [[f"apicurio.value.{name}", held] for name, held in headers.items()]) for headers in good
     ]
     assert named[len(good) :] == [None] * len(bad)

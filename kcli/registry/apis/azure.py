@@ -20,11 +20,9 @@ from kcli.text.json_object import read_object, whole_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
     from typing import TypeVar
 
     from kcli.registry.answers import Answer, Verdict
-    from kcli.registry.client import Query
     from kcli.registry.errors import RegistryError
     from kcli.registry.settings import RegistrySettings
 
@@ -172,17 +170,7 @@ class AzureClient(RegistryClient):
     def _odd(self, answer: Answer, what: str) -> BadAnswer:
         return BadAnswer(f"{answer.origin.url}: the answer is not what was asked for: {harmless(what)}")
 
-    async def _send(
-        self,
-        read: Callable[[object], R],
-        method: str,
-        path: str,
-        about: str,
-        query: Query | None = None,
-        *,
-        document: Mapping[str, object] | None = None,
-        repeat: bool = False,
-    ) -> R:
+    def _check(self, about: str, method: str, path: str) -> None:
         """Every other request."""
         raise Unsupported(f"{about}: kcli does not ask this of Azure ({method} {path.split('/')[1]})")
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import TypeVar
 
-    from kcli.registry.client import Query
     from kcli.registry.settings import RegistrySettings
     from kcli.serde.avro.compatibility import Violation
 
@@ -231,17 +230,7 @@ class GlueClient(RegistryClient):
                 return rows
         raise RegistryError(f"{about}: there are more than {MOST_PAGES * PAGE:,}")
 
-    async def _send(
-        self,
-        read: Callable[[object], R],
-        method: str,
-        path: str,
-        about: str,
-        query: Query | None = None,
-        *,
-        document: Mapping[str, object] | None = None,
-        repeat: bool = False,
-    ) -> R:
+    def _check(self, about: str, method: str, path: str) -> None:
         """Every other request."""
         raise Unsupported(f"{about}: kcli does not ask this of AWS Glue ({method} {path.split('/')[1]})")
 

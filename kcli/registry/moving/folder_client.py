@@ -11,10 +11,8 @@ from kcli.schemas import SchemaNotFound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
     from typing import TypeVar
 
-    from kcli.registry.client import Query
     from kcli.registry.settings import RegistrySettings
     from kcli.schemas import Schema
 
@@ -97,17 +95,7 @@ class FolderClient(RegistryClient):
     async def contexts(self) -> list[str]:
         return sorted({split(name)[0] or "." for name in self._schemas.subjects()})
 
-    async def _send(
-        self,
-        read: Callable[[object], R],
-        method: str,
-        path: str,
-        about: str,
-        query: Query | None = None,
-        *,
-        document: Mapping[str, object] | None = None,
-        repeat: bool = False,
-    ) -> R:
+    def _check(self, about: str, method: str, path: str) -> None:
         """Every other request."""
         raise UsageError(
             f"{about}: {self.settings.name} is a folder, which kcli only reads; `kcli registry copy --to "

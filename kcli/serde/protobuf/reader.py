@@ -69,6 +69,14 @@ class ProtobufSchema:
             raise refuse(f"it has no message {name}{did_you_mean(name, known)}")
         return found
 
+    def ordered(self) -> list[Message]:
+        """All messages of the file, nested ones too, by their full names: AWS Glue counts them so."""
+        return sorted(all_messages(self.messages), key=lambda message: message.name)
+
+    def number(self, message: Message) -> int:
+        """AWS Glue's number of a message."""
+        return next(number for number, one in enumerate(self.ordered()) if one is message)
+
     def path(self, message: Message) -> tuple[int, ...]:
         """The indexes of a message, counted as Java does: without the entries of maps. Raises SchemaRefused for one of
         another file."""
@@ -216,7 +224,7 @@ class NumberedReader(ProtobufReader):
     """Reads payloads behind AWS Glue's number: an index into all messages, those within others too, by their names."""
 
     def __init__(self, schema: ProtobufSchema, *, camel: bool) -> None:
-        self._ordered = sorted(all_messages(schema.messages), key=lambda message: message.name)
+        self._ordered = schema.ordered()
         super().__init__(schema, camel=camel, front=code.BY_NUMBER)
 
     def message_name(self, data: bytes) -> str:

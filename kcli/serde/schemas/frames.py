@@ -108,13 +108,13 @@ def frame_names(
     for row, count in enumerate(columns.header_counts):
         if not count or lengths[row] < 0:
             continue
-        name = _of_headers(core.read_headers(data, columns.header_starts[row], count), kind)
+        name = of_headers(core.read_headers(data, columns.header_starts[row], count), kind)
         if name:
             numbers[row], skips[row] = known.setdefault(name, len(known)), 0
     return list(known), numbers, skips
 
 
-def _of_headers(headers: Headers, kind: str) -> bytes:
+def of_headers(headers: Headers, kind: str) -> bytes:
     """The name that headers give, b"" for none."""
     held = dict(headers)
     name = _of_apicurio(held, f"apicurio.{kind}.")

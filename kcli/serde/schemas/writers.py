@@ -23,14 +23,22 @@ if TYPE_CHECKING:
 
 
 def writer_of(
-    schema: Schema, referred: References, *, message: str = "", framed: bool = True, conditions: Sequence[Rule] = ()
+    schema: Schema,
+    referred: References,
+    *,
+    message: str = "",
+    framed: bool = True,
+    numbered: bool = False,
+    conditions: Sequence[Rule] = (),
 ) -> Write:
-    """The writer of a schema; `message` names one of Protobuf, whose indexes are in front of a `framed` payload. What
-    `conditions` refuse is BadValue. Raises SchemaRefused and UsageError."""
+    """The writer of a schema; `message` names one of Protobuf, whose indexes are in front of a `framed` payload, or its
+    number, as AWS Glue has it, of a `numbered` one. What `conditions` refuse is BadValue. Raises SchemaRefused and
+    UsageError."""
     front = b""
     if schema.kind == PROTOBUF:
         bare = _protobuf(schema, referred, message)
-        front = message_indexes(schema, referred, message) if framed else b""
+        if numbered or framed:
+            front = (message_number if numbered else message_indexes)(schema, referred, message)
     else:
         bare = _json(schema, referred) if schema.kind == JSON else _avro(schema, referred)
     if conditions:
@@ -60,8 +68,8 @@ class RecordWriter:
         """Without `validate` JSON is taken as it is: it was read by the schema before. What `conditions` refuse is
         BadValue."""
         schema, frame = label.schema, label.frame or b""
-        if frame[:1] == b"\3" and (frame[1:2] == b"\5" or schema.kind == PROTOBUF):
-            raise UsageError("the frame of AWS Glue is written neither for Protobuf nor for compressed payloads")
+        if frame[:2] == b"\3\5":
+            raise UsageError("the frame of AWS Glue is not written for compressed payloads")
         self._frame = label.frame
         self._id = label.schema.id
         referred = list(label.referred)
@@ -72,6 +80,8 @@ class RecordWriter:
         self._write = writer_of(schema, referred, message=label.message, framed=False, conditions=conditions)
         if schema.kind == PROTOBUF and (label.frame is None or frame[:1] in b"\0\1"):
             self._front = message_indexes(schema, referred, label.message)
+        elif schema.kind == PROTOBUF and frame[:1] == b"\3":
+            self._front = message_number(schema, referred, label.message)
 
     def write(self, text: str, header: bytes | None) -> bytes:
         """What is stored for a JSON text, in a record with this content of the header that may name the schema. Raises
@@ -91,6 +101,15 @@ def message_indexes(schema: Schema, referred: References, message: str) -> bytes
 
     read = ProtobufSchema(schema.text, texts(referred))
     return write_indexes(read.path(read.message(message)))
+
+
+def message_number(schema: Schema, referred: References, message: str) -> bytes:
+    """AWS Glue's number of a message. Raises SchemaRefused and UsageError."""
+    from kcli.proto.varint import encode_unsigned
+    from kcli.serde.protobuf.reader import ProtobufSchema
+
+    read = ProtobufSchema(schema.text, texts(referred))
+    return encode_unsigned(read.number(read.message(message)))
 
 
 def same(one: Schema, other: Schema, needed: References, own_needed: References) -> bool:

@@ -90,6 +90,24 @@ def test_values_that_azure_names_by_its_header_are_read(environment: None) -> No
         assert [asked.path.partition("?")[0] for asked in server.asked] == [f"/$schemaGroups/$schemas/{ID}"]
 
 
+def test_values_are_written_with_the_header_of_azure(environment: None) -> None:
+    with Scripted() as server, SandboxThread(topics={"orders": 1}) as sandbox:
+        server.route = azure
+        shell, by = Shell(sandbox.bootstrap), ("--schema-registry", server.url)
+        shell.ok("produce", "orders", "-H", "a=b", "--value-schema", "orders", *by, stdin=b'{"id":7}')
+        (line,) = shell.ok("consume", "orders", "-e", "-J").splitlines()
+        record = json.loads(line)
+        assert record["headers"] == [["a", "b"], ["content-type", f"avro/binary+{ID}"]]
+        assert record["value"] == "\x0e"
+        assert shell.ok("consume", "orders", "-e", *by) == b'{"id":7}\n'
+        for words, says in (
+            (["--key-schema", "orders"], b"names schemas of Avro, and of values only"),
+            (["--value-schema", "orders", "--schema-in", "header"], b"with Azure leave it out"),
+        ):
+            wrong = shell("produce", "orders", "-k", "1", *words, *by, stdin=b'{"id":7}')
+            assert (wrong.returncode, says in wrong.stderr) == (2, True), wrong.stderr
+
+
 def test_a_token_of_entra(environment: None, tmp_path: Path) -> None:
     with Idp({"app": SECRET}) as idp, Scripted() as server:
         server.route = azure

@@ -129,12 +129,50 @@ def test_records_are_written_and_read_by_uuid(commands: Commands, subject: Names
         shell.ok("produce", "copy", "--input", "json", "--value-schema", "from-record", *by, stdin=decoded)
         (copied,) = shell.ok("consume", "copy", "-e", "-J").splitlines()
         assert json.loads(copied)["value"] == json.loads(line)["value"]
-        for words, says in (
-            (["--value-schema", f"file:{commands.folder}/1.avsc"], b"a registered schema is named"),
-            (["--value-schema", name, "--schema-in", "header"], b"is Confluent's form"),
-        ):
+        for words, says in ((["--value-schema", name, "--schema-in", "header"], b"is Confluent's form"),):
             wrong = shell("produce", "orders", *words, *by, stdin=b'{"id":7}')
             assert (wrong.returncode, says in wrong.stderr) == (2, True)
+
+
+VISITS = (
+    'syntax = "proto3"; package shop; message Visit {int32 id = 1; message Page {string name = 1;}} message Left {}'
+)
+
+
+def test_protobuf_is_written_with_its_number_and_read_back(commands: Commands, subject: Names) -> None:
+    """Of all messages, sorted by their full names: shop.Left, shop.Visit, shop.Visit.Page."""
+    name = subject("visits")
+    commands.run("register", name, commands.file("visits.proto", VISITS), "--execute")
+    (row,) = commands.rows("get", name)
+    by, front = ("--schema-registry", commands.url), b"\3\0" + UUID(row["guid"]).bytes
+    with SandboxThread(topics={"visits": 1, "copy": 1}) as sandbox:
+        shell = Shell(sandbox.bootstrap)
+        for message, text in (("Visit", b'{"id":7}'), ("shop.Visit.Page", b'{"name":"in"}'), ("shop.Left", b"{}")):
+            shell.ok("produce", "visits", "--value-schema", f"{name}#{message}", *by, stdin=text)
+        raw = [json.loads(line)["value"] for line in shell.ok("consume", "visits", "-e", "-J").splitlines()]
+        stored = [front + b"\1\x08\7", front + b"\2\x0a\2in", front + b"\0"]
+        assert raw == [{"base64": b64encode(one).decode()} for one in stored]
+        decoded = shell.ok("consume", "visits", "-e", "-J", "--decoded", *by)
+        assert [json.loads(line)["value"] for line in decoded.splitlines()] == [{"id": 7}, {"name": "in"}, {}]
+        shell.ok("produce", "copy", "--input", "json", "--value-schema", "from-record", *by, stdin=decoded)
+        assert [json.loads(line)["value"] for line in shell.ok("consume", "copy", "-e", "-J").splitlines()] == raw
+
+
+def test_a_file_is_stored_under_the_uuid_of_its_latest_version(commands: Commands, subject: Names) -> None:
+    topic = subject("orders")
+    first, second = commands.avro("1.avsc", "id:long"), commands.avro("2.avsc", "id:long", "note:string=")
+    by = ("--schema-registry", commands.url)
+    with SandboxThread(topics={topic: 1}) as sandbox:
+        shell = Shell(sandbox.bootstrap)
+        for path, more in ((first, ["--register"]), (first, []), (second, ["--register"])):
+            shell.ok("produce", topic, "--value-schema", f"file:{path}", *more, *by, stdin=b'{"id":7}')
+        wrong = shell("produce", topic, "--value-schema", f"file:{first}", *by, stdin=b'{"id":7}')
+        assert (wrong.returncode, b"is another schema than the file" in wrong.stderr) == (2, True)
+        ids = [UUID(commands.rows("get", f"{topic}-value@{version}")[0]["guid"]).bytes for version in (1, 1, 2)]
+        raw = [json.loads(line)["value"] for line in shell.ok("consume", topic, "-e", "-J").splitlines()]
+        payloads = [b"\x0e", b"\x0e", b"\x0e\0"]
+        stored = [b"\3\0" + id + payload for id, payload in zip(ids, payloads, strict=True)]
+        assert raw == [{"base64": b64encode(one).decode()} for one in stored]
 
 
 # -- credentials -------------------------------------------------------------------------------------------------------

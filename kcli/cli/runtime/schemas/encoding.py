@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli.cli.output.records.decoded import HEADERS
 from kcli.cli.runtime.schemas.spec import SchemaSpec
 from kcli.errors import UsageError
-from kcli.schemas import PROTOBUF, SchemaNotFound
+from kcli.schemas import AVRO, PROTOBUF, SchemaNotFound
 from kcli.serde.rules.writable import conditions_of
 from kcli.serde.schemas.writers import message_indexes, same, writer_of
 
@@ -75,40 +75,48 @@ class Encoding:
         for kind, spec in self._specs.items():
             schema, referred = await spec.schema(topic, client)
             conditions = conditions_of(schema, without=self._without_rules)
-            frame = b""
-            if not spec.of_file:
-                frame = self._frame(schema)
-            elif self.registry is not None:
-                if self.registry.kind == "glue":
-                    raise UsageError("with AWS Glue a registered schema is named, SUBJECT[@VERSION], and no file")
-                id, conditions = await self._registered(spec, schema, referred, topic, client)
-                frame = b"\0" + id.to_bytes(4, "big")
+            registered = None if spec.of_file else schema
+            if spec.of_file and self.registry is not None:
+                registered, conditions = await self._registered(spec, schema, referred, topic, client)
+            frame = b"" if registered is None else self._frame(kind, registered)
             if self._in_header:
                 if frame[:1] == GLUE:
                     raise UsageError("--schema-in header is Confluent's form; with AWS Glue leave it out")
+                if kind in self.headers:
+                    raise UsageError("--schema-in header is Confluent's form; with Azure leave it out")
                 id = int.from_bytes(frame[1:], "big")
                 guid = schema.guid or (await client.schemas.by_id(id, context=schema.context)).guid
                 self.headers[kind] = HEADERS[kind], _named(schema, referred, spec.message, guid)
                 frame = b""
-            framed = frame[:1] == b"\0"
-            write = writer_of(schema, referred, message=spec.message, framed=framed, conditions=conditions)
+            write = writer_of(
+                schema,
+                referred,
+                message=spec.message,
+                framed=frame[:1] == b"\0",
+                numbered=frame[:1] == GLUE,
+                conditions=conditions,
+            )
             setattr(self, kind, _encoder(write, frame))
 
-    def _frame(self, schema: Schema) -> bytes:
-        """What is in front of the payload: the id, or the UUID of AWS Glue, which has no ids. Raises UsageError."""
+    def _frame(self, kind: str, schema: Schema) -> bytes:
+        """What is in front of the payload: the id, the UUID of AWS Glue, which has no ids, or nothing for Azure, whose
+        header is then known. Raises UsageError."""
         if schema.id >= 0:
             return b"\0" + schema.id.to_bytes(4, "big")
-        if self.registry is None or self.registry.kind != "glue":
+        of = "" if self.registry is None else self.registry.kind
+        if of == "azure":
+            if kind == "key" or schema.kind != AVRO:
+                raise UsageError(f"{schema.name}: the header of Azure names schemas of Avro, and of values only")
+            self.headers[kind] = "content-type", f"avro/binary+{schema.guid.replace('-', '').lower()}".encode()
+            return b""
+        if of != "glue":
             raise UsageError(f"{schema.name}: it has no id, which the frame of a record needs")
-        if schema.kind == PROTOBUF:
-            raise UsageError(f"{schema.name}: the frame of AWS Glue is not written for Protobuf")
         return GLUE + b"\0" + bytes.fromhex(schema.guid.replace("-", ""))
 
     async def _registered(
         self, spec: SchemaSpec, schema: Schema, referred: References, topic: str, client: Client
-    ) -> tuple[int, list[Rule]]:
-        """The id of a file's schema: the one that it has, or with --register a new one; and its subject's
-        conditions."""
+    ) -> tuple[Schema, list[Rule]]:
+        """A file's schema as its registry has it, with --register a new one; and its subject's conditions."""
         subject = spec.subject(topic)
         if self.register:
             if referred:
@@ -117,12 +125,19 @@ class Encoding:
                     "use kcli registry register with --reference"
                 )
             conditions = await self._inherited(subject, client)
-            return await client.schemas.register(subject, schema.replace(subject="")), conditions
+            id = await client.schemas.register(subject, schema.replace(subject=""))
+            if id >= 0:
+                return schema.replace(id=id), conditions
+            return await self._latest(subject, schema, referred, client), conditions  # its UUID names it
+        latest = await self._latest(subject, schema, referred, client)
+        return latest, conditions_of(latest, without=self._without_rules)
+
+    async def _latest(self, subject: str, schema: Schema, referred: References, client: Client) -> Schema:
+        """The latest version. Raises UsageError where it is another schema."""
         latest = await client.schemas.latest(subject)
-        conditions = conditions_of(latest, without=self._without_rules)
         needed = await client.schemas.references(latest) if latest.references else []
         if same(latest, schema, [(name, one.text) for name, one in needed], referred):
-            return latest.id, conditions
+            return latest
         raise UsageError(
             f"the latest version of {subject} is another schema than the file; --register registers the file"
         )

@@ -11,6 +11,8 @@ from kcli.errors import KcliError, UsageError
 from kcli.registry.subjects import split
 from kcli.schemas import SchemaNotFound, SchemaRefused
 from kcli.serde.rules.writable import conditions_of
+from kcli.serde.schemas.decoder import schema_named
+from kcli.serde.schemas.frames import of_headers
 from kcli.serde.schemas.labels import Label
 from kcli.serde.schemas.writers import RecordWriter
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from kcli.schemas import Schemas
 
 KINDS = ("key", "value")
+GLOBAL_FRAME = 9
+"""Bytes of Apicurio's frame: a 0 and a global id."""
 
 
 class FromRecord:
@@ -44,10 +48,13 @@ class FromRecord:
                 continue  # the reader of the line raises
             for kind in KINDS:
                 named = found.get(f"{kind}_schema") if isinstance(found, dict) else None
-                if isinstance(named, dict) and (word := _word(named)) not in self._writers:
-                    self._writers[word] = await self._writer(named)
+                if isinstance(named, dict):
+                    name = _name(kind, named, _headers(found))
+                    if (word := _word(named, name)) not in self._writers:
+                        self._writers[word] = await self._writer(named, name)
 
-    async def _writer(self, named: dict[str, object]) -> RecordWriter | str:
+    async def _writer(self, named: dict[str, object], name: bytes) -> RecordWriter | str:
+        """`name` is that of a frame or header that is no id of the registry, b"" for none."""
         id, guid, message = named.get("id"), named.get("guid"), named.get("message", "")
         subject, version = named.get("subject"), named.get("version")
         try:
@@ -58,6 +65,8 @@ class FromRecord:
                 schema = await self._schemas.by_guid(str(UUID(guid)))
             elif isinstance(subject, str) and type(version) is int and version > 0:
                 schema = await self._schemas.version(subject, version)
+            elif name:
+                schema = await schema_named(self._schemas, name)
             else:
                 return 'has neither an "id" nor a "guid" of a schema, nor a "subject" with a "version"'
             conditions = conditions_of(schema, without=self._without_rules)
@@ -76,7 +85,7 @@ class FromRecord:
         """What is stored for the JSON of a key or value. Raises ValueError."""
         if not isinstance(named, dict):
             raise ValueError(f'"{kind}_schema" is not an object')
-        writer = self._writers[_word(named)]
+        writer = self._writers[_word(named, _name(kind, named, headers))]
         if isinstance(writer, str):
             raise ValueError(f'"{kind}_schema": {writer}')
         header = next((held for name, held in reversed(headers) if name == HEADERS[kind]), None)
@@ -86,5 +95,27 @@ class FromRecord:
             raise ValueError(f'"{kind}": {problem}') from None
 
 
-def _word(named: dict[str, object]) -> str:
-    return json.dumps([named.get(field) for field in ("id", "guid", "subject", "version", "message", "frame")])
+def _word(named: dict[str, object], name: bytes) -> str:
+    fields = ("id", "guid", "subject", "version", "message", "frame")
+    return json.dumps([*map(named.get, fields), name.hex()])
+
+
+def _name(kind: str, named: dict[str, object], headers: Headers) -> bytes:
+    """What Apicurio's frame of eight bytes or the headers of other serializers name, where an envelope has neither an
+    id nor a subject; b"" for nothing."""
+    if any(named.get(field) is not None for field in ("id", "guid", "subject")):
+        return b""
+    try:
+        frame = bytes_of(named.get("frame"), "frame")
+    except ValueError:
+        return b""  # that of the writer says so
+    return frame if frame is not None and len(frame) == GLOBAL_FRAME and frame[0] == 0 else of_headers(headers, kind)
+
+
+def _headers(envelope: dict[str, object]) -> list[tuple[str, bytes | None]]:
+    """Those of an envelope, none of one that is malformed: its reader raises."""
+    held = envelope.get("headers")
+    try:
+        return [(str(name), bytes_of(value, "headers")) for name, value in held] if isinstance(held, list) else []
+    except (TypeError, ValueError):
+        return []
