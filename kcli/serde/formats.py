@@ -39,9 +39,9 @@ def read_json(data: bytes) -> Any:
 def json_of(text: str) -> Any:
     """What JSON says. Raises ValueError."""
     try:
-        found, end = _decode(text)  # most JSON has no space around it
+        value, end = _decode(text)  # most JSON has no space around it
         if end == len(text):
-            return found
+            return value
     except RecursionError:
         raise ValueError("nested too deeply") from None
     except ValueError:
@@ -49,12 +49,12 @@ def json_of(text: str) -> Any:
             raise
     trimmed = text.strip(_SPACE)
     try:
-        found, end = _decode(trimmed)
+        value, end = _decode(trimmed)
     except RecursionError:
         raise ValueError("nested too deeply") from None
     if end != len(trimmed):
         raise ValueError("more than one value")
-    return found
+    return value
 
 
 def read_msgpack(data: bytes) -> Any:
@@ -83,16 +83,16 @@ _READERS: dict[str, Read] = {"json": read_json, "msgpack": read_msgpack, "url": 
 def detect(data: bytes) -> str | None:
     """Which format a value has: only objects, lists, maps and fields count, so that no plain text or number is taken
     for one. None where it is none of them."""
-    found = _found(data)
-    return None if found is None else found[0]
+    detected = _found(data)
+    return None if detected is None else detected[0]
 
 
 def read_any(data: bytes) -> Any:
     """What a value says in the format that its own bytes show. Raises ValueError."""
-    found = _found(data)
-    if found is None:
+    detected = _found(data)
+    if detected is None:
         raise ValueError("neither JSON, msgpack nor the query of a URL")
-    return found[1]
+    return detected[1]
 
 
 def _found(data: bytes) -> tuple[str, Any] | None:

@@ -24,8 +24,8 @@ def any_json(data: bytes | None) -> str:
     """The JSON of any key or value, on one line: null, JSON unchanged, a msgpack map, else a string."""
     if data is None:
         return "null"
-    found = json_or_map(data)
-    return spelled(data) if found is None else found
+    text = json_or_map(data)
+    return spelled(data) if text is None else text
 
 
 def json_or_map(data: bytes) -> str | None:

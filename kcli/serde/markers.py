@@ -38,11 +38,11 @@ def readable(batch: Batch) -> Batch:
     kind = KINDS[number] if 0 <= number < len(KINDS) else str(number)
     builder = Builder()
     builder.append(record.timestamp, kind.encode(), _said(batch, number, kind, record.value), [(HEADER, kind.encode())])
-    made = batch.picked(array("q", [record.offset]))
-    made.data = builder.take()
-    made.body_start, made.body_end = RESERVED, len(made.data)
-    made.base_offset, made.base_timestamp = record.offset, record.timestamp
-    return made
+    copy = batch.picked(array("q", [record.offset]))
+    copy.data = builder.take()
+    copy.body_start, copy.body_end = RESERVED, len(copy.data)
+    copy.base_offset, copy.base_timestamp = record.offset, record.timestamp
+    return copy
 
 
 def _said(batch: Batch, number: int, kind: str, value: bytes | None) -> bytes:

@@ -51,20 +51,20 @@ class TimeField:
         if data is None:
             return None
         try:
-            found = self.value(data)
+            value = self.value(data)
         except ValueError:
             return None
-        return milliseconds(lookup(found, self._path))
+        return milliseconds(lookup(value, self._path))
 
     def why(self, data: bytes | None) -> str:
         """Why there is no time: one of NULL, UNREADABLE, MISSING, NO_TIME."""
         if data is None:
             return NULL
         try:
-            found = self.value(data)
+            value = self.value(data)
         except ValueError:
             return UNREADABLE
-        return MISSING if lookup(found, self._path) is None else NO_TIME
+        return MISSING if lookup(value, self._path) is None else NO_TIME
 
     def fields(self, data: bytes) -> list[str]:
         """The names that a value has, as one may write them: those of maps inside with dots. Raises ValueError."""
@@ -133,7 +133,7 @@ def _text(text: str) -> int | None:
     from datetime import datetime
 
     try:
-        found = round(datetime.fromisoformat(text).timestamp() * 1000)
+        epoch_ms = round(datetime.fromisoformat(text).timestamp() * 1000)
     except (ValueError, OverflowError, OSError):
         return None
-    return found if found > 0 else None
+    return epoch_ms if epoch_ms > 0 else None

@@ -72,26 +72,26 @@ def encoding(data: bytes) -> str:
 def fields(value: Any) -> list[tuple[str, str]]:
     """The fields of a decoded value as (path, type), in its order; a list's elements are `[]`, with every type that
     occurs among them."""
-    found: dict[str, dict[str, None]] = {}
-    _walk(value, "", found, 0)
-    return [(path, " | ".join(kinds)) for path, kinds in found.items()][:FIELDS]
+    kinds_of: dict[str, dict[str, None]] = {}
+    _walk(value, "", kinds_of, 0)
+    return [(path, " | ".join(kinds)) for path, kinds in kinds_of.items()][:FIELDS]
 
 
-def _walk(value: Any, path: str, found: dict[str, dict[str, None]], depth: int) -> None:
+def _walk(value: Any, path: str, kinds_of: dict[str, dict[str, None]], depth: int) -> None:
     if isinstance(value, dict) and depth < DEEP:
         if path:
-            found.setdefault(path, {})["object"] = None
+            kinds_of.setdefault(path, {})["object"] = None
         for name, inner in value.items():
-            if len(found) >= FIELDS:
+            if len(kinds_of) >= FIELDS:
                 return
-            _walk(inner, f"{path}.{name}" if path else str(name), found, depth + 1)
+            _walk(inner, f"{path}.{name}" if path else str(name), kinds_of, depth + 1)
     elif isinstance(value, list) and depth < DEEP:
         if path:
-            found.setdefault(path, {})["array"] = None
+            kinds_of.setdefault(path, {})["array"] = None
         for inner in value:
-            _walk(inner, f"{path}[]", found, depth + 1)
+            _walk(inner, f"{path}[]", kinds_of, depth + 1)
     else:
-        found.setdefault(path or "(the value)", {})[KINDS.get(type(value), type(value).__name__)] = None
+        kinds_of.setdefault(path or "(the value)", {})[KINDS.get(type(value), type(value).__name__)] = None
 
 
 def connect_schema(value: Any) -> dict[str, Any] | None:

@@ -42,10 +42,10 @@ def _text(type: Type, known: set[str]) -> str:
 
 def fingerprint(text: str) -> int:
     """The CRC-64-AVRO of a canonical form."""
-    found = EMPTY
+    checksum = EMPTY
     for byte in text.encode():
-        found = (found >> 8) ^ _TABLE[(found ^ byte) & 0xFF]
-    return found
+        checksum = (checksum >> 8) ^ _TABLE[(checksum ^ byte) & 0xFF]
+    return checksum
 
 
 def _row(byte: int) -> int:

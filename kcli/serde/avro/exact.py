@@ -31,9 +31,9 @@ class Written(float):
     text: str
 
     def __new__(cls, text: str) -> Self:
-        made = super().__new__(cls, text)
-        made.text = text
-        return made
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
 
 
 def read_json(text: str) -> object:
@@ -60,8 +60,8 @@ def fitting(union: Union, value: object) -> list[Type]:
     records = [branch for branch in union.branches if isinstance(branch, Record) and fits(branch, value)]
     if len(records) > 1:
         return list(records)
-    found = [branch for branch in union.branches if fits(branch, value)]
-    return sorted(found, key=_order)[:1]
+    branches = [branch for branch in union.branches if fits(branch, value)]
+    return sorted(branches, key=_order)[:1]
 
 
 def _order(branch: Type) -> int:

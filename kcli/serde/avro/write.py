@@ -56,8 +56,8 @@ class AvroWriter:
             return known
         self._held.append(type)
         self._made[id(type)] = lambda value, out: self._made[id(type)](value, out)
-        made = self._made[id(type)] = self._make(type)
-        return made
+        writer = self._made[id(type)] = self._make(type)
+        return writer
 
     def _make(self, type: Type) -> Write:
         if isinstance(type, Record):

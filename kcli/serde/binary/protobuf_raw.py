@@ -49,7 +49,7 @@ class _Raw:
     def _fields(self, payload: Payload, group: int, depth: int) -> str:
         if depth > code.DEEPEST:
             raise Fault(faults.NESTED)
-        found: dict[int, list[str]] = {}
+        fields: dict[int, list[str]] = {}
         end = len(payload.data)
         while payload.at < end:
             tag = payload.varint(end)
@@ -59,11 +59,11 @@ class _Raw:
             if wire == code.END:
                 if number != group:
                     raise Fault(faults.GROUP)
-                return _shown(found)
-            found.setdefault(number, []).append(self._value(payload, wire, number, depth))
+                return _shown(fields)
+            fields.setdefault(number, []).append(self._value(payload, wire, number, depth))
         if group:
             raise Fault(faults.CUT)
-        return _shown(found)
+        return _shown(fields)
 
     def _value(self, payload: Payload, wire: int, number: int, depth: int) -> str:
         end = len(payload.data)
@@ -98,9 +98,9 @@ class _Raw:
             return f'{{"base64":"{b2a_base64(data, newline=False).decode()}"}}'
 
 
-def _shown(found: dict[int, list[str]]) -> str:
+def _shown(by_number: dict[int, list[str]]) -> str:
     fields = []
-    for number, values in found.items():
+    for number, values in by_number.items():
         value = values[0] if len(values) == 1 else "[" + ",".join(values) + "]"
         fields.append(f'"{number}":{value}')
     return "{" + ",".join(fields) + "}"

@@ -41,10 +41,10 @@ class Hint:
         if self.part == "headers":
             return set(rows_headed_with(columns, self.text))
         if self.pattern is not None:
-            found = rows_matching(columns, self.part, self.pattern) + rows_beginning(columns, self.part, bytes(MAPS))
+            rows = rows_matching(columns, self.part, self.pattern) + rows_beginning(columns, self.part, bytes(MAPS))
         else:
-            found = rows_with(columns, self.part, self.text)
-        return {*found, *rows_with(columns, self.part, b"\\")}
+            rows = rows_with(columns, self.part, self.text)
+        return {*rows, *rows_with(columns, self.part, b"\\")}
 
 
 def hints_of(condition: ast.expr, named: Named) -> list[Hint]:

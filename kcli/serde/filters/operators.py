@@ -56,7 +56,7 @@ at_least = _ordered(lambda left, right: left >= right)
 def member(thing: Any, within: Any) -> bool:
     """`thing in within`: an element of a list, a name of an object, a part of a text."""
     if type(within) is list:
-        return any(equal(thing, one) for one in within)
+        return any(equal(thing, item) for item in within)
     return type(thing) is str and type(within) in (str, dict) and thing in within
 
 

@@ -113,8 +113,8 @@ class Where:
         maker = getattr(self, f"_{type(node).__name__}", None)
         if maker is None:
             raise self._at(node, "this has no meaning here; see `kcli consume --help`")
-        made: ast.expr = maker(node)
-        return made
+        expression: ast.expr = maker(node)
+        return expression
 
     def _call(self, name: str, *arguments: ast.expr) -> ast.Call:
         self._known[f"_{name}"] = getattr(operators, name)
@@ -160,7 +160,7 @@ class Where:
 
     def _compared(self, operator: type[ast.cmpop], left: ast.expr, right: ast.expr) -> ast.expr:
         pair = self._made(left), self._made(right)
-        if operator in (ast.Eq, ast.NotEq) and any(_simple(one) for one in pair):
+        if operator in (ast.Eq, ast.NotEq) and any(_simple(side) for side in pair):
             # A text, or a number that no boolean is equal to: Python's own comparison says the same, sooner.
             return ast.Compare(left=pair[0], ops=[operator()], comparators=[pair[1]])
         return self._call(_COMPARED[operator], *pair)

@@ -38,10 +38,10 @@ class JsonValidator:
         schema = _read(text)
         resources = {}
         for name, referred in references:
-            found = _read(referred)
-            resources[f"{BASE}{name}" if "://" not in name else name] = found
-            if isinstance(found, dict) and isinstance(found.get("$id"), str):
-                resources[found["$id"]] = found
+            document = _read(referred)
+            resources[f"{BASE}{name}" if "://" not in name else name] = document
+            if isinstance(document, dict) and isinstance(document.get("$id"), str):
+                resources[document["$id"]] = document
 
         def retrieve(uri: str) -> dict[str, Any] | bool:
             if uri in resources:
@@ -49,11 +49,11 @@ class JsonValidator:
             raise ValueError(f"{uri.removeprefix(BASE)} is none of the schema's references")
 
         draft = schema.get("$schema") if isinstance(schema, dict) else None
-        made = jsonschema_rs.validator_for if draft else jsonschema_rs.Draft7Validator
+        validator_for = jsonschema_rs.validator_for if draft else jsonschema_rs.Draft7Validator
         has_id = isinstance(schema, dict) and ("$id" in schema or "id" in schema)
         options = jsonschema_rs.FancyRegexOptions(backtrack_limit=PATTERN_STEPS)
         try:
-            self._validator: Validator = made(
+            self._validator: Validator = validator_for(
                 schema, retriever=retrieve, base_uri=None if has_id else f"{BASE}schema", pattern_options=options
             )
         except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as problem:
@@ -76,12 +76,12 @@ def _read(text: str) -> dict[str, Any] | bool:
     if len(text) > LONGEST:
         raise _refuse(f"its text is longer than {LONGEST >> 20} MiB")
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError) as problem:
         raise _refuse(f"its text is not JSON: {problem}") from None
-    if not isinstance(found, dict | bool):
+    if not isinstance(document, dict | bool):
         raise _refuse("it is an object, true or false")
-    return found
+    return document
 
 
 def _refuse(problem: str) -> SchemaRefused:

@@ -59,15 +59,15 @@ class ProtobufSchema:
             raise refuse("it declares no message")
         if not name:
             return self.messages[0]
-        found = self.types.get(name)
+        message = self.types.get(name)
         own = [message for message in self.messages if message.name.rpartition(".")[2] == name]
-        found = found if isinstance(found, Message) else own[0] if own else None
-        if found is None:
+        message = message if isinstance(message, Message) else own[0] if own else None
+        if message is None:
             from kcli.text.suggest import did_you_mean
 
             known = [name for name, type in self.types.items() if isinstance(type, Message) and not type.entry]
             raise refuse(f"it has no message {name}{did_you_mean(name, known)}")
-        return found
+        return message
 
     def ordered(self) -> list[Message]:
         """All messages of the file, nested ones too, by their full names: AWS Glue counts them so."""
@@ -83,15 +83,15 @@ class ProtobufSchema:
         to_do: list[tuple[tuple[int, ...], list[Message]]] = [((), self.messages)]
         while to_do:
             before, among = to_do.pop()
-            for number, found in enumerate(one for one in among if not one.entry):
-                if found is message:
+            for number, candidate in enumerate(inner for inner in among if not inner.entry):
+                if candidate is message:
                     return (*before, number)
-                to_do.append(((*before, number), found.nested))
+                to_do.append(((*before, number), candidate.nested))
         raise refuse(f"{message.name} is of a file that it imports; only its own messages have indexes")
 
     def same(self, other: ProtobufSchema) -> bool:
         """Whether payloads of one are payloads of the other, message by message, under the same names."""
-        return [_shape(one) for one in self.messages] == [_shape(one) for one in other.messages]
+        return [_shape(message) for message in self.messages] == [_shape(message) for message in other.messages]
 
     def writer(self, message: Message) -> ProtobufWriter:
         """What writes values as this message."""
@@ -141,8 +141,8 @@ class ProtobufReader(PayloadReader):
 
     def _find(self, front: bytes, form: int) -> int:
         """The number of the message that these bytes mean, for the record core."""
-        found = self._message(front, form)
-        return found if isinstance(found, int) else self._schema.program(camel=self._camel).numbers[id(found)]
+        message = self._message(front, form)
+        return message if isinstance(message, int) else self._schema.program(camel=self._camel).numbers[id(message)]
 
     def _message(self, front: bytes, form: int) -> Message | int:
         return code.UNKNOWN
@@ -167,7 +167,7 @@ class IndexedReader(ProtobufReader):
             messages = [message for message in all_messages(self._schema.messages) if not message.entry]
             some = messages if len(messages) <= TRIED else []
             self._unindexed = UnindexedReader(
-                {one.name: ProtobufReader(self._schema, one, camel=self._camel) for one in some}
+                {message.name: ProtobufReader(self._schema, message, camel=self._camel) for message in some}
             )
         return self._unindexed
 
@@ -189,11 +189,11 @@ class IndexedReader(ProtobufReader):
 
     def message_name(self, data: bytes) -> str:
         try:
-            found = message_at(self._schema.messages, read_indexes(data)[0])
+            message = message_at(self._schema.messages, read_indexes(data)[0])
         except Unreadable:
-            found = None
-        if found is not None:
-            return found.name
+            message = None
+        if message is not None:
+            return message.name
         named = read_name(data)
         return self._schema.message(named).name if named is not None else next(iter(self.unindexed.fits(data)), "")
 
@@ -242,10 +242,10 @@ class NumberedReader(ProtobufReader):
 
 def all_messages(messages: list[Message]) -> list[Message]:
     """These messages and those within them, each after the message around it."""
-    found = list(messages)
-    for message in found:
-        found += message.nested
-    return found
+    collected = list(messages)
+    for message in collected:
+        collected += message.nested
+    return collected
 
 
 def _no_message(path: tuple[int, ...]) -> str:
@@ -258,7 +258,7 @@ def _shape(message: Message) -> object:
         (field.number, field.name, field.json_name, field.kind, field.repeated, field.packed, field.oneof, _type(field))
         for _, field in sorted(message.fields.items())
     ]
-    nested = sorted((_shape(one) for one in message.nested), key=str)
+    nested = sorted((_shape(inner) for inner in message.nested), key=str)
     return message.name, message.entry, fields, nested
 
 

@@ -31,19 +31,19 @@ class UnindexedReader(PayloadReader):
 
     def json(self, data: bytes) -> bytes:
         """The payload's JSON. Raises Unreadable, without a reason where no message reads it."""
-        found = self.fits(data)
-        if len(found) > 1:
+        readings = self.fits(data)
+        if len(readings) > 1:
             raise Unreadable(
-                f"it has no message indexes, and {' and '.join(list(found)[:3])} read it; "
+                f"it has no message indexes, and {' and '.join(list(readings)[:3])} read it; "
                 "--value-schema SPEC#MESSAGE says which message it is"
             )
-        for shown in found.values():
+        for shown in readings.values():
             return shown
         raise Unreadable
 
     def fits(self, data: bytes) -> dict[str, bytes]:
         """The JSON of a payload by the names of the messages that read it."""
-        found = {}
+        readings = {}
         for name, reader in self._readers.items():
             unknown = reader.unknown
             try:
@@ -51,5 +51,5 @@ class UnindexedReader(PayloadReader):
             except Unreadable:
                 continue
             if reader.unknown == unknown:
-                found[name] = shown
-        return found
+                readings[name] = shown
+        return readings

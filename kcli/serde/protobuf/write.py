@@ -60,7 +60,7 @@ class ProtobufWriter:
             if field is None:
                 from kcli.text.suggest import did_you_mean
 
-                own = [one.name for one in message.fields.values()]
+                own = [field.name for field in message.fields.values()]
                 raise BadValue(f"{message.name} has no field {name}{did_you_mean(name, own)}")
             if inner is None and not _takes_null(field):
                 continue

@@ -46,17 +46,17 @@ class BareDecoder:
     async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:
         """The field as a new column. Raises KcliError for a schema that is not found or not used: without it nothing
         that was asked for can be done."""
-        found = self._readers.get(topic)
-        if found is None:
+        of_topic = self._readers.get(topic)
+        if of_topic is None:
             schema, referred = await self._schema_of(topic)
             reader = self._reader_of(schema, referred)
             of_messages = indexed(schema, reader)
             bare = reader if of_messages is None else of_messages.message(self._message)
-            found = self._readers[topic] = reader, bare, schema, referred
-        (spans, faults), skips, reader = self._read(columns, *found[:2])
+            of_topic = self._readers[topic] = reader, bare, schema, referred
+        (spans, faults), skips, reader = self._read(columns, *of_topic[:2])
         self.undecoded.add_rows(faults, columns, topic, partition)
         if self.labels is not None:
-            self.labels.add(0, *found[2:], reader)
+            self.labels.add(0, *of_topic[2:], reader)
             which = array("i", [AS_IT_IS if length < 0 else 0 for length in column_of(columns, self.kind)[1]])
             await self.labels.read(columns, skips, which, faults, topic, by_header=False)
         return spans
@@ -80,9 +80,9 @@ class BareDecoder:
         )
         for skip, reader in behind_frames if framed else ((none, bare),):
             before = unknown_fields(reader)
-            found = read_rows(columns.data, starts, lengths, skip, which, [reader])
-            if best is None or len(found[1]) < len(best[0][1]):
-                best, unknown = (found, skip, reader), unknown_fields(reader) - before
+            result = read_rows(columns.data, starts, lengths, skip, which, [reader])
+            if best is None or len(result[1]) < len(best[0][1]):
+                best, unknown = (result, skip, reader), unknown_fields(reader) - before
             if not best[0][1]:
                 break
         assert best is not None

@@ -38,15 +38,15 @@ class DecodedBatch(Batch):
 def replaced(batch: Batch, keys: Spans | None, values: Spans | None) -> DecodedBatch:
     """The window's records with the keys and values of these columns; None leaves them as they are."""
     section, count = core.replace_fields(batch, keys, values)
-    made = _with(batch, batch, {})
-    made.data, made.body_start, made.body_end = section, 0, len(section)
-    made.count, made.packed = count, False
-    return made
+    decoded = _with(batch, batch, {})
+    decoded.data, decoded.body_start, decoded.body_end = section, 0, len(section)
+    decoded.count, decoded.packed = count, False
+    return decoded
 
 
 def _with(batch: Batch, stored: Batch, labels: dict[str, dict[int, Label]]) -> DecodedBatch:
-    made = DecodedBatch()
+    decoded = DecodedBatch()
     for name in _FIELDS:
-        setattr(made, name, getattr(batch, name))
-    made.stored, made.labels = stored, labels
-    return made
+        setattr(decoded, name, getattr(batch, name))
+    decoded.stored, decoded.labels = stored, labels
+    return decoded

@@ -158,7 +158,7 @@ class FieldDecoder:
 
     async def _reader(self, schema: Schema, framing: bytes) -> int:
         needed = await self.schemas.references(schema) if schema.references else []
-        referred = [(name, one.text) for name, one in needed]
+        referred = [(name, imported.text) for name, imported in needed]
         reader = self._reader_of(schema, referred)
         try:
             self._readers.append(frames.reader_behind(framing, schema, reader))
@@ -208,14 +208,14 @@ class SchemaDecoder:
             columns = batch.columns()
         except DecodeError:
             return batch
-        made = {field.kind: await field.decode(columns, topic, partition) for field in self.fields}
-        keys, values = made.get("key"), made.get("value")
+        spans = {field.kind: await field.decode(columns, topic, partition) for field in self.fields}
+        keys, values = spans.get("key"), spans.get("value")
         if keys is None and values is None:
             return batch
         decoded = replaced(batch, keys, values)
         decoded.labels = {
             field.kind: dict(field.labels.rows)
             for field in self.fields
-            if field.labels is not None and made[field.kind] is not None
+            if field.labels is not None and spans[field.kind] is not None
         }
         return decoded

@@ -39,7 +39,7 @@ def level_kept(old: Type, new: Type) -> str:
 def differences(old: Type, new: Type) -> list[Difference]:
     """The changes, in the order of the new schema's fields. Documentation and order are none. A type that is used in
     several places is compared once."""
-    found: list[Difference] = []
+    collected: list[Difference] = []
     seen: set[tuple[int, int]] = set()
     to_do = [("", old, new)]
     while to_do:
@@ -48,9 +48,9 @@ def differences(old: Type, new: Type) -> list[Difference]:
             continue
         seen.add((id(before), id(after)))
         changes, inner = _compared(path, before, after)
-        found += changes
+        collected += changes
         to_do += reversed(inner)
-    return found
+    return collected
 
 
 def _compared(path: str, old: Type, new: Type) -> tuple[list[Difference], list[tuple[str, Type, Type]]]:
@@ -94,7 +94,7 @@ def _fields(path: str, old: Record, new: Record) -> tuple[list[Difference], list
         inner.append((at, was.type, field.type))
     gone = [field for field in old.fields if field.name not in taken]
     changes += [
-        Difference(f"{path}.{one.name}" if path else one.name, "removed", _described(one), None) for one in gone
+        Difference(f"{path}.{field.name}" if path else field.name, "removed", _described(field), None) for field in gone
     ]
     return changes, inner
 
@@ -102,7 +102,7 @@ def _fields(path: str, old: Record, new: Record) -> tuple[list[Difference], list
 def _symbols(path: str, old: Enum, new: Enum) -> list[Difference]:
     changes = []
     lost, more = (
-        [one for one in old.symbols if one not in new.symbols],
+        [symbol for symbol in old.symbols if symbol not in new.symbols],
         [s for s in new.symbols if s not in old.symbols],
     )
     if lost or more:

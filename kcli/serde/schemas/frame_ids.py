@@ -100,8 +100,8 @@ class FieldFrames(FieldDecoder):
         return self._ids[name]
 
     async def _schema(self, name: bytes) -> Schema:
-        found = self._found[name] = await super()._schema(name)
-        return found
+        schema = self._found[name] = await super()._schema(name)
+        return schema
 
 
 class FrameRewriter:
@@ -122,6 +122,6 @@ class FrameRewriter:
         if not done:
             return batch
         self.rewritten += done
-        made = batch.window(batch.first, batch.stop)
-        made.data, made.body_start, made.body_end, made.packed = section, 0, len(section), False
-        return made
+        copy = batch.window(batch.first, batch.stop)
+        copy.data, copy.body_start, copy.body_end, copy.packed = section, 0, len(section), False
+        return copy

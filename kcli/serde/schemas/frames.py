@@ -124,9 +124,9 @@ def of_headers(headers: Headers, kind: str) -> bytes:
         message = held.get("apicurio.protobuf.type" + (".key" if kind == "key" else ""))
         return name + (message or b"")[:_LONGEST]
     of_type = held.get("content-type") or b""
-    found = _AZURE.fullmatch(of_type) if kind == "value" else None
-    if found is not None:
-        return b"z" + bytes.fromhex(found[1].decode())
+    match = _AZURE.fullmatch(of_type) if kind == "value" else None
+    if match is not None:
+        return b"z" + bytes.fromhex(match[1].decode())
     message = held.get(f"buf.registry.{kind}.schema.message")
     if message and len(message) <= _LONGEST and b"\0" not in message:
         commit = (held.get(f"buf.registry.{kind}.schema.commit") or b"")[:_LONGEST].replace(b"\0", b"")

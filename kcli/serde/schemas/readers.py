@@ -33,7 +33,7 @@ def reader_of(
     Protobuf fields by the file's names or in `camel` case; values of JSON schemas are held against them if `validate`.
     With `marks`, what a rule encrypts is marked. What it returns raises SchemaRefused."""
 
-    def made(schema: Schema, referred: References) -> Reader:
+    def make(schema: Schema, referred: References) -> Reader:
         texts = [text for _, text in referred]
         reader = plain(schema, referred, texts)
         if not marks or "ENCRYPT" not in schema.rule_set:
@@ -60,14 +60,14 @@ def reader_of(
 
         return avro_reader(parse(schema.text, texts), logical=logical, wrapped=wrapped)
 
-    return made
+    return make
 
 
 def indexed(schema: Schema, reader: Reader) -> IndexedReader | None:
     """The reader of a Protobuf schema, which has a reader of each message; None for other schemas, and for one whose
     payloads are encrypted."""
-    found: Any = reader
-    return found if schema.kind == PROTOBUF and hasattr(reader, "numbered") else None
+    candidate: Any = reader
+    return candidate if schema.kind == PROTOBUF and hasattr(reader, "numbered") else None
 
 
 def unknown_fields(reader: Reader) -> int:
@@ -93,24 +93,24 @@ def read_rows(
         if others
         else which
     )
-    done, said = None, list[tuple[int, str]]()
+    done, reasons = None, list[tuple[int, str]]()
     chosen: list[Any] = []
     if not others or max(in_core, default=AS_IT_IS) > AS_IT_IS:
         done, faults = core.payload_json(data, starts, lengths, skips, in_core, cores)
-        said = [
+        reasons = [
             (row, _reason(readers[which[row]], fault, data, starts[row] + skips[row], starts[row] + lengths[row]))
             for row, fault in faults
         ]
         chosen = _without_indexes(data, starts, lengths, skips, which, readers, [row for row, _ in faults])
         if not others and not chosen:
-            return done, said
+            return done, reasons
     chosen = chosen or [None] * len(which)
     if others:
         chosen = [readers[n] if n >= 0 and cores[n] is None else held for n, held in zip(which, chosen, strict=True)]
     spans, more = read_payloads(data, starts, lengths, skips, chosen, done)
-    before = dict(said)  # of a row that was read in another way after all, that way counts
+    before = dict(reasons)  # of a row that was read in another way after all, that way counts
     left = {row: reason or before[row] for row, reason in more}
-    kept = [(row, reason) for row, reason in said if chosen[row] is None]
+    kept = [(row, reason) for row, reason in reasons if chosen[row] is None]
     return spans, sorted([*kept, *left.items()])
 
 

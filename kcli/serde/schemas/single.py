@@ -37,18 +37,18 @@ else:
 
 async def decode_one(kind: str, data: bytes, headers: Headers, schemas: Schemas) -> Single:
     """`kind` is key or value. A registry that fails is a reason, never an error."""
-    found: list[Schema] = []
+    used: list[Schema] = []
     make = reader_of()
 
     def kept(schema: Schema, referred: References) -> Reader:
-        found.append(schema)
+        used.append(schema)
         return make(schema, referred)
 
     field = FieldDecoder(kind, schemas, kept)
     row = (data, None, headers) if kind == "key" else (None, data, headers)
     column = await field.decode(columns_of([row]), "", 0)
     reason = next(iter(field.undecoded.reasons), "")
-    schema = found[0] if found else None
+    schema = used[0] if used else None
     if column is None or reason:
         return Single(None, schema, reason)
     return Single(next(cells_of(column)), schema, "")

@@ -112,21 +112,21 @@ def message_number(schema: Schema, referred: References, message: str) -> bytes:
     return encode_unsigned(read.number(read.message(message)))
 
 
-def same(one: Schema, other: Schema, needed: References, own_needed: References) -> bool:
-    """Whether two texts are one schema to readers. `needed` are the schemas that `one` refers to, `own_needed` those of
-    `other`. Raises SchemaRefused."""
-    if one.kind != other.kind:
+def same(left: Schema, right: Schema, needed: References, own_needed: References) -> bool:
+    """Whether two texts are one schema to readers. `needed` are the schemas that `left` refers to, `own_needed`
+    those of `right`. Raises SchemaRefused."""
+    if left.kind != right.kind:
         return False
-    if one.kind == JSON:
-        return bool(json.loads(one.text) == json.loads(other.text))
-    if one.kind == PROTOBUF:
+    if left.kind == JSON:
+        return bool(json.loads(left.text) == json.loads(right.text))
+    if left.kind == PROTOBUF:
         from kcli.serde.protobuf.reader import ProtobufSchema
 
-        return ProtobufSchema(one.text, texts(needed)).same(ProtobufSchema(other.text, texts(own_needed)))
+        return ProtobufSchema(left.text, texts(needed)).same(ProtobufSchema(right.text, texts(own_needed)))
     from kcli.serde.avro.canonical import canonical
     from kcli.serde.avro.parse import parse
 
-    return canonical(parse(one.text, texts(needed))) == canonical(parse(other.text, texts(own_needed)))
+    return canonical(parse(left.text, texts(needed))) == canonical(parse(right.text, texts(own_needed)))
 
 
 def texts(referred: References) -> list[str]:

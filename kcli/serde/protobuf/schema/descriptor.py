@@ -67,21 +67,21 @@ class DescriptorFile:
 
     def _message(self, tree: Tree, scope: str, features: Features) -> Message:
         options = tree.get(7, {})
-        made = Message(f"{scope}.{tree.get(1, '')}".lstrip("."), entry=options.get(7, False))
+        message = Message(f"{scope}.{tree.get(1, '')}".lstrip("."), entry=options.get(7, False))
         features = _changed(features, options.get(MESSAGE, {}))
-        self._pool.add(made)
+        self._pool.add(message)
         oneofs = [oneof.get(1, "") for oneof in tree.get(8, ())]
         for enum in tree.get(4, ()):
-            self._enum(enum, made.name, features)
+            self._enum(enum, message.name, features)
         for nested in tree.get(3, ()):
-            made.nested.append(self._message(nested, made.name, features))
+            message.nested.append(self._message(nested, message.name, features))
         for declared in tree.get(2, ()):
-            field = self._field(declared, made.name, features)
+            field = self._field(declared, message.name, features)
             if 9 in declared and not declared.get(17) and 0 <= declared[9] < len(oneofs):
                 field.oneof, field.presence = oneofs[declared[9]], True
-            self._pool.field(made, field)
-        self._extensions(tree.get(6, ()), made.name, features)
-        return made
+            self._pool.field(message, field)
+        self._extensions(tree.get(6, ()), message.name, features)
+        return message
 
     def _extensions(self, trees: list[Tree], scope: str, features: Features) -> None:
         for tree in trees:
@@ -92,10 +92,10 @@ class DescriptorFile:
 
     def _enum(self, tree: Tree, scope: str, features: Features) -> None:
         features = _changed(features, tree.get(3, {}).get(ENUM, {}))
-        made = Enum(f"{scope}.{tree.get(1, '')}".lstrip("."), closed=features["enums"] == "CLOSED")
+        enum = Enum(f"{scope}.{tree.get(1, '')}".lstrip("."), closed=features["enums"] == "CLOSED")
         for value in tree.get(2, ()):
-            made.add(value.get(1, ""), value.get(2, 0))
-        self._pool.add(made)
+            enum.add(value.get(1, ""), value.get(2, 0))
+        self._pool.add(enum)
 
     def _field(self, tree: Tree, scope: str, features: Features) -> Field:
         options = tree.get(8, {})

@@ -66,13 +66,13 @@ class Pool:
     def _found(self, scope: str, name: str, field: str) -> Message | Enum:
         """A type by its name, from the innermost scope outwards. Raises SchemaRefused."""
         if name.startswith("."):
-            found = self.types.get(name[1:])
+            declared = self.types.get(name[1:])
         else:
-            found = None
-            while found is None and scope:
-                found = self.types.get(f"{scope}.{name}")
+            declared = None
+            while declared is None and scope:
+                declared = self.types.get(f"{scope}.{name}")
                 scope = scope.rpartition(".")[0]
-            found = found or self.types.get(name)
-        if found is None:
+            declared = declared or self.types.get(name)
+        if declared is None:
             raise refuse(f"{name}, the type of {field}, is in none of its files")
-        return found
+        return declared

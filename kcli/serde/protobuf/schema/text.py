@@ -251,14 +251,14 @@ def tags_of(option: Sequence[str]) -> frozenset[str]:
     written = "".join(option).lstrip("(.")
     if not written.startswith("confluent.field_meta)"):
         return frozenset()
-    found: set[str] = set()
+    tags: set[str] = set()
     of_tags = written.startswith("confluent.field_meta).tags")
     for before, token in zip(("", *option), option, strict=False):
         if token[0] in "\"'" and of_tags:
-            found.add(token[1:-1])
+            tags.add(token[1:-1])
         elif token[0] not in "\"'" and token.isidentifier() and before not in (".", "("):
             of_tags = token == "tags"
-    return frozenset(found)
+    return frozenset(tags)
 
 
 def entry_name(field: str) -> str:

@@ -71,12 +71,12 @@ class Message:
 def message_at(messages: Sequence[Message], path: Sequence[int]) -> Message | None:
     """The message that indexes name: the first counts a file's messages, each other one those in the last. Java counts
     without the entries of maps, Python and Go count them: where both find a message, Java's counts."""
-    found = None
+    message = None
     for number in path:
         declared = [message for message in messages if not message.entry]
         counted = declared if number < len(declared) else messages
         if not 0 <= number < len(counted):
             return None
-        found = counted[number]
-        messages = found.nested
-    return found
+        message = counted[number]
+        messages = message.nested
+    return message
