@@ -78,7 +78,7 @@ def _schema(row: JsonObject) -> Schema:
     return Schema(
         kind=kind,
         text=text,
-        references=tuple(_reference(one) for one in references),
+        references=tuple(_reference(reference) for reference in references),
         id=_number_or(row, "id"),
         guid=_text_or(row, "guid"),
         subject=subject,

@@ -46,8 +46,8 @@ class Cache:
         if now < until:
             if error is not None:
                 raise error.with_traceback(None)
-            found: R = value
-            return found
+            typed: R = value
+            return typed
         task = self._under_way.get(key)
         if task is None:
             if self._failure is not None and now < self._alone_until:

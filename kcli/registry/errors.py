@@ -184,22 +184,22 @@ def reasons_of(words: str) -> tuple[str, ...]:
 
 def each_reason(messages: Iterable[str]) -> tuple[str, ...]:
     """The reasons in the messages of a verdict, one each; without the old schema."""
-    found: list[str] = []
+    reasons: list[str] = []
     for text in messages:
         if text.startswith("{oldSchema:"):
             continue
-        found += reasons_of(text) if " Causes: " in text else [text.removeprefix("{").removesuffix("}")]
-    return tuple(found)
+        reasons += reasons_of(text) if " Causes: " in text else [text.removeprefix("{").removesuffix("}")]
+    return tuple(reasons)
 
 
 def _refused(status: int, words: str, about: str, origin: str, credentials: str) -> AuthError:
-    said = f": {words}" if words else ""
+    detail = f": {words}" if words else ""
     if status == 403:
-        return Forbidden(f"{about}: {origin} does not allow it{f' to {credentials}' if credentials else ''}{said}")
+        return Forbidden(f"{about}: {origin} does not allow it{f' to {credentials}' if credentials else ''}{detail}")
     if credentials:
-        return AuthError(f"{origin} refused {credentials} (HTTP 401){said}")
+        return AuthError(f"{origin} refused {credentials} (HTTP 401){detail}")
     return AuthError(
-        f"{origin} wants credentials (HTTP 401): set basic.auth.user.info, or bearer.auth.token and its kin{said}"
+        f"{origin} wants credentials (HTTP 401): set basic.auth.user.info, or bearer.auth.token and its kin{detail}"
     )
 
 

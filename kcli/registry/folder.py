@@ -64,19 +64,19 @@ class FolderSchemas:
 
     async def by_id(self, id: int, *, context: str = "", subject: str | None = None) -> Schema:
         context = context or split(subject or "")[0]
-        found = self._read(self._ids(context), str(id))
-        if found is None:
+        schema = self._read(self._ids(context), str(id))
+        if schema is None:
             path = os.path.join(self._ids(context), str(id))
             raise SchemaNotFound(f"schema {id}: there is no file {path} with {', '.join(ENDS)}")
-        return found.replace(id=id, context=context)
+        return schema.replace(id=id, context=context)
 
     async def by_guid(self, guid: str) -> Schema:
         if self._guids is None:
             self._guids = {schema.guid.lower(): schema for schema in self.all() if schema.guid}
-        found = self._guids.get(guid.lower())
-        if found is None:
+        schema = self._guids.get(guid.lower())
+        if schema is None:
             raise SchemaNotFound(f"schema {guid}: no {META} file in {self._folder} has this guid")
-        return found
+        return schema
 
     async def by_global_id(self, id: int) -> Schema:
         """The file of the id: Apicurio's ids may be of either kind."""
@@ -85,10 +85,10 @@ class FolderSchemas:
     async def by_content_hash(self, digest: str) -> Schema:
         from hashlib import sha256
 
-        found = next((schema for schema in self.all() if sha256(schema.text.encode()).hexdigest() == digest), None)
-        if found is None:
+        schema = next((kept for kept in self.all() if sha256(kept.text.encode()).hexdigest() == digest), None)
+        if schema is None:
             raise SchemaNotFound(f"schema with the content hash {digest}: no file in {self._folder} has it")
-        return found
+        return schema
 
     async def by_coordinates(self, group: str, artifact: str, version: str) -> Schema:
         if group not in ("", DEFAULT_GROUP):
@@ -115,10 +115,10 @@ class FolderSchemas:
         return await self.version(subject, versions[-1])
 
     async def version(self, subject: str, version: int) -> Schema:
-        found = self._read(self._subject(subject), str(version))
-        if found is None:
+        schema = self._read(self._subject(subject), str(version))
+        if schema is None:
             raise SchemaNotFound(f"{subject} version {version}: {self._folder} has no such version")
-        return self._placed(found, subject, version)
+        return self._placed(schema, subject, version)
 
     async def references(self, schema: Schema) -> list[tuple[str, Schema]]:
         async def ask(subject: str, version: int) -> Schema:
@@ -169,14 +169,14 @@ class FolderSchemas:
 
     def all(self) -> list[Schema]:
         """Every schema that has a file of its own."""
-        found = []
+        schemas = []
         for place, _, names in os.walk(self._folder):
             for name in sorted(names):
                 stem, end = os.path.splitext(name)
                 schema = self._read(place, stem) if end in ENDS and not name.endswith(META) else None
                 if schema is not None:
-                    found.append(schema)
-        return found
+                    schemas.append(schema)
+        return schemas
 
     def _read(self, folder: str, stem: str) -> Schema | None:
         """A schema and its settings in the file beside it, None without a file. Raises SchemaRefused."""
@@ -185,9 +185,9 @@ class FolderSchemas:
             text = _text(path)
             if text is None:
                 continue
-            said = _text(os.path.join(folder, f"{stem}{META}"))
+            metadata = _text(os.path.join(folder, f"{stem}{META}"))
             try:
-                fields = dict(read_object(said).fields) if said is not None else {}
+                fields = dict(read_object(metadata).fields) if metadata is not None else {}
                 return schema_of({**fields, "schema": text, "schemaType": kind})
             except (ValueError, RecursionError) as problem:
                 raise SchemaRefused(f"{path}: its metadata file {stem}{META}: {problem}") from None

@@ -299,16 +299,16 @@ class Connection:
                 raise IncompleteRead(data, response.length)
             self._answered = True
             self.reusable = whole = not response.will_close
-            found = {name.lower(): value for name, value in response.getheaders()}
-            return Answer(response.status, found, data, self._origin)
+            response_headers = {name.lower(): value for name, value in response.getheaders()}
+            return Answer(response.status, response_headers, data, self._origin)
         except TimeoutError:
             raise NotInTime(f"{self.url} did not answer within {seconds:g} s", sent=True) from None
         except (RemoteDisconnected, IncompleteRead, NotConnected):
             raise ConnectError(f"{self.url} closed the connection before its answer was complete", sent=True) from None
         except HTTPException as problem:
-            said = harmless(str(problem))
+            reason = harmless(str(problem))
             raise NoRegistry(
-                f"{self.url} does not speak HTTP on this port ({said or 'no answer'})", sent=True
+                f"{self.url} does not speak HTTP on this port ({reason or 'no answer'})", sent=True
             ) from None
         except OSError as problem:
             raise self._fault(problem, "", sent=True) from None

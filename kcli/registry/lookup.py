@@ -85,8 +85,8 @@ class RegistrySchemas:
         context = context or split(subject or "")[0]
 
         async def ask() -> Schema:
-            found = await self.client.by_id(id, subject=subject or prefix(context))
-            return found.replace(context=context) if context else found
+            schema = await self.client.by_id(id, subject=subject or prefix(context))
+            return schema.replace(context=context) if context else schema
 
         return await self._immutable(f"id {id} of {context or 'the default context'}", ask)
 
@@ -161,9 +161,9 @@ class RegistrySchemas:
         the topic, or knows no associations, `associated` is `topic`."""
         if strategy == ASSOCIATED:
             key = ("associated", topic, part)
-            found = await self._cache.get(key, lambda: self.client.associated(topic, part), LATEST)
-            if found is not None:
-                return found
+            name = await self._cache.get(key, lambda: self.client.associated(topic, part), LATEST)
+            if name is not None:
+                return name
         return subject_of(strategy, topic, part, record)
 
     async def use_of(self, schema: Schema, subject: str) -> tuple[str, int]:
@@ -184,10 +184,10 @@ class RegistrySchemas:
         return registered.id
 
     async def _immutable(self, key: str, ask: Callable[[], Awaitable[Schema]]) -> Schema:
-        async def one() -> list[tuple[str, Schema]]:
+        async def single() -> list[tuple[str, Schema]]:
             return [("", await ask())]
 
-        kept = await self._cache.get(key, lambda: self._from_disk(key, one))
+        kept = await self._cache.get(key, lambda: self._from_disk(key, single))
         return kept[0][1]
 
     async def _from_disk(
@@ -197,7 +197,7 @@ class RegistrySchemas:
         kept = self._disk.read(key) if self._disk is not None else None
         if kept:
             return kept
-        found = await ask()
+        schemas = await ask()
         if self._disk is not None:
-            self._disk.write(key, found)
-        return found
+            self._disk.write(key, schemas)
+        return schemas

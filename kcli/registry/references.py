@@ -22,13 +22,13 @@ async def resolve(schema: Schema, ask: Ask) -> list[tuple[str, Schema]]:
     counts, and a schema comes before the schemas that need it (as Confluent's clients do it). `ask` returns a version
     of a subject. A subject without a context belongs to the context of the schema that names it. Raises
     SchemaRefused."""
-    found: dict[str, Schema] = {}
+    resolved: dict[str, Schema] = {}
     under_way = 0
 
     async def visit(importing: Schema, chain: tuple[str, ...]) -> None:
         nonlocal under_way
         for reference in importing.references:
-            if reference.name in found:
+            if reference.name in resolved:
                 continue
             subject = within(importing.context, reference.subject)
             place = f"{subject} version {reference.version}"
@@ -38,16 +38,16 @@ async def resolve(schema: Schema, ask: Ask) -> list[tuple[str, Schema]]:
                 raise SchemaRefused(
                     f"{schema.name}: its references are deeper than {DEEPEST}: {_shown((*chain, place))}"
                 )
-            if len(found) + under_way >= MOST:
+            if len(resolved) + under_way >= MOST:
                 raise SchemaRefused(f"{schema.name}: it needs more than {MOST:,} schemas, the last of {place}")
             under_way += 1
             needed = await ask(subject, reference.version)
             await visit(needed, (*chain, place))
             under_way -= 1
-            found.setdefault(reference.name, needed)
+            resolved.setdefault(reference.name, needed)
 
     await visit(schema, (schema.name,))
-    return list(found.items())
+    return list(resolved.items())
 
 
 def _shown(chain: tuple[str, ...]) -> str:

@@ -149,8 +149,8 @@ class _Reader:
         other = next((key for key in self._given if key.startswith(("basic.auth.", "bearer.auth."))), "")
         if other:
             raise UsageError(f"{self._where(other)}: {other} is not for AWS Glue; credentials are those of AWS")
-        found = _GLUE.fullmatch(fields["origins"][0].host)
-        region = self._text("glue.region") or (found[1] if found else "")
+        match = _GLUE.fullmatch(fields["origins"][0].host)
+        region = self._text("glue.region") or (match[1] if match else "")
         fields |= {"kind": "glue", "glue_region": region}
         if "glue.registry.name" in self._given:
             fields["glue_registry"] = self._text("glue.registry.name")

@@ -56,10 +56,10 @@ class Contents:
         return self._found(self._uris, uri, f"dataschema {uri}")
 
     def _found(self, known: dict[str, Schema], word: str, about: str) -> Schema:
-        found = known.get(word)
-        if found is None:
+        schema = known.get(word)
+        if schema is None:
             raise SchemaNotFound(f"{about}: {self._path} has none")
-        return found
+        return schema
 
     async def _fingerprint(self, schema: Schema) -> str:
         """Of a schema that cannot be read it is "", which no frame has."""
@@ -68,7 +68,7 @@ class Contents:
 
         try:
             needed = await self._folder.references(schema)
-            return f"{fingerprint(canonical(parse(schema.text, [one.text for _, one in needed]))):016x}"
+            return f"{fingerprint(canonical(parse(schema.text, [imported.text for _, imported in needed]))):016x}"
         except (SchemaRefused, SchemaNotFound):
             return ""
 
@@ -78,7 +78,7 @@ class Contents:
 
         try:
             needed = await self._folder.references(schema)
-            read = ProtobufSchema(schema.text, [one.text for _, one in needed])
+            read = ProtobufSchema(schema.text, [imported.text for _, imported in needed])
         except (SchemaRefused, SchemaNotFound):
             return []
         return [message.name for message in all_messages(read.messages) if not message.entry]
@@ -86,5 +86,5 @@ class Contents:
 
 def _uris(schema: Schema) -> list[str]:
     """One URI, or a list of them."""
-    said = json.loads(schema.extra).get("dataschema") if schema.extra else None
-    return [word for word in (said if isinstance(said, list) else [said]) if isinstance(word, str)]
+    dataschema = json.loads(schema.extra).get("dataschema") if schema.extra else None
+    return [word for word in (dataschema if isinstance(dataschema, list) else [dataschema]) if isinstance(word, str)]

@@ -26,23 +26,23 @@ class Version(Frozen):
 
 async def history(registry: OpenRegistry, subject: str, *, deleted: bool = False) -> list[Version]:
     """The versions of a subject, the oldest first. Raises KcliError."""
-    found: list[Version] = []
+    versions: list[Version] = []
     for number in await registry.client.versions(subject, deleted=deleted):
         schema = await registry.client.version(subject, number, deleted=deleted)
         note, level = "first version", ""
-        if found:
-            changes, level = await changed(registry, found[-1].schema, schema)
+        if versions:
+            changes, level = await changed(registry, versions[-1].schema, schema)
             note = "; ".join(sentence(change) for change in changes) or "documentation or order only"
-        found.append(Version(schema=schema.replace(version=number), level=level, note=note))
-    return found
+        versions.append(Version(schema=schema.replace(version=number), level=level, note=note))
+    return versions
 
 
 async def changed(registry: OpenRegistry, old: Schema, new: Schema) -> tuple[list[Difference], str]:
     """The changes, and the level that they keep: "" for schemas that are not Avro."""
     if old.kind != AVRO or new.kind != AVRO:
         return _lines(old, new), ""
-    before = parse(old.text, [one.text for one in await registry.needed(old)])
-    after = parse(new.text, [one.text for one in await registry.needed(new)])
+    before = parse(old.text, [imported.text for imported in await registry.needed(old)])
+    after = parse(new.text, [imported.text for imported in await registry.needed(new)])
     return differences(before, after), level_kept(before, after)
 
 
@@ -51,12 +51,12 @@ def _lines(old: Schema, new: Schema) -> list[Difference]:
     from difflib import SequenceMatcher
 
     before, after = pretty(old.text, old.kind).splitlines(), pretty(new.text, new.kind).splitlines()
-    found = [] if old.kind == new.kind else [Difference("", "type", old.kind, new.kind)]
+    differences = [] if old.kind == new.kind else [Difference("", "type", old.kind, new.kind)]
     for tag, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if tag != "equal":
-            found += [Difference(str(number + 1), "line", before[number].strip(), None) for number in range(a, b)]
-            found += [Difference(str(number + 1), "line", None, after[number].strip()) for number in range(c, d)]
-    return found
+            differences += [Difference(str(number + 1), "line", before[number].strip(), None) for number in range(a, b)]
+            differences += [Difference(str(number + 1), "line", None, after[number].strip()) for number in range(c, d)]
+    return differences
 
 
 def sentence(change: Difference) -> str:

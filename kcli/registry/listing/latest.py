@@ -18,11 +18,11 @@ async def latest_of(
 ) -> dict[str, Schema]:
     """The latest version by subject: in one request where the registry has it, else by a request each. A subject that
     was deleted since it was listed has no row. Raises KcliError."""
-    found: dict[str, Schema] = {}
+    by_subject: dict[str, Schema] = {}
     if len(wanted) > 1:
         try:
             schemas = await client.schemas(context, latest_only=True, deleted=deleted)
-            found = {schema.subject: schema for schema in schemas}
+            by_subject = {schema.subject: schema for schema in schemas}
         except Unsupported:
             pass  # Apicurio's has no list of schemas
 
@@ -32,11 +32,11 @@ async def latest_of(
         except NotFound:
             return None
 
-    missing = [subject for subject in wanted if subject not in found]
+    missing = [subject for subject in wanted if subject not in by_subject]
     for subject, schema in zip(missing, await each(ask, missing), strict=True):
         if schema is not None:
-            found[subject] = schema
-    return found
+            by_subject[subject] = schema
+    return by_subject
 
 
 async def levels_of(client: RegistryClient, wanted: Sequence[str]) -> dict[str, tuple[str, str | None]]:

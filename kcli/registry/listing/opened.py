@@ -31,4 +31,4 @@ class OpenRegistry:
 
     async def needed(self, schema: Schema) -> list[Schema]:
         """All that a schema refers to, each after what it needs itself. Raises KcliError."""
-        return [found for _, found in await self.schemas.references(schema)] if schema.references else []
+        return [imported for _, imported in await self.schemas.references(schema)] if schema.references else []

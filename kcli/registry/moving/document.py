@@ -28,9 +28,11 @@ def document_of(snapshot: Snapshot) -> dict[str, object]:
     """The subjects by name, each with its versions."""
     subjects: dict[str, dict[str, object]] = {}
     for subject in sorted(snapshot.subjects):
-        versions = sorted((one for one in snapshot.schemas if one.subject == subject), key=lambda one: one.version)
+        versions = sorted(
+            (schema for schema in snapshot.schemas if schema.subject == subject), key=lambda schema: schema.version
+        )
         level = {"compatibility": snapshot.levels[subject]} if subject in snapshot.levels else {}
-        subjects[subject] = {**level, "versions": [_row(one) for one in versions]}
+        subjects[subject] = {**level, "versions": [_row(schema) for schema in versions]}
     return subjects  # type: ignore[return-value]  # a dict of objects
 
 
@@ -40,7 +42,7 @@ def _row(schema: Schema) -> dict[str, object]:
         row["id"] = schema.id
     row |= {"type": schema.kind, "schema": schema.text}
     if schema.references:
-        row["references"] = [one._asdict() for one in schema.references]
+        row["references"] = [reference._asdict() for reference in schema.references]
     return row | {name: getattr(schema, own) for name, own in TEXTS.items() if getattr(schema, own)}
 
 
@@ -76,7 +78,8 @@ def _schema(subject: str, row: JsonObject) -> Schema:
         kind=kind,
         text=text,
         references=tuple(
-            Reference(one.text("name"), one.text("subject"), _number(one, "version", least=1)) for one in references
+            Reference(reference.text("name"), reference.text("subject"), _number(reference, "version", least=1))
+            for reference in references
         ),
         id=_number(row, "id", least=0) if row.has("id") else -1,
         subject=subject,

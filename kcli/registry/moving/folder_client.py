@@ -33,10 +33,10 @@ class FolderClient(RegistryClient):
         return known if prefix == ALL_CONTEXTS else [name for name in known if name.startswith(prefix)]
 
     async def versions(self, subject: str, *, deleted: bool = False) -> list[int]:
-        found = self._schemas.versions(subject)
-        if not found:
+        numbers = self._schemas.versions(subject)
+        if not numbers:
             raise NotFound(f"{subject}: {self.settings.name} has no such subject", 404, NO_SUBJECT)
-        return found
+        return numbers
 
     async def version(
         self, subject: str, version: int | None = None, *, deleted: bool = False, format: str = ""
@@ -49,11 +49,11 @@ class FolderClient(RegistryClient):
         return await self._schemas.version(subject, numbers[-1] if version is None else version)
 
     async def schemas(self, prefix: str = "", *, latest_only: bool = False, deleted: bool = False) -> list[Schema]:
-        found = []
+        schemas = []
         for subject in await self.subjects(prefix):
             numbers = self._schemas.versions(subject)
-            found += [await self.version(subject, number) for number in (numbers[-1:] if latest_only else numbers)]
-        return found
+            schemas += [await self.version(subject, number) for number in (numbers[-1:] if latest_only else numbers)]
+        return schemas
 
     async def by_id(self, id: int, *, subject: str = "", format: str = "") -> Schema:
         try:
@@ -79,7 +79,7 @@ class FolderClient(RegistryClient):
             {
                 schema.id
                 for schema in await self.schemas(ALL_CONTEXTS)
-                if any((one.subject, one.version) == (subject, version) for one in schema.references)
+                if any((reference.subject, reference.version) == (subject, version) for reference in schema.references)
             }
         )
 
