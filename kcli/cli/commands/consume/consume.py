@@ -178,7 +178,7 @@ async def _join(plan: Plan, client: Client, reading: Reading, commits: Commits) 
     async def assigned(partitions: set[TopicPartition]) -> None:
         await commits.lost(partitions)  # the positions known before are not the group's any more
         if plan.to_end and partitions:
-            logs = await plan.log_ends(client.cluster, partitions, told=False)
+            logs = await plan.log_ends(client.cluster, partitions, for_note=False)
             ends = await plan.offsets(client.cluster, dict.fromkeys(partitions, LATEST))
             _explain(plan, logs, ends)
             reading.consumer.stop_at(ends)

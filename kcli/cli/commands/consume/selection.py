@@ -239,11 +239,11 @@ class Selection:
         return offsets
 
     async def log_ends(
-        self, cluster: Cluster, places: Iterable[TopicPartition], *, told: bool = True
+        self, cluster: Cluster, places: Iterable[TopicPartition], *, for_note: bool = True
     ) -> dict[TopicPartition, int]:
         """Where the logs end, where that may be later than where we may read; unknown ends are missing. It is
         only for a note: with -q kcli does not ask."""
-        if self.settings.isolation != "read_committed" or (told and self.connection.quiet):
+        if self.settings.isolation != "read_committed" or (for_note and self.connection.quiet):
             return {}
         from kcli.consumer.offsets import resolve
 

@@ -51,8 +51,8 @@ class Unfetched:
         """Why each partition is not fetched; "" for one that is."""
         usual = (FETCHING, ENDED, FULL, "failed") if at_end else (FETCHING, ENDED)
         return {
-            at: "" if one.state in usual else f"{one.state} ({one.reason})" if one.reason else one.state
-            for at, one in self._consumer.fetch_states().items()
+            at: "" if fetch.state in usual else f"{fetch.state} ({fetch.reason})" if fetch.reason else fetch.state
+            for at, fetch in self._consumer.fetch_states().items()
         }
 
 

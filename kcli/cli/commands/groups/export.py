@@ -94,7 +94,7 @@ def export(options: ExportOptions) -> int:
             if groups.words and not kept:
                 say(options, f"{name}: the group has committed no offsets{' there' if scope.named else ''}")
 
-    def made(document: Document, format: str, terminal: Terminal | None) -> str:
+    def written(document: Document, format: str, terminal: Terminal | None) -> str:
         if format != "csv":
             return render(document, format, terminal)
         # Kafka's tool reads three columns when one group is named on its command line, and four else
@@ -103,7 +103,7 @@ def export(options: ExportOptions) -> int:
         text = csv_text(offsets, with_group=len(groups.exact) != 1 or len(groups.words) != 1)
         return text if terminal is None else visible(text.replace("\r\n", "\n"), keep="\n\t")
 
-    return answer(options.replace(format=options.format or "csv"), SHAPE, work, made)
+    return answer(options.replace(format=options.format or "csv"), SHAPE, work, written)
 
 
 async def _exported(coordinators: Coordinators, groups: list[str], document: Document) -> list[str]:

@@ -84,12 +84,12 @@ class Scope:
         where nothing is committed. Raises KcliError for a topic or a partition that was named and does not exist, and
         for a pattern without a match: nothing is done by halves then."""
         given = set(committed)
-        found = await self._found(cluster, sorted({at.topic for at in given}))
-        partitions = {at for at in given if at.topic in found and (self.all_topics or self.has(at))}
-        for topic in {**self.topics, **dict.fromkeys(found)}:
+        topics = await self._found(cluster, sorted({at.topic for at in given}))
+        partitions = {at for at in given if at.topic in topics and (self.all_topics or self.has(at))}
+        for topic in {**self.topics, **dict.fromkeys(topics)}:
             numbers = await numbers_of(cluster, topic)
             if isinstance(numbers, KcliError):
-                if topic in found and isinstance(numbers, TopicMissing):
+                if topic in topics and isinstance(numbers, TopicMissing):
                     continue
                 raise numbers
             wanted = self.numbers(topic) or None
@@ -117,9 +117,9 @@ class Scope:
         return match.names
 
 
-def _union(one: set[int] | None, other: set[int] | None) -> set[int] | None:
+def _union(numbers: set[int] | None, more: set[int] | None) -> set[int] | None:
     """Partitions of both; None is all."""
-    return None if one is None or other is None else one | other
+    return None if numbers is None or more is None else numbers | more
 
 
 def _topic(text: str, *, literal: bool) -> tuple[str, set[int] | None]:

@@ -25,11 +25,11 @@ def filled(rows: Sequence[Row], repeat: int, step: int = STEP) -> Iterator[list[
     records = islice(cycle(zip(rows, places, strict=True)), len(rows) * repeat)
     number = 0
     while some := list(islice(records, step)):
-        made: list[Row] = []
+        chunk: list[Row] = []
         for row, has_places in some:
             number += 1
-            made.append(_fill(row, number) if has_places else row)
-        yield made
+            chunk.append(_fill(row, number) if has_places else row)
+        yield chunk
 
 
 def check_places(*texts: bytes | None) -> None:
@@ -56,16 +56,16 @@ def _has_places(row: Row) -> bool:
 def _fill(row: Row, number: int) -> Row:
     known: dict[bytes, bytes] = {b"seq": b"%d" % number}
 
-    def found(match: re.Match[bytes]) -> bytes:
+    def filling(match: re.Match[bytes]) -> bytes:
         name = match[1]
         if name not in known:
             known[name] = _uuid() if name == b"uuid" else _now()
         return known[name]
 
     partition, timestamp, key, value, headers = row
-    key = key if key is None else PLACE.sub(found, key)
-    value = value if value is None else PLACE.sub(found, value)
-    headers = [(name, data if data is None else PLACE.sub(found, data)) for name, data in headers]
+    key = key if key is None else PLACE.sub(filling, key)
+    value = value if value is None else PLACE.sub(filling, value)
+    headers = [(name, data if data is None else PLACE.sub(filling, data)) for name, data in headers]
     return partition, timestamp, key, value, headers
 
 

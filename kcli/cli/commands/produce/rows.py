@@ -107,11 +107,11 @@ def _packed(value: bytes) -> bytes:
     from kcli.serde.formats import read_json
 
     try:
-        found = read_json(value)
+        parsed = read_json(value)
     except ValueError:
         raise ValueError("is not JSON, which --value-format msgpack packs") from None
     try:
-        packed: bytes = packb(found, unicode_errors="surrogateescape")
+        packed: bytes = packb(parsed, unicode_errors="surrogateescape")
     except (ValueError, OverflowError, RecursionError) as problem:
         raise ValueError(f"cannot be packed: {problem}") from None
     return packed

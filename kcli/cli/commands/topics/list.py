@@ -74,17 +74,17 @@ def list_topics(options: ListOptions) -> int:
         topics = await describe_topics(cluster, chosen if names.words else None, internal=options.internal)
         for name, error in bad(topics).items():
             document.fail(error, name)
-        found = good(topics)
+        described = good(topics)
         if options.named:
             from kcli.cli.commands.topics.states import listed, states_of
 
-            states = await states_of(cluster, found, options)
-            chosen = [name for name in found if listed(states[name], options)]
-            document.of(TopicRow).extend(_row(found[name], states[name]) for name in chosen)
+            states = await states_of(cluster, described, options)
+            chosen = [name for name in described if listed(states[name], options)]
+            document.of(TopicRow).extend(_row(described[name], states[name]) for name in chosen)
             document.empty = f"no topic is {' or '.join(options.named)}"
             _say_new(options, sum(state.never_written for state in states.values()))
         else:
-            document.of(TopicRow).extend(map(_row, found.values()))
+            document.of(TopicRow).extend(map(_row, described.values()))
 
     return answer(options, SHAPE, work)
 

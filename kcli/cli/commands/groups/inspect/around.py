@@ -43,10 +43,10 @@ class Around(Frozen):
 async def read_around(cluster: Cluster, spans: dict[TopicPartition, Span], before: int, after: int) -> Found:
     """Of each partition the last `before` records before the committed offset, the record there, and `after` behind
     it. Raises KcliError for a partition that cannot be read."""
-    found = await _read(cluster, {at: (span.committed, span.end) for at, span in spans.items()}, after + 1)
+    records = await _read(cluster, {at: (span.committed, span.end) for at, span in spans.items()}, after + 1)
     rows: Found = {
         at: [_placed(record, NEXT if number == 0 else WAITING) for number, record in enumerate(some[: after + 1])]
-        for at, some in found.items()
+        for at, some in records.items()
     }
     earlier = await _earlier(cluster, spans, before) if before else {}
     return {at: [*(_placed(record, READ) for record in earlier.get(at, ())), *rows.get(at, ())] for at in sorted(spans)}
@@ -61,8 +61,8 @@ async def _earlier(cluster: Cluster, spans: dict[TopicPartition, Span], before: 
             at: (max(span.start, min(span.committed, span.end) - before * further), min(span.committed, span.end))
             for at, span in open_spans.items()
         }
-        found = await _read(cluster, ranges, None)
-        rows |= {at: some[-before:] for at, some in found.items()}
+        records = await _read(cluster, ranges, None)
+        rows |= {at: some[-before:] for at, some in records.items()}
         open_spans = {
             at: span for at, span in open_spans.items() if len(rows.get(at, ())) < before and ranges[at][0] > span.start
         }

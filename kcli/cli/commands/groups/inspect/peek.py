@@ -84,7 +84,9 @@ def peek(options: PeekOptions) -> int:
             _say_beside(options, name, [sample for sample in samples if sample.group == name and _readable(sample)])
             spans = {_at(sample): _span(sample) for sample in samples if sample.group == name and _readable(sample)}
             records = await read_around(cluster, spans, before, after)
-            document.of(PeekRow).extend(_row(name, at, spans[at], one) for at in sorted(records) for one in records[at])
+            document.of(PeekRow).extend(
+                _row(name, at, spans[at], record) for at in sorted(records) for record in records[at]
+            )
 
     return answer(options, SHAPE, work, _shown)
 
@@ -125,7 +127,7 @@ def _note(place: str, samples: list[Sample], of: int) -> str:
     span, count = _span(samples[0]), len(samples)
     at = f"{samples[0].topic} [{samples[0].partition}]"
     lost = sum(_span(sample).start - _span(sample).committed for sample in samples)
-    one, many = {
+    single, many = {
         "deleted": (
             f"{lost} offsets from {span.committed} on were deleted unread",
             f"{lost} offsets of {count} partitions were deleted unread",
@@ -143,7 +145,7 @@ def _note(place: str, samples: list[Sample], of: int) -> str:
             f"in {count} of {of} partitions no record is next: the end of the log",
         ),
     }[place]
-    return f"{at}: {one}" if count == 1 else many
+    return f"{at}: {single}" if count == 1 else many
 
 
 def _place(sample: Sample) -> str:
@@ -158,16 +160,16 @@ def _place(sample: Sample) -> str:
     return ""
 
 
-def _row(group: str, at: TopicPartition, span: Span, one: Around) -> PeekRow:
+def _row(group: str, at: TopicPartition, span: Span, record: Around) -> PeekRow:
     return PeekRow(
         group=group,
         topic=at.topic,
         partition=at.partition,
-        offset=one.offset,
-        place=one.place,
-        timestamp=one.timestamp if one.timestamp >= 0 else None,
-        key=_text(one.key),
-        value=_text(one.value),
+        offset=record.offset,
+        place=record.place,
+        timestamp=record.timestamp if record.timestamp >= 0 else None,
+        key=_text(record.key),
+        value=_text(record.value),
         committed=span.committed,
     )
 
