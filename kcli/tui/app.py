@@ -17,6 +17,7 @@ from kcli.errors import KcliError
 from kcli.tui.actions.keys import EVERYWHERE
 from kcli.tui.actions.palette import Actions, Places, Profiles, Themes
 from kcli.tui.actions.toast import toast
+from kcli.tui.alerts.alerting import Alerting
 from kcli.tui.messages import Changed, ChangeProfile, Connected, Go, Looked, LookFailed, NewLook, Noted
 from kcli.tui.navigation.visits import Visits
 from kcli.tui.pages import page_of
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from textual.command import Provider
     from textual.dom import DOMNode
 
+    from kcli.tui.alerts.ways import Ways
     from kcli.tui.dialogs.command import Command
     from kcli.tui.navigation.choices import Choice
     from kcli.tui.session import Session
@@ -72,6 +74,7 @@ class Dashboard(App[int]):
         theme: str = "kcli-dark",
         profiles: dict[str, Callable[[], Session]] | None = None,
         debug: bool = False,
+        ways: Ways | None = None,
     ) -> None:
         super().__init__()
         self._profiles = profiles or {}
@@ -82,6 +85,7 @@ class Dashboard(App[int]):
         self._clashes: set[str] = set()
         self._deafen: Callable[[], None] | None = None
         self.visits = Visits()
+        self._alerting = Alerting(self, self.state, ways, lambda sequence: self.write_out(sequence))
 
     @property
     def session(self) -> Session:
@@ -131,7 +135,7 @@ class Dashboard(App[int]):
             await self.pop_screen()
         self.state.enter(fresh)  # now: until it was closed the old one may have brought another snapshot
         await self.switch_screen(page_of(Groups(), self.state))
-        self.visits = Visits()
+        self.visits, self._alerting = Visits(), self._alerting.of_another_cluster()
         self._note()
         await fresh.open(self.post_message)
 
@@ -170,7 +174,13 @@ class Dashboard(App[int]):
         self.state.trouble = None
         self.state.trails = message.trails
         self.state.look = message.look
+        self._alerting.see(message.look)
         self._tell(NewLook)
+
+    def write_out(self, sequence: str) -> None:
+        """Send a sequence to the terminal, as the clipboard does."""
+        if self._driver is not None:
+            self._driver.write(sequence)
 
     def on_look_failed(self, message: LookFailed) -> None:
         before = self.state.trouble
@@ -186,6 +196,8 @@ class Dashboard(App[int]):
 
     def on_connected(self, message: Connected) -> None:
         self.state.down = message.down
+        if message.cluster_id and message.cluster_id != self.state.cluster_id and self.session.remembers:
+            self._alerting.open(message.cluster_id)
         self.state.cluster_id, self.state.brokers = message.cluster_id, message.brokers
         if self.state.topics is None:
             self._learn_topics()

@@ -182,6 +182,9 @@ class ReplaySession(Session):
     async def change(self, work: Callable[[Client], Awaitable[T]], *, confirmed: str = "") -> T:
         raise NoCluster
 
+    def note(self, event: Event) -> None:
+        """A recording stays as it is."""
+
     async def lags(self, group: str, wanted: list[TopicPartition], moments: list[float]) -> list[list[int | None]]:
         return [self._history.lags(group, at, moments) for at in wanted]
 

@@ -56,6 +56,7 @@ class Session(ABC):
     live: bool = True
     guarded_by_profile: bool = True
     has_registry: bool = False
+    remembers: bool = False
 
     def __init__(self) -> None:
         self.paused = False
@@ -118,6 +119,10 @@ class Session(ABC):
         return ""
 
     @abstractmethod
+    def note(self, event: Event) -> None:
+        """Write into the timeline of a group what was done to it here."""
+
+    @abstractmethod
     async def lags(self, group: str, wanted: list[TopicPartition], moments: list[float]) -> list[list[int | None]]:
         """The lag of partitions at these times (seconds since the epoch), for sparklines and plots."""
 
@@ -145,9 +150,10 @@ class LiveSession(Session):
     ) -> None:
         """`remembers`: what is seen is kept in a file of the cluster, and what was seen in the last day is known."""
         super().__init__()
-        self._remembers = remembers
+        self.remembers = remembers
         self._past: Past | None = None
         self._before: dict[str, list[Event]] = {}  # what happened to groups before this session
+        self._notes: list[Event] = []  # what was done here, for the next snapshot
         self.settings = settings
         self.has_registry = registry is not None
         self.registry_option = registry_option
@@ -195,12 +201,12 @@ class LiveSession(Session):
                         await self._introduce(client)
                         introduced = True
                     with self._gc.making():
-                        snapshot = seen = still_there(await watch.look(), seen)
+                        snapshot = seen = self._with_notes(still_there(await watch.look(), seen))
                         self.trails.add(snapshot)
                         self._gc.made(sum(len(group.partitions) for group in snapshot.groups))
                     await self._count(client, snapshot)
                     self._post(Looked(snapshot, self.trails))
-                    if self._remembers:
+                    if self.remembers:
                         await self._remember(snapshot)
             except KcliError as problem:
                 introduced = False
@@ -229,7 +235,7 @@ class LiveSession(Session):
             if self._past is not None:
                 self._past.add(snapshot)
         except OSError as problem:
-            self._remembers = False
+            self.remembers = False
             self._post(Noted(f"No history is kept: {problem.filename or 'its file'}: {problem.strerror}"))
 
     async def _introduce(self, client: Client) -> None:
@@ -299,9 +305,22 @@ class LiveSession(Session):
 
     async def events(self, group: str) -> list[Event]:
         async def over_there() -> list[Event]:
-            return [*self._before.get(group, ()), *self._history.events_of(group)]
+            every = [*self._before.get(group, ()), *self._history.events_of(group)]
+            return sorted(every, key=lambda event: event.time)
 
         return await self._thread.run(over_there())
+
+    def note(self, event: Event) -> None:
+        self._notes.append(event)
+        self.look_now()
+
+    def _with_notes(self, snapshot: LagSnapshot) -> LagSnapshot:
+        """A snapshot with what was noted since the last one: trails and the file of the cluster take it from there."""
+        notes, self._notes = self._notes, []
+        for event in notes:
+            self._before.setdefault(event.group, []).append(event)
+        snapshot.events = [*snapshot.events, *notes]
+        return snapshot
 
     async def close(self) -> None:
         if self._client is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from kcli.tui.alerts.hushed import Hushed
 from kcli.tui.routes import places
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class State:
     """One cluster, or a recording: `session` is where its data come from, `look` the newest snapshot, `trails` the lag
     up to it, `trouble` why no newer one came, `began` when the cluster was first asked (seconds since the epoch).
     `topics` are the names of all topics, None until
-    they were asked for, `numbers` the ids of brokers. `brokers` counts those that
+    they were asked for, `numbers` the ids of brokers, `hushed` the groups without alerts. `brokers` counts those that
     were ever seen, `down` those that do not answer now."""
 
     def __init__(self, session: Session, profiles: Collection[str] = (), frames: Frames | None = None) -> None:
@@ -49,6 +50,7 @@ class State:
         self.brokers = self.down = 0
         self.topics: list[str] | None = None
         self.numbers: list[int] = []
+        self.hushed = Hushed()
 
     @property
     def places(self) -> list[str]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kcli.admin.transactions.hanging_transactions import OpenTransaction
+    from kcli.lag.history import GroupStanding
     from kcli.tui.screens.page import Page
 
 
@@ -39,16 +40,18 @@ def create_topic(page: Page) -> list[Act]:
     return [of_change("+", "Create a topic …", CreateTopic(), page.begin)]
 
 
-def of_group(page: Page, group: str, reset: Callable[[], object]) -> list[Act]:
+def of_group(page: Page, group: str, reset: Callable[[], object], standing: GroupStanding | None = None) -> list[Act]:
     """With a group."""
     from kcli.tui import routes
     from kcli.tui.actions.changes.groups import DeleteGroup
+    from kcli.tui.alerts.hushing import hushing
 
     name = quoted(group)
     return [
         Act("r", "Reset its offsets …", f"kcli groups reset {name} --all-topics --to-latest", reset, changes=True),
         of_change("D", "Delete the group …", DeleteGroup(group), page.begin),
         Act("l", "Its ACLs", f"kcli acls who-can read group {name}", lambda: page.go(routes.Access("group", group))),
+        *hushing(page, standing),
     ]
 
 

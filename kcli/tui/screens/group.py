@@ -176,7 +176,7 @@ class Group(Page):
         return f"group {self.group}"
 
     def acts(self) -> list[Act]:
-        return menus.of_group(self, self.group, self.action_reset)
+        return menus.of_group(self, self.group, self.action_reset, self.standing)
 
     def action_reset(self) -> None:
         """The scope of a reset: the partition under the cursor, its topic, or all."""

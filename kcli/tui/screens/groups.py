@@ -227,7 +227,7 @@ class Groups(Page):
         known = snapshot.groups if self._internal else others(snapshot)
         rows.put([group for group in known if not folded(group)] if self._folds else known)
         trails = self.state.trails
-        cards = board(known, snapshot, CARDS, unknown if trails is None else trails.since)
+        cards = board(known, snapshot, CARDS, unknown if trails is None else trails.since, self.state.hushed)
         self.query_one("#board", Lines).put(cards)
         self._about()
 
@@ -273,7 +273,7 @@ class Groups(Page):
 
     def acts(self) -> list[Act]:
         row = self.query_one(Rows).row
-        return menus.of_group(self, row.described.group, self.action_reset) if row is not None else []
+        return menus.of_group(self, row.described.group, self.action_reset, row) if row is not None else []
 
     def action_old(self) -> None:
         """Show the small orphans of long ago, or hide them again."""

@@ -12,7 +12,7 @@ from kcli.tui.text.formatting import age, status, status_of
 from kcli.tui.text.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from kcli.lag.events import Event
     from kcli.lag.history import GroupStanding
@@ -75,16 +75,26 @@ def incidents(groups: Sequence[GroupStanding]) -> list[GroupStanding]:
     return sorted((group for group in groups if group.status in WRONG and not small(group)), key=loudness)
 
 
-def board(groups: Sequence[GroupStanding], snapshot: LagSnapshot, most: int, since: Since = unknown) -> list[Line]:
-    """An incident in a line, at most this number of lines; the last says how many more there are."""
-    wrong = incidents(groups)
+def board(
+    groups: Sequence[GroupStanding],
+    snapshot: LagSnapshot,
+    most: int,
+    since: Since = unknown,
+    hushed: Container[tuple[str, str]] = (),
+) -> list[Line]:
+    """An incident in a line, at most this number of lines; the last says how many more there are. Groups that are
+    `hushed` with their status are one line."""
+    every = incidents(groups)
+    wrong = [standing for standing in every if (standing.described.group, standing.status) not in hushed]
+    quiet = [standing.described.group for standing in every if standing not in wrong]
+    last = [Line([Word(f"acknowledged or muted: {printable(', '.join(quiet))}", "dim")])] * bool(quiet)
     if not wrong:
-        return [_quiet(groups)] if groups else []
+        return [_quiet(groups), *last] if groups else []
     shown = wrong if len(wrong) <= most else wrong[: most - 1]
     named = [(standing, standing.described.group) for standing in shown]
     lines = [Line(incident(standing, snapshot, since(group)), group) for standing, group in named]
     more = len(wrong) - len(shown)
-    return lines + [Line([Word(f"and {more} more", "dim")])] * bool(more)
+    return lines + [Line([Word(f"and {more} more", "dim")])] * bool(more) + last
 
 
 def _quiet(groups: Sequence[GroupStanding]) -> Line:

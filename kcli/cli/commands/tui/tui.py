@@ -38,6 +38,7 @@ class TuiOptions(ConnectionOptions):
     schema_registry = text(
         "--schema-registry", metavar="URL", help="The registry. Else schema.registry.url of the profile."
     )
+    alert = text("--alert", metavar="WAYS", help="On a change of status: bell, desktop, http://… (comma-separated).")
     web = flag("--web", help="Show it in a browser on this machine: read-only, one session.")
     port = integer("--port", least=0, help="With --web: the port (default: a free one).")
     writable = flag("--writable", help="With --web: allow changes.")
@@ -74,6 +75,7 @@ def run(options: TuiOptions) -> int:
         raise UsageError("the dashboard needs a terminal; for scripts: kcli lag --watch --format ndjson")
     _needs_textual()
     from kcli.tui.actions.keys import load
+    from kcli.tui.alerts.ways import ways_of
     from kcli.tui.app import Dashboard
     from kcli.tui.routes import NAMES, find
 
@@ -89,6 +91,7 @@ def run(options: TuiOptions) -> int:
         keymap=load(),
         profiles={name: _of_profile(name, options, interval, window) for name in profile_names()},
         debug=options.debug,
+        ways=ways_of(options.alert or ""),
     )
     code = board.run()
     return (board.return_code or 0) if code is None else code

@@ -1,0 +1,71 @@
+"""Which changes of status are worth an alert. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from kcli.lag.formats.sentences import reason
+from kcli.lag.status import SEVERITY
+from kcli.text.numbers import count
+from kcli.tui.text.formatting import others, status
+from kcli.tui.text.incidents import WRONG, small
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from kcli.lag.watch import LagSnapshot
+
+LASTS = 2
+"""Snapshots in a row that a status must last: one that comes and goes with each commit is none."""
+
+
+class Alert(NamedTuple):
+    """A group that got worse, or is well again. Times are seconds since the epoch, `lag` is in offsets."""
+
+    group: str
+    before: str
+    now: str
+    lag: int
+    time: float
+    why: str
+
+    @property
+    def worse(self) -> bool:
+        """Whether it is bad news."""
+        return self.now in WRONG
+
+    @property
+    def words(self) -> str:
+        """A sentence for a notification."""
+        why = f": {self.why}" if self.worse else ""
+        return f"{self.group} is {status(self.now)[0]} (was {self.before}), lag {count(self.lag)}{why}"
+
+
+class Changes:
+    """The last status of each group that had an alert, and newer ones that have not lasted yet."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, str] = {}
+        self._next: dict[str, tuple[str, int]] = {}
+
+    def see(self, snapshot: LagSnapshot, hushed: Container[tuple[str, str]]) -> list[Alert]:
+        """The alerts of a snapshot; the first one has none. `hushed` holds pairs of group and status without alerts."""
+        alerts = []
+        for standing in others(snapshot):
+            group, now = standing.described.group, standing.status
+            before = self._told.setdefault(group, now)
+            if now == before:
+                self._next.pop(group, None)
+                continue
+            waiting, many = self._next.get(group, (now, 0))
+            self._next[group] = (now, many + 1 if waiting == now else 1)
+            if self._next[group][1] < LASTS:
+                continue
+            del self._next[group]
+            self._told[group] = now
+            worse = now in WRONG and not small(standing) and SEVERITY.index(now) > SEVERITY.index(before)
+            well = before in WRONG and now not in WRONG
+            if (worse or well) and (group, now) not in hushed:
+                lag = standing.total.lag or 0
+                alerts.append(Alert(group, before, now, lag, snapshot.time, reason(standing, snapshot)))
+        return alerts

@@ -1,0 +1,68 @@
+"""Groups that are muted, or acknowledged with a reason, in a file of the cluster: they stay so after a restart."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import NamedTuple
+
+from kcli.paths import private, state_folder
+
+LEAST = 1 << 20
+"""Bytes from which a file is none of ours."""
+
+
+class Hush(NamedTuple):
+    """`status` is what was acknowledged, "" for a group that is muted whatever its status is; `time` is seconds since
+    the epoch."""
+
+    status: str
+    reason: str
+    time: float
+
+
+class Hushed:
+    """Begins without a file; `open` reads that of a cluster, and from then on changes are kept there."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, Hush] = {}
+        self._path = ""
+
+    def open(self, cluster_id: str) -> None:
+        """Take what the file of the cluster says. Raises OSError for one that cannot be read; what is not kcli's is
+        skipped."""
+        folder = state_folder("alerts")
+        self._path = os.path.join(folder, re.sub(r"[^\w.-]", "_", cluster_id) + ".json")
+        if not os.path.exists(self._path) or os.path.getsize(self._path) > LEAST:
+            return
+        with open(self._path, encoding="utf-8", errors="replace") as file:
+            try:
+                read = json.load(file)
+            except (ValueError, RecursionError):
+                return
+        for group, hush in read.items() if isinstance(read, dict) else ():
+            status, reason, time = map(hush.get, Hush._fields) if isinstance(hush, dict) else (None, None, None)
+            if isinstance(status, str) and isinstance(reason, str) and isinstance(time, (int, float)):
+                self._of[group] = Hush(status, reason, float(time))
+
+    def put(self, group: str, hush: Hush | None) -> None:
+        """Hush a group, or no longer (None). Raises OSError for a file that cannot be written."""
+        self._of.pop(group, None)
+        if hush is not None:
+            self._of[group] = hush
+        if not self._path:
+            return
+        os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
+        with open(self._path + ".new", "w", encoding="utf-8", opener=private) as file:
+            json.dump({name: one._asdict() for name, one in self._of.items()}, file)
+        os.replace(self._path + ".new", self._path)
+
+    def of(self, group: str, status: str) -> Hush | None:
+        """Why a group with this status is quiet; None where it is not. An acknowledged status that changed is news."""
+        hush = self._of.get(group)
+        return hush if hush is not None and hush.status in ("", status) else None
+
+    def __contains__(self, place: object) -> bool:
+        """Whether a group with its status is quiet."""
+        return isinstance(place, tuple) and self.of(*place) is not None

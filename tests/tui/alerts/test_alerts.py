@@ -1,0 +1,185 @@
+"""Alerts: which changes are told and how; what is acknowledged or muted is quiet, also after a restart."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import os
+import stat
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kcli.admin.groups.rows import Described
+from kcli.errors import KcliError, UsageError
+from kcli.lag.figures import Lag, Sample, Total
+from kcli.lag.history import GroupStanding
+from kcli.lag.partition_lag import Standing
+from kcli.lag.status import GROWING, LOSING_DATA, OK, ORPHANED, STUCK
+from kcli.lag.watch import LagSnapshot
+from kcli.tui.alerts.changes import Alert, Changes
+from kcli.tui.alerts.hushed import Hush, Hushed
+from kcli.tui.alerts.ways import Ways, notification, post, ways_of
+from kcli.tui.app import Dashboard
+from kcli.tui.session import LiveSession
+from kcli.tui.text.incidents import board
+from tests.tui.conftest import shows, until
+from tests.tui.world import World, a_world
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+def snapshot(status: str, lag: int = 5000, group: str = "billing", time: float = 100.0) -> LagSnapshot:
+    part = Standing(lag=Lag(sample=Sample(group=group, topic="orders", partition=0), lag=lag), status=status)
+    standing = GroupStanding(
+        partitions=[part],
+        described=Described(group=group),
+        total=Total(lag=lag, status=status, partitions=1, alike=1),
+        status=status,
+    )
+    return LagSnapshot(time=time, groups=[standing])
+
+
+def told(*statuses: str, lag: int = 5000, hushed: Any = ()) -> list[tuple[str, str]]:
+    changes = Changes()
+    return [(a.before, a.now) for status in statuses for a in changes.see(snapshot(status, lag), hushed)]
+
+
+def test_a_status_is_told_once_when_it_lasts() -> None:
+    assert told(STUCK, STUCK, STUCK) == [], "the first snapshot is how things are, not news"
+    assert told(OK, STUCK) == []
+    assert told(OK, STUCK, STUCK, STUCK) == [(OK, STUCK)]
+    assert told(OK, GROWING, OK, GROWING, OK) == [], "it comes and goes"
+    assert told(OK, STUCK, GROWING, STUCK, STUCK) == [(OK, STUCK)]
+    assert told(OK, STUCK, STUCK, OK, OK) == [(OK, STUCK), (STUCK, OK)]
+    assert told(OK, STUCK, STUCK, LOSING_DATA, LOSING_DATA) == [(OK, STUCK), (STUCK, LOSING_DATA)]
+    assert told(LOSING_DATA, LOSING_DATA, STUCK, STUCK) == [], "it got better and is not well"
+    assert told(OK, ORPHANED, ORPHANED, lag=3) == [], "a small orphan hardly matters"
+
+
+def test_what_is_acknowledged_is_quiet_until_its_status_changes(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    hushed = Hushed()
+    hushed.open("cluster/1")
+    hushed.put("billing", Hush(STUCK, "being restarted", 1.0))
+    assert told(OK, STUCK, STUCK, hushed=hushed) == []
+    assert told(OK, LOSING_DATA, LOSING_DATA, hushed=hushed) == [(OK, LOSING_DATA)]
+    hushed.put("audit", Hush("", "", 1.0))
+    later = Hushed()
+    later.open("cluster/1")
+    assert ("billing", STUCK) in later
+    assert ("billing", LOSING_DATA) not in later
+    assert ("audit", LOSING_DATA) in later
+    file = tmp_path / "kcli" / "alerts" / "cluster_1.json"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    later.put("billing", None)
+    assert "billing" not in json.loads(file.read_text())
+    for text in ("{", "[1]", '{"billing": 3}', '{"billing": {"status": 4}}'):
+        file.write_text(text)
+        broken = Hushed()
+        broken.open("cluster/1")
+        assert ("billing", STUCK) not in broken
+
+
+def test_the_board_has_one_line_of_the_quiet_ones(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    hushed, now = Hushed(), snapshot(STUCK)
+    hushed.put("billing", Hush(STUCK, "x", 1.0))
+    lines = ["  ".join(word.text for word in line.pieces) for line in board(now.groups, now, 5, hushed=hushed)]
+    assert len(lines) == 2
+    assert lines[1] == "acknowledged or muted: billing"
+
+
+def test_ways_are_bell_desktop_and_webhooks() -> None:
+    assert ways_of("bell, desktop,http://h/x") == Ways(True, True, ("http://h/x",))
+    assert ways_of("") == Ways()
+    with pytest.raises(UsageError, match="--alert mail: expected bell, desktop or"):
+        ways_of("bell,mail")
+    assert notification("a\x1b]52;c\x07b").count("\x1b") == 1, "a name of a group writes no sequence of its own"
+    assert notification("a\x07b").count("\x07") == 1
+
+
+@pytest.fixture
+def hook() -> Iterator[tuple[str, list[dict[str, Any]], list[int]]]:
+    """A webhook: its address, what it got, and what it answers next."""
+    got: list[dict[str, Any]] = []
+    answers: list[int] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(answers.pop() if answers else 204)
+            self.end_headers()
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/secret", got, answers
+        server.shutdown()
+        thread.join()
+
+
+def test_a_webhook_gets_json_and_its_failure_hides_the_address(hook: Any) -> None:
+    address, got, answers = hook
+    alert = Alert("billing", OK, STUCK, 7, 9.0, "a reader does not move")
+    post(address, "prod", alert)
+    assert got[0]["group"] == "billing"
+    assert got[0]["status"] == STUCK
+    assert got[0]["text"].startswith("prod: billing is ■ STUCK (was OK), lag 7: a reader")
+    answers.append(500)
+    with pytest.raises(KcliError, match="answered 500") as failure:
+        post(address, "prod", alert)
+    assert "secret" not in str(failure.value)
+    with pytest.raises(KcliError, match="took no alert"):
+        post("http://127.0.0.1:9/secret", "prod", alert)
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[World]:
+    with a_world() as one:
+        yield one
+
+
+async def test_the_dashboard_rings_writes_and_posts(world: World, hook: Any, monkeypatch: Any) -> None:
+    address, got, _ = hook
+    board = Dashboard(LiveSession(world.settings(), name="prod", interval=3600.0), ways=Ways(True, True, (address,)))
+    rung: list[int] = []
+    written: list[str] = []
+    monkeypatch.setattr(board, "bell", lambda: rung.append(1))
+    monkeypatch.setattr(board, "write_out", written.append)
+    async with board.run_test(size=(120, 36), notifications=True) as pilot:
+        await until(pilot, lambda: board.state.look is not None)
+        for status in (OK, STUCK, STUCK):
+            board._alerting.see(snapshot(status, group="search"))
+        await shows(pilot, "search is ■ STUCK (was OK)")
+        await until(pilot, lambda: got)
+        assert rung == [1]
+        assert written[0].startswith("\x1b]9;prod: search is ■ STUCK")
+        assert got[0]["cluster"] == "prod"
+
+
+async def test_a_status_is_acknowledged_with_a_reason_that_is_in_the_timeline(
+    world: World, tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setitem(os.environ, "XDG_STATE_HOME", str(tmp_path))
+    session = LiveSession(world.settings(), name="prod", interval=1.0, remembers=True)
+    board = Dashboard(session)
+    async with board.run_test(size=(120, 40), notifications=True) as pilot:
+        await shows(pilot, "◌ ORPHANED")
+        await pilot.press("a", "k")
+        await shows(pilot, "billing is ◌ ORPHANED: acknowledge it")
+        await pilot.press(*"migrating", "enter")
+        await until(pilot, lambda: ("billing", ORPHANED) in board.state.hushed)
+        await pilot.press("enter", "4")
+        await shows(pilot, "ORPHANED acknowledged: migrating")
+        await pilot.press("a")
+        assert "Alert of it again" in await shows(pilot, "Alert of it")
+        await pilot.press("m")
+        await until(pilot, lambda: ("billing", ORPHANED) not in board.state.hushed)
+        await shows(pilot, "alerts are on again")
