@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from io import BytesIO
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from kcli.pipeline.sink.layout import FileEntry, Layout
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 
+PLAIN = re.compile(r"[A-Za-z0-9._=-]+")
 GROUP = 32 << 20
 """Bytes of Arrow that become a row group."""
 ROWS = 1 << 20
@@ -104,10 +105,7 @@ class PartFiles:
         if self._writer is None:
             from pyarrow.parquet import ParquetWriter
 
-            folders = [
-                f"{name}={'null' if value is None else quote(str(value), safe='')}"
-                for name, value in zip(self._layout.labels, self._values, strict=True)
-            ]
+            folders = [_folder(name, value) for name, value in zip(self._layout.labels, self._values, strict=True)]
             folder = "/".join([self._root, *folders])
             self._path = f"{folder}/{self._stem}-{len(self._done):05d}.parquet"
             self._system.create_dir(folder, recursive=True)
@@ -148,6 +146,13 @@ class PartFiles:
                 footer=footer.getvalue(),
             )
         )
+
+
+def _folder(name: str, value: Any) -> str:
+    """`day=2026-11-24`. Readers know values by the table's log; what every reader of paths escapes in its own way is in
+    no name."""
+    folder = f"{name}={'null' if value is None else value}"
+    return folder if PLAIN.fullmatch(folder) else "other"
 
 
 def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:

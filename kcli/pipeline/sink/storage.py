@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kcli.errors import KcliError
@@ -13,13 +16,13 @@ if TYPE_CHECKING:
 
 class Storage(Carried):
     """The store of a table, for the driver and for tasks. Credentials are those of AWS's usual chain, of each process:
-    environment, profile, role. `endpoint` and `region` are of no secret."""
+    environment, profile, role. `endpoint` and `region` are no secrets."""
 
     endpoint: str = ""
     region: str = ""
 
     def opened(self, uri: str) -> tuple[FileSystem, str]:
-        """Arrow's file system of a URI, and the path in it. Raises KcliError for a kind of store that is not known."""
+        """Arrow's file system of a URI, and the path in it. Raises KcliError for another kind of store."""
         from pyarrow import fs
 
         kind, _, path = uri.partition("://")
@@ -30,15 +33,27 @@ class Storage(Carried):
             return fs.S3FileSystem(**{name: value for name, value in options.items() if value}), path
         raise KcliError(f"{uri}: files of a table lie in a folder of this machine, or in s3://BUCKET/PATH")
 
+    def check(self, uri: str) -> None:
+        """Raise KcliError unless the bucket of a URI is there and may be listed."""
+        from pyarrow.fs import FileSelector, FileType
+
+        system, path = self.opened(uri)
+        bucket = path.split("/", 1)[0]
+        with told(uri):
+            if system.get_file_info(bucket).type == FileType.NotFound:
+                raise KcliError(f"{uri}: there is no bucket {bucket}, or the credentials may not see it")
+            system.get_file_info(FileSelector(path, allow_not_found=True))
+
     def clear(self, folder: str) -> int:
         """Delete a folder with its files; how many files there were. One that is not there is no error."""
         from pyarrow.fs import FileSelector, FileType
 
         system, path = self.opened(folder)
-        found = system.get_file_info(FileSelector(path, recursive=True, allow_not_found=True))
-        files: int = sum(one.type == FileType.File for one in found)
-        if found or system.get_file_info(path).type == FileType.Directory:
-            system.delete_dir(path)
+        with told(folder):
+            found = system.get_file_info(FileSelector(path, recursive=True, allow_not_found=True))
+            files: int = sum(one.type == FileType.File for one in found)
+            if found or system.get_file_info(path).type == FileType.Directory:
+                system.delete_dir(path)
         return files
 
     def keep(self, folder: str, paths: set[str]) -> None:
@@ -47,6 +62,41 @@ class Storage(Carried):
 
         system, path = self.opened(folder)
         kept = {self.opened(one)[1] for one in paths}
-        for one in system.get_file_info(FileSelector(path, recursive=True, allow_not_found=True)):
-            if one.type == FileType.File and one.path not in kept:
-                system.delete_file(one.path)
+        with told(folder):
+            for one in system.get_file_info(FileSelector(path, recursive=True, allow_not_found=True)):
+                if one.type == FileType.File and one.path not in kept:
+                    system.delete_file(one.path)
+
+
+def storage_here() -> Storage:
+    """The store that this process's environment names: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_REGION."""
+    name = os.environ.get
+    return Storage(
+        endpoint=name("AWS_ENDPOINT_URL_S3") or name("AWS_ENDPOINT_URL") or "",
+        region=name("AWS_REGION") or name("AWS_DEFAULT_REGION") or "",
+    )
+
+
+def delta_options() -> dict[str, str]:
+    """The same for deltalake, which finds credentials in the environment by itself."""
+    here = storage_here()
+    options = {"aws_endpoint": here.endpoint, "aws_region": here.region}
+    if here.endpoint.startswith("http://"):
+        options["aws_allow_http"] = "true"
+    return {key: value for key, value in options.items() if value}
+
+
+@contextmanager
+def told(place: str) -> Iterator[None]:
+    """Errors of a store, as one sentence about a place."""
+    try:
+        yield
+    except OSError as problem:
+        text = str(problem)
+        refused = ("ACCESS_DENIED", "INVALID_ACCESS_KEY_ID", "SIGNATURE", "INVALID_CLIENT_TOKEN", "HTTP response 403")
+        if any(word in text for word in refused):
+            raise KcliError(
+                f"{place}: the store refuses the credentials; they come from AWS_ACCESS_KEY_ID and "
+                "AWS_SECRET_ACCESS_KEY, the profile of AWS_PROFILE, or the role of the machine"
+            ) from problem
+        raise KcliError(f"{place}: {text.splitlines()[0] if text else type(problem).__name__}") from problem

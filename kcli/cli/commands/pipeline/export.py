@@ -17,7 +17,7 @@ from kcli.cli.commands.pipeline.session.drive import drive
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
 from kcli.cli.commands.pipeline.session.stream import name_of, stop_file_of, trigger_of
-from kcli.cli.commands.pipeline.sink.folder import FolderOptions, conf_of, folder_mode, folder_of
+from kcli.cli.commands.pipeline.sink.folder import FolderOptions, conf_of, folder_mode, folder_of, size_of
 from kcli.cli.commands.pipeline.sink.quarantine import Quarantine, place_of
 from kcli.cli.commands.pipeline.source.pinned import Pinned
 from kcli.cli.commands.pipeline.source.plan import show
@@ -114,6 +114,7 @@ class Exporting(Job):
             partition_by=folders.names,
             made=folders.made,
             units=folders.units,
+            size=size_of(options),
             files=options.files or 0,
             jars=delta_jars(frame),
             evolve=options.schema_mode == "evolve",
@@ -122,7 +123,7 @@ class Exporting(Job):
         self.conf = conf_of(self.form)
         self.destination = out
         self.writes_to = self.folder.place
-        place = out if self.folder.table is None else self.folder.place
+        place = self.folder.place if self.form.form == "iceberg" else out
         self.quarantine = place_of(frame, options, place)
         self.kept = Quarantine(frame, self.quarantine, folder_mode(frame, options)) if self.quarantine else None
         kept = "" if self.kept is None else self.kept.target

@@ -16,8 +16,7 @@ from kcli.values import Frozen
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from kcli.pipeline.jobs.files.delta import Table
-    from kcli.pipeline.jobs.lake.iceberg import IcebergTable
+    from kcli.pipeline.jobs.lake.committer import Committer
 
 CODECS = {
     "parquet": ("none", "uncompressed", "snappy", "gzip", "lz4", "lz4_raw", "brotli", "zstd"),
@@ -34,8 +33,8 @@ TEXT = ("json", "csv")
 
 class FileForm(Frozen):
     """How files are written. `made` has (name, SQL) of columns of `partition_by` that are made of a time. `files` 0
-    leaves their number to Spark. `jars`: Delta tables by Delta's own jars. `evolve`: a stream adds columns to its table
-    and widens them."""
+    leaves their number to Spark; `size` 0 lets them be of the usual size. `jars`: Delta tables by Delta's own jars.
+    `evolve`: a stream adds columns to its table and widens them."""
 
     form: str = "parquet"
     compression: str = ""
@@ -43,6 +42,7 @@ class FileForm(Frozen):
     made: tuple[tuple[str, str], ...] = ()
     units: tuple[tuple[str, str, str], ...] = ()
     files: int = 0
+    size: int = 0
     jars: bool = False
     evolve: bool = False
 
@@ -50,6 +50,11 @@ class FileForm(Frozen):
     def plain_delta(self) -> bool:
         """A Delta table, without Delta's jars."""
         return self.form == "delta" and not self.jars
+
+    @property
+    def by_log(self) -> bool:
+        """A table whose log kcli commits to."""
+        return self.plain_delta or self.form == "iceberg"
 
     @property
     def codec(self) -> str:
@@ -71,15 +76,10 @@ def check(form: FileForm) -> None:
         raise UsageError(f"-z {form.compression}: {form.form} has {', '.join(CODECS[form.form])}")
 
 
-def elsewhere(place: str) -> UsageError:
-    """The error of a Delta table in a place that only Delta's jars reach."""
-    return UsageError(f"--file-format delta: {place} is no folder of this machine; Delta's jars write there (--conf)")
-
-
 class Export:
-    """A frame to write: into files, or into `iceberg`. `rows` is known after a batch ended well."""
+    """A frame to write: into files, or into a `table` of a lake. `rows` is known after a batch ended well."""
 
-    def __init__(self, frame: DataFrame, form: FileForm, iceberg: IcebergTable | None = None) -> None:
+    def __init__(self, frame: DataFrame, form: FileForm, table: Committer | None = None) -> None:
         for name, sql in form.made:
             if name not in frame.columns:
                 frame = with_column(frame, name, sql)
@@ -90,7 +90,7 @@ class Export:
         if form.files:
             frame = frame.repartition(form.files)
         self._form = form
-        self._iceberg = iceberg
+        self._table = table
         self.bytes = 0
         self._counted = Counted(frame)
         self._frame = self._counted.frame
@@ -101,11 +101,8 @@ class Export:
 
     def write(self, target: str, mode: str) -> None:
         """All of it, now. Raises UsageError where the rows do not fit to the files that they would be added to."""
-        if self._iceberg is not None:
-            self._put(self._iceberg, self._frame, mode)
-            return
-        if self._form.plain_delta:
-            self._table(target).write(self._micros(self._frame), mode, self._compressed())
+        if self._table is not None:
+            self._put(self._table, self._frame, mode)
             return
         if mode == "append" and self._form.form != "delta":
             from kcli.pipeline.jobs.files.adding import check_columns
@@ -115,10 +112,8 @@ class Export:
 
     def stream(self, target: str, checkpoint: Path | str, trigger: Trigger, stop_file: Path | None) -> Stream:
         """As it comes."""
-        if self._iceberg is not None:
-            return self._table_stream(self._iceberg, checkpoint, trigger, stop_file)
-        if self._form.plain_delta:
-            return self._delta_stream(target, checkpoint, trigger, stop_file)
+        if self._table is not None:
+            return self._table_stream(self._table, checkpoint, trigger, stop_file)
         if self._form.form != "delta":
             from kcli.pipeline.jobs.files.columns import check_and_keep
 
@@ -127,7 +122,7 @@ class Export:
         writer = trigger.on(writer.option("checkpointLocation", str(checkpoint)).option("path", target))
         return Stream(writer.start, stop_file)
 
-    def _put(self, table: IcebergTable, rows: DataFrame, mode: str, query: str = "", batch: int = -1) -> None:
+    def _put(self, table: Committer, rows: DataFrame, mode: str, query: str = "", batch: int = -1) -> None:
         """Rows, as one commit."""
         from kcli.pipeline.jobs.lake.committer import put
 
@@ -135,7 +130,7 @@ class Export:
         self.bytes += sum(entry.size for entry in entries)
 
     def _table_stream(
-        self, table: IcebergTable, checkpoint: Path | str, trigger: Trigger, stop_file: Path | None
+        self, table: Committer, checkpoint: Path | str, trigger: Trigger, stop_file: Path | None
     ) -> Stream:
         """Each batch is a commit of the table, once."""
         if isinstance(checkpoint, str):
@@ -148,32 +143,6 @@ class Export:
 
         writer = self._frame.writeStream.foreachBatch(batch).option("checkpointLocation", str(checkpoint))
         return Stream(trigger.on(writer).start, stop_file)
-
-    def _delta_stream(self, target: str, checkpoint: Path | str, trigger: Trigger, stop_file: Path | None) -> Stream:
-        """Each batch is a version of the table, once."""
-        table, options, micros = self._table(target), self._compressed(), self._micros
-        evolve = self._form.evolve
-        if isinstance(checkpoint, str):
-            raise UsageError("--checkpoint: of a stream into a Delta table it has to be a folder of this machine")
-
-        def put(rows: DataFrame, batch: int) -> None:
-            query = json.loads((checkpoint / "metadata").read_text())["id"]
-            table.write(micros(rows), "append", options, query=query, batch=batch, evolve=evolve)
-
-        writer = self._frame.writeStream.foreachBatch(put).option("checkpointLocation", str(checkpoint))
-        return Stream(trigger.on(writer).start, stop_file)
-
-    def _table(self, target: str) -> Table:
-
-        if not target.startswith("file://"):
-            raise elsewhere(target)
-        return Table(Path(target.removeprefix("file://")), self._form.partition_by)
-
-    @staticmethod
-    def _micros(frame: DataFrame) -> DataFrame:
-        """Times as Delta has them; Spark's usual ones are of 96 bits, which only Spark reads."""
-        frame.sparkSession.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
-        return frame
 
     def _compressed(self) -> dict[str, str]:
         return {"compression": self._form.codec} if self._form.codec else {}

@@ -8,8 +8,12 @@ import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from kcli.pipeline.jobs.lake.committer import Committer
 
 LOG, DELTA = "_spark_metadata", "_delta_log"
 MARKS = ("_SUCCESS", DELTA, LOG)
@@ -20,8 +24,8 @@ class Folder:
     """`place` is a path or a URI; `mode` is error, append or overwrite. `check` first, write to `target`, then `settle`
     or `undo`."""
 
-    table = None
-    """A table of a lake, where `Destination` has one."""
+    table: Committer | None = None
+    """The Delta table in it, where kcli commits to its log."""
 
     def __init__(self, place: str, mode: str, *, direct: bool = False) -> None:
         self.place = place.removeprefix("file://") if place.startswith("file:///") else place

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from kcli.errors import KcliError, UsageError
 from kcli.paths import data_folder
+from kcli.pipeline.sink.storage import storage_here
 from kcli.values import Frozen
 
 if TYPE_CHECKING:
@@ -58,7 +59,10 @@ class CatalogPlace(Frozen):
         with told(str(database or self.catalog)):
             if database is not None:
                 database.parent.mkdir(parents=True, exist_ok=True)
-                return load_catalog(NAME, type="sql", uri=f"sqlite:///{database}", warehouse=self.root)
+                here = storage_here()
+                store = {"s3.endpoint": here.endpoint, "s3.region": here.region}
+                known = {name: value for name, value in store.items() if value}
+                return load_catalog(NAME, type="sql", uri=f"sqlite:///{database}", warehouse=self.root, **known)
             if "://" in self.catalog:
                 more = {"warehouse": self.root} if self.warehouse else {}
                 return load_catalog(NAME, type="rest", uri=self.catalog, **more)

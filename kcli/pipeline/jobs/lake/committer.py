@@ -15,6 +15,7 @@ from uuid import uuid4
 from kcli.errors import KcliError
 from kcli.pipeline.sink.files import FilesSource, entries_of, options_of
 from kcli.pipeline.sink.layout import FileEntry, Layout
+from kcli.pipeline.sink.storage import Storage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -25,9 +26,20 @@ class NotCommitted(KcliError):
 
 
 class Committer(Protocol):
-    """A table that files are committed to. `label` names it in sentences."""
+    """A table that files are committed to. `label` names it in sentences, `where` is its folder or
+    URI."""
 
     label: str
+    where: str
+    storage: Storage
+
+    def exists(self) -> bool:
+        """Whether the table is there. Raises KcliError where its store cannot be read."""
+        ...
+
+    def check(self, frame: DataFrame, *, evolve: bool) -> None:
+        """Before anything is written: raise where the rows do not fit to a table that is there."""
+        ...
 
     def last(self, query: str) -> int:
         """The last batch of a query that is in the table, -1 for none."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.checkpoints import begun
-from kcli.pipeline.jobs.lake.iceberg import IcebergTable
+from kcli.pipeline.jobs.lake.committer import Committer
 
 
 class Destination:
@@ -15,20 +15,16 @@ class Destination:
 
     local = False
 
-    def __init__(self, table: IcebergTable, mode: str) -> None:
+    def __init__(self, table: Committer, mode: str) -> None:
         self.table = table
         self.mode = self.spark_mode = mode
         self.target = table.label
-
-    @property
-    def place(self) -> str:
-        """Its folder in a local warehouse, else a URI."""
-        root = self.table.place.root or self.table.place.catalog
-        return "/".join([root.removeprefix("file://").rstrip("/"), *self.table.name])
+        self.place = table.where
 
     def check(self, form: str = "", partition_by: Sequence[str] = ()) -> None:
         """Raise UsageError for a table that is there, unless rows are added to it or replace its own."""
-        if self.mode == "error" and self.table.table() is not None:
+        there = self.table.exists()
+        if there and self.mode == "error":
             raise UsageError(f"the table {self.table.label} is there: --append adds to it, --overwrite replaces it")
 
     def check_stream(self, checkpoint: Path | str, form: str = "", partition_by: Sequence[str] = ()) -> None:
@@ -36,7 +32,7 @@ class Destination:
         added, self.mode = self.mode == "append", "append"
         if isinstance(checkpoint, str):
             raise UsageError("--checkpoint: of a stream into a table it has to be a folder of this machine")
-        there, known = self.table.table() is not None, begun(checkpoint)
+        there, known = self.table.exists(), begun(checkpoint)
         if there and not known and not added:
             raise UsageError(
                 f"the table {self.table.label} is there and {checkpoint} knows nothing of it: --append adds to it what "

@@ -16,7 +16,7 @@ from kcli.pipeline.jobs.lake.committer import NotCommitted
 from kcli.pipeline.jobs.lake.iceberg_types import iceberg_of, spark_of
 from kcli.pipeline.jobs.lake.partitions import Part, known_parts, parts_of, spec_of
 from kcli.pipeline.sink.layout import FileEntry, Layout
-from kcli.pipeline.sink.storage import Storage
+from kcli.pipeline.sink.storage import Storage, storage_here
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
@@ -40,13 +40,18 @@ class IcebergTable:
         by: Sequence[str] = (),
         units: Sequence[tuple[str, str, str]] = (),
         compression: str = "zstd",
+        size: int = 128 << 20,
     ) -> None:
         self.name = tuple(name.split("."))
         if len(self.name) < 2 or not all(self.name):
             raise UsageError(f"{name}: an Iceberg table is named NAMESPACE.TABLE, such as lake.orders")
         self.label = name
         self.place = place
-        self._by, self._units, self._compression = list(by), list(units), compression
+        root = place.root or place.catalog
+        self.where = "/".join([root.removeprefix("file://").rstrip("/"), *self.name])
+        self.storage: Storage = storage_here()
+        self._by, self._units = list(by), list(units)
+        self._compression, self._size = compression, size
         self._opened: Catalog | None = None
         self._staged: Any = None
 
@@ -56,6 +61,12 @@ class IcebergTable:
         if self._opened is None:
             self._opened = self.place.opened()
         return self._opened
+
+    def exists(self) -> bool:
+        """Whether the table is there. Raises KcliError where its store cannot be read."""
+        if self.place.root.startswith("s3://"):
+            self.storage.check(self.place.root)
+        return self.table() is not None
 
     def table(self) -> Table | None:
         """The table as it is now, None if it is missing. Raises KcliError."""
@@ -99,6 +110,7 @@ class IcebergTable:
             parts=tuple(marks),
             labels=tuple(part.name for part in parts),
             compression=self._compression,
+            size=self._size,
             storage=storage_of(table.io.properties),
         )
 
@@ -249,7 +261,10 @@ def data_file(entry: FileEntry, metadata: Any) -> Any:
 
 def storage_of(properties: dict[str, str]) -> Storage:
     """The store of a table, by the properties of its catalog; of those only what is no secret."""
-    return Storage(endpoint=properties.get("s3.endpoint", ""), region=properties.get("s3.region", ""))
+    here = storage_here()
+    return Storage(
+        endpoint=properties.get("s3.endpoint", here.endpoint), region=properties.get("s3.region", here.region)
+    )
 
 
 def said(parts: Sequence[Part]) -> str:

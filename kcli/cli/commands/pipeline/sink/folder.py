@@ -8,7 +8,8 @@ from kcli.cli.commands.pipeline.session.delta import DELTA
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.parsing.option import Options, flag, text
 from kcli.errors import UsageError
-from kcli.pipeline.jobs.files.export import FileForm, check, elsewhere
+from kcli.grammar.units import bytes_of
+from kcli.pipeline.jobs.files.export import FileForm, check
 from kcli.pipeline.jobs.files.folder import Folder
 
 if TYPE_CHECKING:
@@ -24,6 +25,11 @@ class FolderOptions(Options):
         "--warehouse",
         metavar="DIR|s3://…",
         help="Where --file-format iceberg keeps tables, with a catalog in SQLite (DIR/catalog.db).",
+    )
+    file_size = text(
+        "--file-size",
+        metavar="SIZE",
+        help="With delta and iceberg: begin another file after this size (default 128MiB).",
     )
     catalog = text(
         "--catalog",
@@ -41,20 +47,45 @@ def folder_mode(frame: Frame, options: FolderOptions) -> str:
     return "append" if options.append else "overwrite" if options.overwrite else "error"
 
 
+def size_of(options: FolderOptions) -> int:
+    """--file-size in bytes, 0 where it is not given. Raises UsageError."""
+    return 0 if options.file_size is None else max(1, round(bytes_of(options.file_size, "--file-size")))
+
+
 def folder_of(frame: Frame, options: FolderOptions, form: FileForm, out: str) -> Folder | Destination:
     """The folder that files of this form are written to, or the table. Raises UsageError where the form, the mode and
     the place do not go together."""
     check(form)
+    if form.size and not form.by_log:
+        raise UsageError("--file-size goes with --file-format delta or iceberg; --files N is for files")
     if form.form == "iceberg":
         return _table(frame, options, form, out)
     for name, value in (("--warehouse", options.warehouse), ("--catalog", options.catalog)):
         if value is not None:
             raise UsageError(f"{name} goes with --file-format iceberg")
     folder = Folder(out, folder_mode(frame, options), direct=frame.streaming or form.form == "delta")
-    if form.plain_delta and not folder.local:
-        raise elsewhere(out)
-    if form.plain_delta and frame.streaming and frame.remote is not None:
-        raise UsageError(f"--{frame.mode} into a Delta table goes with --master: its versions are made by the driver")
+    if not form.plain_delta:
+        return folder
+    return _delta(frame, options, form, folder)
+
+
+def _delta(frame: Frame, options: FolderOptions, form: FileForm, folder: Folder) -> Folder | Destination:
+    """A Delta table without Delta's jars: on a disk that driver and tasks see, or in an object store."""
+    from kcli.pipeline.jobs.lake.delta import DeltaTable
+    from kcli.pipeline.jobs.lake.destination import Destination
+
+    if frame.remote is not None:
+        raise UsageError("--file-format delta goes with --master: the driver commits, and it has to be this machine")
+    if not folder.local and not folder.place.startswith(("s3://", "s3a://")):
+        raise UsageError(
+            f"--file-format delta: {folder.place} is no folder of this machine and no s3://; Delta's jars write there "
+            "(--conf)"
+        )
+    sized = {"size": form.size} if form.size else {}
+    table = DeltaTable(folder.place, by=form.partition_by, compression=form.codec, **sized)
+    if not folder.local:
+        return Destination(table, folder_mode(frame, options))
+    folder.table = table
     return folder
 
 
@@ -66,7 +97,8 @@ def _table(frame: Frame, options: FolderOptions, form: FileForm, name: str) -> D
     if frame.remote is not None:
         raise UsageError("--file-format iceberg goes with --master: the driver commits, and it has to be this machine")
     place = place_of(options.warehouse, options.catalog)
-    table = IcebergTable(name, place, by=form.partition_by, units=form.units, compression=form.codec)
+    sized = {"size": form.size} if form.size else {}
+    table = IcebergTable(name, place, by=form.partition_by, units=form.units, compression=form.codec, **sized)
     return Destination(table, folder_mode(frame, options))
 
 

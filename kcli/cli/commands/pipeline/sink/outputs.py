@@ -11,7 +11,7 @@ from kcli.cli.commands.pipeline.session.delta import delta_jars
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Outcome
 from kcli.cli.commands.pipeline.session.stream import name_of, stop_file_of, trigger_of
-from kcli.cli.commands.pipeline.sink.folder import FolderOptions, conf_of, folder_of
+from kcli.cli.commands.pipeline.sink.folder import FolderOptions, conf_of, folder_of, size_of
 from kcli.cli.commands.pipeline.sink.results import Results
 from kcli.cli.commands.pipeline.sink.target import Target
 from kcli.cli.output.messages import complain
@@ -214,18 +214,15 @@ class IntoFiles(Output):
             partition_by=folders.names,
             made=folders.made,
             units=folders.units,
+            size=size_of(options),
             jars=delta_jars(frame),
         )
         self.kind = form
-        if self.form.plain_delta and frame.streaming:
-            raise UsageError(
-                f"--{frame.mode} into a Delta table is what `kcli pipeline export` does; SQL writes one with --batch"
-            )
         self.folder = folder_of(frame, options, self.form, out)
         self.conf = conf_of(self.form)
         if options.output_mode not in (None, "append"):
             raise UsageError(f"--output-mode {options.output_mode}: files can only be added to")
-        self.label = out if self.folder.table is None else self.folder.place
+        self.label = self.folder.place if form == "iceberg" else out
         self.writes_to = self.folder.place
         self._rows = -1
 

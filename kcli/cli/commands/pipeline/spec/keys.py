@@ -31,6 +31,7 @@ SINK = {
     "compression": "compression",
     "overwrite": "overwrite",
     "append": "append",
+    "file-size": "file_size",
     "warehouse": "warehouse",
     "catalog": "catalog",
     "profile": "to_profile",

@@ -1,0 +1,203 @@
+"""A table of Delta, by the package deltalake: no jars, whose releases are each for one Spark.
+
+The commit says which batch of which query it is, as Delta's own sink does (`txn`): a batch is in the log once.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kcli.errors import KcliError, UsageError
+from kcli.pipeline.jobs.lake.catalogs import first_of
+from kcli.pipeline.jobs.lake.committer import NotCommitted, written
+from kcli.pipeline.jobs.lake.delta_stats import stats_of
+from kcli.pipeline.sink.layout import FileEntry, Layout
+from kcli.pipeline.sink.storage import Storage, delta_options, storage_here
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+
+class DeltaTable:
+    """A table in a folder of this machine, or in s3://BUCKET/PATH; it need not be there yet. `size` is in bytes."""
+
+    def __init__(self, place: str, *, by: Sequence[str] = (), compression: str = "zstd", size: int = 128 << 20) -> None:
+        self.where = self.label = place.replace("s3a://", "s3://", 1).rstrip("/")
+        self.root = self.label if "://" in self.label else f"file://{Path(self.label).absolute()}"
+        self.storage: Storage = storage_here()
+        self._by, self._compression, self._size = list(by), compression, size
+        self._options = delta_options() if "://" in self.label else None
+        self._known: Any = None
+
+    def exists(self) -> bool:
+        """Whether the table is there. Raises KcliError where its store cannot be read."""
+        if self._options is not None:
+            self.storage.check(self.root)
+        return self._opened() is not None
+
+    def _opened(self) -> Any:
+        """The table as it is now, None if it is missing."""
+        import deltalake
+
+        with self._told():
+            if not deltalake.DeltaTable.is_deltatable(self._uri, storage_options=self._options):
+                return None
+            return deltalake.DeltaTable(self._uri, storage_options=self._options)
+
+    @property
+    def _uri(self) -> str:
+        return self.root if self._options is not None else str(Path(self.label).absolute())
+
+    def last(self, query: str) -> int:
+        """The last batch of a query that is in the table, -1 for none."""
+        known = self._opened()
+        last = None if known is None else known.transaction_version(query)
+        return -1 if last is None else int(last)
+
+    def check(self, frame: DataFrame, *, evolve: bool) -> None:
+        """Before anything is written: raise UsageError where the rows do not fit to a table that is there."""
+        known = self._opened()
+        if known is not None and not evolve:
+            self._fits(frame.schema, known)
+
+    def prepared(self, frame: DataFrame, attempt: str, *, evolve: bool) -> tuple[DataFrame, Layout]:
+        """The rows with their partition values, and how they are written. Raises UsageError where they do not fit."""
+        known = self._opened()
+        if known is not None and evolve:
+            known = self._evolved(frame, known, attempt)
+        if known is not None:
+            self._fits(frame.schema, known)
+        self._known, self._schema = known, frame.schema.json()
+        return self._laid(frame, attempt)
+
+    def _laid(self, frame: DataFrame, attempt: str) -> tuple[DataFrame, Layout]:
+        from pyspark.sql import functions as f
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        schema = to_arrow_schema(frame.drop(*self._by).schema, timezone="UTC")
+        marks = [f"_kcli_part_{number}" for number in range(len(self._by))]
+        for mark, name in zip(marks, self._by, strict=True):
+            frame = frame.withColumn(mark, f.col(f"`{name}`").cast("string"))
+        frame = frame.drop(*self._by)
+        return frame.sortWithinPartitions(*marks) if marks else frame, Layout(
+            folder=f"{self.root}/{attempt}",
+            schema=schema.serialize().to_pybytes(),
+            parts=tuple(marks),
+            labels=tuple(self._by),
+            compression=self._compression,
+            size=self._size,
+            storage=self.storage,
+        )
+
+    def _evolved(self, frame: DataFrame, known: Any, attempt: str) -> Any:
+        """The table, with the columns of the rows: new ones are added; where a number gets wider, its rows are
+        written again, in one version, as Delta has no wider type for them."""
+        import deltalake
+        from pyspark.sql.types import StructType
+
+        from kcli.pipeline.jobs.files.delta import load
+        from kcli.pipeline.jobs.schemas import difference, evolved, recast
+
+        before = StructType.fromJson(json.loads(known.schema().to_json()))
+        found = difference(before, frame.schema)
+        if not (found.added or found.widened):
+            return known
+        merged = evolved(before, frame.schema)
+        if found.widened:
+            if self._options is not None:
+                raise KcliError(
+                    f"{self.label}: the column {next(iter(found.widened))} gets wider, so the table has to be written "
+                    "again, which kcli does on a disk of this machine only; nothing was written"
+                )
+            rows = recast(load(frame.sparkSession, Path(self._uri), known), merged)
+            wider, layout = self._laid(rows, f"{attempt}-wider")
+            self.storage.clear(layout.folder)
+            entries = written(wider, layout)
+            self._known, self._schema = known, merged.json()
+            self.commit(entries, "overwrite", "", -1)
+        else:
+            news = [one for one in merged.fields if one.name not in before.names or before[one.name] != one]
+            with self._told():
+                known.alter.add_columns(deltalake.Schema.from_json(StructType(news).json()).fields)
+        return self._opened()
+
+    def commit(self, entries: Sequence[FileEntry], mode: str, query: str, batch: int) -> None:
+        """One version of the table. deltalake tries again where another writer was first. Raises NotCommitted,
+        KcliError."""
+        from deltalake import CommitProperties, Schema, Transaction
+        from deltalake.exceptions import CommitFailedError
+        from deltalake.transaction import create_table_with_add_actions
+
+        actions = [self._action(entry) for entry in entries]
+        schema = Schema.from_json(self._schema)
+        about = CommitProperties(app_transactions=[Transaction(query, batch)] if batch >= 0 else None)
+        try:
+            with self._told():
+                if self._known is not None:
+                    self._known.create_write_transaction(
+                        actions, mode, schema, self._by or None, commit_properties=about
+                    )
+                    return
+                if self._options is None:
+                    Path(self._uri).mkdir(parents=True, exist_ok=True)
+                create_table_with_add_actions(
+                    self._uri,
+                    schema,
+                    actions,
+                    mode="error",
+                    partition_by=self._by,
+                    storage_options=self._options,
+                    commit_properties=about,
+                )
+        except CommitFailedError as problem:
+            raise NotCommitted(
+                f"{self.label}: another writer changed the table at the same time ({first_of(problem)}); nothing was "
+                "committed: run it again"
+            ) from problem
+
+    def _action(self, entry: FileEntry) -> Any:
+        """A file, as an entry of the log."""
+        from deltalake.transaction import AddAction
+
+        values = dict(zip(self._by, entry.values, strict=True))
+        place = entry.path.removeprefix(f"{self.root}/")
+        return AddAction(place, entry.size, values, int(time.time() * 1000), True, stats_of(entry.footer))
+
+    def _fits(self, now: StructType, known: Any) -> None:
+        """Raise UsageError for other columns, or folders by other columns, than the table's; a version that replaces
+        another has them too."""
+        ours = {field["name"]: field["type"] for field in json.loads(now.json())["fields"]}
+        theirs = {field["name"]: field["type"] for field in json.loads(known.schema().to_json())["fields"]}
+        wrong = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
+        if wrong:
+            raise UsageError(
+                f"{self.label} is another table: its column {wrong[0]} is {_said(theirs.get(wrong[0]))}, here "
+                f"{_said(ours.get(wrong[0]))}"
+            )
+        by = known.metadata().partition_columns
+        if by != self._by:
+            raise UsageError(
+                f"{self.label} has folders by {', '.join(by) or 'no column'}: --partition-by has to say so too"
+            )
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Errors of deltalake, as one sentence about the table."""
+        from deltalake.exceptions import CommitFailedError, DeltaError
+
+        try:
+            yield
+        except CommitFailedError:
+            raise
+        except (DeltaError, OSError) as problem:
+            raise KcliError(f"{self.label}: {first_of(problem)}") from problem
+
+
+def _said(kind: Any) -> str:
+    return "not there" if kind is None else kind if isinstance(kind, str) else str(kind.get("type", kind))
