@@ -11,6 +11,7 @@ Users read: every string of three words or more in `kcli`, the docstring of a co
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import re
 import sys
@@ -18,6 +19,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 ALLOWED = Path(__file__).with_suffix(".txt")
 KCLI = Path("kcli")
@@ -54,24 +56,53 @@ RIDDLES = re.compile(
 )
 
 
-def user_text(path: Path) -> Iterator[tuple[int, str]]:
-    """The line and the text of each string that may reach a user: no docstring but a command's."""
-    module = ast.parse(path.read_text())
-    apart = {id(node) for node, _, _ in docstrings(module)}
-    for node in ast.walk(module):
+class Text(NamedTuple):
+    """The texts of a file, each with its line."""
+
+    user: list[tuple[int, str]]
+    """Each string that may reach a user: no docstring but a command's."""
+    inner: list[tuple[int, str]]
+    """Each docstring and each comment."""
+
+
+@functools.cache
+def text_of(path: Path) -> Text:
+    """A file is parsed once a process: a pass over all of kcli takes seconds."""
+    source = path.read_text()
+    nodes = [*ast.walk(ast.parse(source))]
+    found = Text([], [])
+    apart = set()
+    for string, text, owner in docstrings(nodes):
+        apart.add(id(string))
+        (found.user if is_command(owner) else found.inner).append((string.lineno, text))
+    strings: list[ast.expr] = []
+    for node in nodes:
         if isinstance(node, ast.JoinedStr):
             apart |= {id(part) for part in node.values}
-            yield node.lineno, literal(node)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in apart:
-            yield node.lineno, node.value
-    for node, text, owner in docstrings(module):
-        if is_command(owner):
-            yield node.lineno, text
+            found.user.append((node.lineno, literal(node)))
+            strings.append(node)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            strings.append(node)
+            if id(node) not in apart:
+                found.user.append((node.lineno, node.value))
+    found.inner.extend(comments(source, strings))
+    return found
 
 
-def docstrings(module: ast.Module) -> Iterator[tuple[ast.Constant, str, ast.AST]]:
+def comments(source: str, strings: list[ast.expr]) -> list[tuple[int, str]]:
+    """The comments of a source. Tokens are slow to make, and needed only where a `#` may be inside a string: after a
+    quotation mark, or in a line between two lines of one."""
+    marked = {number: line.partition("#") for number, line in enumerate(source.split("\n"), 1) if "#" in line}
+    long = [range(node.lineno + 1, (node.end_lineno or 0) + 1) for node in strings if node.end_lineno != node.lineno]
+    if any("'" in code or '"' in code for code, _, _ in marked.values()) or any(map(marked.keys().__and__, long)):
+        tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+        return [(one.start[0], one.string) for one in tokens if one.type == tokenize.COMMENT]
+    return [(number, f"#{comment}") for number, (_, _, comment) in marked.items()]
+
+
+def docstrings(nodes: list[ast.AST]) -> Iterator[tuple[ast.Constant, str, ast.AST]]:
     """The strings that are statements, with what they stand in."""
-    for owner in ast.walk(module):
+    for owner in nodes:
         body = getattr(owner, "body", None)
         for node in body if isinstance(body, list) else ():
             if (
@@ -94,17 +125,6 @@ def literal(node: ast.JoinedStr) -> str:
     return "".join(
         part.value if isinstance(part, ast.Constant) and isinstance(part.value, str) else "…" for part in node.values
     )
-
-
-def inner_text(path: Path) -> Iterator[tuple[int, str]]:
-    """The line and the text of each docstring and comment."""
-    text = path.read_text()
-    for node, docstring, owner in docstrings(ast.parse(text)):
-        if not is_command(owner):
-            yield node.lineno, docstring
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            yield token.start[0], token.string
 
 
 def riddles(text: str) -> list[str]:
@@ -139,7 +159,7 @@ def found() -> Iterator[tuple[str, str]]:
     for path in sorted(KCLI.rglob("*.py")):
         if str(path).startswith(GENERATED):
             continue
-        for kind, texts in (("", user_text(path)), ("docstrings:", inner_text(path))):
+        for kind, texts in (("", text_of(path).user), ("docstrings:", text_of(path).inner)):
             for number, text in texts:
                 for word in riddles(text):
                     yield kind + place(path), f"{path}:{number} {word}"

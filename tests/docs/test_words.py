@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.each import each
-from tests.words import inner_text, main, page_text, riddles, user_text
+from tests.words import main, page_text, riddles, text_of
 
 
 def test_no_place_has_more_riddles_than_it_may(
@@ -37,7 +37,7 @@ def test_what_was_reworded_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [
         f"{path}:{number}: {phrase}"
         for path in sorted(Path("kcli").rglob("*.py"))
-        for number, text in user_text(path)
+        for number, text in text_of(path).user
         for phrase in phrases
         if phrase in text.lower() and len(text.split()) >= 3
     ]
@@ -73,8 +73,23 @@ def test_users_read_strings_and_the_help_of_commands(tmp_path: Path) -> None:
     path.write_text(
         '"""Module."""\n@command("a")\ndef run():\n    """Help."""\n    # why\n    return f"one {run} two"\n'
     )
-    assert sorted(text for _, text in user_text(path)) == ["Help.", "a", "one … two"]
-    assert [text for _, text in inner_text(path)] == ["Module.", "# why"]
+    assert sorted(text for _, text in text_of(path).user) == ["Help.", "a", "one … two"]
+    assert [text for _, text in text_of(path).inner] == ["Module.", "# why"]
+
+
+@each(
+    ("source", "found"),
+    [
+        ("a = 1  # why\n\n# alone\n", ["# why", "# alone"]),
+        ("a = '#no'  # yes\n# more\n", ["# yes", "# more"]),
+        ("a = (\n    'ä'  # between\n    'b'\n)\n", ["# between"]),
+        ("a = f'{1}#'\nb = 2  # ä # c\n", ["# ä # c"]),
+    ],
+)
+def test_a_comment_begins_where_no_string_is(source: str, found: list[str], tmp_path: Path) -> None:
+    path = tmp_path / f"{abs(hash(source))}.py"
+    path.write_text(source)
+    assert [text for _, text in text_of(path).inner] == found
 
 
 def test_code_on_a_page_is_not_read() -> None:
