@@ -98,6 +98,9 @@ def _others() -> Iterator[tuple[str, list[str]]]:
 TABLES |= dict(sorted(_others()))
 
 
+pytestmark = pytest.mark.terminal  # a terminal for each command: nothing for `make quick`
+
+
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[SandboxThread]:
     with leaping(), SandboxThread(topics={"orders": 2}) as running:

@@ -14,6 +14,7 @@ from kcli.cli.output.records.envelope import BadLine, read_line
 from kcli.proto import core
 from kcli.proto.batch import Batch, read_batches, seal
 from kcli.proto.columns import Envelopes
+from tests.effort import tries
 
 Row = tuple[int | None, int | None, bytes | None, bytes | None, list[tuple[str, bytes | None]]]
 NOW = 1_234
@@ -79,7 +80,7 @@ def batch_of(rows: list[Any]) -> Batch:
 
 
 @given(records)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(200), deadline=None)
 def test_what_consume_writes_is_read_without_the_reader_of_lines(rows: list[Any]) -> None:
     out = bytearray()
     batch_of(rows).write_json(out, "orders", 3, limit=-1)

@@ -279,21 +279,17 @@ def test_rows_are_spread_over_the_batches_of_their_partitions(core: Any) -> None
     times = array("q", [rng.randrange(2**41) for _ in range(lines.count)])
     for partitions in (1, 3, 700):
         parts = core.partition_keys(text, lines, partitions)
+        wanted: dict[int, list[tuple[bytes, int]]] = {}
+        for at, size, part, time in zip(lines.value_starts, lines.value_lengths, parts, times):
+            wanted.setdefault(part, []).append((text[at : at + size], time))
         for most_bytes, most in ((10_000, 1 << 30), (1 << 30, 7), (300, 10), (1 << 30, 1 << 30)):
             for stamps in (None, times):
                 ends, batches = spread(core, text, lines, parts, most_bytes, most, stamps)
                 assert (ends, batches) == spread(twin, text, lines, parts, most_bytes, most, stamps)
                 for place, datas in batches.items():
                     read = [record for data in datas for record in core.read_records(opened(core, data))]
-                    values = [record.value for record in read]
-                    assert values == [
-                        text[at : at + size]
-                        for at, size, part in zip(lines.value_starts, lines.value_lengths, parts)
-                        if part == place
-                    ]
-                    assert stamps is None or [record.timestamp for record in read] == [
-                        at for at, part in zip(stamps, parts) if part == place
-                    ]
+                    assert [record.value for record in read] == [value for value, _ in wanted[place]]
+                    assert stamps is None or [record.timestamp for record in read] == [at for _, at in wanted[place]]
                 if most_bytes == most:
                     assert len(ends) == len(set(parts)) + 1  # a call for each batch, however many partitions
 

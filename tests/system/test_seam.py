@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from tests.system.hidden import MODULES, OS, SIGNALS
 KCLI = Path(__file__).parents[2] / "kcli"
 SEAM = ("system/", "watchdog.py")
 ONLY_UNIX = {"os": {*OS, "kill"}, "signal": set(SIGNALS), "select": {"poll", "epoll"}, "socket": {"MSG_DONTWAIT"}}
+NAMES = re.compile(r"\b(?:{})\b|/proc/".format("|".join({*MODULES, *set().union(*ONLY_UNIX.values())})))
+"""Only a source that has one of them is worth parsing."""
 BEHIND_A_QUESTION = {
     "cli/runtime/question.py": {"os.set_blocking"},  # returns before on Windows
     "sandbox/log/segment_files.py": {"os.pwrite", "os.pwritev"},  # of a class that is taken where they are
@@ -22,7 +25,7 @@ BEHIND_A_QUESTION = {
 
 def uses(text: str) -> Iterator[str]:
     """Each module, function and flag of one system's own that a source names."""
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(ast.parse(text)) if NAMES.search(text) else ():
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in MODULES)
         elif isinstance(node, ast.ImportFrom) and node.module:

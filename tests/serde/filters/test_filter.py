@@ -18,6 +18,7 @@ from kcli.proto import core
 from kcli.proto.batch import Batch, read_batches, seal
 from kcli.serde.filters.filter import Filter
 from kcli.serde.filters.where import Where
+from tests.effort import tries
 
 piece = st.sampled_from([b"a", b"b", b"ab", b"x", b"\xff", "é".encode(), b'{"n":1}', b""])
 nullable = st.none() | st.lists(piece, max_size=4).map(b"".join)
@@ -67,7 +68,7 @@ def batch_of(records: list[tuple[Any, ...]], codec: str = "none") -> Batch:
 
 @pytest.mark.parametrize("wanted", FILTERS, ids=str)
 @given(records=rows, codec=st.sampled_from(["none", "gzip"]), cut=st.tuples(st.integers(0, 10), st.integers(0, 10)))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=tries(25), deadline=None)
 def test_a_batch_is_filtered_as_its_records_one_by_one(
     wanted: dict[str, list[object]], records: list[tuple[Any, ...]], codec: str, cut: tuple[int, int]
 ) -> None:

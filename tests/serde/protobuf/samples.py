@@ -23,6 +23,7 @@ from kcli.proto import protobuf_code
 from kcli.proto.faults import FAULTS, Fault
 from kcli.serde.protobuf.reader import ProtobufSchema
 from kcli.serde.schemas.payloads import Unreadable
+from tests.effort import tries
 from tests.proto.record_cores import CORES
 
 ORDER = """
@@ -156,7 +157,7 @@ def their_json(message: Message, *files: str, camel: bool = False) -> Any:
 
 
 RANDOM = settings(
-    max_examples=60,
+    max_examples=tries(60),
     deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.generate],
