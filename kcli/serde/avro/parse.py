@@ -158,6 +158,7 @@ class _Parser:
                     _texts(field.get("aliases")),
                     has_default="default" in field,
                     default=field.get("default"),
+                    tags=_texts(field.get("confluent:tags")),
                 )
             )
         if len({field.name for field in record.fields}) < len(record.fields):

@@ -62,18 +62,27 @@ class Enum(Named):
 
 
 class Field:
-    """A field of a record. `default` is a value of JSON; it counts only where `has_default` is true."""
+    """A field of a record. `default` is a value of JSON; it counts only where `has_default` is true. `tags` are
+    those of data contracts."""
 
-    __slots__ = ("aliases", "default", "has_default", "name", "type")
+    __slots__ = ("aliases", "default", "has_default", "name", "tags", "type")
 
     def __init__(
-        self, name: str, type: Type, aliases: Sequence[str] = (), *, has_default: bool = False, default: object = None
+        self,
+        name: str,
+        type: Type,
+        aliases: Sequence[str] = (),
+        *,
+        has_default: bool = False,
+        default: object = None,
+        tags: Sequence[str] = (),
     ) -> None:
         self.name = name
         self.type = type
         self.aliases = tuple(aliases)
         self.has_default = has_default
         self.default = default
+        self.tags = tuple(tags)
 
 
 class Record(Named):

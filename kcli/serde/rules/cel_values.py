@@ -52,7 +52,7 @@ def avro_values(text: str, referred: Sequence[str]) -> ValueOf:
     """What reads payloads of Avro. Raises SchemaRefused."""
     parsed = parse(text, referred)
     reader = avro_reader(parsed, wrapped=True)  # so that a union names its branch
-    return lambda payload: _avro(parsed, json.loads(reader.json(payload)))
+    return lambda payload: avro_value(parsed, json.loads(reader.json(payload)))
 
 
 def protobuf_values(text: str, referred: Sequence[str], name: str) -> ValueOf:
@@ -78,21 +78,23 @@ def _plain(value: Any) -> Any:
     return value if value is None else celtypes.StringType(value)
 
 
-def _avro(type: Type, value: Any) -> Any:
+def avro_value(type: Type, value: Any) -> Any:
     """A value of the specification's own JSON."""
     if isinstance(type, Union):
         if value is None:
             return None
         ((name, inner),) = value.items()
-        return _avro(next(branch for branch in type.branches if branch.name == name), inner)
+        return avro_value(next(branch for branch in type.branches if branch.name == name), inner)
     if isinstance(type, Record):
         return celtypes.MapType(
-            {celtypes.StringType(field.name): _avro(field.type, value[field.name]) for field in type.fields}
+            {celtypes.StringType(field.name): avro_value(field.type, value[field.name]) for field in type.fields}
         )
     if isinstance(type, Array):
-        return celtypes.ListType([_avro(type.items, item) for item in value])
+        return celtypes.ListType([avro_value(type.items, item) for item in value])
     if isinstance(type, Map):
-        return celtypes.MapType({celtypes.StringType(key): _avro(type.values, item) for key, item in value.items()})
+        return celtypes.MapType(
+            {celtypes.StringType(key): avro_value(type.values, item) for key, item in value.items()}
+        )
     if type.kind in ("bytes", "fixed"):
         return celtypes.BytesType(value.encode("latin-1"))
     if type.kind in ("float", "double"):

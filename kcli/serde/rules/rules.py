@@ -70,3 +70,9 @@ def encrypts(rule: Rule) -> bool:
 def checks(rule: Rule) -> bool:
     """Whether it is a condition in CEL about what is written."""
     return (rule.type, rule.kind, rule.set) == ("CEL", "CONDITION", "domainRules") and rule.mode in WRITING
+
+
+def changes_fields(rule: Rule) -> bool:
+    """Whether it is about fields that are written: a condition in CEL, or an expression for what is stored."""
+    kinds = ("CONDITION", "TRANSFORM")
+    return (rule.type, rule.set) == ("CEL_FIELD", "domainRules") and rule.kind in kinds and rule.mode in WRITING

@@ -28,9 +28,13 @@ class Tags:
             if isinstance(tags, list)
         ]
 
+    def of(self, path: str, own: Iterable[str]) -> frozenset[str]:
+        """The tags of a field, by its path and its own ones."""
+        return frozenset(own).union(*(tags for pattern, tags in self._patterns if _matches(pattern, path)))
+
     def rule(self, path: str, own: Iterable[str]) -> Rule | None:
         """The first rule that encrypts a field, by its path and its own tags; a rule without tags encrypts each."""
-        tags = set(own).union(*(tags for pattern, tags in self._patterns if _matches(pattern, path)))
+        tags = self.of(path, own)
         return next((rule for rule in self._rules if not rule.tags or rule.tags & tags), None)
 
 

@@ -1,9 +1,10 @@
-"""Schemas that are not written by because of their rules, and the conditions of those that are."""
+"""Schemas that are not written by because of their rules, and the rules that are run for those that are."""
 
 from __future__ import annotations
 
 from kcli.errors import UsageError
-from kcli.serde.rules.rules import WRITING, checks, encrypts, rules_of
+from kcli.schemas import AVRO
+from kcli.serde.rules.rules import WRITING, changes_fields, checks, encrypts, rules_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,15 +13,15 @@ if TYPE_CHECKING:
 
 
 def conditions_of(schema: Schema, *, without: bool = False) -> list[Rule]:
-    """The conditions in CEL that written values are held against, none if `without`. Raises UsageError for a schema
-    with another rule for writing: those are not run here. `without` writes all the same, but never plain text where a
-    rule encrypts."""
+    """The rules in CEL that are run about written values, in their order, none if `without`. Raises UsageError for a
+    schema with another rule for writing: those are not run here. `without` writes all the same, but never plain text
+    where a rule encrypts."""
     conditions = []
     for rule in rules_of(schema):
         about = f"{schema.name} has the rule {rule.name} ({rule.type}) for writing"
         if rule.mode in WRITING and encrypts(rule):
             raise UsageError(f"{about}: kcli does not encrypt, and stores no plain text in place of ciphertext")
-        if checks(rule):
+        if checks(rule) or (changes_fields(rule) and schema.kind == AVRO):
             conditions.append(rule)
         elif rule.mode in WRITING and not without:
             raise UsageError(f"{about}, which kcli does not run; --without-rules stores without it")

@@ -47,17 +47,11 @@ def writer_of(
 
 
 def checked(write: Write, schema: Schema, referred: References, message: str, conditions: Sequence[Rule]) -> Write:
-    """The writer of bare payloads with what it writes held against conditions. Raises SchemaRefused and UsageError."""
-    from kcli.serde.rules.cel import checks_of
+    """The writer of bare payloads with rules run about what it writes. Raises SchemaRefused and UsageError."""
+    from kcli.serde.rules.cel import rules_run
 
-    check = checks_of(schema, conditions, referred, message)
-
-    def written(text: str) -> bytes:
-        payload = write(text)
-        check(payload)
-        return payload
-
-    return written
+    run = rules_run(schema, conditions, referred, message)
+    return lambda text: run(write(text))
 
 
 class RecordWriter:

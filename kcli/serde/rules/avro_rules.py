@@ -1,0 +1,150 @@
+"""Rules of the type CEL_FIELD over payloads of Avro: a condition about each field, or what is stored in its place.
+
+As with Confluent's serializers, a rule is about values without parts (no enum, no fixed), those in arrays and maps
+too, of the fields with one of its tags; a rule without tags is about all. Of a union the branch that is there counts,
+null too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import namedtuple
+from math import isfinite, isnan
+
+from celpy import celtypes
+
+from kcli.serde.avro.exact import BadValue, read_json
+from kcli.serde.avro.parse import parse
+from kcli.serde.avro.program import avro_reader
+from kcli.serde.avro.types import PRIMITIVES, Array, Map, Record, Union
+from kcli.serde.avro.write import AvroWriter
+from kcli.serde.rules.cel_values import avro_value
+from kcli.serde.rules.tags import Tags
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, NamedTuple
+
+    from kcli.schemas import Schema
+    from kcli.serde.avro.types import Type
+    from kcli.serde.rules.expression import Expression
+    from kcli.serde.rules.rules import Rule
+
+    class Place(NamedTuple):
+        """A field: its record and the value of that, its name and tags."""
+
+        record: Record
+        message: dict[str, Any]
+        name: str
+        tags: frozenset[str]
+else:
+    Place = namedtuple("Place", "record message name tags")
+
+FITTING = {
+    bool: ("boolean",),
+    int: ("int", "long", "float", "double"),
+    float: ("double", "float"),
+    str: ("string",),
+    bytes: ("bytes",),
+    type(None): ("null",),
+}
+"""Branches of a union for what an expression gives."""
+
+
+class AvroFieldRule:
+    """One rule. `expression` is its text."""
+
+    def __init__(self, schema: Schema, texts: Sequence[str], rule: Rule, expression: Expression) -> None:
+        """Raises SchemaRefused."""
+        self._type = parse(schema.text, texts)
+        self._reader = avro_reader(self._type, wrapped=True)
+        self._writer = AvroWriter(self._type, specified=True)
+        self._tags = Tags(schema, [rule])
+        self._rule, self._expression = rule, expression
+        self._now: Any = None
+
+    def applied(self, payload: bytes, now: Any) -> bytes:
+        """The payload with what the rule puts into it. Raises BadValue for one that it refuses."""
+        self._now = now
+        value = self._walk(self._type, json.loads(self._reader.json(payload)), None)
+        return payload if self._rule.kind == "CONDITION" else self._writer.write(read_json(json.dumps(value)))
+
+    def _walk(self, type: Type, value: Any, place: Place | None) -> Any:
+        """A value of the specification's own JSON with its fields replaced; `place` is the field around it."""
+        if isinstance(type, Union):
+            return self._branch(type, value, place)
+        if isinstance(type, Record):
+            for field in type.fields:
+                tags = self._tags.of(f"{type.name}.{field.name}", field.tags)
+                inner = Place(type, value, field.name, tags)
+                value[field.name] = self._walk(field.type, value[field.name], inner)
+            return value
+        if isinstance(type, Array):
+            return [self._walk(type.items, item, place) for item in value]
+        if isinstance(type, Map):
+            return {key: self._walk(type.values, item, place) for key, item in value.items()}
+        if place is None or type.kind not in PRIMITIVES or not (not self._rule.tags or self._rule.tags & place.tags):
+            return value
+        made = self._field(type, value, place)
+        return value if made is KEPT else _json(made)
+
+    def _branch(self, union: Union, value: Any, place: Place | None) -> Any:
+        """The branch that is there, or another one where what is put into it is of another type."""
+        name, inner = ("null", None) if value is None else next(iter(value.items()))
+        branch = next(one for one in union.branches if one.name == name)
+        if branch.kind not in PRIMITIVES:
+            return {name: self._walk(branch, inner, place)}
+        if place is None or not (not self._rule.tags or self._rule.tags & place.tags):
+            return value
+        made = self._field(branch, inner, place)
+        if made is KEPT:
+            return value
+        fitting = FITTING[type(made)]
+        known = [one.name for one in union.branches]
+        chosen = name if name in fitting else next((one for one in fitting if one in known), None)
+        if chosen is None:
+            raise BadValue(f"the rule {self._rule.name} puts into {place.name} what is of no branch of its union")
+        return None if chosen == "null" else {chosen: _json(made)}
+
+    def _field(self, type: Type, value: Any, place: Place) -> Any:
+        """What the rule puts in place of a value; KEPT for the value itself. Raises BadValue."""
+        variables = {
+            "value": avro_value(type, value),
+            "name": celtypes.StringType(place.name),
+            "fullName": celtypes.StringType(f"{place.record.name}.{place.name}"),
+            "typeName": celtypes.StringType(type.kind.upper()),
+            "tags": celtypes.ListType([celtypes.StringType(tag) for tag in sorted(place.tags)]),
+            "now": self._now,
+        }
+        if "message" in self._rule.text:
+            variables["message"] = avro_value(place.record, place.message)
+        about = f" ({place.name})"
+        if self._rule.kind == "CONDITION":
+            self._expression.check(variables, about)
+            return KEPT
+        applies, made = self._expression.evaluated(variables, about)
+        return _plain(made, f"the rule {self._rule.name}{about}") if applies else KEPT
+
+
+KEPT = object()
+
+
+def _plain(made: Any, about: str) -> Any:
+    """What an expression gives, as a value of Python. Raises BadValue for what no field without parts holds."""
+    if made is None or isinstance(made, celtypes.BoolType | bool):
+        return None if made is None else bool(made)
+    kinds: tuple[Any, ...] = (int, float, str, bytes)
+    for kind in kinds:
+        if isinstance(made, kind):
+            return kind(made)
+    raise BadValue(f"{about} gives a value that is none of a field")
+
+
+def _json(made: Any) -> Any:
+    """As the specification's own JSON has it."""
+    if isinstance(made, bytes):
+        return made.decode("latin-1")
+    if isinstance(made, float) and not isfinite(made):
+        return "NaN" if isnan(made) else "Infinity" if made > 0 else "-Infinity"
+    return made

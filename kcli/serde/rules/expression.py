@@ -1,0 +1,88 @@
+"""The expression of a rule in CEL, read once and evaluated about each record or field."""
+
+from __future__ import annotations
+
+from kcli.errors import UsageError
+from kcli.serde.avro.exact import BadValue
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from celpy import Environment, Runner
+
+    from kcli.schemas import Schema
+    from kcli.serde.rules.rules import Rule
+
+LONGEST = 16 << 10  # characters of an expression
+MACROS = frozenset(("has", "dyn", "all", "exists", "exists_one", "map", "filter", "reduce", "min"))
+"""Words of cel-python that look like functions."""
+
+
+class Expression:
+    """That of a rule. `guard; expression` counts only where the guard holds."""
+
+    def __init__(self, environment: Environment, functions: dict[str, Any], schema: Schema, rule: Rule) -> None:
+        """Raises UsageError for an expression that is none."""
+        from celpy.celtypes import BoolType
+
+        self.name = rule.name
+        self._bool = BoolType
+        self._rule = rule
+        self._environment, self._functions = environment, functions
+        self._about = f"the rule {rule.name} ({rule.type}) of {schema.name}"
+        guard, parted, text = rule.text.partition(";")
+        if not parted:
+            guard, text = "", rule.text
+        self._guard = self._program(guard) if guard.strip() else None
+        self._expression = self._program(text)
+
+    def check(self, variables: dict[str, Any], about: str = "") -> None:
+        """Of a condition; `about` is the field that it is about. Raises BadValue."""
+        if self._rule.failing == "NONE":
+            return  # as with Confluent's serializers: the value is written, whatever the condition says
+        applies, holds = self.evaluated(variables, about)
+        if applies and holds is not True and not isinstance(holds, self._bool):
+            raise BadValue(f"the rule {self.name} is neither true nor false{about}: {self._rule.text}")
+        if applies and not holds:
+            raise BadValue(f"refused by the rule {self.name}{about}: {self._rule.doc or self._rule.text}")
+
+    def evaluated(self, variables: dict[str, Any], about: str = "") -> tuple[bool, Any]:
+        """Whether the guard holds, and what the expression then gives. Raises BadValue."""
+        try:
+            if self._guard is not None and not self._guard.evaluate(variables):
+                return False, None
+            return True, self._expression.evaluate(variables)
+        except Exception as problem:  # noqa: BLE001 - cel-python raises what the operators of Python raise
+            raise BadValue(f"the rule {self.name} cannot be evaluated{about}: {reason(problem)}") from None
+
+    def _program(self, text: str) -> Runner:
+        from celpy import CELParseError
+
+        if len(text) > LONGEST:
+            raise UsageError(f"{self._about} is longer than {LONGEST:,} characters; --without-rules stores without it")
+        try:
+            tree = self._environment.compile(text)
+            called = {*_called(tree)} - MACROS
+        except (CELParseError, RecursionError) as problem:
+            raise UsageError(f"{self._about} is no expression: {reason(problem)}") from None
+        unknown = sorted(called - self._functions.keys())
+        if unknown:
+            raise UsageError(
+                f"{self._about} calls {unknown[0]}, which kcli does not have; --without-rules stores without it"
+            )
+        return self._environment.program(tree, self._functions)
+
+
+def reason(problem: BaseException) -> str:
+    """An error of cel-python in one line: it may print all the variables behind its first words."""
+    if isinstance(problem, RecursionError):
+        return "it is nested too deeply"
+    words = str(problem.args[0] if problem.args else problem).partition(" (in activation")[0]
+    return " ".join(words.split())[:200]
+
+
+def _called(tree: Any) -> list[str]:
+    """The names of the functions that an expression calls."""
+    place = {"ident_arg": 0, "dot_ident_arg": 0, "member_dot_arg": 1}
+    return [str(node.children[place[node.data]]) for node in tree.iter_subtrees() if node.data in place]
