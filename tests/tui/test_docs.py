@@ -7,8 +7,8 @@ import time
 
 import pytest
 
+from kcli.lag.formats.marks import STATUSES
 from kcli.tui.routes import NAMES
-from kcli.tui.text.formatting import STATUSES
 from tests.tui import pictures
 
 PAGE = pictures.PAGE.read_text()

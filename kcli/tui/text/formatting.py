@@ -10,39 +10,13 @@ from datetime import datetime
 
 from kcli.admin.groups.groups import progress_of
 from kcli.lag import figures as engine
+from kcli.lag.formats.marks import STATUSES
 from kcli.lag.history import GroupStanding
 from kcli.lag.partition_lag import Standing
-from kcli.lag.status import (
-    BEHIND,
-    GROWING,
-    IDLE,
-    LOSING_DATA,
-    NO_COMMIT,
-    OK,
-    ORPHANED,
-    REWOUND,
-    STUCK,
-    TXN_BLOCKED,
-    UNKNOWN,
-    share,
-)
+from kcli.lag.status import share
 from kcli.lag.watch import LagSnapshot
 from kcli.text.numbers import DASH, duration
 
-STATUSES = {
-    LOSING_DATA: ("✖", "bad"),
-    ORPHANED: ("◌", "bad"),
-    STUCK: ("■", "bad"),
-    GROWING: ("▲", "bad"),
-    TXN_BLOCKED: ("◊", "warn"),
-    REWOUND: ("↺", "warn"),
-    BEHIND: ("▸", "warn"),
-    NO_COMMIT: ("○", "dim"),
-    UNKNOWN: ("?", "dim"),
-    OK: ("●", "good"),
-    IDLE: ("·", "dim"),
-}
-"""A status as (glyph, tone). Tones are bad, warn, good and dim; a theme gives them colours."""
 GLYPHS = frozenset(glyph for glyph, _ in STATUSES.values())
 
 

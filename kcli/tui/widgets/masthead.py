@@ -13,11 +13,12 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from kcli.lag.formats.marks import STATUSES
 from kcli.lag.status import IDLE, SEVERITY
 from kcli.text.numbers import count
 from kcli.tui.messages import Go
 from kcli.tui.routes import Brokers
-from kcli.tui.text.formatting import STATUSES, elapsed, others
+from kcli.tui.text.formatting import elapsed, others
 from kcli.tui.text.printable import printable
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kcli.lag.formats.marks import STATUSES
 from kcli.tui.app import Dashboard
 from kcli.tui.replay import ReplaySession
 from kcli.tui.screens.page import WIDE
 from kcli.tui.text.cutting import fitted
-from kcli.tui.text.formatting import STATUSES
 from kcli.tui.widgets.columns import LEAST_NAME, NARROW, Column, fitting
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import seen, until

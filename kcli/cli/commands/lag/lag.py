@@ -66,6 +66,7 @@ kcli lag billing --watch --format ndjson | jq .eta
 kcli lag billing --max-lag 0 --timeout 5m        # wait until it has caught up, else exit 4
 kcli lag billing --max-time 5m --for 2m          # exit 3 as soon as it does not hold
 kcli lag record > incident.ndjson                # then: kcli lag --replay incident.ndjson
+kcli lag --replay incident.ndjson --html incident.html   # a page that replays it in any browser
 kcli lag --prometheus :9308                      # metrics, as kafka_exporter names them
 kcli lag --by partition -J | jq '.partitions[] | select(.status == "ORPHANED")'""",
 )

@@ -25,6 +25,7 @@ class LagOptions(NamedGroups, PatternOptions, ReadOptions):
     internal = flag("--internal", help="Also the groups in which kcli copy and redrive keep their progress.")
     records = flag("--records", help="Count the records behind, by reading them.")
     replay = text("--replay", metavar="FILE", help="Read a recording instead of the cluster (- is stdin).")
+    html = text("--html", metavar="FILE", help="With --replay: write one web page that replays the recording.")
     prometheus = text("--prometheus", metavar="[HOST]:PORT", help="Serve /metrics; without HOST for this machine only.")
     isolation = isolation()
 
@@ -39,6 +40,6 @@ class LagOptions(NamedGroups, PatternOptions, ReadOptions):
     @property
     def over_time(self) -> bool:
         """Whether one snapshot does not answer it."""
-        given = (self.max_time, self.hold, self.timeout, self.prometheus, self.replay, self.count)
+        given = (self.max_time, self.hold, self.timeout, self.prometheus, self.replay, self.html, self.count)
         asked = any(option is not None for option in given)
         return asked or self.watch or self.exact or self.words[:1] == ["record"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from kcli.cli.commands.lag.rows import SHAPES
 from kcli.cli.runtime.answer import format_of
 from kcli.cli.runtime.refresh import interval_of
@@ -54,11 +56,29 @@ class Plan:
         self.view = view_of(options, SHAPES[self.level], self.format)
         if self.record and self.replay:
             raise UsageError("record reads the cluster, --replay a file; take one")
+        self.html = page_path(options, asserted=self.assertion is not None)
         if self.prometheus is not None and self.replay:
             raise UsageError("--prometheus serves a cluster's figures, --replay reads a file; take one")
 
     def history(self) -> History:
         return History(window=self.window, threshold=self.options.max_lag or 0)
+
+
+def page_path(options: LagOptions, *, asserted: bool) -> str | None:
+    """The file of --html. Raises UsageError where it is no use."""
+    path = options.html
+    if path is None:
+        return None
+    if not options.replay:
+        raise UsageError(f"--html writes a recording: kcli lag record -n 60 | kcli lag --replay - --html {path}")
+    if asserted:
+        raise UsageError("--html writes a page and --max-lag judges; take one")
+    if os.path.isdir(path):
+        raise UsageError(f"--html {path} is a folder; name a file")
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise UsageError(f"--html {path}: there is no folder {folder}")
+    return path
 
 
 def address(text: str | None) -> tuple[str, int] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from kcli.admin.groups.groups import progress_of
@@ -40,6 +41,27 @@ async def replayed(plan: Plan, path: str) -> AsyncIterator[LagSnapshot]:
                 failed=snapshot.failed,
                 brokers=snapshot.brokers,
             )
+
+
+async def write_page(plan: Plan, path: str, to: str) -> int:
+    """Write the recording as a web page; the exit code. Nothing is written of a recording that cannot be read."""
+    from kcli.lag.formats.page import Page
+
+    page = Page("stdin" if path == "-" else os.path.basename(path))
+    async for snapshot in replayed(plan, path):
+        page.add(snapshot)
+    if not page.seen:
+        raise KcliError(f"--replay {path}: the recording has no refresh")
+    _write(to, page.html())
+    if not plan.options.quiet:
+        left_out = f", {page.moments} of {page.seen} refreshes" if page.moments < page.seen else ""
+        complain(f"the page is {to}{left_out}")
+    return 0
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def _narrow(plan: Plan, snapshot: Snapshot) -> None:

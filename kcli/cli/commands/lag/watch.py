@@ -34,8 +34,10 @@ def run(options: LagOptions) -> int:
 
 async def _run(plan: Plan, stop: Stop) -> int:
     if plan.replay is not None:
-        from kcli.cli.commands.lag.replay import replayed
+        from kcli.cli.commands.lag.replay import replayed, write_page
 
+        if plan.html is not None:
+            return await write_page(plan, plan.replay, plan.html)
         return await _judge(plan, stop, replayed(plan, plan.replay))
     from kcli.client import Client
 

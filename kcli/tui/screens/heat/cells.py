@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from kcli.lag.formats.marks import STATUSES
 from kcli.lag.status import SEVERITY
 from kcli.model import TopicPartition
-from kcli.tui.text.formatting import STATUSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

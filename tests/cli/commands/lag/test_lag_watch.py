@@ -57,6 +57,27 @@ def test_a_replay_shows_rates_eta_and_time_lag(tmp_path: Path) -> None:
     assert last["time_lag_kind"] == "at least"
 
 
+def test_a_recording_becomes_a_web_page(tmp_path: Path) -> None:
+    file = recorded(tmp_path / "r.ndjson", seconds=100, rate=100, speed=60)
+    ran = inside("lag", "--replay", file, "--html", str(tmp_path / "page.html"))
+    assert (ran.code, ran.out, ran.err) == (0, b"", f"kcli: the page is {tmp_path}/page.html\n")
+    html = (tmp_path / "page.html").read_text()
+    assert "<title>r.ndjson: consumer lag</title>" in html
+    assert '"t[0]":[' in html
+    assert inside("lag", "--replay", file, "--html", str(tmp_path / "page.html"), "-q").err == ""
+
+
+def test_no_page_is_written_of_what_is_no_recording(tmp_path: Path) -> None:
+    file, page = tmp_path / "r.ndjson", tmp_path / "page.html"
+    file.write_text("{}\n")
+    ran = inside("lag", "--replay", str(file), "--html", str(page))
+    assert (ran.code, page.exists()) == (1, False)
+    file.write_text("")
+    ran = inside("lag", "--replay", str(file), "--html", str(page))
+    assert (ran.code, ran.err) == (1, f"kcli: --replay {file}: the recording has no refresh\n")
+    assert not page.exists()
+
+
 def test_the_table_is_for_people(tmp_path: Path) -> None:
     file = recorded(tmp_path / "r.ndjson", seconds=100, rate=100, speed=60)
     ran = inside("lag", "g", "--replay", file)
@@ -101,6 +122,10 @@ def test_assertions_end_with_their_exit_code(
         (("--watch", "--interval", "soon"), "--interval soon: expected a duration"),
         (("--prometheus", "nine"), "--prometheus nine: expected [HOST]:PORT, such as :9308"),
         (("--replay", "/no/such/file"), "--replay /no/such/file: No such file or directory"),
+        (("--html", "x.html"), "--html writes a recording: kcli lag record -n 60 | kcli lag --replay - --html x.html"),
+        (("--replay", "x", "--html", "/"), "--html / is a folder; name a file"),
+        (("--replay", "x", "--html", "/no/such/x.html"), "--html /no/such/x.html: there is no folder /no/such"),
+        (("--replay", "x", "--html", "y", "--max-lag", "1"), "--html writes a page and --max-lag judges; take one"),
         (("record", "--replay", "x"), "record reads the cluster, --replay a file; take one"),
         (("--prometheus", ":0", "--replay", "x"), "--prometheus serves a cluster's figures, --replay reads a file"),
         (("record", "--max-lag", "0"), "record only stores what was read; --max-lag and --max-time"),
