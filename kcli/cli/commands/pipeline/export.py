@@ -17,7 +17,7 @@ from kcli.cli.commands.pipeline.session.drive import drive
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
 from kcli.cli.commands.pipeline.session.stream import name_of, stop_file_of, trigger_of
-from kcli.cli.commands.pipeline.sink.folder import FolderOptions, conf_of, folder_mode, folder_of, size_of
+from kcli.cli.commands.pipeline.sink.folder import FolderOptions, compact_of, conf_of, folder_mode, folder_of, size_of
 from kcli.cli.commands.pipeline.sink.quarantine import Quarantine, place_of
 from kcli.cli.commands.pipeline.source.pinned import Pinned
 from kcli.cli.commands.pipeline.source.plan import show
@@ -115,6 +115,7 @@ class Exporting(Job):
             made=folders.made,
             units=folders.units,
             size=size_of(options),
+            compact=compact_of(options),
             files=options.files or 0,
             jars=delta_jars(frame),
             evolve=options.schema_mode == "evolve",

@@ -33,7 +33,8 @@ TEXT = ("json", "csv")
 
 class FileForm(Frozen):
     """How files are written. `made` has (name, SQL) of columns of `partition_by` that are made of a time. `files` 0
-    leaves their number to Spark; `size` 0 lets them be of the usual size. `jars`: Delta tables by Delta's own jars.
+    leaves their number to Spark; `size` 0 lets them be of the usual size; `compact` is how often
+    small ones are merged, in seconds. `jars`: Delta tables by Delta's own jars.
     `evolve`: a stream adds columns to its table and widens them."""
 
     form: str = "parquet"
@@ -43,6 +44,7 @@ class FileForm(Frozen):
     units: tuple[tuple[str, str, str], ...] = ()
     files: int = 0
     size: int = 0
+    compact: float | None = None
     jars: bool = False
     evolve: bool = False
 
@@ -127,6 +129,8 @@ class Export:
         from kcli.pipeline.jobs.lake.committer import put
 
         entries = put(table, rows, mode, query=query, batch=batch, evolve=self._form.evolve)
+        if self._form.compact is not None:
+            table.compact(self._form.compact)
         self.bytes += sum(entry.size for entry in entries)
 
     def _table_stream(

@@ -55,6 +55,10 @@ class Committer(Protocol):
         KcliError where it may be in the table or not."""
         ...
 
+    def compact(self, every: float) -> None:
+        """Merge small files, where the last time is that many seconds ago. Raises KcliError."""
+        ...
+
 
 def put(
     table: Committer, frame: DataFrame, mode: str, *, query: str = "", batch: int = -1, evolve: bool = False

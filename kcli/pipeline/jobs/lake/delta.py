@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
+LOOKED_AT = 1000
+"""Versions in which the last compaction is looked for."""
+
 
 class DeltaTable:
     """A table in a folder of this machine, or in s3://BUCKET/PATH; it need not be there yet. `size` is in bytes."""
@@ -161,6 +164,29 @@ class DeltaTable:
                 "committed: run it again"
             ) from problem
 
+    def compact(self, every: float) -> None:
+        """Merge small files into such of the usual size, in one version, where the last time (or the table's first
+        version) is `every` seconds ago. The old files stay for readers of older versions. Raises KcliError."""
+        known = self._opened()
+        if known is None:
+            return
+        from deltalake.exceptions import CommitFailedError
+
+        with self._told():
+            history = known.history(LOOKED_AT)
+        merged = [one for one in history if one["operation"] == "OPTIMIZE" or one["version"] == 0]
+        last = max((one["timestamp"] for one in merged), default=0) / 1000
+        if time.time() - last < every:
+            return
+        try:
+            with self._told():
+                known.optimize.compact(target_size=self._size)
+        except CommitFailedError as problem:
+            raise KcliError(
+                f"{self.label}: --compact was refused, as another writer changed its files ({first_of(problem)}); the "
+                "rows are in the table"
+            ) from problem
+
     def _action(self, entry: FileEntry) -> Any:
         """A file, as an entry of the log."""
         from deltalake.transaction import AddAction
@@ -194,7 +220,7 @@ class DeltaTable:
         try:
             yield
         except CommitFailedError:
-            raise
+            raise  # `commit` says what became of it
         except (DeltaError, OSError) as problem:
             raise KcliError(f"{self.label}: {first_of(problem)}") from problem
 

@@ -218,6 +218,10 @@ class IcebergTable:
                 f"({first_of(problem)}); nothing was committed: run it again"
             ) from problem
 
+    def compact(self, every: float) -> None:
+        """Raises KcliError: pyiceberg has no compaction."""
+        raise KcliError(f"{self.label}: pyiceberg has no compaction")
+
     def _append(self, transaction: Transaction, entries: Sequence[FileEntry], query: str, batch: int) -> None:
         """The files, as a snapshot of the transaction."""
         about = {"kcli.query": query, "kcli.batch": str(batch)} if batch >= 0 else {}

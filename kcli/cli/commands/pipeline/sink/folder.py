@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.commands.pipeline.session.delta import DELTA
 from kcli.cli.commands.pipeline.session.frame import Frame
-from kcli.cli.parsing.option import Options, flag, text
+from kcli.cli.parsing.option import Options, flag, span, text
 from kcli.errors import UsageError
+from kcli.grammar.durations import seconds
 from kcli.grammar.units import bytes_of
 from kcli.pipeline.jobs.files.export import FileForm, check
 from kcli.pipeline.jobs.files.folder import Folder
@@ -31,6 +32,7 @@ class FolderOptions(Options):
         metavar="SIZE",
         help="With delta and iceberg: begin another file after this size (default 128MiB).",
     )
+    compact = span("--compact", help="With delta: merge small files after a commit, at most this often (1h).")
     catalog = text(
         "--catalog",
         metavar="URL|NAME",
@@ -52,12 +54,20 @@ def size_of(options: FolderOptions) -> int:
     return 0 if options.file_size is None else max(1, round(bytes_of(options.file_size, "--file-size")))
 
 
+def compact_of(options: FolderOptions) -> float | None:
+    """--compact in seconds. Raises UsageError."""
+    return None if options.compact is None else seconds(options.compact, "--compact", 0.0)
+
+
 def folder_of(frame: Frame, options: FolderOptions, form: FileForm, out: str) -> Folder | Destination:
     """The folder that files of this form are written to, or the table. Raises UsageError where the form, the mode and
     the place do not go together."""
     check(form)
     if form.size and not form.by_log:
         raise UsageError("--file-size goes with --file-format delta or iceberg; --files N is for files")
+    if form.compact is not None and not form.plain_delta:
+        why = "pyiceberg has no compaction; Iceberg's rewrite_data_files does it, by Spark or Trino"
+        raise UsageError(f"--compact goes with --file-format delta{f': {why}' if form.form == 'iceberg' else ''}")
     if form.form == "iceberg":
         return _table(frame, options, form, out)
     for name, value in (("--warehouse", options.warehouse), ("--catalog", options.catalog)):

@@ -11,7 +11,7 @@ from kcli.cli.commands.pipeline.session.delta import delta_jars
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Outcome
 from kcli.cli.commands.pipeline.session.stream import name_of, stop_file_of, trigger_of
-from kcli.cli.commands.pipeline.sink.folder import FolderOptions, conf_of, folder_of, size_of
+from kcli.cli.commands.pipeline.sink.folder import FolderOptions, compact_of, conf_of, folder_of, size_of
 from kcli.cli.commands.pipeline.sink.results import Results
 from kcli.cli.commands.pipeline.sink.target import Target
 from kcli.cli.output.messages import complain
@@ -215,6 +215,7 @@ class IntoFiles(Output):
             made=folders.made,
             units=folders.units,
             size=size_of(options),
+            compact=compact_of(options),
             jars=delta_jars(frame),
         )
         self.kind = form

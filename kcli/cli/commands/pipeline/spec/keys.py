@@ -32,6 +32,7 @@ SINK = {
     "overwrite": "overwrite",
     "append": "append",
     "file-size": "file_size",
+    "compact": "compact",
     "warehouse": "warehouse",
     "catalog": "catalog",
     "profile": "to_profile",
