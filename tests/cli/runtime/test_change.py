@@ -112,7 +112,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     ):
         for name, value in (
             ("XDG_STATE_HOME", str(folder)), ("KCLI_BOOTSTRAP", sandbox.bootstrap), ("KCLI_SASL_USERNAME", "admin"),
-            ("KCLI_SASL_PASSWORD", "a"), ("KCLI_SASL_MECHANISM", "SCRAM-SHA-256"),
+            ("KCLI_SASL_PASSWORD", "a"), ("KCLI_SASL_MECHANISM", "PLAIN"),
             ("KCLI_SECURITY_PROTOCOL", "SASL_PLAINTEXT"),
         ):  # fmt: skip
             patch.setenv(name, value)

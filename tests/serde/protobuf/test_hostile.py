@@ -15,6 +15,7 @@ from kcli.proto.faults import CUT, FAULTS, FEW_INDEXES, INDEXES, NO_MESSAGE, VAR
 from kcli.serde.protobuf.reader import IndexedReader, NumberedReader, ProtobufSchema
 from kcli.serde.schemas.payloads import Unreadable
 from tests.each import each
+from tests.effort import tries
 from tests.proto.record_cores import CORES
 from tests.serde.protobuf.samples import our_json, readers
 
@@ -126,11 +127,11 @@ def length(size: int) -> bytes:
 @each(
     "data",
     [
-        b"\x50\0" * 500_000,
-        b"\x08\1" * 500_000 + b"\0",
-        b"\x1a\0" * 500_000 + b"\0",
-        b"\x30\1\x3a\0" * 200_000 + b"\0",
-        b"\x2a\0" * 300_000 + b"\0",
+        b"\x50\0" * tries(500_000),
+        b"\x08\1" * tries(500_000) + b"\0",
+        b"\x1a\0" * tries(500_000) + b"\0",
+        b"\x30\1\x3a\0" * tries(200_000) + b"\0",
+        b"\x2a\0" * tries(300_000) + b"\0",
         b"\x52" + length(1_000_000) + bytes(1_000_000),
     ],
     ids=lambda data: data[:4].hex(),
