@@ -13,7 +13,7 @@ from kcli.settings import ProducerSettings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.commands.produce.input.line_template import LineTemplate
-    from kcli.cli.commands.produce.pace import Pace
+    from kcli.cli.commands.produce.rate_limit import RateLimit
     from kcli.cli.runtime.schemas.encoding import Encoding
 
 
@@ -103,7 +103,7 @@ class Plan:
         self.skip: bool = options.on_error == "skip"
         self.report: str | None = options.report
         self.batch: int = options.batch or 0  # records of a transaction, 0 for all of them
-        self.pace = _pace(options.rate)
+        self.rate_limit = _rate_limit(options.rate)
         self.template = _template(options.template, self.delimiter)
         self.by_rows = self._needs_rows()
         self.settings = self._settings(options)
@@ -222,12 +222,12 @@ def _topic_and_files(options: ProduceOptions) -> tuple[str, list[str]]:
     return words[0], words[1:]
 
 
-def _pace(given: str | None) -> Pace | None:
+def _rate_limit(given: str | None) -> RateLimit | None:
     if given is None:
         return None
-    from kcli.cli.commands.produce.pace import Pace
+    from kcli.cli.commands.produce.rate_limit import RateLimit
 
-    return Pace(given)
+    return RateLimit(given)
 
 
 def _template(given: str | None, delimiter: bytes) -> LineTemplate | None:

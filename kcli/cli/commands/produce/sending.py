@@ -109,7 +109,7 @@ class Sending:
 
         progress = Progress(f"produce {plan.topic}", plan.repeat * len(rows), hidden=plan.connection.quiet)
         try:
-            for step in filled(rows, plan.repeat, STEP if plan.pace is None else plan.pace.step):
+            for step in filled(rows, plan.repeat, STEP if plan.rate_limit is None else plan.rate_limit.step):
                 await self._rows(step)
                 progress.at(self.read)
                 if self.error is not None and not plan.skip:
@@ -187,9 +187,9 @@ class Sending:
         try:
             while start < end:
                 stop = end
-                if plan.pace is not None:
-                    stop = after_lines(buffer, start, end, plan.delimiter, plan.pace.step)
-                    await plan.pace.wait(buffer.count(plan.delimiter, start, stop))
+                if plan.rate_limit is not None:
+                    stop = after_lines(buffer, start, end, plan.delimiter, plan.rate_limit.step)
+                    await plan.rate_limit.wait(buffer.count(plan.delimiter, start, stop))
                     self._unsent = end - start
                     self._tick()
                 await self._lines(buffer, start, stop)
@@ -260,12 +260,12 @@ class Sending:
 
     async def _rows(self, rows: Sequence[Row]) -> None:
         self.read += len(rows)
-        pace = self.plan.pace
-        step = len(rows) if pace is None else pace.step
+        rate_limit = self.plan.rate_limit
+        step = len(rows) if rate_limit is None else rate_limit.step
         for start in range(0, len(rows), max(step, 1)):
             part = rows[start : start + step]
-            if pace is not None:
-                await pace.wait(len(part))
+            if rate_limit is not None:
+                await rate_limit.wait(len(part))
                 self._tick()
             await self.producer.send_records(self.plan.topic, part)
 

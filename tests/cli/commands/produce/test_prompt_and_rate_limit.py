@@ -14,8 +14,8 @@ import time
 
 import pytest
 
-from kcli.cli.commands.produce import pace
-from kcli.cli.commands.produce.pace import Pace
+from kcli.cli.commands.produce import rate_limit
+from kcli.cli.commands.produce.rate_limit import RateLimit
 from tests.cli.conftest import KCLI, Shell
 
 
@@ -124,11 +124,11 @@ def test_a_rate_is_kept_exactly_over_time(given: str, second: float, monkeypatch
     async def sleep(seconds: float) -> None:
         now[0] += seconds
 
-    monkeypatch.setattr(pace, "monotonic", lambda: now[0])
+    monkeypatch.setattr(rate_limit, "monotonic", lambda: now[0])
     monkeypatch.setattr(asyncio, "sleep", sleep)
 
     async def send() -> int:
-        kept, sent = Pace(given), 0
+        kept, sent = RateLimit(given), 0
         while now[0] < 1100.0:
             await kept.wait(kept.step)
             sent += kept.step

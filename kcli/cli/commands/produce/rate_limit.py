@@ -12,7 +12,7 @@ CATCH_UP = 1.0  # seconds that are made good after a delay; a longer one moves t
 SECONDS = {"": 1, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600}
 
 
-class Pace:
+class RateLimit:
     """Waits before records go. `step` is how many may go at once."""
 
     def __init__(self, text: str) -> None:
