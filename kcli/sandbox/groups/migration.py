@@ -22,7 +22,7 @@ from kcli.sandbox.groups.classic.group import ClassicGroup
 from kcli.sandbox.groups.classic.member import Member
 from kcli.sandbox.groups.consumer.group import ConsumerGroup
 from kcli.sandbox.groups.consumer.member import ConsumerMember
-from kcli.sandbox.groups.consumer.places import named, places
+from kcli.sandbox.groups.consumer.topic_ids import named, places
 from kcli.sandbox.groups.states import STABLE
 
 BIDIRECTIONAL, UPGRADE, DOWNGRADE = "bidirectional", "upgrade", "downgrade"

@@ -15,7 +15,7 @@ from kcli.sandbox.cluster.topics import Topics
 from kcli.sandbox.groups.classic.member import refusal
 from kcli.sandbox.groups.consumer.group import ConsumerGroup
 from kcli.sandbox.groups.consumer.member import JOIN_BY, SYNC_BY, ConsumerMember
-from kcli.sandbox.groups.consumer.places import named, places
+from kcli.sandbox.groups.consumer.topic_ids import named, places
 
 
 def join(
