@@ -55,6 +55,10 @@ def _page_of_a_machine(route: routes.Route, state: State) -> Page:
             from kcli.tui.screens.broker import Broker
 
             return Broker(state, route)
+        case routes.Clusters():
+            from kcli.tui.screens.clusters import Clusters
+
+            return Clusters(state, route)
         case routes.Heatmap():
             from kcli.tui.screens.heat.heatmap import Heatmap
 

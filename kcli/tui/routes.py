@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NAMES = (
     "groups, group NAME, topics, topic NAME, records TOPIC…, brokers, broker ID, heatmap, transactions, "
-    "transaction ID, acls, acls KIND NAME, quotas, reassignments, schemas, schema SUBJECT, faults"
+    "transaction ID, acls, acls KIND NAME, quotas, reassignments, schemas, schema SUBJECT, clusters, faults"
 )
 PLAIN = ("groups", "topics", "brokers", "heatmap", "transactions", "acls", "quotas", "reassignments")
 """Pages that every cluster has."""
@@ -99,6 +99,11 @@ class Broker(Route):
 
 
 @dataclass(frozen=True)
+class Clusters(Route):
+    """All profiles."""
+
+
+@dataclass(frozen=True)
 class Heatmap(Route):
     """Every partition as a shade."""
 
@@ -165,6 +170,7 @@ SINGLE: dict[str, type[Route]] = {
     "quotas": Quotas,
     "reassignments": Reassignments,
     "schemas": Subjects,
+    "clusters": Clusters,
     "faults": Faults,
 }
 """Pages of one word."""
@@ -181,6 +187,7 @@ def places(
     return [
         *PLAIN,
         *(["schemas"] if registry else []),
+        "clusters",
         "faults",
         *(f"group {name}" for name in groups),
         *(f"topic {name}" for name in sorted(topics)),

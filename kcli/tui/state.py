@@ -8,7 +8,7 @@ from kcli.tui.alerts.hushed import Hushed
 from kcli.tui.routes import places
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Mapping
 
     from kcli.lag.watch import LagSnapshot
     from kcli.tui.session import Session
@@ -33,8 +33,13 @@ class State:
     they were asked for, `numbers` the ids of brokers, `hushed` the groups without alerts. `brokers` counts those that
     were ever seen, `down` those that do not answer now."""
 
-    def __init__(self, session: Session, profiles: Collection[str] = (), frames: Frames | None = None) -> None:
-        self.profiles = profiles  # the names of other clusters
+    def __init__(
+        self,
+        session: Session,
+        profiles: Mapping[str, Callable[[], Session]] | None = None,
+        frames: Frames | None = None,
+    ) -> None:
+        self.profiles = profiles or {}  # what opens the cluster of each profile
         self.frames = frames  # with --debug
         self.timely = False  # plots and sparklines show time lag instead of lag
         self.enter(session)

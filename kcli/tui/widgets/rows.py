@@ -249,7 +249,9 @@ class Rows(ScrollView, can_focus=True):
 
     def _pieces(self, cells: Sequence[Cell], size: int, ground: Style) -> list[Segment]:
         """A cell of several tones; their own colours stay on the line of the cursor."""
-        segments = [Segment(cell.text, ground + self._tone(cell, here=False)) for cell in cells]
+        segments = [
+            Segment(cell.text, ground + self._tone(cell, here=False) if cell.tone else ground) for cell in cells
+        ]
         return [*segments, Segment(" " * (size - sum(len(cell.text) for cell in cells) + 2), ground)]
 
     def _tone(self, cell: Cell, here: bool) -> Style:

@@ -1,0 +1,190 @@
+"""All clusters: a line for each profile, with the counts of the head."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+from kcli.errors import KcliError
+from kcli.lag.formats.marks import STATUSES
+from kcli.lag.status import SEVERITY
+from kcli.text.numbers import count
+from kcli.tui import routes
+from kcli.tui.messages import ChangeProfile, Connected, Looked, LookFailed
+from kcli.tui.screens.page import Page
+from kcli.tui.text.formatting import elapsed, others
+from kcli.tui.text.incidents import WRONG
+from kcli.tui.text.printable import printable
+from kcli.tui.widgets.columns import Cell, Column, nothing
+from kcli.tui.widgets.rows import Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from textual.message import Message
+    from textual.worker import Worker
+
+    from kcli.lag.watch import LagSnapshot
+    from kcli.tui.session import Session
+    from kcli.tui.state import State
+
+BEAT = 30.0
+"""Seconds between two refreshes of a cluster that is not the open one, at least."""
+
+
+class ClusterRow(NamedTuple):
+    """A profile: its newest snapshot, or the failure."""
+
+    name: str
+    look: LagSnapshot | None = None
+    brokers: int = 0
+    down: int = 0
+    problem: str = ""
+
+    @property
+    def counts(self) -> Counter[str]:
+        """The number of groups by status, without kcli's own."""
+        return Counter(group.status for group in others(self.look)) if self.look is not None else Counter()
+
+    @property
+    def lag(self) -> int | None:
+        """Offsets, of all groups."""
+        return None if self.look is None else sum(group.total.lag or 0 for group in others(self.look))
+
+    @property
+    def severity(self) -> tuple[float, ...]:
+        """A cluster that fails first, then by the number of its groups with the worst status, and so on."""
+        return (-float(bool(self.problem)), *(-self.counts[status] for status in reversed(SEVERITY)))
+
+
+class Clusters(Page):
+    """The page of all profiles. Each is asked by a session of its own, which ends with the page."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+r", "again", "Refresh all", show=False, id="clusters.again"),
+    ]
+
+    asks = False
+
+    def __init__(self, state: State, route: routes.Clusters) -> None:
+        super().__init__(state, route)
+        self._rows = {name: ClusterRow(name) for name in state.profiles}
+        self._sessions: dict[str, Session] = {}
+
+    @property
+    def heading(self) -> str:
+        wrong = sum(bool(row.problem) or any(row.counts[status] for status in WRONG) for row in self._rows.values())
+        return f"Clusters ({len(self._rows)}), {wrong} with incidents"
+
+    @property
+    def same_as(self) -> str:
+        return "kcli config list"
+
+    def body(self) -> ComposeResult:
+        yield Rows(
+            self._columns(),
+            key=lambda row: row.name,
+            order=lambda row: (row.severity, row.name),
+            id="clusters",
+            empty="No profiles yet. Make one: kcli config add NAME",
+        )
+
+    def on_mount(self) -> None:
+        self._draw()
+        for name in self._rows:
+            work: Callable[[], Coroutine[None, None, None]] = partial(self._watch, name)
+            _: Worker[None] = self.run_worker(work, group="clusters")
+
+    async def _watch(self, name: str) -> None:
+        """Open the cluster of a profile, beside the screens: its secrets may take their time."""
+        try:
+            session = await asyncio.to_thread(self.state.profiles[name])
+        except KcliError as problem:
+            self._put(name, problem=printable(str(problem)))
+            return
+        session.interval = max(session.interval, BEAT)
+        session.remembers = False
+        if not self.is_attached:
+            return
+        self._sessions[name] = session
+        await session.open(lambda message: self.app.call_later(self._heard, name, message))
+
+    def _heard(self, name: str, message: Message) -> None:
+        if isinstance(message, Looked):
+            self._put(name, look=message.look, problem="")
+        elif isinstance(message, LookFailed):
+            self._put(name, problem=printable(str(message.problem)))
+        elif isinstance(message, Connected):
+            self._put(name, brokers=message.brokers, down=message.down)
+
+    def _put(self, name: str, **changes: Any) -> None:
+        self._rows[name] = self._rows[name]._replace(**changes)
+        if self.is_there:
+            self._draw()
+
+    def _draw(self) -> None:
+        self.query_one(Rows).put(self._rows.values())
+        self.retitle()
+
+    async def on_unmount(self) -> None:
+        sessions, self._sessions = self._sessions, {}
+        await asyncio.gather(*(session.close() for session in sessions.values()))
+
+    def action_again(self) -> None:
+        """Ask all of them now."""
+        for session in self._sessions.values():
+            session.look_now()
+
+    def on_rows_entered(self, event: Rows.Entered) -> None:
+        if event.row.name == self.session.name:
+            self.go(routes.Groups())
+        else:
+            self.post_message(ChangeProfile(event.row.name))
+
+    def _columns(self) -> list[Column]:
+        return [
+            Column("name", "CLUSTER", lambda r: r.name, printable, letter="N", rank=0, name=True),
+            Column("groups", "GROUPS", nothing, draw=_as_text, pieces=_pieces, rank=0, wide=True),
+            Column("lag", "LAG", lambda r: r.lag, count, right=True, letter="L", rank=0),
+            Column("brokers", "BROKERS", lambda r: r.down, draw=_brokers, right=True, letter="B"),
+            Column("age", "AGE", lambda r: r.look and r.look.time, draw=self._age, right=True, letter="A", rank=2),
+            Column("problem", "", lambda r: r.problem, tone="bad", wide=True, rank=1, most=200),
+        ]
+
+    def _age(self, row: ClusterRow) -> Cell:
+        return Cell("" if row.look is None else elapsed(self.session.clock() - row.look.time), "dim")
+
+
+def _counted(row: ClusterRow) -> list[Cell]:
+    """`✖1 ■2 ●9`, each in its tone; what is awaited where nothing is known yet."""
+    if row.look is None:
+        return [Cell("" if row.problem else "connecting …", "dim")]
+    counts = row.counts
+    cells = [Cell(f"{STATUSES[one][0]}{counts[one]}", STATUSES[one][1]) for one in reversed(SEVERITY) if counts[one]]
+    return cells or [Cell("no groups", "dim")]
+
+
+def _as_text(row: ClusterRow) -> Cell:
+    return Cell(" ".join(cell.text for cell in _counted(row)))
+
+
+def _pieces(row: ClusterRow, room: int) -> list[Cell]:
+    """As many of the counts as there is room for, the worst first."""
+    pieces, left = [], room
+    for cell in _counted(row):
+        if len(cell.text) > left:
+            break
+        pieces += [cell, Cell(" " * min(1, left - len(cell.text)))]
+        left -= len(cell.text) + 1
+    return pieces[:-1] if left < 0 else pieces
+
+
+def _brokers(row: ClusterRow) -> Cell:
+    if not row.brokers:
+        return Cell("")
+    return Cell(f"{row.brokers - row.down}/{row.brokers}", "bad" if row.down else "")
