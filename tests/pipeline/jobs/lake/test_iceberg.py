@@ -141,6 +141,22 @@ def test_sql_writes_tables_too_and_follows(kcli: Kcli, topics: Topics, tmp_path:
     assert len(by_pyiceberg(table, "partition", "offset")) == len(set(by_pyiceberg(table, "partition", "offset"))) == 40
 
 
+def test_a_file_for_run_has_a_table_for_a_sink(kcli: Kcli, topics: Topics, tmp_path: Path) -> None:
+    topic = filled(topics)
+    (tmp_path / "orders.yaml").write_text(
+        f"name: orders\nmode: once\nsource:\n  topic: {topic}\n"
+        f"steps:\n  - sql: SELECT partition, offset, timestamp FROM `{topic}`\n"
+        "sink:\n  table: raw.orders\n  warehouse: lake\n  partition-by: day(timestamp)\n  file-size: 1MiB\n"
+    )
+    assert kcli("run", "orders.yaml") == 0
+    topics.fill(topic, ROWS)
+    assert kcli("run", "orders.yaml") == 0
+    table = table_of(tmp_path / "lake", "raw.orders")
+    wanted = sorted((one, offset) for one in range(2) for offset in range(20))
+    assert by_pyiceberg(table, "partition", "offset") == wanted
+    assert [str(field.transform) for field in table.spec().fields] == ["day"]
+
+
 def test_without_the_package_it_says_what_to_install(
     kcli: Kcli, topics: Topics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
