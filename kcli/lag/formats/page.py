@@ -9,23 +9,19 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from collections.abc import Sequence
 from hashlib import sha256
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from kcli.lag.formats.marks import STATUSES
+from kcli.lag.history import GroupStanding
+from kcli.lag.partition_lag import Standing
 from kcli.lag.status import SEVERITY
+from kcli.lag.watch import LagSnapshot
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from kcli.lag.history import GroupStanding
-    from kcli.lag.partition_lag import Standing
-    from kcli.lag.watch import LagSnapshot
-
-    Moment = dict[str, tuple[list[Any], dict[str, list[Any]]]]
+Moment = dict[str, tuple[list[Any], dict[str, list[Any]]]]
 
 TEMPLATE = Path(__file__).with_name("page.html")
 MOMENTS = 720
