@@ -9,7 +9,7 @@ import pytest
 
 from kcli.schemas import JSON, Schema
 from kcli.serde.rules.encrypted import marked
-from kcli.serde.schemas.payloads import Unreadable
+from kcli.serde.schemas.payloads import Unreadable, read_one
 from kcli.serde.schemas.readers import reader_of
 from tests.serde.rules.test_encrypted import SECRET, rules, shown
 
@@ -99,3 +99,11 @@ def test_a_payload_that_is_encrypted_whole_is_not_read() -> None:
     sealed = marked(schema(type="ENCRYPT_PAYLOAD"), [], reader_of(marks=False)(schema(), []))
     with pytest.raises(Unreadable, match="encrypted: kek1"):
         sealed.json(b"x")
+
+
+@pytest.mark.parametrize("word", ["allOf", "anyOf", "oneOf"])
+def test_fields_of_branches_are_marked(word: str) -> None:
+    branch = {"properties": {"mail": {"type": "string", "confluent:tags": ["PII"]}}}
+    rules = {"domainRules": [{"name": "r", "type": "ENCRYPT", "mode": "WRITE", "tags": ["PII"]}]}
+    schema = Schema(kind=JSON, text=json.dumps({word: [branch]}), rule_set=json.dumps(rules))
+    assert json.loads(read_one(reader_of()(schema, []), b'{"mail": "x"}')) == {"mail": {"encrypted": "r"}}
