@@ -92,9 +92,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0)
     given = parser.parse_args()
     read_ones = sum(play(seed, CORES) for seed in range(given.first, given.first + given.seeds))
-    print(
-        f"{given.seeds:,} schemas × {PAYLOADS} payloads on {len(CORES)} cores: the same; {read_ones:,} schemas were read"
-    )
+    print(f"{given.seeds:,} schemas × {PAYLOADS} payloads on {len(CORES)} cores alike; {read_ones:,} were read")
     return 0
 
 
