@@ -136,3 +136,12 @@ def test_it_filters_chooses_and_plays() -> None:
         browser("(timers.pop()(), 0)")
     assert browser("made.clock.textContent").endswith(" 30/30")
     assert browser("made.play.textContent") == "▶ play"
+
+
+def test_the_worst_status_comes_before_the_larger_lag() -> None:
+    browser = Browser(page_of(30, ("calm", "g")).html())
+    browser(f"(data.groups.calm.rows[29][0] = {SEVERITY.index('OK')}, data.groups.calm.rows[29][3] = 9e9, show(), 0)")
+    assert [row[:3] for row in browser("texts('groups')")] == [
+        ["g", "■ STUCK", "3,800"],
+        ["calm", "● OK", "9,000,000,000"],
+    ]
