@@ -16,7 +16,7 @@ def possible() -> bool:
 
 
 def forked(work: Callable[[int], None], seconds: int) -> int:
-    """Run `work` in a child that belongs to no terminal, holds none of the shell's pipes and ends after `seconds` at
+    """Run `work` in a child that belongs to no terminal, holds none of its parent's files and ends after `seconds` at
     the latest. `work` has a pipe's writing end; this returns the reading end, which is the caller's to close."""
     hear, tell = os.pipe()
     if os.fork() == 0:
@@ -37,6 +37,8 @@ def _child(work: Callable[[int], None], tell: int, seconds: int) -> NoReturn:
         null = os.open(os.devnull, os.O_RDWR)
         for number in range(3):
             os.dup2(null, number)
+        os.closerange(3, tell)  # whoever reads a pipe of the parent hears of its end
+        os.closerange(tell + 1, os.sysconf("SC_OPEN_MAX"))
         work(tell)
         code = 0
     finally:
