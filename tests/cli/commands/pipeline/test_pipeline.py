@@ -43,16 +43,7 @@ WRONG = [
     ("export t pyproject.toml", "pyproject.toml is a file; an export is a folder of files"),
     (
         "export t out --file-format delta --once --remote sc://h --checkpoint /x",
-        "--once into a Delta table goes with --master",
-    ),
-    (
-        "export t s3a://lake/t --file-format delta --dry-run",
-        "--file-format delta: s3a://lake/t is no folder of this machine; Delta's jars write there",
-    ),
-    ("sql 'SELECT 1' --file-format delta --out s3a://lake/t", "s3a://lake/t is no folder of this machine"),
-    (
-        "sql 'SELECT 1' --file-format delta --out lake --once",
-        "--once into a Delta table is what `kcli pipeline export` does; SQL writes one with --batch",
+        "--file-format delta goes with --master: the driver commits, and it has to be this machine",
     ),
     ("import Makefile t --file-format text --create --keep-partitions", "create the topic with them first"),
     ("import", "missing arguments: kcli pipeline import PATH TOPIC"),
