@@ -157,7 +157,7 @@ def test_a_file_for_run_has_a_table_for_a_sink(kcli: Kcli, topics: Topics, tmp_p
     assert [str(field.transform) for field in table.spec().fields] == ["day"]
 
 
-def test_without_the_package_it_says_what_to_install(
+def test_without_pyiceberg_it_says_what_to_install(
     kcli: Kcli, topics: Topics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pyiceberg", None)
