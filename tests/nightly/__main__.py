@@ -50,8 +50,13 @@ PIECES = {
             (*MODULE, "tests.consumer.schedules", "0", "25000"),
             (*MODULE, "tests.cli.mutated_commands"),
             (*MODULE, "tests.tui.mutated_screens"),
+            (*MODULE, "tests.serde.avro.columns.hostile"),
         ),
-        (("CHAOS_SECONDS", "3600"), ("MUTATIONS", "112000")),  # 1,000 a command: `make chaos` plays 20,000
+        (
+            ("CHAOS_SECONDS", "3600"),
+            ("MUTATIONS", "112000"),  # 1,000 a command: `make chaos` plays 20,000
+            ("MUTATED_SCHEMAS", "50000"),
+        ),
     ),
 }
 

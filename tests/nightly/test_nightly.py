@@ -77,6 +77,14 @@ def test_every_target_that_it_makes_exists_and_it_fits_into_a_night() -> None:
     assert sum(piece.minutes for piece in PIECES.values()) <= 180
 
 
+def test_its_chaos_plays_all_that_make_chaos_does() -> None:
+    """A loop that only one of them starts is forgotten in the other."""
+    (lines,) = re.findall(r"^chaos:.*\n((?:\t.*\n)+)", MAKEFILE.read_text(), re.MULTILINE)
+    made = re.findall(r"python -m (\S+)", lines)
+    assert len(made) > 3
+    assert set(made) <= {command[2] for command in PIECES["chaos"].commands}
+
+
 @pytest.mark.parametrize(("seconds", "shown"), [(0.4, "0:00"), (59.6, "1:00"), (3723.0, "1:02:03")])
 def test_a_time_is_shown_as_on_a_clock(seconds: float, shown: str) -> None:
     assert clock(seconds) == shown

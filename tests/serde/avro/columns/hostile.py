@@ -1,11 +1,13 @@
 """Hostile schemas × hostile payloads over Avro → Arrow columns: `python -m tests.serde.avro.columns.hostile --seeds N`.
 
 Both record cores fill the same buffers or refuse with the same words, in milliseconds, and neither ends the process.
+`make chaos` plays MUTATED_SCHEMAS of them from seed MUTATION_SEED.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import sys
 import time
@@ -15,6 +17,8 @@ from typing import Any
 from kcli.schemas import SchemaRefused
 from tests.serde.avro.columns.samples import columns
 
+SCHEMAS = 2000
+"""Where neither --seeds nor MUTATED_SCHEMAS says otherwise: some ten seconds of a core."""
 PAYLOADS = 40
 SECONDS = 2.0  # of CPU for the payloads of one schema, on the plain core
 PLAIN = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
@@ -84,17 +88,17 @@ def play(seed: int, cores: list[ModuleType]) -> bool:
     return not isinstance(made[0][0], str)
 
 
-def main() -> int:
+def main(words: list[str]) -> int:
     from tests.proto.record_cores import CORES
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--seeds", type=int, default=2000)
-    parser.add_argument("--first", type=int, default=0)
-    given = parser.parse_args()
+    parser.add_argument("--seeds", type=int, default=int(os.environ.get("MUTATED_SCHEMAS", SCHEMAS)))
+    parser.add_argument("--first", type=int, default=int(os.environ.get("MUTATION_SEED", "0")))
+    given = parser.parse_args(words)
     read_ones = sum(play(seed, CORES) for seed in range(given.first, given.first + given.seeds))
     print(f"{given.seeds:,} schemas × {PAYLOADS} payloads on {len(CORES)} cores alike; {read_ones:,} were read")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
