@@ -11,7 +11,6 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import hypothesis
 import pytest
 
 from kcli import redact
@@ -19,17 +18,14 @@ from kcli.sandbox.sandbox import Sandbox
 from tests import components
 from tests.both_parsers import BothParsers
 from tests.cli.leaps import leaping
+from tests.effort import use_profile
 from tests.failures import Failures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-# an example waits for its turn at a processor: how long it takes says nothing about the code
-hypothesis.settings.register_profile(
-    "shared processors", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
-)
-hypothesis.settings.load_profile("shared processors")
+use_profile()
 
 
 @pytest.fixture(autouse=True)

@@ -4,8 +4,25 @@ from __future__ import annotations
 
 import os
 
+import hypothesis
+from hypothesis.internal.conjecture import providers
+
 QUICK = bool(os.environ.get("KCLI_QUICK"))
 
 
 def tries(count: int) -> int:
     return max(1, count // 4) if QUICK else count
+
+
+def use_profile() -> None:
+    """What holds for every test of hypothesis that does not say otherwise."""
+    hypothesis.settings.register_profile(
+        "shared processors",
+        deadline=None,  # an example waits for its turn at a processor: how long it takes says nothing about the code
+        max_examples=tries(100),
+        suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    )
+    hypothesis.settings.load_profile("shared processors")
+    if QUICK:  # it reads every module for numbers and texts to try: a fifth of the time that collecting takes
+        assert callable(providers._get_local_constants)
+        providers._get_local_constants = lambda: providers._local_constants

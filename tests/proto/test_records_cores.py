@@ -274,7 +274,7 @@ def spread(
 @cores
 def test_rows_are_spread_over_the_batches_of_their_partitions(core: Any) -> None:
     rng = random.Random(3)
-    text = b"".join(b"%d\t%s\n" % (rng.randrange(5000), b"x" * rng.randrange(200)) for _ in range(3000))
+    text = b"".join(b"%d\t%s\n" % (rng.randrange(5000), b"x" * rng.randrange(200)) for _ in range(tries(3000)))
     lines = core.split_lines(text, 0, len(text), 10, b"\t")
     times = array("q", [rng.randrange(2**41) for _ in range(lines.count)])
     for partitions in (1, 3, 700):
@@ -347,7 +347,7 @@ def test_a_row_stops_at_a_partition_without_a_batch_and_one_outside_is_refused(c
 @cores
 def test_rows_of_many_batches_are_cut_where_each_is_full(core):
     rng = random.Random(3)
-    text = b"".join(b"%d\t%s\n" % (rng.randrange(50), b"x" * rng.randrange(200)) for _ in range(3000))
+    text = b"".join(b"%d\t%s\n" % (rng.randrange(50), b"x" * rng.randrange(200)) for _ in range(tries(3000)))
     lines = core.split_lines(text, 0, len(text), 10, b"\t")
     for most_bytes, most in ((10_000, 1 << 30), (1 << 30, 77), (300, 10), (30_000, 500)):
         made = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from pathlib import Path
@@ -103,6 +104,7 @@ def _connection() -> str:
     return CONNECTION + "\n".join(_option(option) for option in shared_connection()) + "\n"
 
 
+@functools.cache
 def shared_connection() -> list[Option]:
     """The options of the connection that most commands have."""
     found = Counter(tuple(panels(command).get(LAST, ())) for _, command in every())
