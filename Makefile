@@ -20,7 +20,7 @@ RECORDS := $(addprefix tests/,proto producer consumer serde interop sandbox kafk
 	$(addprefix cli/commands/,cat consume copy produce redrive))
 LATE := admin broker cluster consumer lag producer sandbox seeking cli kafka/broker/test_security.py
 
-.PHONY: demo tables snapshots reference docs quick test test-spark test-pure test-pictures test-dist test-root versions dist deb onefile alone nightly asan check schedules late chaos storm soak soak-tui screenshots recordings bench bench-pipeline clean format
+.PHONY: demo playground tables snapshots reference docs quick test test-spark test-pure test-pictures test-dist test-root versions dist deb onefile alone nightly asan check schedules late chaos storm soak soak-tui screenshots recordings bench bench-pipeline clean format
 
 $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/*.c kcli/proto/*.pyx kcli/proto/compiled/*.pxi)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -38,6 +38,9 @@ $(VENV)/.made-dev: $(VENV)/.made
 
 demo: $(VENV)/.made  ## the main job on the embedded sandbox: a real file in, the same bytes out, who lags
 	$(BIN)/kcli demo $(if $(FILE),--file '$(FILE)')
+
+playground: $(VENV)/.made-dev  ## the dashboard on a sandbox with thirty topics and a dozen groups of different fates; without a terminal its address
+	$(BIN)/python -m tests.tui.playground $(ARGS)
 
 quick: $(VENV)/.made-dev  ## no Kafka, Spark, dashboard and processes: a minute or so. ARGS=--lf runs what failed last
 	KCLI_QUICK=1 $(BIN)/python -m tests.suite -p tests.forks --forks $(FORKS) tests \

@@ -39,19 +39,19 @@ async def play(bootstrap: str) -> None:
         await create_topics(client.cluster, [NewTopic(topic=name, partitions=n) for name, n in TOPICS.items()])
         await wait_for_topics(client.cluster, TOPICS)
         async with asyncio.TaskGroup() as parts:
-            parts.create_task(_produce(client, "orders", 400, _order))
-            parts.create_task(_produce(client, "clicks", 1500, _click))
-            parts.create_task(_produce(client, "payments", 40, _payment))
+            parts.create_task(produce(client, "orders", 400, _order))
+            parts.create_task(produce(client, "clicks", 1500, _click))
+            parts.create_task(produce(client, "payments", 40, _payment))
             parts.create_task(_open_transaction(client))
             parts.create_task(_leave(client))
             for member in ("billing-1", "billing-2"):
-                parts.create_task(_read(client, "orders", "billing", member))
-            parts.create_task(_read(client, "clicks", "reports", "reports-1", most=SLOW))
-            parts.create_task(_read(client, "payments", "fraud", "fraud-1", stop_after=200))
-            parts.create_task(_read(client, "ledger", "ledger", "ledger-1", isolation="read_committed"))
+                parts.create_task(read(client, "orders", "billing", member))
+            parts.create_task(read(client, "clicks", "reports", "reports-1", most=SLOW))
+            parts.create_task(read(client, "payments", "fraud", "fraud-1", stop_after=200))
+            parts.create_task(read(client, "ledger", "ledger", "ledger-1", isolation="read_committed"))
 
 
-async def _produce(client: Client, topic: str, rate: int, made: Callable[[int], tuple[str, dict[str, object]]]) -> None:
+async def produce(client: Client, topic: str, rate: int, made: Callable[[int], tuple[str, dict[str, object]]]) -> None:
     """`rate` records a second, in batches."""
     async with client.producer(ProducerSettings(compression="lz4")) as producer:
         numbers = count(1)
@@ -64,7 +64,7 @@ async def _produce(client: Client, topic: str, rate: int, made: Callable[[int], 
             await asyncio.sleep(BEAT)
 
 
-async def _read(
+async def read(
     client: Client, topic: str, group: str, name: str, *, most: int | None = None, stop_after: int | None = None,
     isolation: str = "read_uncommitted",
 ) -> None:  # fmt: skip
@@ -113,7 +113,7 @@ async def _open_transaction(client: Client) -> None:
         for partition in range(TOPICS["ledger"]):
             await producer.send("ledger", b'{"amount": 0, "state": "pending"}', partition=partition)
         await producer.flush()
-        await _produce(client, "ledger", 20, _payment)
+        await produce(client, "ledger", 20, _payment)
 
 
 def _order(number: int) -> tuple[str, dict[str, object]]:
