@@ -284,6 +284,19 @@ async def test_what_is_typed_before_a_dialog_is_seen_is_in_none_of_its_fields(wo
         assert not pilot.app.screen.query_one("#topic", Input).value
 
 
+async def test_what_is_typed_behind_a_menus_key_is_in_no_field_of_its_change(world: World) -> None:
+    async with world.open() as pilot:
+        await pilot.press("ctrl+t")
+        await shows(pilot, "in sync")
+        await pilot.press("a")
+        await shows(pilot, "Actions on topic orders")
+        for letter in "corders":
+            pilot.app.post_message(Key(letter, letter))
+        await until(pilot, lambda: isinstance(pilot.app.screen, Changing))
+        await until(pilot, lambda: isinstance(pilot.app.focused, Input))
+        assert not [field.value for field in pilot.app.screen.query(Input) if field.value]
+
+
 async def test_tab_goes_through_the_produce_form_as_it_is_read(world: World) -> None:
     async with world.open() as pilot:
         await shows(pilot, "billing")
