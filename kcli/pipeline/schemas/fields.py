@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from kcli.errors import UsageError
 from kcli.pipeline.schemas.columns import ddl
 from kcli.pipeline.schemas.sealed import SealedSchemas
+from kcli.schemas import SchemaRefused
+from kcli.serde.rules.rules import encrypting
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -17,7 +19,15 @@ if TYPE_CHECKING:
 
 
 def column_of(sealed: SealedSchemas) -> Column:
-    """The column of the reader's schema. Raises SchemaRefused for a schema that no column can have."""
+    """The column of the reader's schema. Raises SchemaRefused for a schema that no column can have, and for one whose
+    values are encrypted."""
+    schema = sealed.reader.schema
+    rule = encrypting(schema)
+    if rule is not None:
+        raise SchemaRefused(
+            f"{schema.name} encrypts {sealed.field}s (rule {rule.name}, {rule.type}, key {rule.key or 'not named'}), "
+            f"and kcli has no key: read them as {sealed.field}Format binary"
+        )
     if sealed.form == "protobuf":
         from kcli.pipeline.schemas.protobuf import protobuf_column
 

@@ -15,6 +15,7 @@ from kcli.registry.lookup import RegistrySchemas, open_schemas
 from kcli.registry.settings import RegistrySettings
 from kcli.schemas import Schema, SchemaNotFound
 from kcli.serde.schemas.decoder import schema_named
+from kcli.serde.schemas.frames import AZURE, GLUE, GUID, ID, ZLIB
 
 T = TypeVar("T")
 Opened = RegistrySchemas | FolderSchemas
@@ -112,10 +113,12 @@ async def _known(schemas: Opened, schema: Schema) -> Known:
 
 
 def _names(schema: Schema) -> list[bytes]:
-    """How frames may name a schema: by its id, or by its GUID."""
-    names = [b"\0" + schema.id.to_bytes(4, "big")] if 0 <= schema.id < 2**32 else []
+    """How frames and headers may name a schema: by its id, or by its GUID, as Confluent, AWS Glue and Azure do."""
+    names = [bytes([ID]) + schema.id.to_bytes(4, "big")] if 0 <= schema.id < 2**32 else []
     digits = schema.guid.replace("-", "")
     try:
-        return [*names, b"\1" + bytes.fromhex(digits)] if len(digits) == 32 else names
+        guid = bytes.fromhex(digits) if len(digits) == 32 else b""
     except ValueError:
-        return names
+        guid = b""
+    fronts = (bytes([GUID]), bytes([GLUE, 0]), bytes([GLUE, ZLIB]), bytes([AZURE])) if guid else ()
+    return [*names, *(front + guid for front in fronts)]

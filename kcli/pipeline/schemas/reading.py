@@ -8,22 +8,22 @@ from __future__ import annotations
 
 from array import array
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from kcli.errors import KcliError
 from kcli.pipeline.formats.avro_arrow import spans_of
+from kcli.pipeline.schemas.framing.names import names_of
+from kcli.pipeline.schemas.framing.opened import Open, in_json, opened, opening
 from kcli.pipeline.schemas.look_up import named
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
-from kcli.proto import core
-from kcli.proto.plain.avro import LONGEST_NAME
 from kcli.proto.spans import Gathered
 from kcli.schemas import SchemaNotFound, SchemaRefused
-from kcli.serde.schemas.frames import ID, front
+from kcli.serde.rules.rules import encrypting
+from kcli.serde.schemas.frames import ID, front, lasting
 
 Decoded = tuple[pa.Array, dict[int, str]]
 
@@ -35,14 +35,6 @@ _found: OrderedDict[tuple[str, bytes], Known] = OrderedDict()
 """What this process asked registries for. Schemas of an id never change."""
 
 
-class Frames:
-    """What `core.frame_names` reads, without headers."""
-
-    def __init__(self, data: Any, rows: int) -> None:
-        self.data = data
-        self.header_starts = self.header_counts = array("i", bytes(4 * rows))
-
-
 class RegisteredField:
     """The keys or the values of a task's records. A kind of schema says how payloads are read: `reader_of` and
     `read`."""
@@ -51,6 +43,7 @@ class RegisteredField:
         self.sealed = sealed
         self._written = dict(sealed.written)
         self._readers: list[Any] = []
+        self._openings: list[Open | None] = []
         self._numbers: dict[bytes, int] = {}
         self._reasons: dict[bytes, str] = {}
         self._missing = 0
@@ -63,23 +56,30 @@ class RegisteredField:
         """The cells, each by its reader after `skips` bytes; -1 makes a row null."""
         raise NotImplementedError
 
+    def writer_of(self, known: Known) -> Callable[[str], bytes] | None:
+        """What makes a payload of the JSON that Apicurio's serializers write; None where payloads are JSON. Raises
+        SchemaRefused."""
+        return None
+
     def __call__(self, cells: pa.Array, got: Gathered) -> Decoded:
         """Binary cells as the columns of the reader's schema, and by row why a record has none. Raises KcliError where
         the registry cannot be asked."""
-        data, starts, lengths = spans_of(cells)
-        frames: Any = Frames(data, len(cells))
-        names, numbers, skips = core.frame_names(frames, starts, lengths, b"")
-        self._by_headers(got, names, numbers, skips)
+        spans = spans_of(cells)
+        names, numbers, skips = names_of(spans, got, self.sealed.field)
         used = np.bincount(np.asarray(numbers, np.int32) + 1, minlength=len(names) + 1)[1:]
         # a header may have taken a name's place
         readers = array("i", [*(self._number(name) if n else -1 for n, name in zip(used, names, strict=True)), -1])
         # -1, no name, is the last one's number
         which = array("i", np.asarray(readers, np.int32)[np.asarray(numbers, np.int32)].tobytes())
+        unread = np.flatnonzero((np.asarray(which) < 0) & (spans[2] >= 0)).tolist()
+        closed = dict[int, str]()
+        if any(self._openings[number] for number in readers[:-1] if number >= 0):
+            cells, closed = opened(cells, skips, which, self._openings)
         made, errors = self.read(cells, skips, which, self._readers)
-        for row in np.flatnonzero((np.asarray(which) < 0) & (lengths >= 0)).tolist():
+        for row in unread:
             name = names[numbers[row]] if numbers[row] >= 0 else b""
             errors[row] = self._reasons.get(name, UNFRAMED)
-        return made, errors
+        return made, errors | closed
 
     def _number(self, name: bytes) -> int:
         """The number of the reader for a name; -1 for none."""
@@ -90,7 +90,12 @@ class RegisteredField:
 
     def _made(self, name: bytes) -> int:
         try:
-            reader = self.reader_of(self._known(name), name)
+            known = self._known(name)
+            sealing = encrypting(known.schema)
+            if sealing is not None:
+                raise SchemaRefused(f"encrypted: {sealing.key or sealing.name}")
+            reader = self.reader_of(known, name)
+            way = opening(name, self.writer_of(known) if in_json(name) else None)
         except KcliError as problem:
             no_guids = name[0] != ID and not problem.retriable  # of the registry
             if not (no_guids or isinstance(problem, SchemaNotFound | SchemaRefused)):
@@ -99,6 +104,7 @@ class RegisteredField:
             self._reasons[name] = str(problem)
             return -1
         self._readers.append(reader)
+        self._openings.append(way)
         return len(self._readers) - 1
 
     def _known(self, name: bytes) -> Known:
@@ -112,27 +118,10 @@ class RegisteredField:
         if key not in _found:
             if self._missing >= max(GUESSES, 4 * len(self._readers)):
                 raise SchemaNotFound("more ids of schemas than the registry has")
-            _found[key] = named(settings, name)
+            known = named(settings, name)
+            if not lasting(name):
+                return known
+            _found[key] = known
             if len(_found) > KEPT:
                 _found.popitem(last=False)
         return _found[key]
-
-    def _by_headers(self, got: Gathered, names: list[bytes], numbers: array[int], skips: array[int]) -> None:
-        """Confluent's header `__value_schema_id` goes before what is in front of the payload, which is bare then."""
-        if got.header_ends is None or got.header_names is None or got.header_values is None:
-            return
-        from kcli.pipeline.formats.arrow import binary
-
-        header = f"__{self.sealed.field}_schema_id".encode()
-        found = np.flatnonzero(pc.equal(binary(got.header_names), header).to_numpy(zero_copy_only=False))
-        if not len(found):
-            return
-        ends = np.frombuffer(got.header_ends, np.int32)[1 : got.rows + 1]
-        contents = binary(got.header_values)
-        known = {name: number for number, name in enumerate(names)}
-        for place in found.tolist():  # the last of a record counts
-            name = (contents[place].as_py() or b"")[:LONGEST_NAME]
-            if (name[:1] == b"\0" and len(name) == 5) or (name[:1] == b"\1" and len(name) >= 17):
-                row = int(np.searchsorted(ends, place, side="right"))
-                numbers[row], skips[row] = known.setdefault(name, len(known)), 0
-        names[:] = known

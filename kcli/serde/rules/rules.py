@@ -67,6 +67,13 @@ def encrypts(rule: Rule) -> bool:
     return rule.type.startswith("ENCRYPT")
 
 
+def encrypting(schema: Schema) -> Rule | None:
+    """The first rule that encrypts values of the schema."""
+    if "ENCRYPT" not in schema.rule_set:
+        return None
+    return next((rule for rule in rules_of(schema) if encrypts(rule)), None)
+
+
 def checks(rule: Rule) -> bool:
     """Whether it is a condition in CEL about what is written."""
     return (rule.type, rule.kind, rule.set) == ("CEL", "CONDITION", "domainRules") and rule.mode in WRITING

@@ -29,14 +29,19 @@ class CompressedReader(PayloadReader):
         return ""
 
     def json(self, data: bytes) -> bytes:
-        most = min(LARGEST, RATIO * len(data))
-        unpacking = zlib.decompressobj()
-        try:
-            payload = unpacking.decompress(data, most + 1)
-        except zlib.error:
-            raise Unreadable("the payload is not compressed with zlib") from None
-        if len(payload) > most:
-            raise Unreadable(f"it would be larger than {LARGEST >> 20} MiB or {RATIO:,} times what is stored")
-        if not unpacking.eof or unpacking.unused_data:
-            raise Unreadable("the compressed payload is cut, or bytes are left after it")
-        return read_one(self._reader, payload)
+        return read_one(self._reader, unpacked(data))
+
+
+def unpacked(data: bytes) -> bytes:
+    """What zlib packed. Raises Unreadable."""
+    most = min(LARGEST, RATIO * len(data))
+    unpacking = zlib.decompressobj()
+    try:
+        payload = unpacking.decompress(data, most + 1)
+    except zlib.error:
+        raise Unreadable("the payload is not compressed with zlib") from None
+    if len(payload) > most:
+        raise Unreadable(f"it would be larger than {LARGEST >> 20} MiB or {RATIO:,} times what is stored")
+    if not unpacking.eof or unpacking.unused_data:
+        raise Unreadable("the compressed payload is cut, or bytes are left after it")
+    return payload

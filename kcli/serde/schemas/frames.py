@@ -64,6 +64,11 @@ def front(name: bytes) -> int:
     return _SIZES[name[0]]
 
 
+def lasting(name: bytes) -> bool:
+    """Whether a name means one schema for ever: coordinates without a version mean the latest."""
+    return name[0] | 32 != COORDINATES or not name[: front(name)].endswith(b"\0")
+
+
 def uuid_of(data: bytes) -> str:
     digits = data.hex()
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
@@ -101,8 +106,7 @@ def frame_names(
     data = columns.data
     if not any(columns.header_counts):
         return names, numbers, skips
-    whole = bytes(data)
-    if not any(word in whole for word in (_WORDS if kind == "value" else _WORDS[:2])):
+    if not may_name(bytes(data), kind):
         return names, numbers, skips
     known = {name: number for number, name in enumerate(names)}
     for row, count in enumerate(columns.header_counts):
@@ -112,6 +116,11 @@ def frame_names(
         if name:
             numbers[row], skips[row] = known.setdefault(name, len(known)), 0
     return list(known), numbers, skips
+
+
+def may_name(whole: bytes, kind: str) -> bool:
+    """Whether these bytes of records have a word of such headers."""
+    return any(word in whole for word in (_WORDS if kind == "value" else _WORDS[:2]))
 
 
 def of_headers(headers: Headers, kind: str) -> bytes:

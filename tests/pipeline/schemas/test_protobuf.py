@@ -92,7 +92,7 @@ def test_a_bad_record_says_why() -> None:
         frame(7, b"\0\x08\1"),
         frame(7, b"\2\x0e" + whole),
         frame(7, INDEXES + whole[:-1]),
-        frame(7, b""),
+        frame(7, b"\2"),
     ]
     made, errors = read("protobuf", PROTOBUF, ORDER, {7: ORDER}, *values, frame(7, INDEXES + whole), message="Order")
     assert [row is None for row in made.to_pylist()] == [True] * 5 + [False]
