@@ -70,7 +70,7 @@ class Leaders:
 
 class AwaitedLeaders:
     """Partitions by leader, each awaited as long as `Cluster.leader` waits: for engines, which outlive an election and
-    the creation of a topic."""
+    the creation of a topic. A leader that the metadata has is looked up once for all its partitions."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -81,15 +81,31 @@ class AwaitedLeaders:
     async def locate(
         self, partitions: list[TopicPartition]
     ) -> tuple[list[tuple[Broker, list[TopicPartition]]], dict[TopicPartition, KcliError]]:
+        led: dict[int, list[TopicPartition]] = {}
+        for at in partitions:
+            led.setdefault(self.cluster.leader_id(at), []).append(at)
+        awaited = led.pop(-1, [])
+        located: dict[int, tuple[Broker, list[TopicPartition]]] = {}
+        leaders = await asyncio.gather(*(self._leader(some[0]) for some in led.values()))
+        for (node_id, some), leader in zip(led.items(), leaders, strict=True):
+            if isinstance(leader, KcliError) or leader.node_id != node_id:
+                awaited += some  # it is no broker of the cluster any more
+            else:
+                located[node_id] = (leader, some)
+        return await self._await(awaited, located)
+
+    async def _await(
+        self, partitions: list[TopicPartition], located: dict[int, tuple[Broker, list[TopicPartition]]]
+    ) -> tuple[list[tuple[Broker, list[TopicPartition]]], dict[TopicPartition, KcliError]]:
+        """`located` and the leaders of `partitions`, one by one; the errors of those that have none."""
         lost: dict[TopicPartition, KcliError] = {}
-        by_node: dict[int, tuple[Broker, list[TopicPartition]]] = {}
         leaders = await asyncio.gather(*(self._leader(at) for at in partitions))
         for at, leader in zip(partitions, leaders, strict=True):
             if isinstance(leader, KcliError):
                 lost[at] = leader
             else:
-                by_node.setdefault(leader.node_id, (leader, []))[1].append(at)
-        return list(by_node.values()), lost
+                located.setdefault(leader.node_id, (leader, []))[1].append(at)
+        return list(located.values()), lost
 
     async def _leader(self, at: TopicPartition) -> Broker | KcliError:
         try:

@@ -20,14 +20,15 @@ class NotTheSame(KcliError):
     """A checkpoint was written for another cluster, or of a topic that is not there any more."""
 
 
-def identity_of(log: Log, topics: Iterable[str]) -> dict[str, Any]:
+def identity_of(log: Log, topics: Iterable[str], *, asked: bool = False) -> dict[str, Any]:
     """`{"cluster": id, "topics": {name: id}}` as of now, ids as Kafka's tools write them. What the cluster does not
-    tell (topic ids came with Kafka 2.8) is missing."""
+    tell (topic ids came with Kafka 2.8) is missing. `asked`: their metadata came just now (`Log.partitions`)."""
     names = sorted(set(topics))
 
     async def ask(client: Client) -> dict[str, Any]:
         cluster = (await describe_cluster(client.cluster)).cluster_id
-        await client.cluster.refresh(names)
+        if not asked:
+            await client.cluster.refresh(names)
         ids = {name: client.cluster.topic_id(name) for name in names}
         told = {name: urlsafe_b64encode(one).decode().rstrip("=") for name, one in ids.items() if one != NO_ID}
         return {"cluster": cluster, "topics": told} if cluster else {"topics": told}

@@ -41,13 +41,12 @@ class Log:
         self.kafka.__exit__(None, None, None)
 
     def partitions(self, options: ReadOptions) -> list[TopicPartition]:
-        """What subscribe, subscribePattern or assign says, in order. Raises BrokerError for a topic that is not there,
-        UsageError for an assigned partition that is not there, or a pattern that matches nothing."""
+        """What subscribe, subscribePattern or assign says, in order; one request asks for it. Raises BrokerError for a
+        topic that is not there, UsageError for an assigned partition that is not there."""
 
         async def ask(client: Client) -> list[TopicPartition]:
             cluster = client.cluster
             if options.kind == "subscribePattern":
-                await cluster.refresh()
                 every = await cluster.topics()
                 fits = matcher(compiled(options.what), f"option subscribePattern {options.what}", whole=True)
                 names = [name for name in every if fits(name) and not cluster.is_internal(name)]
@@ -55,6 +54,7 @@ class Log:
             if options.kind == "assign":
                 wanted = sorted({TopicPartition(topic, number) for topic, number in options.assigned})
                 topics = sorted({at.topic for at in wanted})
+                await cluster.refresh(topics)
                 there = {topic: frozenset(await cluster.partitions(topic)) for topic in topics}
                 missing = next((at for at in wanted if at.partition not in there[at.topic]), None)
                 if missing is not None:

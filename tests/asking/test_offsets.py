@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kcli import codes
-from kcli.asking.leaders import Leaderless, TopicMissing
+from kcli.asking.leaders import AwaitedLeaders, Leaderless, TopicMissing
 from kcli.asking.offsets import EARLIEST, LATEST, MAX_TIMESTAMP, LogOffset, list_offsets
 from kcli.errors import AuthError, BrokerError, ConnectError, KcliError
 from kcli.model import TopicPartition
@@ -41,6 +41,28 @@ async def test_C14_C17_a_request_goes_to_each_leader_and_one_failure_stands_besi
     assert answers[A] == LogOffset(100, -1, 0)
     assert isinstance(answers[B], AuthError)
     assert [len(broker.asked) for broker in cluster.brokers.values()] == [1, 1]
+
+
+async def test_C14_a_leader_is_looked_up_once_for_all_its_partitions() -> None:
+    wanted = {TopicPartition("t", number): LATEST for number in range(500)}
+    cluster = Fakes.FakeCluster({at: log() for at in wanted}, brokers=3)
+    cluster.forgotten = {A}
+    answers = await list_offsets(cluster, wanted, wait_for_leaders=True)
+    assert set(answers.values()) == {LogOffset(100, -1, 0)}
+    assert [len(broker.asked) for broker in cluster.brokers.values()] == [1, 1, 1]
+    assert cluster.lookups == 3 + 1
+
+
+async def test_C14_partitions_of_a_broker_that_left_are_looked_up_one_by_one() -> None:
+    async with Fleet(2) as fleet:
+        fleet.topics["t"] = {0: Told(2), 1: Told(2), 2: Told(1)}
+        cluster = fleet.cluster()
+        await cluster.refresh(["t"])
+        del cluster.topology.nodes[2]
+        fleet.topics["t"] = {0: Told(1, 1), 1: Told(1, 1), 2: Told(1, 1)}
+        places, lost = await AwaitedLeaders(cluster).locate([TopicPartition("t", number) for number in range(3)])
+        assert [(broker.node_id, sorted(at.partition for at in some)) for broker, some in places] == [(1, [0, 1, 2])]
+        assert not lost
 
 
 @pytest.mark.parametrize("code", [78, 6, 74, 75, 5])

@@ -44,7 +44,10 @@ if TYPE_CHECKING:
 Offsets = dict[TopicPartition, int]
 
 FRESH = 0.1
-"""Seconds for which the ends of the logs are believed: with no data Spark asks every 10 ms."""
+"""Seconds for which the ends of the logs are believed: with no data Spark asks every 10 ms. Where asking takes longer,
+as of 10,000 partitions, they are believed for as long as it took."""
+REPORTED = 5.0
+"""Seconds for which they are believed for the progress, where a batch does not ask itself."""
 
 
 class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -62,7 +65,8 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._initial: dict[str, Any] | None = None
         self._ends: Offsets = {}
         self._identity: dict[str, Any] | None = None
-        self._looked = -FRESH
+        self._looked = float("-inf")
+        self._took = 0.0
         self._target: Offsets | None = None
         self._served = time.monotonic()
 
@@ -80,8 +84,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
     def initialOffset(self) -> dict[str, Any]:
         """Where a new query starts; a later start comes out of the checkpoint."""
         if self._initial is None:
-            ats = self.log.partitions(self.options)
-            self._identity = identity.identity_of(self.log, [at.topic for at in ats])
+            ats = self._meant()
             in_log(self.log, self.options, ats)
             self._initial = self._told(self.log.resolve(self.options.starting, ats, "startingOffsets"))
         return self._initial
@@ -132,23 +135,35 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         return waiting < least and time.monotonic() - self._served < self.options.max_delay
 
     def reportLatestOffset(self) -> dict[str, Any]:
-        """The ends of the logs, for the progress: the lag."""
-        return to_json(self._known_ends(target=False))
+        """The ends of the logs as the batch saw them, for the progress: the lag. Spark asks right after
+        `latestOffset`."""
+        if time.monotonic() - self._looked >= REPORTED:
+            self._look()
+        return to_json(self._ends)
 
     def prepareForTriggerAvailableNow(self) -> None:
         """What is there now is what there is."""
-        self._looked = -FRESH
+        self._looked = float("-inf")
         self._target = self._known_ends()
 
-    def _known_ends(self, *, target: bool = True) -> Offsets:
-        if target and self._target is not None:
+    def _known_ends(self) -> Offsets:
+        if self._target is not None:
             return self._target
-        if time.monotonic() - self._looked >= FRESH:
-            ats = self.log.partitions(self.options)
-            self._identity = identity.identity_of(self.log, [at.topic for at in ats])
-            self._ends = self.log.latest(ats)
-            self._looked = time.monotonic()
+        if time.monotonic() - self._looked >= max(FRESH, self._took):
+            self._look()
         return self._ends
+
+    def _look(self) -> None:
+        began = time.monotonic()
+        self._ends = self.log.latest(self._meant())
+        self._looked = time.monotonic()
+        self._took = self._looked - began
+
+    def _meant(self) -> list[TopicPartition]:
+        """The partitions that the options mean now; whose they are is asked with them."""
+        ats = self.log.partitions(self.options)
+        self._identity = identity.identity_of(self.log, [at.topic for at in ats], asked=True)
+        return ats
 
     def _told(self, offsets: Offsets) -> dict[str, Any]:
         """Offsets as they go into the checkpoint."""

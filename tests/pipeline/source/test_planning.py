@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import json
+import time
 from typing import Any
 
 import pytest
 
 pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark,spark-java]'")
 
+from pyspark.sql.types import BinaryType, StructField, StructType
+
 from kcli.model import TopicPartition
 from kcli.pipeline.connection import sealed_of
 from kcli.pipeline.log import Log, exactly
-from kcli.pipeline.options import ReadOptions
+from kcli.pipeline.options import ReadOptions, read_options
 from kcli.pipeline.source import sizes
 from kcli.pipeline.source.limits import by_bytes, sizes_of
 from kcli.pipeline.source.ranges import ranges_of
 from kcli.pipeline.source.read import BatchReader
+from kcli.pipeline.source.stream import FRESH, StreamReader
 from kcli.pipeline.source.task_sizes import SMALL, shares, too_small
 from kcli.sandbox.thread import SandboxThread
 from tests.pipeline.topics import Topics
 
 MANY = 400
+VALUE = StructType([StructField("value", BinaryType())])
 A, B = TopicPartition("a", 0), TopicPartition("b", 0)
 
 
@@ -62,6 +68,27 @@ def test_assigned_partitions_are_looked_up_in_time_that_is_linear_in_their_numbe
     assigned, Compared.times = tuple((topic, Compared(number)) for number in range(MANY)), 0
     assert log.partitions(ReadOptions(kind="assign", assigned=assigned)) == places(topic)
     assert Compared.times <= 40 * MANY  # they are sorted too
+
+
+@pytest.mark.parametrize("what", ["subscribe", "subscribePattern", "assign"])
+def test_a_micro_batch_asks_for_metadata_once_and_for_the_ends_once(
+    topics: Topics, sandbox: SandboxThread, what: str
+) -> None:
+    """Whatever the number of partitions; the progress asks nothing again."""
+    topic = topics.make(20)
+    topics.values(topic, 5)
+    meant = json.dumps({topic: list(range(20))}) if what == "assign" else topic
+    options = read_options({what: meant, "startingOffsets": "earliest"}, streaming=True)
+    reader = StreamReader(options, sealed_of({"kafka.bootstrap.servers": topics.bootstrap}), VALUE)
+    start = reader.initialOffset()
+    before = sandbox.call(lambda kafka: dict(kafka.seen))
+    end = reader.latestOffset(start, reader.getDefaultReadLimit())
+    time.sleep(2 * FRESH)
+    assert reader.reportLatestOffset()[topic] == end[topic]
+    assert len(reader.partitions(start, end)) == 1
+    asked = sandbox.call(lambda kafka: {api: count - before.get(api, 0) for api, count in kafka.seen.items()})
+    assert {api: count for api, count in asked.items() if count} == {2: 1, 3: 2}  # one of them is for the cluster's id
+    reader.log.close()
 
 
 def test_a_bounded_number_of_partitions_says_how_large_the_records_of_all_are(
@@ -108,16 +135,10 @@ def test_a_task_below_32_mib_is_told_and_one_above_is_not() -> None:
 
 
 def test_the_reader_warns_in_the_log_of_tasks_that_are_small(topics: Topics, capfd: pytest.CaptureFixture[str]) -> None:
-    from pyspark.sql.types import BinaryType, StructField, StructType
-
-    from kcli.pipeline.options import read_options
-
     topic = topics.make(1)
     topics.values(topic, 50)
     options = {"subscribe": topic, "minpartitions": "20"}
     sealed = sealed_of({"kafka.bootstrap.servers": topics.bootstrap})
-    reader = BatchReader(
-        read_options(options, streaming=False), sealed, StructType([StructField("value", BinaryType())])
-    )
+    reader = BatchReader(read_options(options, streaming=False), sealed, VALUE)
     assert len(reader.partitions()) == 20
     assert "kcli: option minPartitions 20 makes 20 tasks of less than 32 MiB" in capfd.readouterr().err
