@@ -51,6 +51,9 @@ class RegistryClient:
     """One registry. Each method is one request, except those that read page after page. Raises RegistryError and its
     kinds (errors.py), ConnectError, AuthError; UsageError where the profile forbids it."""
 
+    deletes_softly = True
+    """Whether what is deleted can be read until it is deleted for good."""
+
     def __init__(self, settings: RegistrySettings, *, guard: str = "", profile: str = "") -> None:
         """`guard` is "", read_only or protected, of the profile of that name."""
         self.settings = settings

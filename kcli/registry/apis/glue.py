@@ -20,7 +20,7 @@ from kcli.text.json_object import JsonObject, read_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
     from typing import TypeVar
 
     from kcli.registry.settings import RegistrySettings
@@ -41,6 +41,8 @@ TRIES = 60
 
 class GlueClient(RegistryClient):
     """The requests that Glue has; the others raise Unsupported."""
+
+    deletes_softly = False
 
     def __init__(self, settings: RegistrySettings, *, guard: str = "", profile: str = "") -> None:
         """Raises UsageError without botocore."""
@@ -100,19 +102,53 @@ class GlueClient(RegistryClient):
             guid = await self._call("CreateSchema", given, subject, lambda row: row.text("SchemaVersionId"))
         return await self._accepted(subject, guid)
 
+    async def referenced_by(self, subject: str, version: int) -> list[int]:
+        """None: Glue knows no references."""
+        return []
+
+    async def delete_subject(self, subject: str, *, permanent: bool = False) -> list[int]:
+        """Delete a schema with all its versions for good, and wait for that; Glue gives no numbers."""
+        given = {"SchemaId": self._id(subject)}
+        await self._call("DeleteSchema", given, subject, lambda row: row.text("SchemaName"))
+        await self._gone("GetSchema", given, subject)
+        return []
+
+    async def delete_version(self, subject: str, version: int, *, permanent: bool = False) -> int:
+        """Delete a version for good, and wait until it is gone. Glue refuses the first one, and one that the level
+        needs."""
+        about, name = f"{subject} version {version}", {"SchemaId": self._id(subject)}
+        problem = await self._call("DeleteSchemaVersions", {**name, "Versions": str(version)}, about, _not_deleted)
+        if problem:
+            raise RegistryError(f"{about}: AWS Glue does not delete it: {problem}")
+        await self._gone("GetSchemaVersion", {**name, "SchemaVersionNumber": {"VersionNumber": version}}, about)
+        return version
+
+    async def _gone(self, operation: str, given: Mapping[str, object], about: str) -> None:
+        """Wait for the end of a deletion."""
+
+        async def gone() -> bool | None:
+            try:
+                await self._call(operation, given, about, lambda row: None)
+            except NotFound:
+                return True
+            return None
+
+        await _settled(gone, f"{about}: AWS Glue began to delete it, and has not done so")
+
     async def _accepted(self, subject: str, guid: str) -> Schema:
         """A new version once Glue has compared it. Raises Incompatible."""
-        for _ in range(TRIES):
-            status = await self._call(
-                "GetSchemaVersion", {"SchemaVersionId": guid}, subject, lambda r: r.text("Status")
-            )
+
+        async def accepted() -> Schema | None:
+            given = {"SchemaVersionId": guid}
+            status = await self._call("GetSchemaVersion", given, subject, lambda row: row.text("Status"))
             if status == "AVAILABLE":
                 return await self.by_guid(guid)
             if status != "PENDING":
                 reason = "AWS Glue accepts it neither as a schema nor by the level of the subject"
                 raise Incompatible(subject, (f"{reason} (status {harmless(status)})",), 0, 0)
-            await asyncio.sleep(PAUSE)
-        raise RegistryError(f"{subject}: AWS Glue did not compare the new version within {TRIES * PAUSE:g} s")
+            return None
+
+        return await _settled(accepted, f"{subject}: AWS Glue did not compare the new version")
 
     # -- schemas -------------------------------------------------------------------------------------------------------
 
@@ -235,6 +271,15 @@ class GlueClient(RegistryClient):
         raise Unsupported(f"{about}: kcli does not ask this of AWS Glue ({method} {path.split('/')[1]})")
 
 
+async def _settled(ask: Callable[[], Awaitable[R | None]], unless: str) -> R:
+    """The first answer that is not None. Raises RegistryError after TRIES questions."""
+    for _ in range(TRIES):
+        if (found := await ask()) is not None:
+            return found
+        await asyncio.sleep(PAUSE)
+    raise RegistryError(f"{unless} within {TRIES * PAUSE:g} s")
+
+
 def _reason(found: Violation) -> str:
     type, location, message = found.reason
     return f"{found.direction}: {type} at {location or '/'}: {message}"
@@ -246,6 +291,16 @@ def _page(row: JsonObject, field: str) -> tuple[list[JsonObject], str]:
 
 def _guid(row: JsonObject) -> str:
     return row.text("SchemaVersionId")
+
+
+def _not_deleted(row: JsonObject) -> str:
+    """Why a version is not deleted, "" for one that is."""
+    if not row.has("SchemaVersionErrors"):
+        return ""
+    for failed in row.objects("SchemaVersionErrors"):
+        details = failed.nested("ErrorDetails")
+        return harmless(f"{details.text('ErrorCode')}: {details.text('ErrorMessage')}")
+    return ""
 
 
 def _problem(row: JsonObject) -> str:

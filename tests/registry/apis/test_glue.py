@@ -1,4 +1,5 @@
-"""`kind = glue` against moto's server, which checks signatures too; what moto lacks, by answers as AWS gives them."""
+"""`kind = glue` against moto's server, which checks signatures too (glue_server.py adds what it lacks), and by answers
+as AWS gives them."""
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ from uuid import UUID
 import pytest
 from botocore.session import Session
 
+from kcli.registry.apis import glue
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import Shell
 from tests.ports import free_port
@@ -38,7 +40,7 @@ def moto() -> Iterator[str]:
     """The address of moto's server."""
     require(None if find_spec("moto") else "moto is not installed (pip install '.[dev]')")
     port = free_port()
-    words = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    words = [sys.executable, "-m", "tests.registry.apis.glue_server", "-H", "127.0.0.1", "-p", str(port)]
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
     until = time.monotonic() + START_LIMIT
@@ -132,6 +134,52 @@ def test_records_are_written_and_read_by_uuid(commands: Commands, subject: Names
         for words, says in ((["--value-schema", name, "--schema-in", "header"], b"is Confluent's form"),):
             wrong = shell("produce", "orders", *words, *by, stdin=b'{"id":7}')
             assert (wrong.returncode, says in wrong.stderr) == (2, True)
+
+
+def three(commands: Commands, name: str) -> list[str]:
+    """A subject with three versions; their files."""
+    texts = [("id:long",), ("id:long", "note:string="), ("id:long", "note:string=", "more:int=0")]
+    files = [commands.avro(f"{number}.avsc", *fields) for number, fields in enumerate(texts, 1)]
+    for file in files:
+        commands.run("register", name, file, "--execute")
+    return files
+
+
+def test_a_deletion_is_for_good(commands: Commands, subject: Names) -> None:
+    """Glue has no soft deletion; a version is gone at once, and the first one only with its subject."""
+    name = subject("orders")
+    three(commands, name)
+    refused = commands.run("delete", name, "--execute", code=2)
+    assert "has no soft deletion; add --permanent to delete for good" in refused.err
+    rows = commands.rows("delete", name, "--permanent")
+    assert [(row["version"], row["result"]) for row in rows] == [(number, "would delete") for number in (1, 2, 3)]
+    assert [row["version"] for row in commands.rows("versions", name)] == [1, 2, 3]
+    (row,) = commands.rows("delete", f"{name}@3", "--permanent", "--execute")
+    assert (row["version"], row["result"]) == (3, "deleted")
+    assert [row["version"] for row in commands.rows("versions", name)] == [1, 2]
+    first = commands.run("delete", f"{name}@1", "--permanent", "--execute", code=1)
+    assert "the first version is deleted with its schema only" in first.err
+    done = commands.run("delete", name, "--permanent", "--execute")
+    assert "2 versions deleted" in done.err
+    assert "AWS Glue has none" in commands.run("get", name, code=1).err
+    assert "AWS Glue has none" in commands.run("delete", name, "--permanent", "--execute", code=1).err
+
+
+def test_what_was_deleted_is_registered_again_under_other_uuids(commands: Commands, subject: Names) -> None:
+    name = subject("orders")
+    files = three(commands, name)
+    commands.run("compat", name, "--set", "full_transitive", "--execute")
+    old = commands.rows("get", f"{name}@2")[0]["guid"]
+    done = commands.run("delete", name, "--permanent", "--execute")
+    (line,) = (line for line in done.err.splitlines() if "to undo this" in line)
+    words = line.partition("kcli registry ")[2].split()
+    assert words[-3:] == ["--ids", "new", "--execute"]
+    commands.run(*words)
+    assert [row["version"] for row in commands.rows("versions", name)] == [1, 2, 3]
+    for number, file in enumerate(files, 1):
+        assert json.loads(commands.run("get", f"{name}@{number}").out) == json.loads(Path(file).read_text())
+    assert commands.rows("get", f"{name}@2")[0]["guid"] != old
+    assert b"FULL_TRANSITIVE" in commands.run("compat", name).out
 
 
 VISITS = (
@@ -297,9 +345,13 @@ def replying(**answers: Any) -> Callable[[Asked], Step | None]:
             page = int(given.get("NextToken", "0"))
             more = {"NextToken": str(page + 1)} if page + 1 < len(found) else {}
             return answer_of({"Schemas": found[page], **more})
-        return found if isinstance(found, bytes) else answer_of(found(given) if callable(found) else found)
+        made = found(given) if callable(found) else found
+        return made if isinstance(made, bytes) else answer_of(made)
 
     return reply
+
+
+GONE = refused("EntityNotFoundException")
 
 
 def schemas(*names: str) -> list[dict[str, str]]:
@@ -338,7 +390,7 @@ def test_versions_that_are_not_available_are_none(environment: None, tmp_path: P
         assert [row["version"] for row in commands.rows("versions", "orders")] == [1, 2]
         checked = commands.run("check", "orders", commands.file("n.avsc", NOTE), code=3)
         assert "(level FULL_TRANSITIVE)" in checked.err
-        assert "kcli does not ask this of AWS Glue" in commands.run("delete", "orders", "--execute", code=1).err
+        assert "kcli does not ask this of AWS Glue" in commands.run("mode", "orders", code=1).err
 
 
 @pytest.mark.parametrize(("status", "code"), [("AVAILABLE", 0), ("FAILURE", 1)])
@@ -355,6 +407,38 @@ def test_a_new_version_is_waited_for(status: str, code: int, environment: None, 
         done = commands.run("register", "orders", commands.file("n.avsc", NOTE), "--execute", code=code)
     assert (f"registered with UUID {GUID}" in done.err) == (code == 0)
     assert ("(status FAILURE)" in done.err) == (code == 1)
+
+
+def test_a_version_that_is_not_deleted_has_its_reason(environment: None, tmp_path: Path) -> None:
+    details = {"ErrorCode": "InvalidInputException", "ErrorMessage": "FULL_ALL needs it"}
+    with Scripted() as server:
+        server.route = replying(
+            GetSchemaVersion=version(2), DeleteSchemaVersions={"SchemaVersionErrors": [{"ErrorDetails": details}]}
+        )
+        done = ask(server, tmp_path, "delete", "orders@2", "--permanent", "--no-undo", "--execute", code=1)
+    assert "orders version 2: AWS Glue does not delete it: InvalidInputException: FULL_ALL needs it" in done.err
+
+
+def test_a_deletion_is_waited_for(environment: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """AWS answers at once and deletes later."""
+    monkeypatch.setattr(glue, "PAUSE", 0.01)
+    left = iter([3, 2, 1, 0])
+    with Scripted() as server:
+        server.route = replying(
+            ListSchemaVersions={"Schemas": versions(1)},
+            GetSchemaVersion=version(),
+            DeleteSchema={"SchemaArn": f"{ARN}/orders", "SchemaName": "orders", "Status": "DELETING"},
+            GetSchema=lambda _: {"SchemaStatus": "DELETING", "Compatibility": "NONE"} if next(left) else GONE,
+        )
+        words = ("delete", "orders", "--permanent", "--no-undo", "--execute")
+        assert "1 version deleted" in ask(server, tmp_path, *words).err
+        assert next(left, None) is None
+        monkeypatch.setattr(glue, "TRIES", 2)
+        server.route = replying(
+            ListSchemaVersions={"Schemas": versions(1)}, GetSchemaVersion=version(),
+            DeleteSchema={"SchemaName": "orders"}, GetSchema={"SchemaStatus": "DELETING", "Compatibility": "NONE"},
+        )  # fmt: skip
+        assert "AWS Glue began to delete it" in ask(server, tmp_path, *words, code=1).err
 
 
 @pytest.mark.parametrize(
@@ -380,4 +464,9 @@ def test_a_guarded_profile(guard: str, environment: None, tmp_path: Path, monkey
         ask(server, tmp_path, "get", "orders", "--profile", "p")
         done = ask(server, tmp_path, "compat", "orders", "--set", "full", "--execute", "--profile", "p", code=2)
         assert f"refused by {guard.replace('_', '-')} profile p" in done.err
-        assert not any("Update" in asked.headers["x-amz-target"] for asked in server.asked)
+        server.route = replying(ListSchemaVersions={"Schemas": versions(1)}, GetSchemaVersion=version())
+        words = ("delete", "orders", "--permanent", "--no-undo", "--execute")
+        done = ask(server, tmp_path, *words, "--profile", "p", code=2)
+        assert f"refused by {guard.replace('_', '-')} profile p" in done.err
+        changes = ("Update", "Delete")
+        assert not any(word in asked.headers["x-amz-target"] for asked in server.asked for word in changes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.registry.describe import hinted
@@ -13,7 +14,7 @@ from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import plural, say, words_of
 from kcli.cli.runtime.change import PlannedChange, make_change
-from kcli.errors import KcliError
+from kcli.errors import KcliError, UsageError
 from kcli.registry.moving.snapshot import Snapshot, in_order, own_level
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ def delete(options: DeleteOptions) -> int:
     words = words_of(options, "SUBJECT")
 
     async def make_plan(registry: Registry, document: Document) -> PlannedChange | None:
+        if not (options.permanent or registry.client.deletes_softly):
+            raise UsageError(f"{registry.name} has no soft deletion; add --permanent to delete for good")
         rows = document.of(DeletedRow)
         whole: list[str] = []
         for word in words:
@@ -80,10 +83,8 @@ def delete(options: DeleteOptions) -> int:
             say(options, f"{plural(sum(row.result == 'deleted' for row in rows), 'version')} deleted")
             return None
 
-        async def keep_undo() -> None:
-            await _keep(options, registry, ready)
-
         names = list(dict.fromkeys(row.subject for row in ready))
+        keep_undo = partial(_keep, options, registry, ready)
         return PlannedChange(names=names, verb="delete", noun="subject", carry_out=carry_out, keep_undo=keep_undo)
 
     return make_change(options, SHAPE, make_plan, opened(options))
@@ -111,11 +112,14 @@ async def _row(registry: Registry, subject: str, version: int) -> DeletedRow:
 
 async def _keep(options: DeleteOptions, registry: Registry, rows: list[DeletedRow]) -> None:
     """Write the schemas that are about to be deleted to the undo file, and the levels that go with their subjects."""
+    if options.no_undo:
+        return
     subjects = list(dict.fromkeys(row.subject for row in rows)) if options.permanent else []
     schemas = [await registry.client.version(row.subject, row.version, deleted=True) for row in rows]
     levels = {subject: await own_level(registry.client, subject) for subject in subjects}
     own = {subject: level for subject, level in levels.items() if level}
-    keep(options, registry, "registry-delete", register=Snapshot(schemas=tuple(in_order(schemas))), levels=own)
+    register, back = Snapshot(schemas=tuple(in_order(schemas))), "" if registry.client.deletes_softly else " --ids new"
+    keep(options, registry, "registry-delete", register=register, levels=own, words=back)
 
 
 async def _settle(

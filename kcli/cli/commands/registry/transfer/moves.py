@@ -149,12 +149,14 @@ def keep(
     delete: Snapshot | None = None,
     register: Snapshot | None = None,
     levels: Mapping[str, str | None] | None = None,
+    words: str = "",
 ) -> None:
-    """Write the undo file: what `registry restore` deletes, what it registers again, and the levels that it sets."""
+    """Write the undo file: what `registry restore` deletes, what it registers again, and the levels that it sets.
+    `words` are options for that command."""
     document = {
         "schema": UNDO,
         "delete": document_of(delete or Snapshot()),
         "register": document_of(register or Snapshot()),
         "levels": dict(levels or {}),
     }
-    UndoFile(options).keep_of(registry.name, command, document, "kcli registry restore {}")
+    UndoFile(options).keep_of(registry.name, command, document, f"kcli registry restore {{}}{words}")
