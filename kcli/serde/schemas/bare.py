@@ -5,7 +5,9 @@ from __future__ import annotations
 from array import array
 
 from kcli.proto import core
+from kcli.schemas import SchemaRefused
 from kcli.serde.schemas.decoder import FRAME, Undecoded, column_of
+from kcli.serde.schemas.frames import message_names
 from kcli.serde.schemas.payloads import AS_IT_IS
 from kcli.serde.schemas.readers import indexed, read_rows, unknown_fields
 
@@ -16,15 +18,46 @@ if TYPE_CHECKING:
     from kcli.proto.columns import Columns
     from kcli.proto.spans import Spans
     from kcli.schemas import Schema
+    from kcli.serde.protobuf.reader import IndexedReader
     from kcli.serde.schemas.labels import Labels
     from kcli.serde.schemas.readers import Reader, ReaderOf, References
 
     Read = tuple[Spans, list[tuple[int, str]]]
 
 
+class OneSchema:
+    """The readers of a topic's schema: `behind` a frame, of a `bare` payload, and of each message that a header
+    names."""
+
+    def __init__(self, schema: Schema, referred: References, behind: Reader, message: str) -> None:
+        """Raises SchemaRefused."""
+        self.schema = schema
+        self.referred = referred
+        self.behind = behind
+        of_messages = indexed(schema, behind)
+        self.bare: Reader = behind if of_messages is None else of_messages.message(message)
+        self.of_messages: IndexedReader | None = None if message else of_messages
+        self.readers: list[Reader] = [self.bare]
+        self.numbers: dict[str, int] = {}
+        self.reasons: dict[str, str] = {}
+        """Why a message has no reader."""
+
+    def number(self, message: str) -> int:
+        """The place in `readers` of a message's reader, AS_IT_IS where the schema does not have it."""
+        if message not in self.numbers:
+            assert self.of_messages is not None
+            try:
+                self.readers.append(self.of_messages.message(message))
+                self.numbers[message] = len(self.readers) - 1
+            except SchemaRefused as problem:
+                self.numbers[message], self.reasons[message] = AS_IT_IS, str(problem)
+        return self.numbers[message]
+
+
 class BareDecoder:
     """The keys, or the values, of records by one schema of each topic. `schema_of` finds it, with the schemas that it
-    refers to; `message` is the name of a Protobuf message, "" for the first of its file."""
+    refers to; `message` is the name of a Protobuf message, "" for the one that Buf's header names, else the first of
+    its file."""
 
     def __init__(
         self,
@@ -40,25 +73,46 @@ class BareDecoder:
         self._reader_of = reader_of
         self._message = message
         self.labels: Labels | None = None
-        self._readers: dict[str, tuple[Reader, Reader, Schema, References]] = {}
-        """By topic: the reader behind a frame, that of a bare payload, the schema and those that it refers to."""
+        self._topics: dict[str, OneSchema] = {}
 
     async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:
         """The field as a new column. Raises KcliError for a schema that is not found or not used: without it nothing
         that was asked for can be done."""
-        of_topic = self._readers.get(topic)
-        if of_topic is None:
+        known = self._topics.get(topic)
+        if known is None:
             schema, referred = await self._schema_of(topic)
-            reader = self._reader_of(schema, referred)
-            of_messages = indexed(schema, reader)
-            bare = reader if of_messages is None else of_messages.message(self._message)
-            of_topic = self._readers[topic] = reader, bare, schema, referred
-        (spans, faults), skips, reader = self._read(columns, *of_topic[:2])
+            known = OneSchema(schema, referred, self._reader_of(schema, referred), self._message)
+            self._topics[topic] = known
+        if known.of_messages is not None:
+            named = message_names(columns, column_of(columns, self.kind)[1], self.kind)
+            if named:
+                return await self._by_headers(columns, known, named, topic, partition)
+        (spans, faults), skips, reader = self._read(columns, known.behind, known.bare)
         self.undecoded.add_rows(faults, columns, topic, partition)
         if self.labels is not None:
-            self.labels.add(0, *of_topic[2:], reader)
+            self.labels.add(0, known.schema, known.referred, reader)
             which = array("i", [AS_IT_IS if length < 0 else 0 for length in column_of(columns, self.kind)[1]])
             await self.labels.read(columns, skips, which, faults, topic, by_header=False)
+        return spans
+
+    async def _by_headers(
+        self, columns: Columns, known: OneSchema, named: dict[int, str], topic: str, partition: int
+    ) -> Spans:
+        """A batch in which headers name messages of the schema; the other rows are bare."""
+        starts, lengths = column_of(columns, self.kind)
+        skips = array("i", [0]) * len(starts)
+        which = array("i", [AS_IT_IS if length < 0 else 0 for length in lengths])
+        for row, message in named.items():
+            which[row] = known.number(message)
+        before = sum(map(unknown_fields, known.readers))
+        spans, faults = read_rows(columns.data, starts, lengths, skips, which, known.readers)
+        self.unknown += sum(map(unknown_fields, known.readers)) - before
+        missing = [(row, known.reasons[message]) for row, message in named.items() if which[row] == AS_IT_IS]
+        self.undecoded.add_rows(sorted([*faults, *missing]), columns, topic, partition)
+        if self.labels is not None:
+            for number, reader in enumerate(known.readers):
+                self.labels.add(number, known.schema, known.referred, reader)
+            await self.labels.read(columns, skips, which, faults, topic, by_header=True)
         return spans
 
     def _read(self, columns: Columns, behind: Reader, bare: Reader) -> tuple[Read, array[int], Reader]:

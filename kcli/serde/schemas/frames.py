@@ -123,6 +123,19 @@ def may_name(whole: bytes, kind: str) -> bool:
     return any(word in whole for word in (_WORDS if kind == "value" else _WORDS[:2]))
 
 
+def message_names(columns: Columns, lengths: array[int], kind: str) -> dict[int, str]:
+    """By row the message that Buf's header names, where a batch has one."""
+    if not any(columns.header_counts) or _BUF not in bytes(columns.data):
+        return {}
+    named: dict[int, str] = {}
+    for row, count in enumerate(columns.header_counts):
+        if count and lengths[row] >= 0:
+            name = of_headers(core.read_headers(columns.data, columns.header_starts[row], count), kind)
+            if name[:1] == b"b":
+                named[row] = name[front(name) :].decode(errors="replace")
+    return named
+
+
 def of_headers(headers: Headers, kind: str) -> bytes:
     """The name that headers give, b"" for none."""
     held = dict(headers)

@@ -6,7 +6,7 @@ import os
 import re
 
 from kcli.errors import UsageError
-from kcli.schemas import AVRO, JSON, PROTOBUF, Schema
+from kcli.schemas import AVRO, JSON, PROTOBUF, Schema, SchemaRefused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 MOST_IMPORTS = 200
-SUFFIXES = {".proto": PROTOBUF, ".json": JSON}
+COMPILED = (".binpb", ".bin", ".desc", ".fds", ".pb", ".protoset")
+"""How the names of files end that `protoc --descriptor_set_out` and `buf build` write."""
+SUFFIXES = {".proto": PROTOBUF, ".json": JSON, **dict.fromkeys(COMPILED, PROTOBUF)}
 """What a file is by the end of its name; Avro with any other."""
 
 
@@ -36,15 +38,27 @@ class SchemaSpec:
         if version != "latest" and not version.isdecimal() and self._file is None:
             raise UsageError(f"{self._flag} {spec}: {version} is no version: write a number or latest")
         self._version = version
-        self._text = None if self._file is None else self._read(self._file)
+        self._text: str | None = None
+        self._referred: References = []
+        if self._file is not None:
+            self._text, self._referred = self._read(self._file)
 
-    def _read(self, path: str) -> str:
+    def _read(self, path: str) -> tuple[str, References]:
+        """The schema of a file, and those that it refers to."""
+        suffix = os.path.splitext(path)[1]
         try:
+            if suffix in COMPILED:
+                from kcli.serde.protobuf.schema.image import files_of
+
+                with open(path, "rb") as image:
+                    return files_of(image.read())
             with open(path, encoding="utf-8") as file:
-                return file.read()
-        except (OSError, UnicodeDecodeError) as problem:
-            reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8"
+                text = file.read()
+        except (OSError, UnicodeDecodeError, SchemaRefused) as problem:
+            reason = problem.strerror if isinstance(problem, OSError) else str(problem)
+            reason = "it is not UTF-8" if isinstance(problem, UnicodeDecodeError) else reason
             raise UsageError(f"{self._flag} {path}: {reason}") from None
+        return text, imported(path, text) if SUFFIXES.get(suffix) == PROTOBUF else []
 
     @property
     def of_file(self) -> bool:
@@ -58,8 +72,7 @@ class SchemaSpec:
         """The schema for a topic, and those that it refers to. Raises KcliError."""
         if self._text is not None:
             kind = SUFFIXES.get(os.path.splitext(str(self._file))[1], AVRO)
-            referred = imported(str(self._file), self._text) if kind == PROTOBUF else []
-            return Schema(kind=kind, text=self._text, subject=str(self._file)), referred
+            return Schema(kind=kind, text=self._text, subject=str(self._file)), self._referred
         if self._id is not None:
             found = await client.schemas.by_id(int(self._id))
         else:

@@ -35,12 +35,11 @@ FILE, MESSAGE, FIELD, ENUM = 50, 12, 21, 7
 
 
 @cache
-def _file_type() -> Table:
-    from kcli.serde.protobuf.schema.known_types import DESCRIPTOR
-
-    file = TextFile(DESCRIPTOR, Pool()).messages[0]
-    program = Program([file], {}, camel=False)
-    return Tables(program.code, program.texts, program.names).messages[program.numbers[id(file)]]
+def table_of(text: str) -> Table:
+    """The first message of a `.proto` file, for payloads that are read as a tree."""
+    message = TextFile(text, Pool()).messages[0]
+    program = Program([message], {}, camel=False)
+    return Tables(program.code, program.texts, program.names).messages[program.numbers[id(message)]]
 
 
 class DescriptorFile:
@@ -48,8 +47,10 @@ class DescriptorFile:
 
     def __init__(self, data: bytes, pool: Pool) -> None:
         """Raises SchemaRefused."""
+        from kcli.serde.protobuf.schema.known_types import DESCRIPTOR
+
         try:
-            file = Payload(data).tree(_file_type())
+            file = Payload(data).tree(table_of(DESCRIPTOR))
         except Fault as problem:
             raise refuse(f"its descriptor cannot be read: {problem}") from None
         self._pool = pool

@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from grpc_tools import protoc
 
 from tests.cli.conftest import Shell
 
@@ -205,6 +206,23 @@ def test_bare_protobuf_by_the_name_of_its_message(kcli: Shell, tmp_path: Path) -
     wrong = kcli("consume", name, "-e", "--value-schema", f"file:{file}#Nil")
     assert (wrong.returncode, wrong.stdout) == (1, b"")
     assert b"it has no message Nil" in wrong.stderr
+
+
+def test_a_compiled_schema_reads_the_message_that_a_header_names_and_writes(kcli: Shell, tmp_path: Path) -> None:
+    name = kcli.topic(1)
+    (tmp_path / "m.proto").write_text(PROTO)
+    image = f"file:{tmp_path}/m.binpb"
+    assert protoc.main(["protoc", f"-I{tmp_path}", f"-o{tmp_path}/m.binpb", "m.proto"]) == 0
+    kcli.ok("produce", name, "--value-schema", f"{image}#N", stdin=b'{"m":{"text":"hi"}}\n')
+    kcli.ok("produce", name, "-H", "buf.registry.value.schema.message=N", "--whole", stdin=b"\x0a\4\x12\2ho")
+    assert (
+        kcli.ok("consume", name, "-e", "--value-schema", f"{image}#N") == b'{"m":{"text":"hi"}}\n{"m":{"text":"ho"}}\n'
+    )
+    assert kcli.ok("tail", name, "-e", "-q", "-n", "1", "--value-schema", image) == b'{"m":{"text":"ho"}}\n'
+    (tmp_path / "m.binpb").write_bytes(b"syntax")
+    wrong = kcli("consume", name, "-e", "--value-schema", image)
+    assert (wrong.returncode, wrong.stdout) == (2, b"")
+    assert b"m.binpb: the Protobuf schema is not used: it is no descriptor set" in wrong.stderr
 
 
 def test_formats_without_a_schema_are_shown_and_filtered_as_json(kcli: Shell) -> None:

@@ -1,0 +1,69 @@
+"""Payloads whose schema the user names, and the message in Buf's header."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kcli.proto.batch import read_batches
+from kcli.schemas import PROTOBUF, Schema
+from kcli.serde.schemas.bare import BareDecoder
+from kcli.serde.schemas.decoder import SchemaDecoder
+from kcli.serde.schemas.labels import Labels
+from kcli.serde.schemas.readers import reader_of
+from tests.proto.record_cores import CORES, built
+
+PROTO = (
+    'syntax = "proto3"; package shop; message Other { string a = 1; } message Note { int32 id = 1; string text = 2; }'
+)
+NOTE = b"\x08\7\x12\2hi"
+SHOWN = b'{"id":7,"text":"hi"}'
+
+
+def header(message: bytes, kind: str = "value") -> tuple[str, bytes | None]:
+    return f"buf.registry.{kind}.schema.message", message
+
+
+async def schema_of(_: str) -> tuple[Schema, list[tuple[str, str]]]:
+    return Schema(kind=PROTOBUF, text=PROTO, subject="shop.proto"), []
+
+
+async def decoded(rows: list[Any], message: str = "", kind: str = "value") -> tuple[list[bytes | None], BareDecoder]:
+    decoder = BareDecoder(kind, schema_of, reader_of(), message)
+    decoder.labels = Labels(kind, None)
+    made = [(0, value if kind == "key" else None, value, tuple(headers)) for value, headers in rows]
+    batch = await SchemaDecoder([decoder]).batch(read_batches(built(CORES[-1], made))[0], "t", 0)
+    return [getattr(record, kind) for record in batch], decoder
+
+
+async def test_a_header_names_the_message_of_a_bare_payload() -> None:
+    rows: list[Any] = [
+        (NOTE, [header(b"shop.Note")]),
+        (b"\x0a\1a", []),
+        (None, [header(b"shop.Note")]),
+        (NOTE, [header(b"shop.Nothing")]),
+        (b"\x0a\1b", [header(b"shop.Other")]),
+        (NOTE[:-1], [header(b"shop.Note")]),
+        (b"\x0a\1c", [header(b"shop.Note", "key")]),
+        (NOTE + b"\x18\1", [header(b"shop.Note")]),
+    ]
+    values, decoder = await decoded(rows)
+    assert values == [SHOWN, b'{"a":"a"}', None, NOTE, b'{"a":"b"}', NOTE[:-1], b'{"a":"c"}', SHOWN]
+    assert sorted(reason.partition(": ")[2] or reason for reason in decoder.undecoded.reasons) == [
+        "it has no message shop.Nothing; did you mean shop.Note or shop.Other?",
+        "the payload ends in the middle of a value",
+    ]
+    assert decoder.undecoded.first == ("t", 0, 3)
+    assert decoder.unknown == 1
+    assert decoder.labels is not None
+    names = {offset: label.message for offset, label in decoder.labels.rows.items()}
+    assert names == {0: "shop.Note", 1: "shop.Other", 4: "shop.Other", 6: "shop.Other", 7: "shop.Note"}
+
+
+async def test_the_message_that_the_user_names_comes_before_the_header() -> None:
+    values, _ = await decoded([(NOTE, [header(b"shop.Other")])], "shop.Note")
+    assert values == [SHOWN]
+
+
+async def test_keys_have_a_header_of_their_own() -> None:
+    keys, _ = await decoded([(NOTE, [header(b"shop.Note", "key"), header(b"shop.Other")])], kind="key")
+    assert keys == [SHOWN]
