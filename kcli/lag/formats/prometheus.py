@@ -3,19 +3,13 @@ and kcli's own for what that has not. Pure; serving it is the command's business
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from kcli.admin.groups.rows import GroupMissing
 from kcli.errors import BrokerError
 from kcli.lag.history import GroupStanding
 from kcli.lag.partition_lag import Standing
 from kcli.lag.status import SEVERITY
 from kcli.lag.watch import LagSnapshot
-
-Labels = tuple[tuple[str, object], ...]
-Rows = list[tuple[Labels, float]]
-
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+from kcli.text.prometheus import Labels, Rows, page
 
 HELP = {
     "kafka_consumergroup_lag": "Offsets behind: end minus committed.",
@@ -59,7 +53,7 @@ def render(snapshot: LagSnapshot) -> str:
     _put(rows, "kcli_lag_look_timestamp_seconds", (), snapshot.time)
     _put(rows, "kcli_lag_groups_unread", (), len(snapshot.failed))
     _put(rows, "kcli_lag_brokers_unread", (), len(snapshot.brokers))
-    return _page(rows)
+    return page(rows, HELP)
 
 
 def nothing(snapshot: LagSnapshot) -> bool:
@@ -71,11 +65,8 @@ def nothing(snapshot: LagSnapshot) -> bool:
 def failed(since: float) -> str:
     """The page while refreshes fail: without the last figures, which would pass for current ones. `since` is their
     time."""
-    return _page({"kcli_lag_up": [((), 0)], "kcli_lag_look_timestamp_seconds": [((), since)]})
-
-
-def _page(rows: dict[str, Rows]) -> str:
-    return "".join(_metric(name, some) for name, some in rows.items() if some)
+    rows: dict[str, Rows] = {"kcli_lag_up": [((), 0)], "kcli_lag_look_timestamp_seconds": [((), since)]}
+    return page(rows, HELP)
 
 
 def _group(rows: dict[str, Rows], group: GroupStanding) -> None:
@@ -110,15 +101,3 @@ def _put(rows: dict[str, Rows], name: str, labels: Labels, value: float | None) 
     """An unknown figure is missing: 0 would be a lie."""
     if value is not None:
         rows[name].append((labels, value))
-
-
-def _metric(name: str, rows: Iterable[tuple[Labels, float]]) -> str:
-    lines = [f"# HELP {name} {HELP[name]}", f"# TYPE {name} gauge"]
-    for labels, value in rows:
-        inner = ",".join(f'{label}="{_escaped(str(text))}"' for label, text in labels)
-        lines.append(f"{name}{{{inner}}} {value:.15g}" if inner else f"{name} {value:.15g}")
-    return "\n".join(lines) + "\n"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')

@@ -77,6 +77,10 @@ class Action:
         """Nothing that its tasks do not tell."""
         return None
 
+    def ended(self) -> list[Any]:
+        """A batch has none in it."""
+        return []
+
     def tasks(self) -> tuple[int, int]:
         """(done, all) of the known tasks: the only progress where no task reports by itself."""
         if remote(self._spark):
@@ -124,6 +128,7 @@ class Stream:
         self._look = Look()
         self._draining = False
         self._seen = -1
+        self._ended: list[Any] = []
         self.cancelled = False
 
     def start(self) -> None:
@@ -160,8 +165,14 @@ class Stream:
                 self._seen = self._look.batch = progress["batchId"]
                 self._look.rows += rows_of(progress)
                 self._look.bad += bad_of(progress)
+                self._ended.append(progress)
         self._look.lag = lag_of(last)
         return self._look
+
+    def ended(self) -> list[Any]:
+        """Spark's progress of the batches that ended since the last call, as far as `look` saw them."""
+        ended, self._ended = self._ended, []
+        return ended
 
     def tasks(self) -> tuple[int, int]:
         """Its batches come one after the other: there is no total."""

@@ -29,7 +29,7 @@ class Plan:
         self.groups = Names(words[1:] if self.record else words, literal=options.literal)
         self.topics = Names(options.topics, literal=options.literal)
         self.replay = options.replay
-        self.prometheus = address(options.prometheus)
+        self.prometheus = _address(options.prometheus)
         self.watch = options.watch or self.record or self.prometheus is not None or self.replay is not None
         self.level = options.level(self.groups.words)
         self.interval = interval_of(options)
@@ -81,11 +81,9 @@ def page_path(options: LagOptions, *, asserted: bool) -> str | None:
     return path
 
 
-def address(text: str | None) -> tuple[str, int] | None:
-    """[HOST]:PORT or PORT; without a host only this machine is served. Raises UsageError."""
+def _address(text: str | None) -> tuple[str, int] | None:
     if text is None:
         return None
-    host, _, port = text.rpartition(":")
-    if not port.isdecimal() or not 0 <= int(port) < 65536:
-        raise UsageError(f"--prometheus {text}: expected [HOST]:PORT, such as :9308")
-    return host.strip("[]") or "127.0.0.1", int(port)
+    from kcli.cli.output.metrics_server import address
+
+    return address(text)

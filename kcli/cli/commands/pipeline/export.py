@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.pipeline.options import (
@@ -35,6 +36,8 @@ from kcli.pipeline.progress_sum import Progress
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from kcli.pipeline.jobs.files.timed import Written
 
 
 class ExportOptions(
@@ -198,6 +201,11 @@ class Exporting(Job):
     def bad_rows(self) -> int:
         """What was counted."""
         return self._bad.rows if self._bad is not None else 0
+
+    @property
+    def written(self) -> Mapping[int, Written]:
+        """By what was exported."""
+        return self._export.written
 
     def undo(self) -> None:
         """Away with what is half written."""

@@ -75,13 +75,22 @@ class ReportOptions(TableOptions):
     json = flag("-J", "--json", help="Short for --format json.")
 
 
+class MetricsOptions(Options):
+    """What a monitoring system reads of a run."""
+
+    metrics = text("--metrics", metavar="FILE", help="Append a JSON line for each batch: rows, lag, files, seconds.")
+    prometheus = text(
+        "--prometheus", metavar="[HOST]:PORT", help="Serve /metrics while it runs; without HOST for this machine only."
+    )
+
+
 class DryRunOptions(ReportOptions):
     """Whether only the plan is shown."""
 
     dry_run = flag("--dry-run", help="Only print the plan: ranges of offsets and estimates; no Spark.")
 
 
-class PipelineOptions(ModeOptions, EngineOptions, DryRunOptions, ConnectionOptions):
+class PipelineOptions(ModeOptions, EngineOptions, MetricsOptions, DryRunOptions, ConnectionOptions):
     """What every command has that moves records on Spark."""
 
 

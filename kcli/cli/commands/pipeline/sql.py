@@ -35,6 +35,8 @@ from kcli.pipeline.progress_sum import Progress
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from kcli.pipeline.jobs.files.timed import Written
+
 
 class SqlOptions(RowsOptions, SchemaOptions, QuarantineOptions, SourceOptions, PipelineOptions):
     moved = (("-f", "--file FILE"), ("--to", "--file-format FORMAT"))
@@ -132,6 +134,11 @@ class Querying(Job):
             self.kept[place] = Quarantine(self.frame, place, folder_mode(self.frame, options))
             self.quarantine = ", ".join(self.kept)
         return self.kept[place].target
+
+    @property
+    def written(self) -> Mapping[int, Written]:
+        """By the output."""
+        return self.output.written
 
     def _named(self) -> list[str]:
         """The topics that the steps read."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.counting import Counted
+from kcli.pipeline.jobs.files.timed import Timed, Written
 from kcli.pipeline.jobs.frames import with_column
 from kcli.pipeline.jobs.trigger import Trigger
 from kcli.pipeline.jobs.work import Action, Stream
@@ -79,7 +80,8 @@ def check(form: FileForm) -> None:
 
 
 class Export:
-    """A frame to write: into files, or into a `table` of a lake. `rows` is known after a batch ended well."""
+    """A frame to write: into files, or into a `table` of a lake. `rows` is known after a batch ended well. `written`
+    has the batches of a stream into a table by number, -1 for a batch that is none of a stream's."""
 
     def __init__(self, frame: DataFrame, form: FileForm, table: Committer | None = None) -> None:
         for name, sql in form.made:
@@ -92,8 +94,9 @@ class Export:
         if form.files:
             frame = frame.repartition(form.files)
         self._form = form
-        self._table = table
+        self._table = None if table is None else Timed(table)
         self.bytes = 0
+        self.written: dict[int, Written] = {}
         self._counted = Counted(frame)
         self._frame = self._counted.frame
 
@@ -124,18 +127,19 @@ class Export:
         writer = trigger.on(writer.option("checkpointLocation", str(checkpoint)).option("path", target))
         return Stream(writer.start, stop_file)
 
-    def _put(self, table: Committer, rows: DataFrame, mode: str, query: str = "", batch: int = -1) -> None:
+    def _put(self, table: Timed, rows: DataFrame, mode: str, query: str = "", batch: int = -1) -> None:
         """Rows, as one commit."""
         from kcli.pipeline.jobs.lake.committer import put
 
-        entries = put(table, rows, mode, query=query, batch=batch, evolve=self._form.evolve)
+        table.seconds = 0.0
+        entries = put(cast("Committer", table), rows, mode, query=query, batch=batch, evolve=self._form.evolve)
         if self._form.compact is not None:
             table.compact(self._form.compact)
-        self.bytes += sum(entry.size for entry in entries)
+        size = sum(entry.size for entry in entries)
+        self.bytes += size
+        self.written[batch] = Written(files=len(entries), bytes=size, commit=round(table.seconds, 3))
 
-    def _table_stream(
-        self, table: Committer, checkpoint: Path | str, trigger: Trigger, stop_file: Path | None
-    ) -> Stream:
+    def _table_stream(self, table: Timed, checkpoint: Path | str, trigger: Trigger, stop_file: Path | None) -> Stream:
         """Each batch is a commit of the table, once."""
         if isinstance(checkpoint, str):
             raise UsageError("--checkpoint: of a stream into a table it has to be a folder of this machine")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
+from kcli.cli.commands.pipeline.session.metrics import Metrics, metrics_of
 from kcli.cli.commands.pipeline.session.progress import ProgressRow, Watch, rows_of
 from kcli.cli.commands.pipeline.session.signals import Signals
 from kcli.cli.output.messages import complain
@@ -70,13 +71,19 @@ def drive(frame: Frame, job: Job) -> int:
     session = Session(settings) if frame.remote is None else _remote(frame.remote, settings)
     watch = Watch(job.name, job.expected, lines=frame.format == "ndjson", hidden=hidden)
     host = reached_by(frame.remote or settings.master, dict(settings.conf))
-    with Listener(host) as live, Signals() as signals, registration(frame, job, session.log) as registered:
+    with (
+        Listener(host) as live,
+        Signals() as signals,
+        registration(frame, job, session.log) as registered,
+        metrics_of(frame, job, registered.entry.name) as metrics,
+    ):
         try:
             with watch.starting():
                 spark = session.start()
             signals.session = session
             signals.listen()
-            code = Run(frame, job, watch, signals, registered).through(job.begin(spark, live.address), live)
+            run = Run(frame, job, watch, signals, registered, metrics)
+            code = run.through(job.begin(spark, live.address), live)
             return ended_by(signals.by, code)
         except KcliError as problem:
             if "unresolved dependency: " in str(problem):
@@ -150,8 +157,17 @@ def _remote(url: str, settings: SessionSettings) -> ConnectSession:
 class Run:
     """One job under way."""
 
-    def __init__(self, frame: Frame, job: Job, watch: Watch, signals: Signals, registered: Registered) -> None:
+    def __init__(
+        self,
+        frame: Frame,
+        job: Job,
+        watch: Watch,
+        signals: Signals,
+        registered: Registered,
+        metrics: Metrics | None = None,
+    ) -> None:
         self.frame, self.job, self.watch, self.signals, self.registered = frame, job, watch, signals, registered
+        self.metrics = metrics
         self.begun = monotonic()
         self.seen: Progress
         self.stood: Look | None = None
@@ -169,7 +185,7 @@ class Run:
                 self._show_group(group, ends)
             self.seen = summed.take(live.poll(), monotonic())
             self.stood = work.look()
-            self._tell(self.seen, self.stood)
+            self._tell(self.seen, self.stood, work)
             cut = work.cancelled or (self.signals.asked and self.frame.mode == "once")
             if work.cancelled and not self.frame.streaming:
                 self.watch.close()
@@ -179,6 +195,8 @@ class Run:
             if self.stood is not None and self.job.quarantine and outcome.records >= 0:
                 outcome.records -= outcome.bad  # what a stream read, and did not write
             self.registered.tell(bad=outcome.bad)
+            if self.metrics is not None and not self.frame.streaming:
+                self.metrics.end(self.seen, outcome)
             done = True
             self.watch.at(self.seen, self.stood, (0, 0), last=True)
             self.watch.close()
@@ -199,7 +217,7 @@ class Run:
                 work.stop()  # while Spark plans it has no task yet that could be cancelled
             seen, look = summed.take(live.poll(), monotonic()), work.look()
             self.watch.at(seen, look, work.tasks())
-            self._tell(seen, look)
+            self._tell(seen, look, work)
             sleep(POLL)
 
     def _show_group(self, group: str, ends: Mapping[TopicPartition, int]) -> None:
@@ -212,8 +230,10 @@ class Run:
         except KcliError as problem:
             complain(f"--commit-group {group}: {problem}")
 
-    def _tell(self, seen: Progress, look: Look | None) -> None:
-        """The listeners of the list."""
+    def _tell(self, seen: Progress, look: Look | None, work: Action | Stream) -> None:
+        """The listeners of the list, and of the metrics."""
+        if self.metrics is not None:
+            self.metrics.at(seen, look, work)
         whole = seen.whole
         self.registered.tell(rows=whole.rows, rate=whole.rate, done=whole.done, total=whole.total)
         if look is not None:

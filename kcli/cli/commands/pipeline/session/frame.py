@@ -34,6 +34,7 @@ class Frame:
         self.dry_run = options.dry_run
         _check_engine(options)
         self.every = seconds(options.trigger, "--trigger", 1.0)
+        self.prometheus = _address(options.prometheus)
 
     @property
     def streaming(self) -> bool:
@@ -122,6 +123,15 @@ def _check_engine(options: PipelineOptions) -> None:
                 raise UsageError(f"{flag} configures a local Spark; --remote uses a server")
     if options.connector == "jvm" and options.commit_group:
         raise UsageError("--commit-group is kcli's: Spark's own connector commits nothing")
+
+
+def _address(text: str | None) -> tuple[str, int] | None:
+    """Where metrics are served. Raises UsageError."""
+    if text is None:
+        return None
+    from kcli.cli.output.metrics_server import address
+
+    return address(text)
 
 
 def conf_of(given: list[str], option: str = "--conf") -> dict[str, str]:

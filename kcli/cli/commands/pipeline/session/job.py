@@ -13,6 +13,8 @@ from kcli.values import Value
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from kcli.pipeline.jobs.files.timed import Written
+
 
 class Outcome(Value):
     """What a job did. `records` is what was written, -1 where it was not counted; `bad` are those that did not fit the
@@ -61,6 +63,11 @@ class Job:
     def half(self, seen: Progress) -> str:
         """What is left of a batch that was cut short, in a few words."""
         return "nothing was kept"
+
+    @property
+    def written(self) -> Mapping[int, Written]:
+        """What each batch put into a table, by its number; -1 where the run is one batch."""
+        return {}
 
     @property
     def quick(self) -> bool:

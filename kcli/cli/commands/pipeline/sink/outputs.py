@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,8 @@ from kcli.pipeline.progress_sum import Progress
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from kcli.pipeline.jobs.files.timed import Written
 
 
 class RowsOptions(FolderOptions, TargetOptions):
@@ -107,6 +109,11 @@ class Output:
     def stream(self, frame: DataFrame) -> Stream:
         """The rows as they come."""
         raise NotImplementedError
+
+    @property
+    def written(self) -> Mapping[int, Written]:
+        """What each batch put into a table, by its number."""
+        return {}
 
     def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
         """Make it last."""
@@ -263,6 +270,11 @@ class IntoFiles(Output):
             records=self._rows if stood is None else stood.rows,
             bytes=self._export.bytes if self.folder.table is not None else size,
         )
+
+    @property
+    def written(self) -> Mapping[int, Written]:
+        """By what was exported."""
+        return self._export.written
 
     def undo(self) -> None:
         """Away with what is half written."""

@@ -48,6 +48,8 @@ OPTIONS = {
     "connector": "connector",
     "java-home": "java_home",
     "memory": "memory",
+    "metrics": "metrics",
+    "prometheus": "prometheus",
     "max-per-batch": "max_per_batch",
     "commit-group": "commit_group",
     "watermark": "watermark",

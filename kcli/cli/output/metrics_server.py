@@ -1,0 +1,67 @@
+"""A page of metrics over HTTP, for Prometheus to fetch."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+
+from kcli.errors import UsageError
+from kcli.text.prometheus import CONTENT_TYPE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+HEAD_LIMIT = 5.0  # seconds a client may take to say what it wants
+
+
+def address(text: str) -> tuple[str, int]:
+    """[HOST]:PORT or PORT of --prometheus; without a host only this machine is served. Raises UsageError."""
+    host, _, port = text.rpartition(":")
+    if not port.isdecimal() or not 0 <= int(port) < 65536:
+        raise UsageError(f"--prometheus {text}: expected [HOST]:PORT, such as :9308")
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+@asynccontextmanager
+async def listening(host: str, port: int, page: Callable[[], str]) -> AsyncIterator[str]:
+    """Answer with `page()` as of then; the URL. Raises UsageError for an address that cannot be listened on."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            async with asyncio.timeout(HEAD_LIMIT):
+                first = await reader.readline()
+                while (await reader.readline()).strip():
+                    pass
+            writer.write(reply(first.decode("latin-1"), page()))
+            await writer.drain()
+        except (TimeoutError, OSError, ValueError):
+            return  # whoever asked is gone, or never said what it wanted
+        finally:
+            writer.close()
+
+    try:
+        server = await asyncio.start_server(answer, host, port)
+    except OSError as problem:
+        raise UsageError(f"--prometheus {host}:{port}: cannot listen there ({problem.strerror})") from problem
+    async with server:
+        bound = server.sockets[0].getsockname()
+        yield f"http://{bound[0]}:{bound[1]}/metrics"
+
+
+def reply(line: str, page: str) -> bytes:
+    """The answer to one request line."""
+    method, _, rest = line.partition(" ")
+    path = rest.partition(" ")[0].partition("?")[0]
+    status, kind, body = "200 OK", CONTENT_TYPE, page
+    if method not in ("GET", "HEAD"):
+        status, kind, body = "405 Method Not Allowed", "text/plain", "only GET\n"
+    elif path == "/":
+        kind, body = "text/html", '<a href="/metrics">metrics</a>\n'
+    elif path != "/metrics":
+        status, kind, body = "404 Not Found", "text/plain", "metrics are at /metrics\n"
+    elif not page:
+        status, kind, body = "503 Service Unavailable", "text/plain", "the first refresh is not done yet\n"
+    data = body.encode()
+    head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(data)}\r\nConnection: close\r\n\r\n"
+    return head.encode() + (b"" if method == "HEAD" else data)

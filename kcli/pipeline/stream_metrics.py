@@ -1,0 +1,108 @@
+"""The metrics of a run: a JSON line for each batch, and a page for Prometheus as of now."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from kcli.pipeline.jobs.bad import bad_of
+from kcli.pipeline.jobs.files.timed import Written
+from kcli.pipeline.jobs.work import Look, lag_of, rows_of
+from kcli.pipeline.progress_sum import Progress
+from kcli.text.prometheus import Rows, page
+from kcli.values import Value
+
+HELP = {
+    "kcli_pipeline_rows_total": "Records read by this run, in batches that ended.",
+    "kcli_pipeline_bad_rows_total": "Records of this run with a key or value that does not fit its format.",
+    "kcli_pipeline_batches_total": "Batches of this run that ended.",
+    "kcli_pipeline_files_total": "Files that this run wrote into its table.",
+    "kcli_pipeline_written_bytes_total": "Bytes of these files.",
+    "kcli_pipeline_lag": "Records between where the last batch ended and the ends of the logs.",
+    "kcli_pipeline_rate": "Records read a second, by tasks that run.",
+    "kcli_pipeline_batch_seconds": "Duration of the last batch.",
+    "kcli_pipeline_commit_seconds": "Duration of the last batch's commit: the table's, else the checkpoint's.",
+    "kcli_pipeline_batch_timestamp_seconds": "When the last batch ended.",
+    "kcli_pipeline_start_timestamp_seconds": "When this run began.",
+}
+COUNTERS = frozenset(name for name in HELP if name.endswith("_total"))
+CHECKPOINT = ("walCommit", "commitOffsets", "commitBatch")
+"""Durations in a progress of Spark that write the checkpoint."""
+
+
+class Batch(Value):
+    """A batch that ended: a line of --metrics. `time` is when, in seconds since 1970; `batch` is null where the run is
+    one batch; `lag`, `files` and `bytes` are null where they are unknown."""
+
+    time: float = 0.0
+    batch: int | None = None
+    rows: int = 0
+    bad: int = 0
+    lag: int | None = None
+    rate: float = 0.0
+    seconds: float = 0.0
+    commit_seconds: float = 0.0
+    files: int | None = None
+    bytes: int | None = None
+
+    def line(self, pipeline: str) -> dict[str, Any]:
+        """As JSON; the time in UTC."""
+        values = {field.name: getattr(self, field.name) for field in type(self).__fields__}
+        values["time"] = datetime.fromtimestamp(self.time).astimezone().isoformat(timespec="milliseconds")
+        return {"pipeline": pipeline, **values}
+
+
+def batch_of(progress: Any, written: Written | None, now: float) -> Batch:
+    """By Spark's progress of a micro-batch, and what it put into a table."""
+    durations = progress["durationMs"] or {}
+    seconds, rows = durations.get("triggerExecution", 0) / 1000, rows_of(progress)
+    lag = lag_of(progress)
+    return Batch(
+        time=now,
+        batch=progress["batchId"],
+        rows=rows,
+        bad=bad_of(progress),
+        lag=lag if lag >= 0 else None,
+        rate=round(rows / seconds, 1) if seconds else 0.0,
+        seconds=seconds,
+        commit_seconds=sum(durations.get(name, 0) for name in CHECKPOINT) / 1000 if written is None else written.commit,
+        files=None if written is None else written.files,
+        bytes=None if written is None else written.bytes,
+    )
+
+
+class Totals:
+    """What the batches of a run come to."""
+
+    def __init__(self, pipeline: str, begun: float) -> None:
+        self.pipeline = pipeline
+        self._begun = begun
+        self._sums = dict.fromkeys(COUNTERS, 0)
+        self._last: Batch | None = None
+
+    def add(self, batch: Batch) -> None:
+        """Another batch that ended."""
+        sums = self._sums
+        sums["kcli_pipeline_rows_total"] += batch.rows
+        sums["kcli_pipeline_bad_rows_total"] += batch.bad
+        sums["kcli_pipeline_batches_total"] += 1
+        sums["kcli_pipeline_files_total"] += batch.files or 0
+        sums["kcli_pipeline_written_bytes_total"] += batch.bytes or 0
+        self._last = batch
+
+    def page(self, seen: Progress, look: Look | None) -> str:
+        """For Prometheus, as of now. An unknown figure is missing."""
+        values: dict[str, float | None] = {**dict.fromkeys(HELP, None), **self._sums}
+        if self._last is None or self._last.files is None:
+            del values["kcli_pipeline_files_total"], values["kcli_pipeline_written_bytes_total"]
+        if look is not None and look.lag >= 0:
+            values["kcli_pipeline_lag"] = look.lag
+        values["kcli_pipeline_rate"] = seen.whole.rate
+        values["kcli_pipeline_start_timestamp_seconds"] = self._begun
+        if self._last is not None:
+            values["kcli_pipeline_batch_seconds"] = self._last.seconds
+            values["kcli_pipeline_commit_seconds"] = self._last.commit_seconds
+            values["kcli_pipeline_batch_timestamp_seconds"] = self._last.time
+        labels = (("pipeline", self.pipeline),)
+        rows: dict[str, Rows] = {name: [(labels, value)] for name, value in values.items() if value is not None}
+        return page(rows, HELP, COUNTERS)
