@@ -56,8 +56,8 @@ class OneSchema:
 
 class BareDecoder:
     """The keys, or the values, of records by one schema of each topic. `schema_of` finds it, with the schemas that it
-    refers to; `message` is the name of a Protobuf message, "" for the one that Buf's header names, else the first of
-    its file."""
+    refers to; `message` is the name of a Protobuf message: "" takes the message that Buf's header names, or the first
+    message of the file."""
 
     def __init__(
         self,
