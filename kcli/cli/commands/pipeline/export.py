@@ -75,6 +75,7 @@ kcli pipeline export orders --file-format parquet out --value-format json --once
 kcli pipeline export orders --file-format parquet out --value-format json --on-bad quarantine
 kcli pipeline export orders --file-format parquet out --value-format avro --schema-registry http://localhost:8081
 kcli pipeline export orders lake.orders --file-format iceberg --warehouse lake --once
+kcli pipeline export orders lake.orders --file-format iceberg --warehouse lake --continuous --prometheus :9308
 kcli pipeline export orders --file-format parquet out --dry-run       # only the plan""",
 )
 def export(options: ExportOptions) -> int:
