@@ -26,6 +26,7 @@ SPARK = tuple(
 FIXTURES = {
     "kafka": "kafka", "kafka3": "kafka", "_three_nodes": "kafka", "spark": "spark", "cluster": "process",
     "terminal": "terminal", "ask": "process", "apicurio": "registry", "srfake": "registry", "registry": "registry",
+    "rest_catalog": "registry",
 }  # fmt: skip
 NAMES = ("kafka", "spark", "terminal", "process", "registry")
 STARTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn")

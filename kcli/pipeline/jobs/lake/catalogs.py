@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kcli.errors import KcliError, UsageError
+from kcli.errors import ConnectError, KcliError, UsageError
 from kcli.paths import data_folder
 from kcli.pipeline.sink.storage import storage_here
 from kcli.values import Frozen
@@ -105,16 +105,26 @@ def check() -> None:
 
 @contextmanager
 def told(what: str) -> Iterator[None]:
-    """Errors of pyiceberg and of its packages, as one sentence about `what`."""
-    from pyiceberg.exceptions import OAuthError, RESTError
+    """Errors of pyiceberg and of its packages, as one sentence about `what`. Raises ConnectError where a catalog cannot
+    be reached, or refuses the credentials."""
+    from pyiceberg.exceptions import ForbiddenError, OAuthError, RESTError, UnauthorizedError
     from requests import RequestException
+    from requests.exceptions import ConnectionError as Unreached
+    from requests.exceptions import Timeout
     from sqlalchemy.exc import SQLAlchemyError
 
     try:
         yield
     except KcliError:
         raise
-    except (RESTError, OAuthError, RequestException, SQLAlchemyError, OSError, ValueError) as problem:
+    except (UnauthorizedError, ForbiddenError, OAuthError) as problem:
+        raise ConnectError(
+            f"{what}: the catalog refuses the credentials ({first_of(problem)}); those of a URL are "
+            "PYICEBERG_CATALOG__KCLI__TOKEN or __CREDENTIAL, those of a NAME are where pyiceberg is configured for it"
+        ) from problem
+    except (Unreached, Timeout) as problem:
+        raise ConnectError(f"{what}: the catalog cannot be reached ({_reason(problem)})") from problem
+    except (RESTError, RequestException, SQLAlchemyError, OSError, ValueError) as problem:
         raise KcliError(f"{what}: {first_of(problem)}") from problem
 
 
@@ -122,3 +132,13 @@ def first_of(problem: BaseException) -> str:
     """The first line of what went wrong."""
     lines = str(problem).strip().splitlines()
     return lines[0] if lines else type(problem).__name__
+
+
+def _reason(problem: BaseException) -> str:
+    """What the system said, below what each package wrapped around it."""
+    deeper: BaseException | None = problem
+    while deeper is not None:
+        if isinstance(deeper, OSError) and deeper.strerror:
+            return deeper.strerror
+        deeper = deeper.__cause__ or deeper.__context__
+    return type(problem).__name__

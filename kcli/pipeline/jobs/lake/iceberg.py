@@ -197,7 +197,13 @@ class IcebergTable:
     def commit(self, entries: Sequence[FileEntry], mode: str, query: str, batch: int) -> None:
         """One change of the table's metadata. pyiceberg tries again, on the refreshed table, where another writer was
         first (`commit.retry.num-retries` of the table, 4). Raises NotCommitted, KcliError."""
-        from pyiceberg.exceptions import CommitFailedException, TableAlreadyExistsError, ValidationException
+        from pyiceberg.exceptions import (
+            CommitFailedException,
+            CommitStateUnknownException,
+            TableAlreadyExistsError,
+            ValidationException,
+        )
+        from requests import RequestException
 
         staged, self._staged = self._staged, None
         table = staged if staged is not None else self.table()
@@ -211,7 +217,14 @@ class IcebergTable:
 
                     transaction.delete(AlwaysTrue())
                 self._append(transaction, entries, query, batch)
-                transaction.commit_transaction()
+                try:
+                    transaction.commit_transaction()
+                except (CommitStateUnknownException, RequestException) as problem:
+                    raise KcliError(
+                        f"{self.label}: the catalog did not answer whether the rows are in the table "
+                        f"({first_of(problem)}); the next run of a stream looks, after --batch look at the table "
+                        "before you run it again"
+                    ) from problem
         except (CommitFailedException, ValidationException, TableAlreadyExistsError) as problem:
             raise NotCommitted(
                 f"{self.label}: another writer changed the table at the same time, each time it was tried "
