@@ -7,25 +7,22 @@ which batch of which query it is. So one cannot be there without the other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from kcli.errors import KcliError, UsageError
-from kcli.pipeline.jobs.lake.catalogs import CatalogPlace, first_of, told
+from kcli.pipeline.jobs.lake.catalogs import CatalogPlace, told
 from kcli.pipeline.jobs.lake.committer import NotCommitted
-from kcli.pipeline.jobs.lake.iceberg_types import iceberg_of, spark_of
+from kcli.pipeline.jobs.lake.iceberg_columns import check_same_columns, evolved_columns, without_hidden
+from kcli.pipeline.jobs.lake.iceberg_commit import BATCH, commit_files
+from kcli.pipeline.jobs.lake.iceberg_types import iceberg_of
 from kcli.pipeline.jobs.lake.partitions import Part, known_parts, parts_of, spec_of
 from kcli.pipeline.sink.layout import FileEntry, Layout
 from kcli.pipeline.sink.storage import Storage, storage_here
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
-    from pyiceberg.table import Table, Transaction
+    from pyiceberg.table import Table
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import StructType
-
-BATCH = "kcli.batch."
-"""The property of a table that has the last batch of a query."""
 
 
 class IcebergTable:
@@ -141,11 +138,11 @@ class IcebergTable:
                 f"{self.label} is partitioned by {said(parts) or 'nothing'}: --partition-by has to say so too, or "
                 "nothing"
             )
-        frame = self._without_hidden(frame, table)
+        frame = without_hidden(frame, table, self.label)
         if not evolve:
-            self._fits(frame.schema, table)
+            check_same_columns(frame.schema, table, self.label)
             return frame
-        merged = self._evolved(frame.schema, table)
+        merged = evolved_columns(frame.schema, table, self.label)
         if merged is not None:
             with told(self.label), table.update_schema() as update:
                 update.union_by_name(iceberg_of(merged))
@@ -156,124 +153,26 @@ class IcebergTable:
         table = self.table()
         if table is None:
             return
-        frame = self._without_hidden(frame, table)
+        frame = without_hidden(frame, table, self.label)
         if evolve:
-            self._evolved(frame.schema, table)
+            evolved_columns(frame.schema, table, self.label)
         else:
-            self._fits(frame.schema, table)
-
-    def _without_hidden(self, frame: DataFrame, table: Table) -> DataFrame:
-        """The rows without the columns that are hidden in the table's partition."""
-        parts = known_parts(table.spec(), table.schema(), self.label)
-        names = table.schema().column_names
-        return frame.drop(*[part.name for part in parts if part.unit and part.name not in names])
-
-    def _evolved(self, now: StructType, table: Table) -> StructType | None:
-        """The columns of the table with those of the rows, None where they are the same: columns are added, int widens
-        to bigint. Raises KcliError for another change."""
-        from kcli.pipeline.jobs.schemas import difference, evolved
-
-        before, ours = spark_of(table.schema()), spark_of(iceberg_of(now))
-        found = difference(before, ours)
-        narrow = {path: types for path, types in found.widened.items() if types[1] != "bigint"}
-        for path, (old, new) in {**found.changed, **narrow}.items():
-            raise KcliError(
-                f"{self.label}: the column {path} is {old}, here {new}; a column of Iceberg gets wider from int to "
-                "bigint only; nothing was written"
-            )
-        return evolved(before, ours) if found.added or found.widened else None
-
-    def _fits(self, now: StructType, table: Table) -> None:
-        """Raise UsageError for other columns than the table's."""
-        ours = {one.name: one.dataType.simpleString() for one in spark_of(iceberg_of(now)).fields}
-        theirs = {one.name: one.dataType.simpleString() for one in spark_of(table.schema()).fields}
-        wrong = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
-        if wrong:
-            raise UsageError(
-                f"{self.label} is another table: its column {wrong[0]} is {theirs.get(wrong[0], 'not there')}, here "
-                f"{ours.get(wrong[0], 'not there')}"
-            )
+            check_same_columns(frame.schema, table, self.label)
 
     def commit(self, entries: Sequence[FileEntry], mode: str, query: str, batch: int) -> None:
-        """One change of the table's metadata. pyiceberg tries again, on the refreshed table, where another writer was
-        first (`commit.retry.num-retries` of the table, 4). Raises NotCommitted, KcliError."""
-        from pyiceberg.exceptions import (
-            CommitFailedException,
-            CommitStateUnknownException,
-            TableAlreadyExistsError,
-            ValidationException,
-        )
-        from requests import RequestException
-
+        """One change of the table's metadata; that of `prepared` where the table is new. Raises NotCommitted,
+        KcliError."""
         staged, self._staged = self._staged, None
-        table = staged if staged is not None else self.table()
-        if table is None:
+        table = self.table() if staged is None else None
+        if staged is None and table is None:
             raise NotCommitted(f"{self.label} was dropped while its rows were written; nothing was committed")
-        transaction = self._transaction if staged is not None else table.transaction()
-        try:
-            with told(self.label):
-                if mode == "overwrite" and staged is None:
-                    from pyiceberg.expressions import AlwaysTrue
-
-                    transaction.delete(AlwaysTrue())
-                self._append(transaction, entries, query, batch)
-                try:
-                    transaction.commit_transaction()
-                except (CommitStateUnknownException, RequestException) as problem:
-                    raise KcliError(
-                        f"{self.label}: the catalog did not answer whether the rows are in the table "
-                        f"({first_of(problem)}); the next run of a stream looks, after --batch look at the table "
-                        "before you run it again"
-                    ) from problem
-        except (CommitFailedException, ValidationException, TableAlreadyExistsError) as problem:
-            raise NotCommitted(
-                f"{self.label}: another writer changed the table at the same time, each time it was tried "
-                f"({first_of(problem)}); nothing was committed: run it again"
-            ) from problem
+        transaction = self._transaction if table is None else table.transaction()
+        replace = mode == "overwrite" and table is not None
+        commit_files(transaction, entries, query, batch, label=self.label, replace=replace)
 
     def compact(self, every: float) -> None:
         """Raises KcliError: pyiceberg has no compaction."""
         raise KcliError(f"{self.label}: pyiceberg has no compaction")
-
-    def _append(self, transaction: Transaction, entries: Sequence[FileEntry], query: str, batch: int) -> None:
-        """The files, as a snapshot of the transaction."""
-        about = {"kcli.query": query, "kcli.batch": str(batch)} if batch >= 0 else {}
-        with transaction.update_snapshot(snapshot_properties=about).fast_append() as snapshot:
-            for entry in entries:
-                snapshot.append_data_file(data_file(entry, transaction.table_metadata))
-        if batch >= 0:
-            transaction.set_properties({BATCH + query: str(batch)})
-
-
-def data_file(entry: FileEntry, metadata: Any) -> Any:
-    """A file as a manifest has it, with the statistics of its footer."""
-    from pyarrow import parquet
-    from pyiceberg.io.pyarrow import (
-        compute_statistics_plan,
-        data_file_statistics_from_parquet_metadata,
-        parquet_path_to_id_mapping,
-    )
-    from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
-    from pyiceberg.typedef import Record
-
-    schema = metadata.schema()
-    statistics = data_file_statistics_from_parquet_metadata(
-        parquet_metadata=parquet.read_metadata(BytesIO(entry.footer)),
-        stats_columns=compute_statistics_plan(schema, metadata.properties),
-        parquet_column_mapping=parquet_path_to_id_mapping(schema),
-    )
-    return DataFile.from_args(
-        content=DataFileContent.DATA,
-        file_path=entry.path,
-        file_format=FileFormat.PARQUET,
-        partition=Record(*entry.values),
-        file_size_in_bytes=entry.size,
-        sort_order_id=None,
-        spec_id=metadata.default_spec_id,
-        equality_ids=None,
-        key_metadata=None,
-        **statistics.to_serialized_dict(),
-    )
 
 
 def storage_of(properties: dict[str, str]) -> Storage:

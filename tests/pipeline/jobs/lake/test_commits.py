@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
+from kcli.pipeline.jobs.lake import iceberg_commit
 from kcli.pipeline.sink.layout import FileEntry, Layout
 from tests.pipeline.jobs.lake.readers import by_pyiceberg, table_of
 
@@ -51,13 +52,13 @@ def entries(table: IcebergTable, numbers: list[int], **layout: Any) -> list[File
 def test_a_commit_after_another_writers_is_tried_again(
     table: IcebergTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    append = type(table)._append
+    append = iceberg_commit.append
 
-    def beaten(self: IcebergTable, transaction: Any, *given: Any) -> None:
-        append(self, transaction, *given)
+    def beaten(*given: Any) -> None:
+        append(*given)
         table_of(tmp_path / "lake", "raw.orders").append(pa.table({"n": pa.array([7], pa.int64())}))
 
-    monkeypatch.setattr(type(table), "_append", beaten)
+    monkeypatch.setattr(iceberg_commit, "append", beaten)
     table.commit(entries(table, [1, 2]), "append", "q", 4)
     assert by_pyiceberg(table_of(tmp_path / "lake", "raw.orders"), "n") == [(1,), (2,), (7,)]
     assert [table.last("q"), table.last("other")] == [4, -1]

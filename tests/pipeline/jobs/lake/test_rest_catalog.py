@@ -10,6 +10,7 @@ import pytest
 
 from kcli.cli.main import main
 from kcli.errors import KcliError
+from kcli.pipeline.jobs.lake import iceberg_commit
 from tests.pipeline.jobs.lake.readers import by_duckdb, by_pyiceberg, strays
 from tests.pipeline.jobs.lake.rest_catalog import Relay, RestCatalog, require
 from tests.pipeline.jobs.lake.test_commits import entries, known
@@ -83,13 +84,13 @@ def test_a_commit_after_another_writers_is_tried_again(
     rest_catalog: RestCatalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = made(rest_catalog.url, "raw.beaten")
-    append = type(table)._append
+    append = iceberg_commit.append
 
-    def beaten(self: IcebergTable, transaction: Any, *given: Any) -> None:
-        append(self, transaction, *given)
+    def beaten(*given: Any) -> None:
+        append(*given)
         known(table_at(rest_catalog.url, "raw.beaten")).append(pa.table({"n": pa.array([7], pa.int64())}))
 
-    monkeypatch.setattr(type(table), "_append", beaten)
+    monkeypatch.setattr(iceberg_commit, "append", beaten)
     table.commit(entries(table, [1, 2]), "append", "q", 4)
     assert by_pyiceberg(known(table_at(rest_catalog.url, "raw.beaten")), "n") == [(1,), (2,), (7,)]
     assert table.last("q") == 4

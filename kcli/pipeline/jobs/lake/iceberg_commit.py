@@ -1,0 +1,96 @@
+"""A commit of an Iceberg table: its files as a snapshot, and the answer of the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from kcli.errors import KcliError
+from kcli.pipeline.jobs.lake.catalogs import first_of, told
+from kcli.pipeline.jobs.lake.committer import NotCommitted
+from kcli.pipeline.sink.layout import FileEntry
+
+if TYPE_CHECKING:
+    from pyiceberg.table import Transaction
+
+BATCH = "kcli.batch."
+"""The property of a table that has the last batch of a query."""
+
+
+def append(transaction: Transaction, entries: Sequence[FileEntry], query: str, batch: int) -> None:
+    """The files, as a snapshot of the transaction, with the property that names the batch."""
+    about = {"kcli.query": query, "kcli.batch": str(batch)} if batch >= 0 else {}
+    with transaction.update_snapshot(snapshot_properties=about).fast_append() as snapshot:
+        for entry in entries:
+            snapshot.append_data_file(data_file(entry, transaction.table_metadata))
+    if batch >= 0:
+        transaction.set_properties({BATCH + query: str(batch)})
+
+
+def commit_files(
+    transaction: Transaction, entries: Sequence[FileEntry], query: str, batch: int, *, label: str, replace: bool
+) -> None:
+    """One change of the table's metadata, with `replace` in the place of all its rows. pyiceberg tries again, on the
+    refreshed table, where another writer was first (`commit.retry.num-retries` of the table, 4). Raises NotCommitted,
+    KcliError."""
+    from pyiceberg.exceptions import CommitFailedException, TableAlreadyExistsError, ValidationException
+
+    try:
+        with told(label):
+            if replace:
+                from pyiceberg.expressions import AlwaysTrue
+
+                transaction.delete(AlwaysTrue())
+            append(transaction, entries, query, batch)
+            _commit(transaction, label)
+    except (CommitFailedException, ValidationException, TableAlreadyExistsError) as problem:
+        raise NotCommitted(
+            f"{label}: another writer changed the table at the same time, each time it was tried "
+            f"({first_of(problem)}); nothing was committed: run it again"
+        ) from problem
+
+
+def _commit(transaction: Transaction, label: str) -> None:
+    """Send the change. Raises KcliError where the catalog does not answer, as it may have done it."""
+    from pyiceberg.exceptions import CommitStateUnknownException
+    from requests import RequestException
+
+    try:
+        transaction.commit_transaction()
+    except (CommitStateUnknownException, RequestException) as problem:
+        raise KcliError(
+            f"{label}: the catalog did not answer whether the rows are in the table ({first_of(problem)}); the next "
+            "run of a stream looks, after --batch look at the table before you run it again"
+        ) from problem
+
+
+def data_file(entry: FileEntry, metadata: Any) -> Any:
+    """A file as a manifest has it, with the statistics of its footer."""
+    from pyarrow import parquet
+    from pyiceberg.io.pyarrow import (
+        compute_statistics_plan,
+        data_file_statistics_from_parquet_metadata,
+        parquet_path_to_id_mapping,
+    )
+    from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+    from pyiceberg.typedef import Record
+
+    schema = metadata.schema()
+    statistics = data_file_statistics_from_parquet_metadata(
+        parquet_metadata=parquet.read_metadata(BytesIO(entry.footer)),
+        stats_columns=compute_statistics_plan(schema, metadata.properties),
+        parquet_column_mapping=parquet_path_to_id_mapping(schema),
+    )
+    return DataFile.from_args(
+        content=DataFileContent.DATA,
+        file_path=entry.path,
+        file_format=FileFormat.PARQUET,
+        partition=Record(*entry.values),
+        file_size_in_bytes=entry.size,
+        sort_order_id=None,
+        spec_id=metadata.default_spec_id,
+        equality_ids=None,
+        key_metadata=None,
+        **statistics.to_serialized_dict(),
+    )
