@@ -60,8 +60,8 @@ def _commit(transaction: Transaction, label: str) -> None:
         transaction.commit_transaction()
     except (CommitStateUnknownException, RequestException) as problem:
         raise KcliError(
-            f"{label}: the catalog did not answer whether the rows are in the table ({first_of(problem)}); the next "
-            "run of a stream looks, after --batch look at the table before you run it again"
+            f"{label}: the catalog did not answer whether the rows are in the table ({first_of(problem)}); run a "
+            "stream again, it reads which batch the table has; after --batch check the table before you run it again"
         ) from problem
 
 
