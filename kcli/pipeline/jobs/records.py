@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,19 +20,24 @@ HEADERS = "array<struct<key:string,value:binary>>"
 OLDER = "spark.sql.sources.useV1SourceList"
 
 
-def as_records(frame: DataFrame, *, keep: tuple[str, ...]) -> DataFrame:
+def as_records(frame: DataFrame, *, keep: tuple[str, ...], typed: Collection[str] = ()) -> DataFrame:
     """The columns of `keep` that are there, as the sink takes them: a struct, map or array becomes JSON, anything else
-    that is neither text nor bytes its text. Raises UsageError where there is no value."""
+    that is neither text nor bytes its text; those of `typed` stay what they are, for a schema of a registry. Raises
+    UsageError where there is no value, and where one of `typed` is missing."""
     from pyspark.sql import functions as f
     from pyspark.sql.types import ArrayType, BinaryType, MapType, StringType, StructType, VariantType
 
     types = {field.name: field.dataType for field in frame.schema.fields}
     if "value" not in types:
         raise UsageError(f"column value is missing; columns: {', '.join(types) or 'none'}")
+    if "key" in typed and "key" not in types:
+        raise UsageError(f"column key is missing, and --to-key-format writes it; columns: {', '.join(types)}")
     columns = []
     for name in (one for one in keep if one in types):
         column = f.col(name)
-        if name in ("key", "value") and isinstance(types[name], StructType | MapType | ArrayType | VariantType):
+        if name in typed:
+            pass
+        elif name in ("key", "value") and isinstance(types[name], StructType | MapType | ArrayType | VariantType):
             column = f.to_json(column)
         elif name in ("key", "value", "topic") and not isinstance(types[name], StringType | BinaryType):
             column = column.cast("string")

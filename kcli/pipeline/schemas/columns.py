@@ -34,3 +34,29 @@ def ddl(column: Column) -> str:
 
 def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
+
+
+WIDER = {("int", "long"), ("int", "double"), ("long", "double")}
+"""Kinds of numbers that a table widens."""
+
+
+def not_grown(before: Column, now: Column, path: str = "") -> str:
+    """Why `now` is not `before` with columns added and numbers widened; "" where it is."""
+    if before.kind != now.kind and (before.kind, now.kind) not in WIDER:
+        return f"{path or 'it'} is {ddl(now)}, not {ddl(before)} as"
+    if before.kind == "decimal" and (before.precision, before.scale) != (now.precision, now.scale):
+        return f"{path or 'it'} is {ddl(now)}, not {ddl(before)} as"
+    if before.kind != "struct":
+        pairs = zip(before.parts, now.parts, strict=True)
+        return next((why for old, new in pairs if (why := not_grown(old, new, _within(path, new)))), "")
+    parts = {part.name: part for part in now.parts}
+    for part in before.parts:
+        inner = _within(path, part)
+        why = not_grown(part, parts[part.name], inner) if part.name in parts else f"it lacks {inner}, which is"
+        if why:
+            return why
+    return ""
+
+
+def _within(path: str, part: Column) -> str:
+    return f"{path}.{part.name}" if path else part.name

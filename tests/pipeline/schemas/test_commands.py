@@ -87,6 +87,37 @@ def test_a_stream_keeps_the_schema_of_its_first_run(
     rows = [row["value"] for row in pq.read_table(tmp_path / "out").to_pylist()]
     assert len(rows) == 101
     assert {"id": 100, "user": None} in rows
+    capfd.readouterr()
+    topics.fill(topic, [(0, None, None, registry.avro(topic, NEWER, {"id": 101, "user": None, "total": 2.5})[0], ())])
+    assert kcli(*line, "--schema-mode", "evolve") == 0
+    assert "with columns that id:" in capfd.readouterr().err
+    written = [pq.ParquetFile(file).read().to_pylist() for file in (tmp_path / "out").glob("*.parquet")]
+    assert {"id": 101, "user": None, "total": 2.5} in [row["value"] for rows in written for row in rows]
+
+
+def test_rows_become_avro_by_the_schemas_of_the_topic_that_is_written(
+    kcli: Kcli, topics: Topics, topic: str, registry: Registry, capfd: pytest.CaptureFixture[str]
+) -> None:
+    into, other = topics.make(1), topics.make(1)
+    number, key = registry.register(f"{into}-value", order()), registry.register("ids", '"long"')
+    registry.register(f"{other}-value", order())
+    sql = f"SELECT value.id AS key, value.id, value.user FROM `{topic}` WHERE value.id < 3"
+    keys = ("--to-key-format", "avro", "--to-key-subject", "ids")
+    assert kcli("sql", sql, *AVRO, registry.url, "--into", into, "--to-value-format", "avro", *keys) == 0
+    found = sorted((record.key, record.value) for _, record in topics.read(into))
+    front, ids = (b"\0" + one.to_bytes(4, "big") for one in (number, key))
+    assert found == [
+        (ids + b"\0", front + b"\0\0"),
+        (ids + b"\2", front + b"\2\2\4u1"),
+        (ids + b"\4", front + b"\4\2\4u2"),
+    ]
+    assert kcli("export", into, "flat", *AVRO, registry.url, "--select", "value.id, value.user") == 0
+    line = ("import", "flat", other, "--to-value-format", "avro", "--to-schema-registry", registry.url)
+    assert kcli(*line) == 0
+    assert sorted(record.value or b"" for _, record in topics.read(other)) == [value for _, value in found]
+    capfd.readouterr()
+    assert kcli(*line, "--value", "json") == 2
+    assert "--value json and --to-value-format exclude each other" in capfd.readouterr().err
 
 
 def test_what_does_not_go_together_is_refused(kcli: Kcli, topic: str, capfd: pytest.CaptureFixture[str]) -> None:
@@ -94,7 +125,6 @@ def test_what_does_not_go_together_is_refused(kcli: Kcli, topic: str, capfd: pyt
         (("--value-subject", "x"), "--value-subject goes with --value-format avro"),
         (("--schema-registry", "http://127.0.0.1:1"), "--schema-registry goes with --value-format avro"),
         (("--value-format", "avro", "--value-schema", "id INT"), "--value-schema goes with --value-format json or msg"),
-        (("--value-format", "avro", "--once", "--schema-mode", "evolve"), "avro has fail and pinned"),
         (("--value-format", "avro"), "option valueFormat avro takes schemaRegistry"),
     ):
         assert kcli("export", topic, "out", *words) == 2

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from kcli.cli.commands.pipeline.sink.formats import WrittenFormats, WrittenOptions
 from kcli.errors import UsageError
 from kcli.pipeline.schemas.wanted import wanted_of
 from tests.each import each
@@ -43,3 +47,28 @@ def test_what_names_no_schema_is_refused(given: dict[str, str], sentence: str) -
     with pytest.raises(UsageError) as found:
         wanted_of(given)
     assert sentence in str(found.value)
+
+
+@each(
+    ("options", "sentence"),
+    [
+        ({"to_value_subject": "x"}, "--to-value-subject goes with --to-value-format avro"),
+        ({"to_key_schema": "id:1", "to_value_format": "avro"}, "--to-key-schema goes with --to-key-format avro"),
+        ({"to_schema_registry": "http://x"}, "--to-schema-registry goes with --to-value-format avro"),
+        ({"to_value_format": "avro", "topic": False}, "--to-value-format is about the records of a topic: --into"),
+        ({"to_key_format": "avro", "connector": "jvm"}, "--to-key-format is kcli's"),
+    ],
+)
+def test_options_of_what_is_written(options: dict[str, Any], sentence: str) -> None:
+    topic, connector = options.pop("topic", True), options.pop("connector", "kcli")
+    with pytest.raises(UsageError, match=sentence):
+        WrittenFormats(WrittenOptions(**options), SimpleNamespace(connector=connector), topic=topic)  # type: ignore[arg-type]
+
+
+def test_what_is_written_is_read_from_the_line() -> None:
+    options = WrittenOptions(to_value_format="protobuf", to_value_schema="latest#Order", to_key_format="avro")
+    written = WrittenFormats(options, SimpleNamespace(connector="kcli"), registry="http://r")  # type: ignore[arg-type]
+    assert written.typed == {"key", "value"}
+    assert written.options() == {
+        "keyFormat": "avro", "valueFormat": "protobuf", "writerSchema": "latest#Order", "schemaRegistry": "http://r"
+    }  # fmt: skip

@@ -11,6 +11,7 @@ from kcli.cli.commands.pipeline.session.drive import drive
 from kcli.cli.commands.pipeline.session.frame import Frame, conf_of
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
 from kcli.cli.commands.pipeline.session.stream import name_of, trigger_of
+from kcli.cli.commands.pipeline.sink.formats import WrittenFormats, WrittenOptions
 from kcli.cli.commands.pipeline.sink.target import Target
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
@@ -43,7 +44,7 @@ class FileRow(Row, section="files"):
 SHAPE = shape("pipeline.files", "What an import would read, file by file.", FileRow)
 
 
-class ImportOptions(QueryOptions, PipelineOptions):
+class ImportOptions(QueryOptions, WrittenOptions, PipelineOptions):
     moved = (("-k", "--key-column COLUMN"), ("--from", "--file-format FORMAT"))
     file_format = choice("--file-format", of=(*FILES, "text"), help="The format (default: by the names of files).")
     topic = text("-t", "--topic", metavar="TOPIC", help="The destination, instead of the last argument.")
@@ -73,6 +74,7 @@ kcli pipeline import out/orders orders-2
 kcli pipeline import out/orders orders-2 --keep-partitions --keep-timestamps
 kcli pipeline import users.csv users --create --key-column id --value json
 kcli pipeline import 'logs/*.json' logs --value-column message --where "level = 'ERROR'"
+kcli pipeline import orders.parquet orders --to-value-format avro       # by the latest schema of orders-value
 kcli pipeline import inbox/ orders --file-format json --once            # files added since the last run""",
 )
 def import_files(options: ImportOptions) -> int:
@@ -117,6 +119,9 @@ class Importing(Job):
             )
         if options.value and options.value_column:
             raise UsageError("--value json is the whole row; --value-column is one column of it")
+        if options.value and options.to_value_format:
+            raise UsageError("--value json and --to-value-format exclude each other: the whole row is the value")
+        self.formats = WrittenFormats(options, frame)
         self._load_as = self.form
         self.reader = conf_of(options.reader, "--reader")
         self.target = Target(frame, topic, options.compression)
@@ -167,6 +172,7 @@ class Importing(Job):
             whole=options.value == "json",
             partitions=options.keep_partitions,
             timestamps=options.keep_timestamps,
+            typed=self.formats.typed,
         )
         if self.frame.connector == "jvm":
             if options.keep_timestamps:
@@ -174,7 +180,7 @@ class Importing(Job):
             self._sink = Sink(frame, "kafka", self.target.jvm_options())
         else:
             sink = self.target.options(progress=progress, timestamps=options.keep_timestamps)
-            self._sink = Sink(frame, "kcli", sink)
+            self._sink = Sink(frame, "kcli", sink | self.formats.options())
         if not streaming:
             return self._sink.batch()
         return self._sink.stream(self._checkpoint, trigger_of(self.frame), None)

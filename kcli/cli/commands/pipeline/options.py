@@ -132,10 +132,14 @@ class PayloadOptions(Options):
     value_subject = text(
         "--value-subject", metavar="NAME", help="Subject of the schema of values. Default: TOPIC-value."
     )
+    key_subject = text("--key-subject", metavar="NAME", help="Subject of the schema of keys. Default: TOPIC-key.")
     reader_schema = text(
         "--reader-schema",
         metavar="SCHEMA",
         help="Schema whose columns values become: latest (default), id:N or file:PATH; #MESSAGE of Protobuf.",
+    )
+    key_reader_schema = text(
+        "--key-reader-schema", metavar="SCHEMA", help="Schema whose columns keys become, as --reader-schema."
     )
     on_bad = choice(
         "--on-bad",
@@ -171,8 +175,9 @@ class SchemaOptions(Options):
     schema_mode = choice(
         "--schema-mode",
         of=("fail", "pinned", "evolve"),
-        help="With --once or --continuous, where the newest JSON values have another schema than the first run: fail "
-        "(default), read by the first (pinned), or add columns and widen numbers (evolve).",
+        help="With --once or --continuous, where the newest JSON values, or the latest schemas of the registry, have "
+        "other columns than the first run's: fail (default), read by the first (pinned), or add columns and widen "
+        "numbers (evolve).",
     )
 
 

@@ -53,6 +53,7 @@ kcli pipeline sql 'SELECT value.user, sum(value.total) AS total FROM orders GROU
 kcli pipeline sql 'SELECT * FROM `orders.eu` WHERE offset > 1000' -o @-1h: --format ndjson
 kcli pipeline sql --file report.sql --file-format parquet --out out/report
 kcli pipeline sql 'SELECT key, value FROM orders WHERE value.total > 100' --value-format json --into big --continuous
+kcli pipeline sql 'SELECT key, offset AS id FROM orders' --into ids --to-value-format avro   # by a schema registry
 kcli pipeline sql 'SELECT window(timestamp, "1 hour") AS t, count(*) FROM orders GROUP BY 1' --continuous""",
 )
 def sql(options: SqlOptions) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,12 +96,44 @@ def load(
 
 
 def records(
-    frame: DataFrame, *, key: str | None, value: str | None, whole: bool, partitions: bool, timestamps: bool
+    frame: DataFrame,
+    *,
+    key: str | None,
+    value: str | None,
+    whole: bool,
+    partitions: bool,
+    timestamps: bool,
+    typed: Collection[str] = (),
 ) -> DataFrame:
-    """Rows as records. `whole` is the row as JSON. Raises UsageError for a column that is not there."""
+    """Rows as records. `whole` is the row as JSON; for a value of `typed`, by a schema of a registry, it is a struct,
+    and taken where no column is the value. Raises UsageError for a column that is not there."""
     from pyspark.sql import functions as f
 
     there = frame.columns
+    _check(there, key=key, value=value, partitions=partitions, timestamps=timestamps)
+    by_schema = "value" in typed
+    whole = whole or (by_schema and value is None and "value" not in there)
+    if not whole and value is None and "value" not in there:
+        raise UsageError(
+            f"which column is the value? There are {', '.join(there)}: --value-column NAME, or --value json takes the "
+            "whole row"
+        )
+    if partitions and not frame.isStreaming:
+        frame = frame.repartition("partition")
+        frame = frame.sortWithinPartitions("partition", "offset") if "offset" in there else frame
+    row = f.struct(*there)
+    columns = [((row if by_schema else f.to_json(row)) if whole else f.col(f"`{value or 'value'}`")).alias("value")]
+    if key is not None or ("key" in there and not whole):
+        columns.append(f.col(f"`{key or 'key'}`").alias("key"))
+    columns += [f.col(name) for name, wanted in (("partition", partitions), ("timestamp", timestamps)) if wanted]
+    if "headers" in there and not whole:
+        columns.append(f.col("headers"))
+    keep = ("key", "value", "partition", "timestamp", "headers")
+    return as_records(frame.select(*columns), keep=keep, typed=typed)
+
+
+def _check(there: Sequence[str], *, key: str | None, value: str | None, partitions: bool, timestamps: bool) -> None:
+    """Raise UsageError for a column that is not there."""
     for option, name in (("--key-column", key), ("--value-column", value)):
         if name is not None and name not in there:
             raise UsageError(f"{option} {name}: unknown column; the columns are {', '.join(there)}")
@@ -111,18 +143,3 @@ def records(
     ):
         if wanted and name not in there:
             raise UsageError(f"{option} takes a column {name}; columns: {', '.join(there)}")
-    if not whole and value is None and "value" not in there:
-        raise UsageError(
-            f"which column is the value? There are {', '.join(there)}: --value-column NAME, or --value json takes the "
-            "whole row"
-        )
-    if partitions and not frame.isStreaming:
-        frame = frame.repartition("partition")
-        frame = frame.sortWithinPartitions("partition", "offset") if "offset" in there else frame
-    columns = [(f.to_json(f.struct(*there)) if whole else f.col(f"`{value or 'value'}`")).alias("value")]
-    if key is not None or ("key" in there and not whole):
-        columns.append(f.col(f"`{key or 'key'}`").alias("key"))
-    columns += [f.col(name) for name, wanted in (("partition", partitions), ("timestamp", timestamps)) if wanted]
-    if "headers" in there and not whole:
-        columns.append(f.col("headers"))
-    return as_records(frame.select(*columns), keep=("key", "value", "partition", "timestamp", "headers"))

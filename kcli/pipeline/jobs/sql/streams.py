@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from kcli.pipeline.jobs.records import as_records
@@ -31,13 +32,14 @@ def started(writer: Any, mode: str | None) -> StreamingQuery:
     raise AssertionError(wanted)
 
 
-def records_of(frame: DataFrame) -> DataFrame:
+def records_of(frame: DataFrame, typed: Collection[str] = ()) -> DataFrame:
     """Key, value and headers. Without a column `value` all columns but the key, and those that say where a record was,
-    become a JSON object."""
+    become a JSON object; for a value of `typed`, by a schema of a registry, a struct."""
     from pyspark.sql import functions as f
 
     if "value" not in frame.columns:
         fields = [name for name in frame.columns if name not in ("key", "headers", *RECORDS)] or frame.columns
         kept = [name for name in frame.columns if name in ("key", "headers")]
-        frame = frame.select(*kept, f.to_json(f.struct(*fields)).alias("value"))
-    return as_records(frame, keep=KEPT)
+        whole = f.struct(*fields)
+        frame = frame.select(*kept, (whole if "value" in typed else f.to_json(whole)).alias("value"))
+    return as_records(frame, keep=KEPT, typed=typed)

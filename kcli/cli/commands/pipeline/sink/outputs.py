@@ -12,6 +12,7 @@ from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Outcome
 from kcli.cli.commands.pipeline.session.stream import name_of, stop_file_of, trigger_of
 from kcli.cli.commands.pipeline.sink.folder import FolderOptions, compact_of, conf_of, folder_of, size_of
+from kcli.cli.commands.pipeline.sink.formats import WrittenFormats, WrittenOptions
 from kcli.cli.commands.pipeline.sink.results import Results
 from kcli.cli.commands.pipeline.sink.target import Target
 from kcli.cli.output.messages import complain
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from kcli.pipeline.jobs.files.timed import Written
 
 
-class RowsOptions(FolderOptions, TargetOptions):
+class RowsOptions(FolderOptions, TargetOptions, WrittenOptions):
     """Where rows go, and how."""
 
     format = rows_format()
@@ -168,6 +169,8 @@ class IntoTopic(Output):
     def __init__(self, frame: Frame, options: RowsOptions, topic: str) -> None:
         super().__init__(frame, options)
         self.target = Target(frame, topic, options.compression, options)
+        url = options.given().get("schema_registry")  # that of what is read
+        self.formats = WrittenFormats(options, frame, registry=str(url) if url and not self.target.elsewhere else None)
         self.label = topic
         self._rows = -1
 
@@ -181,14 +184,14 @@ class IntoTopic(Output):
     def _options(self) -> tuple[str, dict[str, str]]:
         if self.frame.connector == "jvm":
             return "kafka", self.target.jvm_options()
-        return "kcli", self.target.options(progress="", timestamps=False)
+        return "kcli", self.target.options(progress="", timestamps=False) | self.formats.options()
 
     def write(self, frame: DataFrame) -> None:
         """All of them, once."""
         from kcli.pipeline.jobs.records import Sink
         from kcli.pipeline.jobs.sql.streams import records_of
 
-        sink = Sink(records_of(frame), *self._options())
+        sink = Sink(records_of(frame, self.formats.typed), *self._options())
         sink.write()
         self._rows = sink.rows
 
@@ -203,7 +206,7 @@ class IntoTopic(Output):
         from kcli.pipeline.jobs.work import Stream
 
         form, options = self._options()
-        writer = records_of(frame).writeStream.format(form).options(**options)
+        writer = records_of(frame, self.formats.typed).writeStream.format(form).options(**options)
         writer = trigger_of(self.frame).on(writer.option("checkpointLocation", str(self.checkpoint)))
         mode = self.options.output_mode
         return Stream(lambda: started(writer, mode), self.stop_file)
@@ -296,6 +299,7 @@ def output_of(frame: Frame, options: RowsOptions) -> Output:
         raise UsageError("--watermark goes with --once or --continuous")
     if into is not None:
         return IntoTopic(frame, options, into)
+    WrittenFormats(options, frame, topic=False)
     return Printed(frame, options) if form is None or out is None else IntoFiles(frame, options, form, out)
 
 

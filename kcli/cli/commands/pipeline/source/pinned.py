@@ -27,10 +27,11 @@ class SchemaChanged(KcliError):
 
 
 class Pinned:
-    """The schemas of one checkpoint, by topic. `notes` are sentences about what differs and is no error."""
+    """The schemas of one checkpoint, by topic; none can be kept beside one that is `elsewhere`. `notes` are sentences
+    about what differs and is no error."""
 
     def __init__(self, checkpoint: Path | str) -> None:
-        self._elsewhere = isinstance(checkpoint, str)
+        self.elsewhere = isinstance(checkpoint, str)
         self._kept = Beside(checkpoint, "schema", "the schema of a pipeline")
         self.path = self._kept.path
         self.notes: list[str] = []
@@ -61,7 +62,7 @@ class Pinned:
         """The schema to read with: what is given, else the first run's; with mode evolve that, and what the newest
         records have more. `taken` is theirs, None where there are none. Raises SchemaChanged, where they have a
         field that is new or of another type, and the mode does not allow it."""
-        if self._elsewhere:
+        if self.elsewhere:
             if given:
                 return given
             raise UsageError(

@@ -74,10 +74,8 @@ class Source:
         if mode is not None and not self.frame.streaming:
             raise UsageError("--schema-mode goes with --once or --continuous: a batch has no earlier run")
         form = self._formats["value"][0]
-        if mode is not None and form != "json" and form not in REGISTERED:
+        if mode is not None and form != "json" and not self.by_registry:
             raise UsageError("--schema-mode goes with --value-format json, avro, protobuf or json-schema")
-        if mode == "evolve" and form != "json":
-            raise UsageError(f"--schema-mode evolve goes with --value-format json; {form} has fail and pinned")
         return mode or "fail"
 
     def _format(self, part: str, given: str | None, ddl: str | None) -> tuple[str, str]:
@@ -99,7 +97,7 @@ class Source:
     @property
     def by_registry(self) -> bool:
         """Whether a registry has the schemas of keys or values."""
-        return self._registered.any
+        return bool(self._registered.formats)
 
     @property
     def label(self) -> str:
@@ -221,14 +219,13 @@ class Source:
         from kcli.pipeline.jobs.schemas import json_schema
 
         form, given = self._formats["value"]
-        if form in REGISTERED:
-            return self._pin(pinned)
+        kept = self._pin(pinned()) if pinned is not None and (form == "json" or self.by_registry) else None
         if form != "json" or (given and pinned is None):
-            return None
-        if pinned is None:
+            return kept
+        if kept is None:
             self._formats["value"] = ("json", json_schema(spark, self.samples))
             return None
-        kept, taken, problem = pinned(), None, None
+        taken, problem = None, None
         if not given:
             try:
                 taken = json_schema(spark, self.samples, nulls=not kept.knows(self.label))
@@ -241,14 +238,10 @@ class Source:
         self._say(kept)
         return kept
 
-    def _pin(self, pinned: Callable[[], Pinned] | None) -> Pinned | None:
-        """Keep a stream that writes files to the schema of its first run."""
-        if pinned is None:
-            return None
-        kept = pinned()
-        form = {"valueFormat": self._formats["value"][0]}
+    def _pin(self, kept: Pinned) -> Pinned:
+        """Keep a stream that writes files to the registry's schemas of its first run."""
         given = cluster_options(self.frame.connection) | self._range(streaming=True)
-        self._registered.pin(given | form, self.label, self._schema_mode, kept)
+        self._registered.pin(given, self.label, self._schema_mode, kept)
         self._say(kept)
         return kept
 

@@ -15,7 +15,9 @@ SOURCE = {
     "value-schema": "value_schema",
     "schema-registry": "schema_registry",
     "value-subject": "value_subject",
+    "key-subject": "key_subject",
     "reader-schema": "reader_schema",
+    "key-reader-schema": "key_reader_schema",
     "min-partitions": "min_partitions",
     "skip-lost": "skip_lost",
     "on-bad": "on_bad",
@@ -40,6 +42,13 @@ SINK = {
     "print": "format",
     "limit": "limit",
     "output-mode": "output_mode",
+    "value-format": "to_value_format",
+    "key-format": "to_key_format",
+    "value-subject": "to_value_subject",
+    "key-subject": "to_key_subject",
+    "value-schema": "to_value_schema",
+    "key-schema": "to_key_schema",
+    "schema-registry": "to_schema_registry",
 }
 OPTIONS = {
     "master": "master",

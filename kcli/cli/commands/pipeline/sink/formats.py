@@ -1,0 +1,77 @@
+"""Formats of the records that a pipeline writes, by schemas of a registry: the options of lines and of the sink."""
+
+from __future__ import annotations
+
+from kcli.cli.commands.pipeline.session.frame import Frame
+from kcli.cli.parsing.option import Options, choice, text
+from kcli.errors import UsageError
+from kcli.pipeline.schemas.wanted import REGISTERED
+
+FORMS = tuple(REGISTERED)
+
+
+class WrittenOptions(Options):
+    """What keys and values become in the topic that is written."""
+
+    to_value_format = choice(
+        "--to-value-format", of=FORMS, help="Write values by a schema of the registry: columns become its fields."
+    )
+    to_key_format = choice("--to-key-format", of=FORMS, help="Write keys by a schema of the registry.")
+    to_value_subject = text(
+        "--to-value-subject", metavar="NAME", help="Subject of the schema of written values. Default: TOPIC-value."
+    )
+    to_key_subject = text(
+        "--to-key-subject", metavar="NAME", help="Subject of the schema of written keys. Default: TOPIC-key."
+    )
+    to_value_schema = text(
+        "--to-value-schema",
+        metavar="SCHEMA",
+        help="Schema of written values: latest (default) or id:N; #MESSAGE of Protobuf.",
+    )
+    to_key_schema = text("--to-key-schema", metavar="SCHEMA", help="Schema of written keys: latest (default) or id:N.")
+    to_schema_registry = text(
+        "--to-schema-registry",
+        metavar="URL",
+        help="The registry of --to-value-format and --to-key-format. Default: --schema-registry, else the profile's.",
+    )
+
+
+class WrittenFormats:
+    """What a line says of it. `registry` is the one that is read with. Raises UsageError."""
+
+    def __init__(
+        self, options: WrittenOptions, frame: Frame, *, topic: bool = True, registry: str | None = None
+    ) -> None:
+        parts = (
+            ("key", options.to_key_format, options.to_key_subject, options.to_key_schema, "keyWriterSchema"),
+            ("value", options.to_value_format, options.to_value_subject, options.to_value_schema, "writerSchema"),
+        )
+        self._options: dict[str, str] = {}
+        self.typed = frozenset(part for part, form, *_ in parts if form)
+        """Which of key and value stay columns for the sink."""
+        for part, form, subject, schema, option in parts:
+            if not form:
+                for flag, given in (("subject", subject), ("schema", schema)):
+                    if given:
+                        raise UsageError(f"--to-{part}-{flag} goes with --to-{part}-format {', '.join(FORMS)}")
+                continue
+            found = {f"{part}Format": form, f"{part}Subject": subject, option: schema}
+            self._options |= {name: given for name, given in found.items() if given}
+        if options.to_schema_registry and not self.typed:
+            raise UsageError(f"--to-schema-registry goes with --to-value-format {', '.join(FORMS)}")
+        if self.typed:
+            self._check(frame, topic)
+            url = options.to_schema_registry or registry
+            if url:
+                self._options["schemaRegistry"] = url
+
+    def _check(self, frame: Frame, topic: bool) -> None:
+        flag = f"--to-{'value' if 'value' in self.typed else 'key'}-format"
+        if not topic:
+            raise UsageError(f"{flag} is about the records of a topic: --into names it")
+        if frame.connector == "jvm":
+            raise UsageError(f"{flag} is kcli's: Spark's own connector knows no registry")
+
+    def options(self) -> dict[str, str]:
+        """Of kcli's sink."""
+        return dict(self._options)
