@@ -273,12 +273,19 @@ class Page(TimedScreen):
         """The heading and the command, as they are now."""
         if not self.stands:
             return
-        for part, text in (("#heading", self.heading), ("#fits", self.fits), ("#same-as", f"$ {self.command}")):
+        heading = self.heading + self.marked_words
+        for part, text in (("#heading", heading), ("#fits", self.fits), ("#same-as", f"$ {self.command}")):
             line = self.query_one(part, Static)
             if line.content != text:  # always one line: nothing else has to move, and most snapshots change no word
                 line.update(text, layout=False)
-        room = self.size.width - cell_len(self.heading) - 3
+        room = self.size.width - cell_len(heading) - 3
         self.query_one(Crumbs).put(self.session.name, [page.route for page in self._below], room)
+
+    @property
+    def marked_words(self) -> str:
+        """How many rows are marked, for the heading."""
+        many = sum(len(rows.marked) for rows in self.query(Rows) if rows.is_on_screen)
+        return f"  ✓ {many} marked" if many else ""
 
     @property
     def _below(self) -> list[Page]:
@@ -288,6 +295,7 @@ class Page(TimedScreen):
 
     @on(Tabs.TabActivated)
     @on(Rows.Sorted)
+    @on(Rows.Marked)
     def renamed(self) -> None:
         """The command names the tab and the order."""
         if self.is_there:

@@ -16,6 +16,7 @@ from textual.widgets import TabPane
 from kcli.serde.decoded import value_of
 from kcli.serde.shape import connect_schema, encoding, fields, framing, named_in
 from kcli.tui import routes
+from kcli.tui.records.folding import deepest, folded
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import moment
 from kcli.tui.text.printable import printable, quoted
@@ -44,6 +45,8 @@ class RecordView(Page):
         Binding("3", "tab('hex')", "Hex", show=False, id="record.hex"),
         Binding("4", "tab('headers')", "Headers", show=False, id="record.headers"),
         Binding("5", "tab('schema')", "Schema", show=False, id="record.schema"),
+        Binding("minus", "fold(-1)", "Fold a level", id="record.fold", key_display="-"),
+        Binding("plus,equals_sign", "fold(1)", "Unfold a level", show=False, id="record.unfold", key_display="+"),
         Binding("c", "copy_value", "Copy value", id="record.copy_value"),
         Binding("enter", "subject", "Subject", id="record.subject"),
     ]
@@ -55,6 +58,7 @@ class RecordView(Page):
         self.record = route.seen
         self._texts: dict[str, str] = {}
         self._words = ""  # of the filter
+        self._level: int | None = None  # of JSON that is shown; None shows all
         self._found: ByRegistry | None = None
         self._key: ByRegistry | None = None
 
@@ -69,9 +73,9 @@ class RecordView(Page):
         if self._key is not None and self._key.json is not None:
             key = printable(self._key.json.decode())
         named = f"  {self._found.name}" if self._found is not None and self._found.name else ""
-        return (
-            f"{printable(record.topic)}[{record.partition}] at {record.offset}  {when}  key {key}  value {size}{named}"
-        )
+        folds = f"  level {self._level} of {self._levels}" if self._level is not None else ""
+        place = f"{printable(record.topic)}[{record.partition}] at {record.offset}"
+        return f"{place}  {when}  key {key}  value {size}{named}{folds}"
 
     @property
     def same_as(self) -> str:
@@ -112,9 +116,28 @@ class RecordView(Page):
         wanted = matcher(words)
         for name, whole in self._texts.items():
             lines = whole.split("\n")
+            if name == "decoded" and wanted is None and self._level is not None:
+                lines = folded(lines, self._level)
             self.query_one(f"#text-{name}", Pager).put(lines if wanted is None else list(filter(wanted, lines)))
         hex = hexadecimal(self.record.value)
         self.query_one("#text-hex", Pager).put(hex if wanted is None else list(filter(wanted, hex[: MOST // LINE])))
+
+    @property
+    def _levels(self) -> int:
+        """How many levels the decoded value has; 0 for what is no JSON."""
+        words = self._texts["decoded"]
+        return deepest(words.split("\n")) if words[:1] in ("{", "[") else 0
+
+    def action_fold(self, by: int) -> None:
+        """Show a level less of the decoded value, or one more; one stays, and all is how it began."""
+        levels = self._levels
+        if levels < 2 or self.tab != "decoded":
+            self.notify("The tab Decoded of a value with levels folds.", timeout=2, markup=False)
+            return
+        level = max((levels if self._level is None else self._level) + by, 1)
+        self._level = level if level < levels else None
+        self.filtered(self._words)
+        self.retitle()
 
     def on_mount(self) -> None:
         self.query_one(Rows).put(self.record.headers)

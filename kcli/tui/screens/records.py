@@ -25,6 +25,7 @@ from kcli.text.numbers import DASH, count
 from kcli.tui import routes
 from kcli.tui.actions.producing import draft_of
 from kcli.tui.actions.toast import toast
+from kcli.tui.records.fields import FieldColumns, offered
 from kcli.tui.screens.page import Page
 from kcli.tui.tail import KEEP, Seen, Tail, stretch
 from kcli.tui.text.condition import Condition, completed
@@ -89,6 +90,8 @@ class Records(Page):
         Binding("f", "follow", "Follow", show=False, id="records.follow"),
         Binding("at", "seek('@')", "Seek", id="records.seek", key_display="@"),
         Binding("number_sign", "seek('#')", "Seek an offset", show=False, id="records.offset", key_display="#"),
+        Binding("c", "column", "A field as a column", show=False, id="records.column"),
+        Binding("d", "differ", "Difference of two marked", show=False, id="records.difference"),
         Binding("w", "export", "Write to a file", show=False, id="records.export"),
         Binding("e", "edit", "Edit and send again", show=False, id="records.edit"),
     ]
@@ -112,6 +115,7 @@ class Records(Page):
         self._decoder: ListDecoder | None = None
         self._decoded: dict[tuple[object, ...], tuple[bytes | None, bytes | None]] = {}  # keys and values as JSON
         self._drawn = 0
+        self._fields = FieldColumns(self._shown)
 
     @property
     def fixed(self) -> bool:
@@ -161,7 +165,7 @@ class Records(Page):
         return self.topics[0]
 
     def body(self) -> ComposeResult:
-        yield RecordRows(self._columns(), key=_identity, id="records", empty="Nothing yet.")
+        yield RecordRows(self._columns(), key=_identity, marks=True, id="records", empty="Nothing yet.")
 
     def on_mount(self) -> None:
         line = self.query_one("#filter", Input)
@@ -363,6 +367,35 @@ class Records(Page):
         if row is not None:
             self.produce(row.topic, draft_of(row))
 
+    def action_column(self) -> None:
+        """Ask for a field of the values; it is a column then, or no longer."""
+        from kcli.tui.dialogs.column import FieldLine
+
+        known = offered(map(self._shown, self._loaded.values()))
+        self.app.push_screen(FieldLine(known, self._fields.paths), self._turn)
+
+    def _turn(self, path: str | None) -> None:
+        if path is not None:
+            self._fields.turn(path)
+            self.query_one(Rows).have(self._columns())
+
+    def action_differ(self) -> None:
+        """Compare the two marked records; with one marked, it and the one under the cursor."""
+        rows = self.query_one(Rows)
+        pair = rows.marked
+        if len(pair) == 1 and rows.row is not None and rows.row not in pair:
+            pair = [*pair, rows.row]
+        if len(pair) != 2:
+            self.notify("Mark two records with m, then d shows what differs.", timeout=3, markup=False)
+            return
+        from kcli.tui.dialogs.difference import Difference
+        from kcli.tui.records.difference import of_records
+        from kcli.tui.screens.record import decoded
+
+        old, new = map(self._shown, pair)
+        title = " and ".join(f"{printable(one.topic)}[{one.partition}] at {one.offset}" for one in pair)
+        self.app.push_screen(Difference(title, of_records(old, new, decoded)))
+
     def filtered(self, words: str) -> None:
         """The filter applies at once to what is loaded, and to the cluster when the typing pauses."""
         self._condition = Condition(words, decoded=self.session.has_registry)
@@ -431,6 +464,7 @@ class Records(Page):
                 most=400,
             ),
         ]
+        columns[-1:-1] = self._fields.columns()
         if self._marked:
             columns.insert(0, Column("mark", "", lambda record: record.offset, draw=self._mark, rank=0))
         if len(self.topics) > 1:

@@ -46,6 +46,7 @@ class Rows(ScrollView, can_focus=True):
         "rows--dim",
         "rows--accent",
         "rows--here",
+        "rows--mark",
     }
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", show=False, id="rows.up"),
@@ -57,6 +58,8 @@ class Rows(ScrollView, can_focus=True):
         Binding("h,shift+left", "shift(-1)", "Columns left", show=False, id="rows.left"),
         Binding("l,shift+right", "shift(1)", "Columns right", show=False, id="rows.right"),
         Binding("enter", "enter", "Open", id="rows.enter"),
+        Binding("m", "mark", "Mark", show=False, id="rows.mark"),
+        Binding("u", "unmark", "Unmark all", show=False, id="rows.unmark"),
     ]
 
     cursor: reactive[int] = reactive(0)
@@ -91,6 +94,9 @@ class Rows(ScrollView, can_focus=True):
     class Sorted(Message):
         """The rows are in another order now."""
 
+    class Marked(Message):
+        """Other rows are marked now."""
+
     def __init__(
         self,
         columns: Sequence[Column],
@@ -99,9 +105,11 @@ class Rows(ScrollView, can_focus=True):
         order: Callable[[Any], Any] | None = None,
         empty: str = "Nothing here.",
         opens: bool = True,
+        marks: bool = False,
         id: str | None = None,
     ) -> None:
-        """`key` names a row; `order` is the sort key while no column is chosen; `opens`: enter does something."""
+        """`key` names a row; `order` is the sort key while no column is chosen; `opens`: enter does something; `marks`:
+        rows can be marked, for what is done with several."""
         super().__init__(id=id)
         self.columns = list(columns)
         self.empty = empty
@@ -110,6 +118,8 @@ class Rows(ScrollView, can_focus=True):
         self.told = False  # whether rows were ever put, be it none
         self._key = key
         self._opens = opens
+        self._marks = marks
+        self._marked: set[object] = set()
         self._order = order
         self._all: list[Any] = []
         self._shown: list[Any] = []
@@ -128,6 +138,8 @@ class Rows(ScrollView, can_focus=True):
         """The newest rows, in any order."""
         self.told = True
         self._all = list(rows)
+        if self._marked:
+            self._marked &= {self._key(row) for row in self._all}
         self._arrange()
 
     @property
@@ -152,6 +164,13 @@ class Rows(ScrollView, can_focus=True):
             self._faded = faded
             self.refresh()
 
+    def have(self, columns: Sequence[Column]) -> None:
+        """Show other columns of the same rows."""
+        self.columns = list(columns)
+        if self.ordered is not None and all(column.id != self.ordered.column for column in self.columns):
+            self.ordered = None
+        self._arrange()
+
     def relabel(self, id: str, label: str) -> None:
         """Give a column another label."""
         self.columns = [column._replace(label=label) if column.id == id else column for column in self.columns]
@@ -160,6 +179,11 @@ class Rows(ScrollView, can_focus=True):
     def row(self) -> Any | None:
         """The row under the cursor."""
         return self._shown[self.cursor] if self.cursor < len(self._shown) else None
+
+    @property
+    def marked(self) -> list[Any]:
+        """The rows that are marked, in order; also those that a filter hides."""
+        return [row for row in self._in_order(self._all) if self._key(row) in self._marked] if self._marked else []
 
     @property
     def shown(self) -> list[Any]:
@@ -234,7 +258,11 @@ class Rows(ScrollView, can_focus=True):
 
     def _line(self, row: Any, here: bool, width: int) -> Strip:
         ground = self._style("cursor") if here else self.rich_style
-        segments = [Segment("▌ " if here else "  ", ground)]
+        marked = bool(self._marked) and self._key(row) in self._marked
+        bar = "▌" if here else " "
+        segments = [Segment(bar if marked else f"{bar} ", ground)]
+        if marked:
+            segments.append(Segment("✓", ground + self._style("mark")))
         for column, size in self._layout:
             if column.pieces is not None:
                 segments += self._pieces(column.pieces(row, size), size, ground)
@@ -307,8 +335,8 @@ class Rows(ScrollView, can_focus=True):
         self._measure()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The footer offers enter only where it opens something."""
-        return action != "enter" or self._opens
+        """The footer offers enter only where it opens something, and marks where something is done with them."""
+        return self._marks if action in ("mark", "unmark") else action != "enter" or self._opens
 
     def action_move(self, by: int) -> None:
         self.cursor += by
@@ -328,6 +356,19 @@ class Rows(ScrollView, can_focus=True):
     def action_enter(self) -> None:
         if self._opens and self.row is not None:
             self.post_message(self.Entered(self, self.row))
+
+    def action_mark(self) -> None:
+        """Mark the row under the cursor, or no longer; the cursor moves to the next row."""
+        if self.row is not None:
+            self._marked ^= {self._key(self.row)}
+            self.cursor += 1
+            self.refresh()
+            self.post_message(self.Marked())
+
+    def action_unmark(self) -> None:
+        self._marked.clear()
+        self.refresh()
+        self.post_message(self.Marked())
 
     def sort_by(self, column: Column) -> None:
         """By this column, where it has something to sort by: from the largest for numbers, again for the other way, a

@@ -15,12 +15,15 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+SIGNS = {"+ ": "pager--added", "- ": "pager--removed"}
+
 
 class Pager(ScrollView, can_focus=True):
     """Lines of text, each fit for a terminal; long ones are wrapped at the width. With `json` they have the colours of
-    JSON. `make` is called for the lines when the text is first drawn. Its keys are those of
-    tables, also in keys.toml."""
+    JSON; with `signs` lines that begin with `+` and `-` have those of what came and what went. `make` is called for the
+    lines when the text is first drawn. Its keys are those of tables, also in keys.toml."""
 
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"pager--added", "pager--removed"}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "scroll_up", "Up", show=False, id="rows.up"),
         Binding("down,j", "scroll_down", "Down", show=False, id="rows.down"),
@@ -30,10 +33,13 @@ class Pager(ScrollView, can_focus=True):
         Binding("end,G", "scroll_end", "Last line", show=False, id="rows.last"),
     ]
 
-    def __init__(self, make: Callable[[], Sequence[str]], *, json: bool = False, id: str | None = None) -> None:
+    def __init__(
+        self, make: Callable[[], Sequence[str]], *, json: bool = False, signs: bool = False, id: str | None = None
+    ) -> None:
         super().__init__(id=id)
         self._make: Callable[[], Sequence[str]] | None = make
         self.json = json
+        self._signs = signs
         self._lines: Sequence[str] = ()
         self._ends: list[int] | None = None  # by line, the rows up to its end; None where no line is wrapped
         self._width = 0
@@ -82,6 +88,9 @@ class Pager(ScrollView, can_focus=True):
         drawn = Text(text, end="")
         if self.json:
             _COLOURS.highlight(drawn)
+        kind = SIGNS.get(text[:2]) if self._signs else None
+        if kind is not None:
+            drawn.stylize(self.get_component_rich_style(kind, partial=True))
         strip = Strip(drawn.render(self.app.console), cell_len(text))
         return strip.adjust_cell_length(self.size.width).apply_style(self.rich_style)
 

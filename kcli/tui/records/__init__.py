@@ -1,0 +1,1 @@
+"""What the pages of records make of values: fields as columns, folded JSON, the difference of two."""
