@@ -156,10 +156,14 @@ def _imported() -> dict[str, tuple[str, str]]:
         inner = spec.origin.removesuffix(f"{os.sep}__init__.py")
         folder = os.path.dirname(inner)
         known = f"{LIBRARY}{os.sep}{spec.name.replace('.', os.sep)}"
-        if spec.name.startswith("kcli.") or known in (inner, inner.removesuffix(".py")):
+        if spec.name.startswith("kcli."):
+            files[spec.name] = (folder, spec.origin)
+        elif FIRST is None:
+            continue  # it could not be found in the file: each process would write the file anew
+        elif known in (inner, inner.removesuffix(".py")):
             files[spec.name] = (folder, spec.origin)
         elif folder == COMPILED:
-            files[spec.name] = (LIBRARY, spec.origin)
+            files[spec.name] = (FIRST, spec.origin)
     return files
 
 

@@ -197,15 +197,19 @@ def test_a_kept_module_names_its_bytecode_as_python_does(package: Path, option: 
         assert subprocess.check_output(words, text=True, timeout=60, env=environment).startswith("True True True\n")
 
 
-def test_a_command_uses_it(tmp_path: Path) -> None:
-    """The console script finds the modules of a command in the file, and answers as before."""
+@pytest.mark.parametrize("path", ["", "PYTHONPATH"])
+def test_a_command_uses_it(path: str, tmp_path: Path) -> None:
+    """The console script finds the modules of a command in the file, answers as before, and writes it no third time."""
     line = (
         "import sys; from kcli.cli.main import console; import kcli.cli.module_cache as m\n"
         f"m.ModuleCache.__init__.__defaults__ = ({str(tmp_path / 'modules.code')!r},)\n"
         "sys.argv = ['kcli', 'topics', 'list', '--help-json']\n"
         "console()\n"
     )
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    names = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH")
+    environment = {name: value for name, value in os.environ.items() if name not in names}
+    if path:
+        environment[path] = str(tmp_path)
     said = [subprocess.check_output([sys.executable, "-c", line], env=environment, timeout=60) for _ in range(2)]
     assert said[0] == said[1] != b""
     written = (tmp_path / "modules.code").stat()
