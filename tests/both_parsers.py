@@ -20,8 +20,8 @@ class BothParsers:
 
     def __init__(self) -> None:
         self._fast: Callable[[Command, list[str]], Line | None] = parser.parse
-        self._commands: dict[Command, Any] = {}
-        self._compared: set[tuple[Command, tuple[str, ...]]] = set()
+        self._commands: dict[int, tuple[Command, Any]] = {}  # by id, as a command's hash walks through its options
+        self._compared: set[tuple[int, tuple[str, ...]]] = set()
         self._caught: list[Line] = []
 
     def install(self) -> None:
@@ -39,7 +39,7 @@ class BothParsers:
         return values
 
     def _compare(self, command: Command, argv: list[str], ours: Line | UsageError) -> None:
-        line = (command, tuple(argv))
+        line = (id(command), tuple(argv))
         if line in self._compared:
             return
         self._compared.add(line)
@@ -53,11 +53,12 @@ class BothParsers:
         """The values that Typer reads; None where it refuses the line."""
         from kcli.cli.parsing import typer_app
 
-        if command not in self._commands:
-            self._commands[command] = typer_app.command_of(command, self._catch)
+        if id(command) not in self._commands:
+            self._commands[id(command)] = (command, typer_app.command_of(command, self._catch))
+        _, typers = self._commands[id(command)]
         self._caught.clear()
         with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(typer_app.Complaint):
-            self._commands[command].main(args=list(argv), prog_name="kcli", standalone_mode=False)
+            typers.main(args=list(argv), prog_name="kcli", standalone_mode=False)
         return self._caught[0] if self._caught else None
 
     def _catch(self, command: Command, line: Line) -> int:
