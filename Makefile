@@ -48,7 +48,7 @@ quick: $(VENV)/.made-dev  ## no Kafka, Spark, dashboard and processes: a minute 
 		$(addprefix --ignore=tests/,kafka tui interop) $(ARGS)
 
 test: $(VENV)/.made-dev  ## every test but Spark's and pictures, against a real Apache Kafka where Java and Maven are
-	$(PYTEST) tests -m 'not spark and not pictures and not dist' $(ARGS)
+	$(BIN)/python -m tests.suite -p tests.forks --forks $(WORKERS) tests -m 'not spark and not pictures and not dist' $(ARGS)
 
 test-spark: $(VENV)/.made-dev  ## the tests that run Spark: clusters, kills in mid-stream, every command on a real Kafka
 	$(subst -n $(WORKERS),-n 2,$(PYTEST)) tests/pipeline tests/docs tests/test_readme.py -m spark $(ARGS)
