@@ -11,6 +11,7 @@ FILE ?=
 # how many tests run side by side: most of them wait, for a real Kafka or for a time-out
 WORKERS ?= 4
 PYTEST := $(BIN)/python -m tests.suite -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
+FORKED := $(BIN)/python -m tests.suite -p tests.forks --forks
 # what `make quick` runs side by side, in forks that cost no start
 FORKS ?= 8
 # pytest keeps its rewritten tests as bytecode: written once, read by every later run and worker
@@ -43,18 +44,18 @@ playground: $(VENV)/.made-dev  ## the dashboard on a sandbox with thirty topics 
 	$(BIN)/python -m tests.tui.playground $(ARGS)
 
 quick: $(VENV)/.made-dev  ## no Kafka, Spark, dashboard and processes: a minute or so. ARGS=--lf runs what failed last
-	KCLI_QUICK=1 $(BIN)/python -m tests.suite -p tests.forks --forks $(FORKS) tests \
+	KCLI_QUICK=1 $(FORKED) $(FORKS) tests \
 		-m 'not kafka and not spark and not terminal and not process and not registry and not dist' \
 		$(addprefix --ignore=tests/,kafka tui interop) $(ARGS)
 
 test: $(VENV)/.made-dev  ## every test but Spark's and pictures, against a real Apache Kafka where Java and Maven are
-	$(BIN)/python -m tests.suite -p tests.forks --forks $(WORKERS) tests -m 'not spark and not pictures and not dist' $(ARGS)
+	$(FORKED) $(WORKERS) tests -m 'not spark and not pictures and not dist' $(ARGS)
 
 test-spark: $(VENV)/.made-dev  ## the tests that run Spark: clusters, kills in mid-stream, every command on a real Kafka
 	$(subst -n $(WORKERS),-n 2,$(PYTEST)) tests/pipeline tests/docs tests/test_readme.py -m spark $(ARGS)
 
 test-pure: $(VENV)/.made-dev  ## what handles records, on the plain-Python record core
-	KCLI_PURE_PYTHON=1 $(PYTEST) $(RECORDS) $(ARGS)
+	KCLI_PURE_PYTHON=1 $(FORKED) $(WORKERS) $(RECORDS) $(ARGS)
 
 RELEASE := build/release
 WHEEL = $(firstword $(wildcard dist/*-manylinux*.whl) $(wildcard dist/*.whl))
