@@ -81,8 +81,10 @@ def leaping_clock(pytestconfig: pytest.Config) -> Iterator[None]:
 
 
 TOGETHER = ("kafka3", "kafka", "spark", "registry")
-"""Fixtures that are dear to start, the slowest first: with several workers (-n) one of them has all tests of each, and
-begins with them. Every other file is a group of its own."""
+"""Fixtures that are dear to start, the slowest first: of several processes one has all tests of each, and begins with
+them. Every other file is a group of its own."""
+SLOW = ("tests/kafka/", "tests/interop/", "tests/tui/")
+"""Folders whose other files come next: a long test at the end is one that all other processes wait for."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -104,7 +106,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         components.mark(item)
         item.add_marker(pytest.mark.xdist_group(group(item)))
-    items.sort(key=lambda item: TOGETHER.index(group(item)) if group(item) in TOGETHER else len(TOGETHER))
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    """Whether a test runs early (small) or late."""
+    name = group(item)
+    return TOGETHER.index(name) if name in TOGETHER else len(TOGETHER) + (not name.startswith(SLOW))
 
 
 def pytest_collection_finish() -> None:
@@ -122,9 +130,10 @@ def sets_what_stays_aside() -> None:
 
 
 def group(item: pytest.Item) -> str:
-    """The tests that one worker runs."""
-    fixtures = getattr(item, "fixturenames", ())
-    return next((fixture for fixture in TOGETHER if fixture in fixtures), item.nodeid.split("::")[0])
+    """The tests that one process runs: of a fixture, which a parameter may name too, or of a file."""
+    parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    used = {*getattr(item, "fixturenames", ()), *(name for name in parameters if isinstance(name, str))}
+    return next((fixture for fixture in TOGETHER if fixture in used), item.nodeid.split("::")[0])
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

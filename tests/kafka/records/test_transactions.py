@@ -36,10 +36,10 @@ def kafka_v1() -> Iterator[Kafka]:
     cluster.stop()
 
 
-@pytest.fixture(params=[1, 2], ids=["v1", "v2"])
+@pytest.fixture(params=["kafka_v1", "kafka"], ids=["v1", "v2"])
 def versioned(request: pytest.FixtureRequest) -> tuple[Kafka, int]:
     """A cluster, and the version of its transactions."""
-    return request.getfixturevalue("kafka_v1" if request.param == 1 else "kafka"), request.param
+    return request.getfixturevalue(request.param), 1 if request.param == "kafka_v1" else 2
 
 
 def create(kafka: Kafka, name: str, partitions: int = 2, replicas: int = 1) -> str:
