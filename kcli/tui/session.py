@@ -22,8 +22,9 @@ from kcli.lag.history import History
 from kcli.lag.watch import DATED, LagSnapshot, Watch, pause
 from kcli.model import TopicPartition
 from kcli.settings import ClientSettings
+from kcli.tui.beat.gc_tuning import GcTuning
+from kcli.tui.beat.pace import Pace
 from kcli.tui.client_thread import ClientThread
-from kcli.tui.gc_tuning import GcTuning
 from kcli.tui.messages import Connected, Looked, LookFailed, Noted
 from kcli.tui.text.printable import quoted
 from kcli.tui.trails import Trails
@@ -44,7 +45,8 @@ WINDOWS = (15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0)
 class Session(ABC):
     """`name` is the profile or the servers; `aim` what a kcli command says to mean the same cluster, and
     `registry_option` besides it to mean the same schema registry; `guard` is "", "protected" or "read_only";
-    `interval` and `window`, which rates are taken over, are in seconds."""
+    `interval` and `window`, which rates are taken over, are in seconds; a refresh that costs much stretches `interval`
+    by the `pace`. `hurried` counts how often one was wanted at once."""
 
     name: str = ""
     aim: str = ""
@@ -60,6 +62,8 @@ class Session(ABC):
 
     def __init__(self) -> None:
         self.paused = False
+        self.hurried = 0
+        self.pace = Pace()
         self.trails = Trails()
         self._post: Post = lambda message: None
 
@@ -74,6 +78,11 @@ class Session(ABC):
     @abstractmethod
     async def close(self) -> None:
         """End everything."""
+
+    @property
+    def beat(self) -> float:
+        """Seconds from one refresh of the groups to the next."""
+        return self.pace.interval(self.interval)
 
     @abstractmethod
     def look_now(self) -> None:
@@ -200,10 +209,11 @@ class LiveSession(Session):
                     if not introduced:
                         await self._introduce(client)
                         introduced = True
-                    with self._gc.making():
+                    with self._gc.making(), self.pace.measured():
                         snapshot = seen = self._with_notes(still_there(await watch.look(), seen))
                         self.trails.add(snapshot)
                         self._gc.made(sum(len(group.partitions) for group in snapshot.groups))
+                    rest = pause(self.beat)
                     await self._count(client, snapshot)
                     self._post(Looked(snapshot, self.trails))
                     if self.remembers:
@@ -257,6 +267,7 @@ class LiveSession(Session):
         self.look_now()
 
     def look_now(self) -> None:
+        self.hurried += 1
         self._thread.call(self._now.set)
 
     async def ask(self, work: Callable[[Client], Awaitable[T]]) -> T:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kcli.errors import KcliError
 from kcli.tui.actions.toast import toast
+from kcli.tui.beat.pace import Pace
 from kcli.tui.text.printable import printable
 
 if TYPE_CHECKING:
@@ -37,15 +39,51 @@ class Asking:
         self._state = state
         self._is_there = is_there
         self._under_way = 0
+        self._pace = Pace()
+        self._asked = float("-inf")  # when the last question of a beat was asked
+        self._hurried = 0  # how often the user refreshed until then
+        self._shown: float | None = None  # when the question was asked whose answer is shown
+
+    @property
+    def due(self) -> bool:
+        """Whether to ask again at this beat: not while a question is under way, nor soon after one that cost much,
+        unless the user refreshes."""
+        if self.busy:
+            return False
+        stretched = self.interval > self._state.session.interval
+        rested = not stretched or time.monotonic() - self._asked >= self.interval
+        return rested or self._hurried != self._state.session.hurried
+
+    @property
+    def interval(self) -> float:
+        """Seconds from one question to the next."""
+        return self._pace.interval(self._state.session.interval)
+
+    @property
+    def age(self) -> float | None:
+        """How old the answer is, in seconds, where it is asked for less often than groups are; None elsewhere."""
+        stretched = self.interval > self._state.session.interval
+        return time.monotonic() - self._shown if stretched and self._shown is not None else None
 
     @property
     def busy(self) -> bool:
         """Whether the question of a beat is under way: it may take longer than a beat, and is waited for."""
         return bool(self._under_way)
 
+    def stop(self) -> None:
+        """End the question of a beat: its answer would not be shown."""
+        if self.busy:
+            self._asked = float("-inf")
+            self._page.workers.cancel_group(self._page, "fetch")
+
     def beat(self, question: Question, then: Then) -> None:
         """Ask instead of what is under way. An error is a toast, and what was there stays."""
-        self._begin(partial(self._state.session.ask, question), then)
+
+        async def measured(client: Client) -> Any:
+            with self._pace.measured():
+                return await question(client)
+
+        self._begin(partial(self._state.session.ask, measured), then)
 
     def beat_registry(self, question: RegistryQuestion, then: Then) -> None:
         """As `beat`, of the schema registry."""
@@ -57,6 +95,7 @@ class Asking:
 
     async def _beat(self, ask: Ask, then: Then) -> None:
         self._under_way += 1
+        self._asked, self._hurried = begun, _ = time.monotonic(), self._state.session.hurried
         try:
             answer = await ask()
         except KcliError as problem:
@@ -66,7 +105,9 @@ class Asking:
             self._under_way -= 1
         self.told = self.trouble = ""
         if self._is_there():
-            then(answer)
+            self._shown = begun
+            with self._pace.continued():
+                then(answer)
 
     def _trouble(self, problem: KcliError) -> None:
         """One toast for one trouble, however many beats it lasts; the masthead shows it as long as it does."""

@@ -20,7 +20,7 @@ from kcli.tui.actions.asking import Asking
 from kcli.tui.messages import Go
 from kcli.tui.navigation.crumbs import Crumbs
 from kcli.tui.replay import ReplaySession
-from kcli.tui.text.formatting import GLYPHS
+from kcli.tui.text.formatting import GLYPHS, elapsed
 from kcli.tui.text.printable import piped, printable
 from kcli.tui.text.trouble import late, waiting
 from kcli.tui.widgets.debug import Debug
@@ -232,6 +232,11 @@ class Page(TimedScreen):
             self.on_new_look()
         self._beat()
 
+    def on_screen_suspend(self) -> None:
+        """Another page is in front: its question is not to wait for the answer to this one's."""
+        if not self.is_seen:
+            self.asking.stop()
+
     def on_new_look(self) -> None:
         """Draw the newest snapshot, and ask for what it does not hold; a page that is not seen does so when it is."""
         if not self.is_seen:
@@ -242,7 +247,7 @@ class Page(TimedScreen):
         if snapshot is not None and self.stands:
             self.looked(snapshot)
             self.retitle()
-        if self.session.live and self.is_current and not self.asking.busy:
+        if self.session.live and self.is_current and self.asking.due:
             self.inquire()
 
     def inquire(self) -> None:
@@ -264,6 +269,8 @@ class Page(TimedScreen):
         for rows in self.query(Rows):
             rows.waiting = self.asking.trouble or unknown
             rows.faded = bool(stale)
+        if self.asking.age is not None:
+            self.retitle()
         banner = self.query_one("#stale", Static)
         banner.display = bool(stale)
         if stale:
@@ -273,7 +280,7 @@ class Page(TimedScreen):
         """The heading and the command, as they are now."""
         if not self.stands:
             return
-        heading = self.heading + self.marked_words
+        heading = self.heading + self.marked_words + self._aged
         for part, text in (("#heading", heading), ("#fits", self.fits), ("#same-as", f"$ {self.command}")):
             line = self.query_one(part, Static)
             if line.content != text:  # always one line: nothing else has to move, and most snapshots change no word
@@ -286,6 +293,12 @@ class Page(TimedScreen):
         """How many rows are marked, for the heading."""
         many = sum(len(rows.marked) for rows in self.query(Rows) if rows.is_on_screen)
         return f"  ✓ {many} marked" if many else ""
+
+    @property
+    def _aged(self) -> str:
+        """How old the answer is, where it costs too much to be asked for at each beat."""
+        age = self.asking.age
+        return "" if age is None else f"  {elapsed(age)} old (ctrl+r: now)"
 
     @property
     def _below(self) -> list[Page]:

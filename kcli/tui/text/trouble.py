@@ -30,7 +30,7 @@ def late(state: State) -> str:
     if snapshot is None or not session.live or session.paused:
         return ""
     age = session.clock() - snapshot.time
-    if age <= max(2 * session.interval, LEAST_LATE) + 2 * snapshot.took:
+    if age <= max(2 * session.beat, LEAST_LATE) + 2 * snapshot.took:
         return ""
     then = f"{datetime.fromtimestamp(snapshot.time):%H:%M:%S}"
     return f"No answer for {elapsed(age)}: this is how it was at {then}. {state.problem or WHY}"

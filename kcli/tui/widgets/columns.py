@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.cells import cell_len
 
+from kcli.text.numbers import count, duration, rate, size
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -14,6 +16,7 @@ NARROW = 90
 """Cells of a table below which a status is its glyph alone."""
 LEAST, LEAST_NAME = 12, 24
 """Cells under which a wide column, and one that holds names, is never cut."""
+ROUNDED = frozenset({count, duration, rate, size})
 SHARE = 4
 """A name may take this part of the table (one fourth) before columns are hidden for it."""
 
@@ -59,6 +62,11 @@ class Column(NamedTuple):
     def sorts(self) -> bool:
         """Whether rows can be sorted by it."""
         return self.value is not nothing
+
+    @property
+    def searched(self) -> bool:
+        """Whether a filter reads it: figures that are rounded change all the time, and are no words."""
+        return self.show not in ROUNDED
 
     @property
     def flexible(self) -> bool:

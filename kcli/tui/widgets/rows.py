@@ -122,6 +122,7 @@ class Rows(ScrollView, can_focus=True):
         self._marked: set[object] = set()
         self._order = order
         self._all: list[Any] = []
+        self._texts: list[str] | None = None  # of all rows, what a filter reads; made when it is first wanted
         self._shown: list[Any] = []
         self._at: object = None
         self._layout: list[tuple[Column, int]] = []
@@ -137,7 +138,7 @@ class Rows(ScrollView, can_focus=True):
     def put(self, rows: Iterable[Any]) -> None:
         """The newest rows, in any order."""
         self.told = True
-        self._all = list(rows)
+        self._all, self._texts = list(rows), None
         if self._marked:
             self._marked &= {self._key(row) for row in self._all}
         self._arrange()
@@ -166,7 +167,7 @@ class Rows(ScrollView, can_focus=True):
 
     def have(self, columns: Sequence[Column]) -> None:
         """Show other columns of the same rows."""
-        self.columns = list(columns)
+        self.columns, self._texts = list(columns), None
         if self.ordered is not None and all(column.id != self.ordered.column for column in self.columns):
             self.ordered = None
         self._arrange()
@@ -202,11 +203,7 @@ class Rows(ScrollView, can_focus=True):
         return self._shown[top : top + max(self.size.height - 1, 0)]
 
     def _arrange(self) -> None:
-        wanted = matcher(self.wanted)
-        rows = self._all
-        if wanted is not None:
-            rows = [row for row in rows if wanted(" ".join(column.cell(row).text for column in self.columns))]
-        self._shown = self._in_order(rows)
+        self._shown = self._in_order(self._wanted_rows())
         self._measure()
         place = next((n for n, row in enumerate(self._shown) if self._key(row) == self._at), None)
         if place is None:
@@ -214,6 +211,16 @@ class Rows(ScrollView, can_focus=True):
         self.set_reactive(Rows.cursor, place)
         self._stand(place)
         self.refresh()
+
+    def _wanted_rows(self) -> list[Any]:
+        """The rows that a filter leaves. The text of each is made once, however many letters are typed."""
+        wanted = matcher(self.wanted)
+        if wanted is None:
+            return self._all
+        if self._texts is None:
+            searched = [column for column in self.columns if column.searched]
+            self._texts = [" ".join(column.cell(row).text for column in searched) for row in self._all]
+        return [row for row, text in zip(self._all, self._texts, strict=True) if wanted(text)]
 
     def _in_order(self, rows: Sequence[Any]) -> list[Any]:
         if self.ordered is None:
