@@ -261,7 +261,7 @@ async def test_C17_one_broker_that_is_down_spoils_nothing_of_the_others() -> Non
 
 async def test_C18_the_controller_is_the_one_named_or_anyone_who_lives() -> None:
     async with Fleet(3) as fleet:
-        cluster = fleet.cluster()
+        cluster = fleet.cluster(reconnect_backoff=30.0, reconnect_backoff_max=30.0)
         controller = await cluster.controller()
         assert controller.node_id == 3
         await fleet[3].stop()
