@@ -61,7 +61,7 @@ class Writing:
         self.schemas = dict(schemas or {})
         check_schema(schema, options, self.schemas)
         if self.schemas:
-            from kcli.pipeline.schemas.writing import check_rules
+            from kcli.pipeline.schemas.writing.frames import check_rules
 
             for one in self.schemas.values():
                 check_rules(one)
@@ -71,7 +71,7 @@ class Writing:
         from kcli.pipeline.progress import Reporter
 
         if self.schemas:
-            from kcli.pipeline.schemas.writing import Framing
+            from kcli.pipeline.schemas.writing.frames import Framing
 
             iterator = map(Framing(self.schemas), iterator)
         reporter = Reporter(self.options.progress)

@@ -36,6 +36,19 @@ class Written(float):
         return number
 
 
+class Branch:
+    """A value of a union whose branch is known, by its number."""
+
+    __slots__ = ("number", "value")
+
+    def __init__(self, number: int, value: object) -> None:
+        self.number = number
+        self.value = value
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
 def read_json(text: str) -> object:
     """A value with its digits. Raises ValueError."""
     try:

@@ -10,7 +10,7 @@ from struct import Struct
 
 from kcli.proto.varint import encode_varint
 from kcli.schemas import SchemaRefused
-from kcli.serde.avro.exact import BadValue, fitting, shown
+from kcli.serde.avro.exact import BadValue, Branch, fitting, shown
 from kcli.serde.avro.scalars import SCALARS, fixed_bytes, long_bytes
 from kcli.serde.avro.types import Array, Enum, Fixed, Map, Record, Type, Union
 
@@ -136,6 +136,11 @@ class AvroWriter:
         )
 
         def write(value: object, out: bytearray) -> None:
+            if type(value) is Branch:
+                number, _, write_branch = branches[value.number]
+                out += number
+                write_branch(value.value, out)
+                return
             fits = fitting(union, value)
             if len(fits) != 1 and wrapped(value, out):
                 return

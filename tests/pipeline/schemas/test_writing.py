@@ -19,7 +19,7 @@ from kcli.errors import UsageError
 from kcli.pipeline.errors import told
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
 from kcli.pipeline.schemas.wanted import wanted_of
-from kcli.pipeline.schemas.writing import BadRow, FramedField, check_rules
+from kcli.pipeline.schemas.writing.frames import BadRow, FramedField, check_rules
 from kcli.schemas import PROTOBUF, Schema
 from tests.pipeline.schemas.sealing import read
 from tests.pipeline.schemas.test_protobuf import EMPTY, INDEXES, ROW

@@ -1,0 +1,1 @@
+"""Columns as payloads of a schema, behind what names it."""
