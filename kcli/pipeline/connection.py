@@ -98,6 +98,16 @@ def registry_settings(options: Mapping[str, str]) -> RegistrySettings | None:
     return registry_of(properties)
 
 
+def guard_of(options: Mapping[str, str]) -> tuple[str, str]:
+    """What the profile that the options name forbids, and its name; ("", "") without one. Raises UsageError."""
+    from kcli.config.profiles.files import chosen
+
+    named = options.get("context")
+    own = "kafka.bootstrap.servers" in options and (f"{REGISTRY}url" in options or "schemaregistry" in options)
+    profile = None if named is None and own else chosen(named)
+    return ("", "") if profile is None else (profile.guard, profile.name)
+
+
 def _merged(profile: Profile | None, given: Mapping[str, str]) -> Properties:
     """The properties of a profile, and before them those of `kafka.*` options."""
     properties = Properties()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from kcli.pipeline.connection import Sealed
+    from kcli.pipeline.options import WriteOptions
     from kcli.pipeline.schemas.sealed import SealedSchemas
     from kcli.pipeline.sink.write import BatchWriter, StreamWriter
 
@@ -72,26 +73,45 @@ class KcliDataSource(DataSource):
 
         if overwrite:
             raise UsageError("a topic cannot be overwritten: use mode append")
-        options, schemas = write_options(self.options), self._schemas(writes=True)
+        options, sealed = write_options(self.options), self._sealed()
+        schemas = self._written(schema, options)
         if options.exactly_once:
             from kcli.pipeline.sink.exactly_once import BatchExactlyOnce
 
-            return BatchExactlyOnce(options, self._sealed(), schema, schemas)
-        return BatchWriter(options, self._sealed(), schema, schemas)
+            return BatchExactlyOnce(options, sealed, schema, schemas)
+        return BatchWriter(options, sealed, schema, schemas)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> StreamWriter:
         """df.writeStream. Raises UsageError."""
         from kcli.pipeline.options import write_options
         from kcli.pipeline.sink.write import StreamWriter
 
-        options, schemas = write_options(self.options), self._schemas(writes=True)
+        options, sealed = write_options(self.options), self._sealed()
+        schemas = self._written(schema, options)
         if options.exactly_once:
             from kcli.pipeline.sink.exactly_once import StreamExactlyOnce
 
-            return StreamExactlyOnce(options, self._sealed(), schema, schemas)
-        return StreamWriter(options, self._sealed(), schema, schemas)
+            return StreamExactlyOnce(options, sealed, schema, schemas)
+        return StreamWriter(options, sealed, schema, schemas)
 
-    def _schemas(self, *, writes: bool = False) -> dict[str, SealedSchemas]:
+    def _written(self, schema: StructType, options: WriteOptions) -> dict[str, SealedSchemas]:
+        """The schemas that keys and values are written by, registered if that is wanted, after everything else was
+        checked. Raises UsageError, KcliError."""
+        from kcli.pipeline.schemas.wanted import wanted_of
+        from kcli.pipeline.sink.write import check_schema
+
+        given = {key.lower(): text for key, text in self.options.items()}
+        wanted = wanted_of(given, writes=True)
+        check_schema(schema, options, [one.field for one in wanted])
+        if not wanted:
+            return {}
+        from kcli.pipeline.connection import guard_of, registry_settings
+        from kcli.pipeline.schemas.writing.look_up import looked_up_to_write
+
+        settings, (guard, profile) = registry_settings(given), guard_of(given)
+        return {one.field: looked_up_to_write(one, settings, guard=guard, profile=profile) for one in wanted}
+
+    def _schemas(self) -> dict[str, SealedSchemas]:
         """The schemas of keys and values that are in a registry, by the column. Raises UsageError, KcliError."""
         if self._found is None:
             from kcli.pipeline.options import known
@@ -99,7 +119,7 @@ class KcliDataSource(DataSource):
 
             given = {key.lower(): text for key, text in self.options.items()}
             known(given)
-            wanted = wanted_of(given, writes=writes)
+            wanted = wanted_of(given)
             self._found = {}
             if wanted:
                 from kcli.pipeline.connection import registry_settings

@@ -37,7 +37,7 @@ maxOffsetsPerTrigger minOffsetsPerTrigger maxTriggerDelay maxBytesPerTrigger min
 groupIdPrefix kafkaConsumer.pollTimeoutMs fetchOffset.numRetries fetchOffset.retryIntervalMs includeHeaders topic path
 columns keyFormat valueFormat keySchema valueSchema commitGroup context pushdown progressAddr stopFile
 checkpointLocation keepTimestamp brokerMap exactlyOnce sourceIds onBad quarantine
-schemaRegistry keySubject valueSubject keyReaderSchema readerSchema keyWriterSchema writerSchema
+schemaRegistry keySubject valueSubject keyReaderSchema readerSchema keyWriterSchema writerSchema registerSchemas
 """.split()
 PASSED_OVER = ("groupIdPrefix", "fetchOffset.numRetries", "fetchOffset.retryIntervalMs")
 """Of Spark's source, and without a meaning here: reading needs no group, and the client tries again by itself."""

@@ -27,12 +27,18 @@ NEWEST = 20
 def looked_up(wanted: Wanted, settings: RegistrySettings | None) -> SealedSchemas:
     """The schema to read or write with, and the newest versions of its subject. Raises UsageError where no registry is
     named, or its schema is of another kind, SchemaNotFound, and what the registry's client raises."""
+    registry = named_registry(wanted, settings)
+    return asking(registry, lambda schemas: _looked_up(wanted, registry, schemas))
+
+
+def named_registry(wanted: Wanted, settings: RegistrySettings | None) -> RegistrySettings:
+    """Raises UsageError where none is named."""
     if settings is None:
         raise UsageError(
             f"option {wanted.field}Format {wanted.form} takes schemaRegistry, the URL of the registry that has the "
             "schemas (or a profile with schema.registry.url)"
         )
-    return asking(settings, lambda schemas: _looked_up(wanted, settings, schemas))
+    return settings
 
 
 def named(settings: RegistrySettings, name: bytes) -> Known:
@@ -44,11 +50,14 @@ def named(settings: RegistrySettings, name: bytes) -> Known:
     return asking(settings, ask)
 
 
-def asking(settings: RegistrySettings, ask: Callable[[Opened], Awaitable[T]]) -> T:
-    """The answer of a registry that is opened and closed around it."""
+def asking(
+    settings: RegistrySettings, ask: Callable[[Opened], Awaitable[T]], *, guard: str = "", profile: str = ""
+) -> T:
+    """The answer of a registry that is opened and closed around it. `guard` is what the profile of that name
+    forbids."""
 
     async def run() -> T:
-        schemas = open_schemas(settings)
+        schemas = open_schemas(settings, guard=guard, profile=profile)
         try:
             return await ask(schemas)
         finally:
@@ -58,7 +67,7 @@ def asking(settings: RegistrySettings, ask: Callable[[Opened], Awaitable[T]]) ->
 
 
 async def _looked_up(wanted: Wanted, settings: RegistrySettings, schemas: Opened) -> SealedSchemas:
-    reader = await _reader(wanted, schemas)
+    reader = await chosen(wanted, schemas)
     written = dict.fromkeys(_names(reader.schema), reader)
     for known in await _versions(wanted, schemas):
         written |= dict.fromkeys(_names(known.schema), known)
@@ -72,10 +81,11 @@ async def _looked_up(wanted: Wanted, settings: RegistrySettings, schemas: Opened
     )
 
 
-async def _reader(wanted: Wanted, schemas: Opened) -> Known:
-    option = "readerSchema" if wanted.field == "value" else "keyReaderSchema"
-    if wanted.reader.startswith("file:"):
-        return Known(schema=Schema(kind=wanted.kind, text=_text(wanted.reader, option)))
+async def chosen(wanted: Wanted, schemas: Opened) -> Known:
+    """The schema that is named; one of a file is not registered. Raises UsageError, SchemaNotFound, and what the
+    registry's client raises."""
+    if wanted.of_file:
+        return Known(schema=Schema(kind=wanted.kind, text=_text(wanted)))
     if wanted.reader == "latest":
         found = await schemas.latest(wanted.subject)
     else:
@@ -85,12 +95,12 @@ async def _reader(wanted: Wanted, schemas: Opened) -> Known:
     return await _known(schemas, found)
 
 
-def _text(reader: str, option: str) -> str:
+def _text(wanted: Wanted) -> str:
     """The text of `file:PATH`. Raises UsageError."""
     try:
-        return Path(reader.removeprefix("file:")).read_text(encoding="utf-8")
+        return Path(wanted.reader.removeprefix("file:")).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as problem:
-        raise UsageError(f"option {option} {reader}: {problem}") from None
+        raise UsageError(f"option {wanted.option} {wanted.reader}: {problem}") from None
 
 
 async def _versions(wanted: Wanted, schemas: Opened) -> list[Known]:

@@ -12,14 +12,29 @@ REGISTERED = {"avro": AVRO, "protobuf": PROTOBUF, "json-schema": JSON}
 """Formats whose schemas are in a registry, and the registry's word for them."""
 
 
+FILE = "file:"
+
+
 class Wanted(Carried):
-    """The schema that keys or values (`field`) are read with: the latest of a subject, `id:N` or `file:PATH`."""
+    """The schema that keys or values (`field`) are read with, or `written`: the latest of a subject, `id:N` or
+    `file:PATH`, which `register` registers."""
 
     field: str = "value"
     form: str = "avro"
     subject: str = ""
     reader: str = "latest"
     message: str = ""
+    written: bool = False
+    register: bool = False
+
+    @property
+    def option(self) -> str:
+        """The option that names it."""
+        return option_of(self.field, writes=self.written)
+
+    @property
+    def of_file(self) -> bool:
+        return self.reader.startswith(FILE)
 
     @property
     def kind(self) -> str:
@@ -29,6 +44,7 @@ class Wanted(Carried):
 def wanted_of(given: Mapping[str, str], *, writes: bool = False) -> list[Wanted]:
     """What the options of a read, or of a write, say; their names are in lower case. Raises UsageError."""
     found = []
+    register = writes and _registers(given)
     for field in ("key", "value"):
         form = given.get(f"{field}format", "").lower()
         reader = option_of(field, writes=writes)
@@ -42,15 +58,26 @@ def wanted_of(given: Mapping[str, str], *, writes: bool = False) -> list[Wanted]
                 f"option {field}Schema is DDL for json and msgpack; the schema of {form} is named by {reader}"
             )
         text, _, message = given.get(reader.lower(), "latest").strip().partition("#")
-        _check(text, reader, files=not writes)
+        _check(text, reader)
         subject = given.get(f"{field}subject", "").strip() or _subject(given, field)
-        if text == "latest" and not subject:
+        if (text == "latest" or (writes and text.startswith(FILE))) and not subject:
             raise UsageError(
                 f"option {field}Subject is missing: with several topics it names the subject whose latest schema "
                 f"{field}s are {'written' if writes else 'read'} with; or {reader} names a schema by its id: id:N"
             )
-        found.append(Wanted(field=field, form=form, subject=subject, reader=text, message=message))
+        wanted = Wanted(field=field, form=form, subject=subject, reader=text, message=message, written=writes)
+        found.append(wanted.replace(register=register and wanted.of_file))
+    if register and not any(wanted.register for wanted in found):
+        raise UsageError("option registerSchemas registers the file of writerSchema or keyWriterSchema: file:PATH")
     return found
+
+
+def _registers(given: Mapping[str, str]) -> bool:
+    """Whether files are registered; never by default. Raises UsageError."""
+    text = given.get("registerschemas", "false").strip().lower()
+    if text not in ("true", "false"):
+        raise UsageError(f"option registerSchemas is true or false, not {text}")
+    return text == "true"
 
 
 def _subject(given: Mapping[str, str], field: str) -> str:
@@ -74,10 +101,10 @@ def option_of(field: str, *, writes: bool) -> str:
     return "writerSchema" if writes else "readerSchema"
 
 
-def _check(text: str, option: str, *, files: bool) -> None:
+def _check(text: str, option: str) -> None:
     number = text.removeprefix("id:")
-    if text == "latest" or (files and text.startswith("file:") and len(text) > len("file:")):
+    if text == "latest" or (text.startswith(FILE) and len(text) > len(FILE)):
         return
     if text.startswith("id:") and number.isascii() and number.isdigit():
         return
-    raise UsageError(f"option {option} is latest, id:N{' or file:PATH' if files else ''}, not {text}")
+    raise UsageError(f"option {option} is latest, id:N or file:PATH, not {text}")

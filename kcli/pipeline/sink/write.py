@@ -60,11 +60,6 @@ class Writing:
         self.sealed = sealed
         self.schemas = dict(schemas or {})
         check_schema(schema, options, self.schemas)
-        if self.schemas:
-            from kcli.pipeline.schemas.writing.frames import check_rules
-
-            for one in self.schemas.values():
-                check_rules(one)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
         """Send every row, and wait until all are acknowledged. Raises NotWritten, and what the client raises."""

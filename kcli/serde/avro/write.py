@@ -155,21 +155,7 @@ class AvroWriter:
                     out += number
                     write_branch(value, out)
 
-        def first(value: object, out: bytearray) -> None:
-            """A default, by the first branch; by the first that takes it, as 1.12 allows."""
-            before = len(out)
-            for number, _, write_branch in branches:
-                try:
-                    out += number
-                    write_branch(value, out)
-                except BadValue:
-                    del out[before:]
-                else:
-                    return
-            if not wrapped(value, out):
-                raise BadValue(f"{shown(value)} is of no branch")
-
-        return first if self._specified else write
+        return _first(branches, wrapped) if self._specified else write
 
     def _array(self, array: Array) -> Write:
         write_item = self._writer(array.items)
@@ -221,6 +207,25 @@ def _enum(enum: Enum) -> Write:
         if number is None:
             raise BadValue(f"{shown(value)} is no symbol of {enum.name}: {', '.join(enum.symbols[:20])}")
         out += number
+
+    return write
+
+
+def _first(branches: list[tuple[bytes, Type, Write]], wrapped: Callable[[object, bytearray], bool]) -> Write:
+    """Writes a default, by the first branch; by the first that takes it, as 1.12 allows."""
+
+    def write(value: object, out: bytearray) -> None:
+        before = len(out)
+        for number, _, write_branch in branches:
+            try:
+                out += number
+                write_branch(value, out)
+            except BadValue:
+                del out[before:]
+            else:
+                return
+        if not wrapped(value, out):
+            raise BadValue(f"{shown(value)} is of no branch")
 
     return write
 

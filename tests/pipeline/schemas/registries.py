@@ -23,6 +23,13 @@ class Registry:
         text = schema if isinstance(schema, str) else json.dumps(schema)
         return int(self.client.register_schema(subject, Schema(text, kind)))
 
+    def latest(self, subject: str) -> tuple[int, Any]:
+        """The id and the document of the latest version."""
+        found = self.client.get_latest_version(subject)
+        assert found.schema_id is not None
+        assert found.schema.schema_str is not None
+        return found.schema_id, json.loads(found.schema.schema_str)
+
     def avro(self, topic: str, schema: Any, *values: Any) -> list[bytes]:
         """Frames of values; the schema is registered for the values of the topic."""
         write = AvroSerializer(self.client, json.dumps(schema))

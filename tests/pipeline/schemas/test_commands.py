@@ -120,6 +120,26 @@ def test_rows_become_avro_by_the_schemas_of_the_topic_that_is_written(
     assert "--value json and --to-value-format exclude each other" in capfd.readouterr().err
 
 
+def test_a_file_is_registered_where_that_is_said_and_unions_are_written_back(
+    kcli: Kcli, topics: Topics, registry: Registry, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    topic, into = topics.make(1), topics.make(1)
+    schema = order({"name": "it", "type": ["null", "long", "string"], "default": None})
+    values = registry.avro(topic, schema, *[{"id": n, "user": None, "it": it} for n, it in enumerate((None, 5, "x"))])
+    topics.fill(topic, [(0, None, None, value, ()) for value in values])
+    (tmp_path / "row.avsc").write_text(json.dumps(schema))
+    line = ["sql", f"SELECT value FROM `{topic}`", *AVRO, registry.url, "--into", into, "--to-value-format", "avro"]
+    line += ["--to-value-schema", "file:row.avsc"]
+    assert kcli(*line) == 2
+    assert f"{into}-value has no schema; registerSchemas=true (--register) registers it" in capfd.readouterr().err
+    assert kcli(*line, "--register", "--dry-run") == 0
+    assert f"{into}-value" not in registry.client.get_subjects()
+    assert kcli(*line, "--register") == 0
+    number, _ = registry.latest(f"{into}-value")
+    found = sorted(record.value or b"" for _, record in topics.read(into))
+    assert found == sorted(b"\0" + number.to_bytes(4, "big") + value[5:] for value in values)
+
+
 def test_what_does_not_go_together_is_refused(kcli: Kcli, topic: str, capfd: pytest.CaptureFixture[str]) -> None:
     for words, sentence in (
         (("--value-subject", "x"), "--value-subject goes with --value-format avro"),

@@ -55,6 +55,7 @@ def test_what_names_no_schema_is_refused(given: dict[str, str], sentence: str) -
         ({"to_value_subject": "x"}, "--to-value-subject goes with --to-value-format avro"),
         ({"to_key_schema": "id:1", "to_value_format": "avro"}, "--to-key-schema goes with --to-key-format avro"),
         ({"to_schema_registry": "http://x"}, "--to-schema-registry goes with --to-value-format avro"),
+        ({"to_value_format": "avro", "register": True}, "--register registers the file of --to-value-schema"),
         ({"to_value_format": "avro", "topic": False}, "--to-value-format is about the records of a topic: --into"),
         ({"to_key_format": "avro", "connector": "jvm"}, "--to-key-format is kcli's"),
     ],
@@ -69,6 +70,6 @@ def test_what_is_written_is_read_from_the_line() -> None:
     options = WrittenOptions(to_value_format="protobuf", to_value_schema="latest#Order", to_key_format="avro")
     written = WrittenFormats(options, SimpleNamespace(connector="kcli"), registry="http://r")  # type: ignore[arg-type]
     assert written.typed == {"key", "value"}
-    assert written.options() == {
+    assert written.options({}) == {
         "keyFormat": "avro", "valueFormat": "protobuf", "writerSchema": "latest#Order", "schemaRegistry": "http://r"
     }  # fmt: skip

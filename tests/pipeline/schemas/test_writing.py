@@ -18,8 +18,8 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 from kcli.errors import UsageError
 from kcli.pipeline.errors import told
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
-from kcli.pipeline.schemas.wanted import wanted_of
 from kcli.pipeline.schemas.writing.frames import BadRow, FramedField, check_rules
+from kcli.registry.settings import RegistrySettings
 from kcli.schemas import PROTOBUF, Schema
 from tests.pipeline.schemas.sealing import read
 from tests.pipeline.schemas.test_protobuf import EMPTY, INDEXES, ROW
@@ -114,11 +114,16 @@ def test_a_schema_with_rules_for_writing_is_refused() -> None:
     rule = {"name": "ssn", "kind": "TRANSFORM", "mode": "WRITEREAD", "type": "ENCRYPT", "tags": ["PII"]}
     schema = Schema(text='"string"', subject="r", version=1, rule_set=json.dumps({"domainRules": [rule]}))
     with pytest.raises(UsageError, match=r"r version 1 has the rule ssn \(ENCRYPT\) for writing"):
-        check_rules(SealedSchemas(reader=Known(schema=schema)))
+        check_rules(schema)
 
 
-def test_a_file_has_no_id_to_write() -> None:
-    given = {"topic": "orders", "valueformat": "avro"}
-    assert wanted_of(given, writes=True)[0].subject == "orders-value"
-    with pytest.raises(UsageError, match="option writerSchema is latest, id:N, not file:x"):
-        wanted_of({**given, "writerschema": "file:x"}, writes=True)
+def test_a_schema_of_glue_is_named_by_its_uuid() -> None:
+    text, guid = (
+        '{"type":"record","name":"R","fields":[{"name":"n","type":"int"}]}',
+        "00112233-4455-6677-8899-aabbccddeeff",
+    )
+    known, glue = Known(schema=Schema(text=text, guid=guid)), RegistrySettings(kind="glue")
+    frames = FramedField(SealedSchemas(reader=known, settings=glue)).frames(pa.array([{"n": 1}]))
+    assert frames.to_pylist() == [b"\3\0" + bytes.fromhex(guid.replace("-", "")) + b"\2"]
+    with pytest.raises(UsageError, match=r"schema 00112233-.* has no id, which the frame of a record needs"):
+        FramedField(SealedSchemas(reader=known))

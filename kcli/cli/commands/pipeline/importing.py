@@ -180,7 +180,7 @@ class Importing(Job):
             self._sink = Sink(frame, "kafka", self.target.jvm_options())
         else:
             sink = self.target.options(progress=progress, timestamps=options.keep_timestamps)
-            self._sink = Sink(frame, "kcli", sink | self.formats.options())
+            self._sink = Sink(frame, "kcli", self.formats.options(sink))
         if not streaming:
             return self._sink.batch()
         return self._sink.stream(self._checkpoint, trigger_of(self.frame), None)

@@ -31,9 +31,8 @@ class BadRow(KcliError):
     """A row that its schema does not have."""
 
 
-def check_rules(sealed: SealedSchemas) -> None:
+def check_rules(schema: Schema) -> None:
     """Raise UsageError for a schema with rules for writing: they are not run here."""
-    schema = sealed.reader.schema
     rule = next((rule for rule in rules_of(schema) if rule.mode in WRITING), None)
     if rule is not None:
         raise UsageError(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+
 from kcli.cli.commands.pipeline.session.frame import Frame
-from kcli.cli.parsing.option import Options, choice, text
+from kcli.cli.parsing.option import Options, choice, flag, text
 from kcli.errors import UsageError
-from kcli.pipeline.schemas.wanted import REGISTERED
+from kcli.pipeline.schemas.wanted import FILE, REGISTERED
 
 FORMS = tuple(REGISTERED)
 
@@ -26,9 +29,12 @@ class WrittenOptions(Options):
     to_value_schema = text(
         "--to-value-schema",
         metavar="SCHEMA",
-        help="Schema of written values: latest (default) or id:N; #MESSAGE of Protobuf.",
+        help="Schema of written values: latest (default), id:N or file:PATH; #MESSAGE of Protobuf.",
     )
-    to_key_schema = text("--to-key-schema", metavar="SCHEMA", help="Schema of written keys: latest (default) or id:N.")
+    to_key_schema = text("--to-key-schema", metavar="SCHEMA", help="Schema of written keys, as --to-value-schema.")
+    register = flag(
+        "--register", help="Register the file of --to-value-schema or --to-key-schema, unless it is registered."
+    )
     to_schema_registry = text(
         "--to-schema-registry",
         metavar="URL",
@@ -55,10 +61,14 @@ class WrittenFormats:
                     if given:
                         raise UsageError(f"--to-{part}-{flag} goes with --to-{part}-format {', '.join(FORMS)}")
                 continue
-            found = {f"{part}Format": form, f"{part}Subject": subject, option: schema}
+            found = {f"{part}Format": form, f"{part}Subject": subject, option: _absolute(schema)}
             self._options |= {name: given for name, given in found.items() if given}
         if options.to_schema_registry and not self.typed:
             raise UsageError(f"--to-schema-registry goes with --to-value-format {', '.join(FORMS)}")
+        if options.register:
+            if not any(text.startswith(FILE) for text in self._options.values()):
+                raise UsageError("--register registers the file of --to-value-schema file:PATH or --to-key-schema")
+            self._options["registerSchemas"] = "true"
         if self.typed:
             self._check(frame, topic)
             url = options.to_schema_registry or registry
@@ -72,6 +82,31 @@ class WrittenFormats:
         if frame.connector == "jvm":
             raise UsageError(f"{flag} is kcli's: Spark's own connector knows no registry")
 
-    def options(self) -> dict[str, str]:
-        """Of kcli's sink."""
-        return dict(self._options)
+    def options(self, sink: Mapping[str, str]) -> dict[str, str]:
+        """Those of kcli's sink, and what the line says. The schema of a file is found or registered now, once, as Spark
+        asks for the sink again for each batch. Raises KcliError."""
+        options = {**sink, **self._options}
+        if not any(text.startswith(FILE) for text in self._options.values()):
+            return options
+        from kcli.pipeline.connection import guard_of, registry_settings
+        from kcli.pipeline.schemas.wanted import wanted_of
+        from kcli.pipeline.schemas.writing.look_up import looked_up_to_write
+
+        given = {name.lower(): text for name, text in options.items()}
+        settings, (guard, profile) = registry_settings(given), guard_of(given)
+        of_files = [one for one in wanted_of(given, writes=True) if one.of_file]
+        found = {one: looked_up_to_write(one, settings, guard=guard, profile=profile) for one in of_files}
+        if any(sealed.reader.schema.id < 0 for sealed in found.values()):
+            return options  # AWS Glue has no ids
+        options.pop("registerSchemas", None)
+        for one, sealed in found.items():
+            options[one.option] = f"id:{sealed.reader.schema.id}" + (f"#{one.message}" if one.message else "")
+        return options
+
+
+def _absolute(schema: str | None) -> str | None:
+    """The schema with the whole path of its file: the process that reads it works in another folder."""
+    if schema is None or not schema.startswith(FILE):
+        return schema
+    path, hash, message = schema.removeprefix(FILE).partition("#")
+    return f"{FILE}{os.path.abspath(path)}{hash}{message}"

@@ -184,7 +184,7 @@ class IntoTopic(Output):
     def _options(self) -> tuple[str, dict[str, str]]:
         if self.frame.connector == "jvm":
             return "kafka", self.target.jvm_options()
-        return "kcli", self.target.options(progress="", timestamps=False) | self.formats.options()
+        return "kcli", self.formats.options(self.target.options(progress="", timestamps=False))
 
     def write(self, frame: DataFrame) -> None:
         """All of them, once."""
@@ -205,8 +205,9 @@ class IntoTopic(Output):
         from kcli.pipeline.jobs.sql.streams import records_of, started
         from kcli.pipeline.jobs.work import Stream
 
+        rows = records_of(frame, self.formats.typed)
         form, options = self._options()
-        writer = records_of(frame, self.formats.typed).writeStream.format(form).options(**options)
+        writer = rows.writeStream.format(form).options(**options)
         writer = trigger_of(self.frame).on(writer.option("checkpointLocation", str(self.checkpoint)))
         mode = self.options.output_mode
         return Stream(lambda: started(writer, mode), self.stop_file)

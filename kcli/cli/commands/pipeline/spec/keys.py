@@ -49,6 +49,7 @@ SINK = {
     "value-schema": "to_value_schema",
     "key-schema": "to_key_schema",
     "schema-registry": "to_schema_registry",
+    "register": "register",
 }
 OPTIONS = {
     "master": "master",
