@@ -128,8 +128,9 @@ async def test_a_group_at_work_is_refused_with_who_is_in_it(world: World) -> Non
                 await dialog(pilot)
                 await shows(pilot, "1 member (worker")
                 assert "refused" in seen(pilot)
-                await confirm(pilot, "billing")
-                await shows(pilot, "nothing to change")
+                await shows(pilot, "Type billing to do it once Empty:")
+                await confirm(pilot, "biling")
+                await shows(pilot, "nothing was changed: 'biling' is not billing")
     assert await world.committed() == {0: 40, 1: 40}
 
 

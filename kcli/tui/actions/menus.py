@@ -8,7 +8,7 @@ from kcli.tui.actions.acts import Act, of_change
 from kcli.tui.text.printable import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from kcli.admin.transactions.hanging_transactions import OpenTransaction
     from kcli.lag.history import GroupStanding
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def of_topic(page: Page, topic: str) -> list[Act]:
     """With a topic."""
     from kcli.tui import routes
-    from kcli.tui.actions.changes.topics import AlterTopic, DeleteTopic, ElectLeaders, TrimTopic
+    from kcli.tui.actions.changes.delete_topics import DeleteTopics
+    from kcli.tui.actions.changes.topics import AlterTopic, ElectLeaders, TrimTopic
 
     name = quoted(topic)
     return [
@@ -28,8 +29,27 @@ def of_topic(page: Page, topic: str) -> list[Act]:
         of_change("c", "Change its configs …", AlterTopic(topic), page.begin),
         of_change("e", "Elect its preferred leaders …", ElectLeaders(topic), page.begin),
         of_change("T", "Trim: delete old records …", TrimTopic(topic), page.begin),
-        of_change("D", "Delete the topic …", DeleteTopic(topic), page.begin),
+        of_change("D", "Delete the topic …", DeleteTopics(topic), page.begin),
         Act("l", "Its ACLs", f"kcli acls who-can read topic {name}", lambda: page.go(routes.Access("topic", topic))),
+    ]
+
+
+def of_topics(page: Page, topics: Sequence[str]) -> list[Act]:
+    """With the topics that are marked."""
+    from kcli.tui.actions.changes.delete_topics import DeleteTopics
+
+    return [of_change("D", f"Delete the {len(topics)} topics …", DeleteTopics(*topics), page.begin)]
+
+
+def of_groups(page: Page, groups: Sequence[str], reset: Callable[[], object]) -> list[Act]:
+    """With the groups that are marked."""
+    from kcli.tui.actions.changes.groups import DeleteGroups
+
+    many, names = len(groups), " ".join(map(quoted, groups))
+    command = f"kcli groups reset {names} --all-topics --to-latest"
+    return [
+        Act("r", f"Reset the offsets of the {many} groups …", command, reset, changes=True),
+        of_change("D", f"Delete the {many} groups …", DeleteGroups(*groups), page.begin),
     ]
 
 
@@ -43,13 +63,13 @@ def create_topic(page: Page) -> list[Act]:
 def of_group(page: Page, group: str, reset: Callable[[], object], standing: GroupStanding | None = None) -> list[Act]:
     """With a group."""
     from kcli.tui import routes
-    from kcli.tui.actions.changes.groups import DeleteGroup
+    from kcli.tui.actions.changes.groups import DeleteGroups
     from kcli.tui.alerts.hushing import hushing
 
     name = quoted(group)
     return [
         Act("r", "Reset its offsets …", f"kcli groups reset {name} --all-topics --to-latest", reset, changes=True),
-        of_change("D", "Delete the group …", DeleteGroup(group), page.begin),
+        of_change("D", "Delete the group …", DeleteGroups(group), page.begin),
         Act("l", "Its ACLs", f"kcli acls who-can read group {name}", lambda: page.go(routes.Access("group", group))),
         *hushing(page, standing),
     ]

@@ -18,9 +18,12 @@ from kcli.client import Client
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.offsets import TIMES, duration, read_time
 from kcli.model import Cluster, TopicPartition
+from kcli.tui.actions.changes.several import word_of
 from kcli.tui.text.printable import quoted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kcli.admin.groups.reset import Form
 
     Prepare = Callable[[Cluster, list[TopicPartition]], Awaitable[Form]]
@@ -86,11 +89,12 @@ def _moment(moment: int) -> Prepare:
 
 
 class Resetting:
-    """A reset of one group. `at` is the partition under the cursor, None without one: then only the whole
-    group can be meant."""
+    """A reset of one group, or of several. `at` is the partition under the cursor, None without one: then only whole
+    groups can be meant."""
 
-    def __init__(self, group: str, at: TopicPartition | None) -> None:
-        self.group = group
+    def __init__(self, groups: Sequence[str], at: TopicPartition | None) -> None:
+        self.groups = tuple(groups)
+        self.word = word_of(self.groups, "group")
         self.at = at
 
     def command(self, words: str, scope: str) -> str:
@@ -99,16 +103,20 @@ class Resetting:
         if self.at is not None and scope != "group":
             name = self.at.topic if scope == "topic" else f"{self.at.topic}:{self.at.partition}"
             where = f"--topic {quoted(name)}"
-        return f"kcli groups reset {quoted(self.group)} {where} {words} --execute"
+        return f"kcli groups reset {' '.join(map(quoted, self.groups))} {where} {words} --execute"
 
-    async def plan(self, client: Client, prepare: Prepare, scope: str) -> tuple[Target, list[Change]]:
-        """The group as it is now, and a row per partition. Raises KcliError."""
+    async def plan(self, client: Client, prepare: Prepare, scope: str) -> tuple[list[Target], list[Change]]:
+        """The groups as they are now, and a row per partition. Raises KcliError."""
         cluster = client.cluster
-        target = (await targets(Coordinators(cluster), [self.group]))[self.group]
-        partitions = await self._partitions(cluster, target, scope)
-        if not partitions:
-            raise target.refusal or KcliError(f"{self.group}: the group has committed no offsets")
-        return target, await plan(cluster, [(target, partitions, await prepare(cluster, partitions))])
+        found = list((await targets(Coordinators(cluster), self.groups)).values())
+        wanted = []
+        for target in found:
+            partitions = await self._partitions(cluster, target, scope)
+            if partitions:
+                wanted.append((target, partitions, await prepare(cluster, partitions)))
+        if not wanted:
+            raise found[0].refusal or KcliError(f"{self.word}: no offsets are committed")
+        return found, await plan(cluster, wanted)
 
     async def _partitions(self, cluster: Cluster, target: Target, scope: str) -> list[TopicPartition]:
         if self.at is not None and scope == "partition":
@@ -138,6 +146,6 @@ class Resetting:
             "offsets": [row(change.group, change.at, change.old) for change in ready],
             "errors": [],
         }
-        path = write(document, self.group)
+        path = write(document, self.groups[0])
         await execute(Coordinators(client.cluster), ready)
         return path

@@ -1,7 +1,9 @@
-"""`r` on a group: the target of its offsets, the plan row by row, the group's name typed, and the outcome."""
+"""`r` on a group, or on those that are marked: the target of the offsets, the plan row by row, a name typed, and the
+outcome. With live members the reset waits until they have left."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual import work
@@ -10,8 +12,10 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Input, Select, Static
 
+from kcli.admin.groups.reset_plan import GroupLive
 from kcli.errors import KcliError, UsageError
 from kcli.text.numbers import DASH
+from kcli.tui.actions.changes.several import title_of
 from kcli.tui.actions.resetting import FORMS, Resetting, now_ms, wish
 from kcli.tui.dialogs.dialog import Dialog
 from kcli.tui.text.formatting import exact
@@ -20,6 +24,8 @@ from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kcli.admin.groups.reset import Change
     from kcli.admin.groups.reset_plan import Target
     from kcli.client import Client
@@ -36,22 +42,25 @@ TONES = {
     "would reset": "accent",
 }
 
+AGAIN = 1.0  # seconds between two questions whether the members have left
+
 
 class Reset(Dialog):
     """The dialog. The plan is made again when the form, the text or the scope changes; the shown plan is applied."""
 
-    def __init__(self, session: Session, group: str, at: TopicPartition | None) -> None:
+    def __init__(self, session: Session, groups: Sequence[str], at: TopicPartition | None) -> None:
         super().__init__(session)
-        self.resetting = Resetting(group, at)
-        self.title_text = f"Reset the offsets of group {printable(group)}"
+        self.resetting = Resetting(groups, at)
+        self.title_text = title_of("Reset the offsets of", groups, "group")
         self._wish: Wish | None = None
         self._changes: list[Change] = []
+        self._live: list[GroupLive] = []  # groups that have members
         self._done = False
 
     @property
     def _word(self) -> str:
-        """What has to be typed: the group's name, and on a protected profile the profile's."""
-        return self.session.name if self.session.guard == "protected" else self.resetting.group
+        """What has to be typed: the group's name, of several how many, and on a protected profile its name."""
+        return self.session.name if self.session.guard == "protected" else self.resetting.word
 
     @property
     def command(self) -> str:
@@ -70,7 +79,8 @@ class Reset(Dialog):
             yield Select(forms, value="earliest", allow_blank=False, id="form", compact=True)
             yield Input(id="amount", compact=True, disabled=True)
             yield Select(self._scopes(), allow_blank=False, id="scope", compact=True)
-        yield Rows(_columns(), key=lambda change: change.at, order=_changed_first, id="plan", empty="No plan yet.")
+        columns = _columns(several=len(self.resetting.groups) > 1)
+        yield Rows(columns, key=lambda row: (row.group, row.at), order=_changed_first, id="plan", empty="No plan yet.")
         with Horizontal(classes="line"):
             yield Static(f"Type {printable(self._word)} to do it:", id="ask", markup=False)
             yield Input(id="confirm", compact=True)
@@ -121,22 +131,37 @@ class Reset(Dialog):
 
     @work(exclusive=True, group="plan")
     async def _plan(self, wanted: Wish, scope: str) -> None:
-        async def planned(client: Client) -> tuple[Target, list[Change]]:
-            return await self.resetting.plan(client, wanted.prepare, scope)
-
         try:
-            target, changes = await self.session.ask(planned)
+            targets = await self._planned(wanted, scope)
         except KcliError as problem:
             self.query_one("#plan", Rows).put([])
             self.say(str(problem), "bad")
             return
-        self._changes = changes
-        self.query_one("#plan", Rows).put(changes)
-        if target.refusal is not None:
-            self.say(str(target.refusal), "bad")
-            return
-        ready = sum(change.open for change in changes)
-        self.say(f"{ready} of {len(changes)} would change" if ready else "nothing to change")
+        when = " once Empty" if self._live else ""
+        self.query_one("#ask", Static).update(f"Type {printable(self._word)} to do it{when}:")
+        refusal = next((target.refusal for target in targets if target.refusal is not None), None)
+        without = len(targets) - len({change.group for change in self._changes})
+        told = [f"{self._open} of {len(self._changes)} would change" if self._open else "nothing to change"]
+        told += [f"{without} without committed offsets"] if without else []
+        if refusal is not None:
+            told = [*(told if self._open else []), str(refusal)]
+        self.say("; ".join(told), "" if refusal is None else "bad")
+
+    async def _planned(self, wanted: Wish, scope: str) -> list[Target]:
+        """Make the plan and show it; the groups as they are now. Raises KcliError."""
+
+        async def planned(client: Client) -> tuple[list[Target], list[Change]]:
+            return await self.resetting.plan(client, wanted.prepare, scope)
+
+        targets, self._changes = await self.session.ask(planned)
+        self._live = [target.refusal for target in targets if isinstance(target.refusal, GroupLive)]
+        self.query_one("#plan", Rows).put(self._changes)
+        return targets
+
+    @property
+    def _open(self) -> int:
+        """How many rows would change."""
+        return sum(change.open for change in self._changes)
 
     # -- the change ---
 
@@ -146,15 +171,47 @@ class Reset(Dialog):
             return
         if self._done:
             self.dismiss()
-        elif not any(change.open for change in self._changes):
+        elif not self._open and not self._live:
             self.say("nothing to change" if self._changes else "there is no plan yet", "bad")
         elif event.value != self._word:
             self.say(f"nothing was changed: {event.value!r} is not {self._word}", "bad")
         else:
             self._done = True
-            event.input.disabled = True
-            self.say("changing …")
-            self.app.run_worker(self._execute(event.value), group="execute")  # to the end, whoever leaves meanwhile
+            self._lock(True)
+            if self._live and self._wish is not None:
+                self._wait(self._wish, self._scope, event.value)
+            else:
+                self._begin(event.value)
+
+    def _lock(self, locked: bool) -> None:
+        """Nothing can be typed or chosen while it is done."""
+        form = str(self.query_one("#form", Select).value)
+        for field in self.query("#form, #scope, #confirm"):
+            field.disabled = locked
+        self.query_one("#amount", Input).disabled = locked or not next(asks for name, _, asks in FORMS if name == form)
+
+    def _wait(self, wanted: Wish, scope: str, typed: str, problem: KcliError | None = None) -> None:
+        """Until no group has members. To close the dialog ends this."""
+        self.say(f"waiting; escape: no reset. {problem or self._live[0]}", "bad" if problem is not None else "")
+        self.set_timer(AGAIN, partial(self._again, wanted, scope, typed))
+
+    @work(exclusive=True, group="wait")
+    async def _again(self, wanted: Wish, scope: str, typed: str) -> None:
+        """Plan again, and do it, or wait on."""
+        try:
+            await self._planned(wanted, scope)
+        except KcliError as problem:
+            self._wait(wanted, scope, typed, problem)
+            return
+        if self._live:
+            self._wait(wanted, scope, typed)
+        else:
+            self._begin(typed)
+
+    def _begin(self, typed: str) -> None:
+        """Do it, to the end, also when the dialog is closed meanwhile."""
+        self.say("changing …")
+        self.app.run_worker(self._execute(typed), group="execute")
 
     async def _execute(self, typed: str) -> None:
         async def executed(client: Client) -> str:
@@ -165,7 +222,7 @@ class Reset(Dialog):
         except KcliError as problem:
             if self.is_open:
                 self._done = False
-                self.query_one("#confirm", Input).disabled = False
+                self._lock(False)
             self.say(str(problem), "bad")
             return
         if self.is_open:
@@ -180,8 +237,11 @@ class Reset(Dialog):
         self.session.look_now()
 
 
-def _columns() -> list[Column]:
+def _columns(*, several: bool) -> list[Column]:
+    """`several` groups have a column of their names."""
+    group = Column("group", "GROUP", lambda c: c.group, printable, letter="G", rank=0, name=True)
     return [
+        *([group] if several else []),
         Column("topic", "TOPIC", lambda c: c.at.topic, printable, letter="N", rank=0, name=True),
         Column("partition", "P", lambda c: c.at.partition, right=True, letter="P", rank=0),
         Column("old", "OLD", lambda c: c.old and c.old.offset, exact, right=True, letter="O", rank=0),
@@ -208,9 +268,9 @@ def _columns() -> list[Column]:
     ]
 
 
-def _changed_first(change: Change) -> tuple[bool, TopicPartition]:
+def _changed_first(change: Change) -> tuple[bool, str, TopicPartition]:
     """What the reset changes, or fails to, comes before what stays."""
-    return change.result in ("unchanged", "skipped"), change.at
+    return change.result in ("unchanged", "skipped"), change.group, change.at
 
 
 def _lag(change: Change) -> Cell:

@@ -186,7 +186,7 @@ class Group(Page):
 
         standing = self.partition
         at = None if standing is None else TopicPartition(*place_of(standing))
-        self.app.push_screen(Reset(self.session, self.group, at))
+        self.app.push_screen(Reset(self.session, [self.group], at))
 
     def on_mount(self) -> None:
         self.query_one("#partitions", Rows).focus()

@@ -202,6 +202,7 @@ class Groups(Page):
             self.columns(),
             key=lambda g: g.described.group,
             order=loudness,
+            marks=True,
             id="groups",
             empty="No groups yet. Make one: kcli consume TOPIC --group NAME",
         )
@@ -268,11 +269,15 @@ class Groups(Page):
 
     @property
     def acts_about(self) -> str:
-        row = self.query_one(Rows).row
-        return f"group {row.described.group}" if row is not None else "groups"
+        rows = self.query_one(Rows)
+        if rows.marked:
+            return f"{len(rows.marked)} marked groups"
+        return f"group {rows.row.described.group}" if rows.row is not None else "groups"
 
     def acts(self) -> list[Act]:
         row = self.query_one(Rows).row
+        if self.query_one(Rows).marked:
+            return menus.of_groups(self, self._meant, self.action_reset)
         return menus.of_group(self, row.described.group, self.action_reset, row) if row is not None else []
 
     def action_old(self) -> None:
@@ -282,14 +287,20 @@ class Groups(Page):
             self.looked(self.state.look)
         self.retitle()
 
+    @property
+    def _meant(self) -> list[str]:
+        """The groups that are marked, else the one under the cursor."""
+        rows = self.query_one(Rows)
+        meant = rows.marked or ([rows.row] if rows.row is not None else [])
+        return [standing.described.group for standing in meant]
+
     def action_reset(self) -> None:
-        """The scope of a reset of the group under the cursor: all its topics."""
-        row = self.query_one(Rows).row
-        if row is None or self.refused("a reset"):
+        """The scope of a reset of the marked groups, or of the one under the cursor: all their topics."""
+        if not self._meant or self.refused("a reset"):
             return
         from kcli.tui.dialogs.reset import Reset
 
-        self.app.push_screen(Reset(self.session, row.described.group, None))
+        self.app.push_screen(Reset(self.session, self._meant, None))
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
         self.go(routes.Group(event.row.described.group))

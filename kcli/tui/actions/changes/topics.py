@@ -1,4 +1,4 @@
-"""Changes of a topic: create one, set its configs, delete records before an offset, delete it, elect its leaders."""
+"""Changes of a topic: create one, set its configs, delete records before an offset, elect its leaders."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from kcli.admin.configs.resources import DELETE, SET, Operation, Resource, alter
 from kcli.admin.configs.undo import before, document
 from kcli.admin.groups.reset_plan import standings
 from kcli.admin.topics.delete_records import delete_records, new_start
-from kcli.admin.topics.stats import spans
 from kcli.admin.topics.topics import (
     NewTopic,
     Topic,
     create_topics,
-    delete_topics,
     describe_topics,
     wait_for_topics,
 )
@@ -216,40 +214,6 @@ class TrimTopic(Change):
             return ""
 
         return Plan(steps=list(steps.values()), carry_out=carry_out if wanted else None)
-
-
-class DeleteTopic(Change):
-    """A topic with all its records."""
-
-    def __init__(self, topic: str) -> None:
-        self.topic = self.word = topic
-        self.title = f"Delete topic {printable(topic)}: this cannot be undone"
-
-    def command(self, given: Given) -> str:
-        return f"kcli topics delete {quoted(self.topic)} --execute"
-
-    async def plan(self, client: Client, given: Given) -> Plan:
-        topic = described(await describe_topics(client.cluster, [self.topic]), self.topic)
-        if topic.internal:
-            raise KcliError(
-                f"{self.topic}: this is an internal topic of Kafka; kcli topics delete --internal allows this"
-            )
-        many = (await spans(client.cluster, {self.topic: topic}))[self.topic]
-        step = Step(
-            what=self.topic,
-            old=f"{len(topic.partitions)} partitions, {'?' if many is None else exact(many)} offsets",
-            result="would delete",
-        )
-
-        async def carry_out(client: Client) -> str:
-            outcome = (await delete_topics(client.cluster, [self.topic]))[self.topic]
-            if isinstance(outcome, KcliError):
-                step.failed(outcome)
-            else:
-                step.result = "deleted"
-            return ""
-
-        return Plan(steps=[step], carry_out=carry_out)
 
 
 class ElectLeaders(Change):

@@ -75,6 +75,7 @@ class Topics(Page):
             self._columns(),
             key=lambda row: row.topic.topic,
             order=lambda row: row.topic.topic,
+            marks=True,
             id="topics",
             empty=EMPTY,
         )
@@ -117,11 +118,15 @@ class Topics(Page):
 
     @property
     def acts_about(self) -> str:
-        row = self.query_one(Rows).row
-        return f"topic {row.topic.topic}" if row is not None else "topics"
+        rows = self.query_one(Rows)
+        if rows.marked:
+            return f"{len(rows.marked)} marked topics"
+        return f"topic {rows.row.topic.topic}" if rows.row is not None else "topics"
 
     def acts(self) -> list[Act]:
-        row = self.query_one(Rows).row
+        row, marked = self.query_one(Rows).row, self.query_one(Rows).marked
+        if marked:
+            return menus.of_topics(self, [row.topic.topic for row in marked])
         return menus.of_topic(self, row.topic.topic) if row is not None else menus.create_topic(self)
 
     def action_records(self) -> None:
