@@ -9,7 +9,9 @@ import signal
 import subprocess
 import sys
 import time
+from operator import itemgetter
 from pathlib import Path
+from struct import pack
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.dataset as ds
@@ -17,11 +19,14 @@ import pytest
 
 from kcli.pipeline.session.executor_code import PLACE
 from tests.pipeline.daemons import PATIENCE, ROOT, Daemon, connect_of, standalone_of
+from tests.pipeline.schemas.conftest import places as places
+from tests.pipeline.schemas.conftest import registry as registry
 from tests.pipeline.tree import descendants
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tests.pipeline.schemas.registries import Registry
     from tests.pipeline.topics import Topics
 
 pytestmark = pytest.mark.timeout(400)
@@ -155,3 +160,71 @@ def test_the_command_line_is_a_client_of_spark_connect(connect: str, topics: Top
     assert brought[0]["records"] == 10_000
     text = f"SELECT count(DISTINCT partition, offset) AS n FROM `{back}`"
     assert pipeline(topics, tmp_path, "sql", text, "--remote", connect)[0] == {"n": 10_000}
+
+
+def order(*more: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}, *more]}
+
+
+NEWER = order({"name": "total", "type": ["null", "double", "string"], "default": None})
+ROWS = [(0, None), (1, None), (2, {"member0": 1.5, "member1": None}), (3, {"member0": None, "member1": "x"})]
+"""Of the records of `filled`, by the newer schema."""
+
+
+def filled(topics: Topics, registry: Registry) -> str:
+    """A topic of Avro: of the subject's two versions, and of a schema that only a task finds, by its id."""
+    topic = topics.make(2)
+    values = registry.avro(topic, order(), {"id": 0}) + registry.avro(topic, NEWER, {"id": 2, "total": 1.5})
+    values += registry.avro(topic, NEWER, {"id": 3, "total": "x"})
+    values += registry.avro(f"{topic}-other", {**order(), "doc": "another id"}, {"id": 1})
+    topics.fill(topic, [(number % 2, None, None, value, ()) for number, value in enumerate(values)])
+    return topic
+
+
+def written(topics: Topics, registry: Registry, topic: str) -> list[bytes]:
+    """The payloads of a topic, which has all of them by the latest schema of its subject."""
+    values = [record.value or b"" for _, record in topics.read(topic)]
+    front = b"\0" + registry.latest(f"{topic}-value")[0].to_bytes(4, "big")
+    assert {value[:5] for value in values} == {front}
+    return sorted(value[5:] for value in values)
+
+
+PAYLOADS = [b"\0\0", b"\2\0", b"\4\2" + pack("<d", 1.5), b"\6\4\2x"]
+"""Of ROWS."""
+
+
+def test_executors_read_and_write_avro_of_a_registry(
+    standalone: tuple[str, list[Daemon]], topics: Topics, registry: Registry, tmp_path: Path
+) -> None:
+    topic, into = filled(topics, registry), topics.make(2)
+    where = ["--master", standalone[0], *EXECUTORS]
+    avro = ["--value-format", "avro", "--schema-registry", registry.url]
+    outcome, _ = pipeline(topics, tmp_path, "export", topic, "out", *avro, "--select", "value.id, value.total", *where)
+    assert (outcome["state"], outcome["records"]) == ("done", 4)
+    rows = ds.dataset(tmp_path / "out", format="parquet").to_table().to_pylist()
+    assert sorted(((row["id"], row["total"]) for row in rows), key=itemgetter(0)) == ROWS
+    (tmp_path / "row.avsc").write_text(json.dumps(NEWER))
+    sink = ["--into", into, "--to-value-format", "avro", "--to-value-schema", "file:row.avsc", "--register"]
+    pipeline(topics, tmp_path, "sql", f"SELECT value FROM `{topic}`", *avro, *sink, *where)
+    assert written(topics, registry, into) == PAYLOADS
+
+
+def test_spark_connect_reads_and_writes_avro_of_a_registry(
+    connect: str, topics: Topics, registry: Registry, tmp_path: Path
+) -> None:
+    topic, target, back = filled(topics, registry), topics.make(2), topics.make(2)
+    (tmp_path / "row.avsc").write_text(json.dumps(NEWER))
+    client = [sys.executable, "-W", "ignore", "-m", "tests.pipeline.connected_avro", connect, topics.bootstrap,
+              registry.url, topic, target, str(tmp_path / "row.avsc")]  # fmt: skip
+    done = subprocess.run(client, cwd=ROOT, capture_output=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, done.stderr.decode()[-3000:]
+    assert json.loads(done.stdout) == {
+        "type": "struct<id:bigint,total:struct<member0:double,member1:string>>",
+        "rows": [[number, total and list(total.values())] for number, total in ROWS],
+    }
+    assert written(topics, registry, target) == PAYLOADS
+    avro = ["--value-format", "avro", "--schema-registry", registry.url, "--remote", connect]
+    registry.register(f"{back}-value", NEWER)
+    sink = ["--into", back, "--to-value-format", "avro"]
+    pipeline(topics, tmp_path, "sql", f"SELECT value FROM `{target}`", *avro, *sink)
+    assert written(topics, registry, back) == PAYLOADS
