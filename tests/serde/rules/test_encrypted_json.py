@@ -107,3 +107,16 @@ def test_fields_of_branches_are_marked(word: str) -> None:
     rules = {"domainRules": [{"name": "r", "type": "ENCRYPT", "mode": "WRITE", "tags": ["PII"]}]}
     schema = Schema(kind=JSON, text=json.dumps({word: [branch]}), rule_set=json.dumps(rules))
     assert json.loads(read_one(reader_of()(schema, []), b'{"mail": "x"}')) == {"mail": {"encrypted": "r"}}
+
+
+@pytest.mark.parametrize("word", ["allOf", "anyOf", "oneOf"])
+def test_a_mark_of_one_branch_is_no_value_of_the_next(word: str) -> None:
+    """Two branches have the field; the second one's schema is about a text `encrypted` too, which a mark has."""
+    text, inner = TAGGED, {"properties": {"encrypted": TAGGED}}
+    schema = {word: [{"properties": {"mail": text}}, {"properties": {"mail": inner}}]}
+    rules = {"domainRules": [{"name": "r", "type": "ENCRYPT", "mode": "WRITE", "tags": ["PII"]}]}
+    tagged = Schema(kind=JSON, text=json.dumps(schema), rule_set=json.dumps(rules))
+    assert json_of(tagged, '{"mail": "x"}') == {"mail": {"encrypted": "r"}}
+    assert json_of(tagged, '{"mail": {"encrypted": "x", "by": 1}}') == {
+        "mail": {"encrypted": {"encrypted": "r"}, "by": 1}
+    }
