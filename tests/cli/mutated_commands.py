@@ -106,6 +106,7 @@ COMMANDS: dict[str, str] = {
     "groups reset": "groups reset billing -t orders --to-earliest --execute",
     "groups reset by time": "groups reset billing -t orders --to-datetime 2020-01-01T00:00:00Z --execute",
     "groups delete-offsets": "groups delete-offsets readers2 -t orders --execute",
+    "groups remove-members": "groups remove-members billing --all --execute",
     "groups clone": "groups clone billing cloned --execute",
     "groups export": "groups export billing",
     "rollback": "rollback billing -t timed --time-field at --start 2020-01-01T00:00:00Z --execute",

@@ -35,6 +35,7 @@ TABLES = {
     "groups export": ["groups", "export", G],
     "groups delete": ["groups", "delete", G, "--dry-run"],
     "groups delete-offsets": ["groups", "delete-offsets", G, "-t", T, "--dry-run"],
+    "groups remove-members": ["groups", "remove-members", G, "--all", "--dry-run"],
     "lag": ["lag"],
     "lag by partition": ["lag", "--by", "partition"],
     "lag of a group": ["lag", G],

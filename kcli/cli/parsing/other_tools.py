@@ -76,6 +76,7 @@ VERBS = {
         "lag": "kcli lag", "update": "alter", "add": "create", "clone": "kcli copy SRC DST --create",
     },
     "groups": {
+        "remove-member": "remove-members", "kick": "remove-members",
         "seek": "reset", "reset-offsets": "reset", "commit": "reset", "offset-delete": "delete-offsets",
         "lag": "kcli lag GROUP", "copy": "clone", "offsets": "kcli groups describe GROUP",
         "rename": "kcli groups clone GROUP NEW`, then `kcli groups delete GROUP",

@@ -35,8 +35,8 @@ SUBJECTS: dict[str, tuple[str, str]] = {
         "List, describe, create, alter, trim and delete topics.",
     ),
     "groups": (
-        "groups.list groups.describe groups.inspect.why groups.inspect.peek groups.members groups.delete "
-        "groups.reset.reset groups.delete_offsets groups.clone groups.export",
+        "groups.list groups.describe groups.inspect.why groups.inspect.peek groups.members groups.remove_members "
+        "groups.delete groups.reset.reset groups.delete_offsets groups.clone groups.export",
         "Describe, reset, export, clone and delete consumer groups.",
     ),
     "registry": (

@@ -10,6 +10,7 @@ from kcli.tui.text.printable import quoted
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from kcli.admin.groups.rows import Member
     from kcli.admin.transactions.hanging_transactions import OpenTransaction
     from kcli.lag.history import GroupStanding
     from kcli.tui.screens.page import Page
@@ -73,6 +74,13 @@ def of_group(page: Page, group: str, reset: Callable[[], object], standing: Grou
         Act("l", "Its ACLs", f"kcli acls who-can read group {name}", lambda: page.go(routes.Access("group", group))),
         *hushing(page, standing),
     ]
+
+
+def of_member(page: Page, group: str, member: Member) -> list[Act]:
+    """With a member of a group."""
+    from kcli.tui.actions.changes.members import RemoveMember
+
+    return [of_change("X", "Remove the member …", RemoveMember(group, member), page.begin)]
 
 
 def of_transaction(page: Page, name: str) -> list[Act]:

@@ -176,7 +176,9 @@ class Group(Page):
         return f"group {self.group}"
 
     def acts(self) -> list[Act]:
-        return menus.of_group(self, self.group, self.action_reset, self.standing)
+        acts = menus.of_group(self, self.group, self.action_reset, self.standing)
+        member = self.query_one("#members", Rows).row if self.tab == "members" else None
+        return [*(menus.of_member(self, self.group, member) if member is not None else []), *acts]
 
     def action_reset(self) -> None:
         """The scope of a reset: the partition under the cursor, its topic, or all."""

@@ -10,6 +10,7 @@ from kcli.admin.groups.groups import who
 from kcli.model import TopicPartition
 from kcli.text.numbers import count, rate
 from kcli.tui import routes
+from kcli.tui.actions import menus
 from kcli.tui.screens.columns import place_of, standing_columns
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import age, exact
@@ -20,6 +21,7 @@ from kcli.tui.widgets.rows import Rows
 if TYPE_CHECKING:
     from kcli.admin.groups.rows import Member as Described
     from kcli.lag.watch import LagSnapshot
+    from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
 
@@ -60,6 +62,13 @@ class Member(Page):
         rows = [partition for partition in group.partitions if TopicPartition(*place_of(partition)) in own]
         self._lag = sum(row.lag.lag or 0 for row in rows)
         self.query_one(Rows).put(rows)
+
+    @property
+    def acts_about(self) -> str:
+        return f"member {printable(who(self._member)) if self._member is not None else printable(self.member_id)}"
+
+    def acts(self) -> list[Act]:
+        return menus.of_member(self, self.group, self._member) if self._member is not None else []
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
         if self.refused("reading records"):

@@ -122,6 +122,7 @@ ONE_NAME = {
     "redrive": "one dead-letter topic, with progress of its own",
     "topics create": "a new topic has a name",
     "coord": "any name has a coordinator, whether it exists or not",
+    "groups remove-members": "members are of one group",
     "txn abort": "a transaction hangs in one partition",
     **dict.fromkeys(
         ("pipeline copy", "pipeline replay", "pipeline profile", "pipeline import", "pipeline export"),
@@ -255,6 +256,7 @@ VERBS_OF_THEIR_OWN = {
         "members": "what a group has",
         "reset": "Kafka's word",
         "delete-offsets": "Kafka's word",
+        "remove-members": "Kafka's word (removeMembersFromConsumerGroup)",
         "clone": "offsets of one group for another",
         "why": "a sentence about its lag",
         "peek": "records, not the group",
