@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.app import App
+from textual.events import Event, Key
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
@@ -19,6 +20,7 @@ from kcli.tui.actions.palette import Actions, Places, Profiles, Themes
 from kcli.tui.actions.toast import toast
 from kcli.tui.alerts.alerting import Alerting
 from kcli.tui.messages import Changed, ChangeProfile, Connected, Go, Looked, LookFailed, NewLook, Noted
+from kcli.tui.navigation.key_order import KeyOrder, KeyPassed
 from kcli.tui.navigation.visits import Visits
 from kcli.tui.pages import page_of
 from kcli.tui.replay import ReplaySession
@@ -85,6 +87,7 @@ class Dashboard(App[int]):
         self._clashes: set[str] = set()
         self._deafen: Callable[[], None] | None = None
         self.visits = Visits()
+        self._keys = KeyOrder(self, super().on_event)
         self._alerting = Alerting(self, self.state, ways, lambda sequence: self.write_out(sequence))
 
     @property
@@ -204,6 +207,17 @@ class Dashboard(App[int]):
         self._tell(Changed)
 
     # -- keys that work everywhere ---
+
+    async def on_event(self, event: Event) -> None:
+        if not isinstance(event, Key):
+            await super().on_event(event)
+        elif not event.is_forwarded:
+            await self._keys.take(event)
+        else:
+            await self._keys.act(event)
+
+    async def on_key_passed(self, message: KeyPassed) -> None:
+        await self._keys.passed(message.ticket)
 
     def action_pause(self) -> None:
         self.session.paused = not self.session.paused

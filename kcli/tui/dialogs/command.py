@@ -8,6 +8,7 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.events import Key
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 
@@ -58,6 +59,16 @@ class Command(ModalScreen[Route | Choice | None]):
 
     def on_mount(self) -> None:
         self._list("")
+
+    def on_key(self, event: Key) -> None:
+        """What is typed before the line has the focus belongs to it."""
+        line = self.query_one(Input)
+        if event.key == "enter":
+            event.stop()
+            line.post_message(Input.Submitted(line, line.value))
+        elif event.is_printable and event.character is not None:
+            event.stop()
+            line.insert_text_at_cursor(event.character)
 
     def offer(self, known: Sequence[str]) -> None:
         """Every place is known now."""

@@ -26,7 +26,7 @@ class Filter(Input):
     def open(self) -> None:
         """Show it, for words to be typed."""
         self.show(True)
-        self.focus()
+        self.screen.set_focus(self)  # at once: the next letter may be here already
 
     def show(self, shown: bool) -> None:
         """Show its line, or hide it."""
