@@ -12,19 +12,25 @@ from kcli.errors import UsageError
 from kcli.schemas import AVRO, PROTOBUF
 from kcli.serde.avro.exact import BadValue
 from kcli.serde.rules.expression import Expression, reason
+from kcli.serde.rules.rules import earliest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
+    from typing import Any, Protocol
 
     from kcli.schemas import Schema
-    from kcli.serde.rules.avro_rules import AvroFieldRule
     from kcli.serde.rules.rules import Rule
     from kcli.serde.schemas.readers import References
 
     Run = Callable[[bytes], bytes]
     """The payload that is stored. Raises BadValue for one that a condition refuses."""
+
+    class FieldStep(Protocol):
+        """A rule about fields."""
+
+        def applied(self, payload: bytes, now: Any) -> bytes:
+            """The payload with what the rule puts into it. Raises BadValue."""
 
 
 def rules_run(schema: Schema, rules: Sequence[Rule], referred: References, message: str) -> Run:
@@ -40,9 +46,9 @@ def rules_run(schema: Schema, rules: Sequence[Rule], referred: References, messa
     from kcli.serde.rules.functions import FUNCTIONS, environment
 
     made = environment()
-    expressions = [(rule, Expression(made, FUNCTIONS, schema, rule)) for rule in rules]
+    expressions = [(rule, Expression(made, FUNCTIONS, schema, rule)) for rule in earliest(rules)]
     steps = [
-        _field_rule(schema, referred, rule, expression) if rule.type == "CEL_FIELD" else expression
+        (rule, _field_rule(schema, referred, message, rule, expression) if rule.type == "CEL_FIELD" else expression)
         for rule, expression in expressions
     ]
     value_of = _values(schema, referred, message)
@@ -50,12 +56,16 @@ def rules_run(schema: Schema, rules: Sequence[Rule], referred: References, messa
     def run(payload: bytes) -> bytes:
         now = celtypes.TimestampType(datetime.now(UTC))
         variables: dict[str, Any] = {}
-        for step in steps:
-            if isinstance(step, Expression):
-                variables = variables or {"message": _evaluable(value_of, payload, step), "now": now}
-                step.check(variables)
-            elif (changed := step.applied(payload, now)) != payload:
-                payload, variables = changed, {}
+        for rule, step in steps:
+            try:
+                if isinstance(step, Expression):
+                    variables = variables or {"message": _evaluable(value_of, payload, step), "now": now}
+                    step.check(variables)
+                elif (changed := _applied(step, payload, now, rule)) != payload:
+                    payload, variables = changed, {}
+            except BadValue:
+                if rule.failing != "NONE":  # as with Confluent's serializers: the value stays as it is
+                    raise
         return payload
 
     return run
@@ -71,10 +81,28 @@ def _values(schema: Schema, referred: References, message: str) -> Callable[[byt
     return protobuf_values(schema.text, texts, message) if schema.kind == PROTOBUF else json_value
 
 
-def _field_rule(schema: Schema, referred: References, rule: Rule, expression: Expression) -> AvroFieldRule:
-    from kcli.serde.rules.avro_rules import AvroFieldRule
+def _field_rule(schema: Schema, referred: References, message: str, rule: Rule, expression: Expression) -> FieldStep:
+    texts = [text for _, text in referred]
+    if schema.kind == AVRO:
+        from kcli.serde.rules.field_rules.avro import AvroFieldRule
 
-    return AvroFieldRule(schema, [text for _, text in referred], rule, expression)
+        return AvroFieldRule(schema, texts, rule, expression)
+    if schema.kind == PROTOBUF:
+        from kcli.serde.rules.field_rules.protobuf import ProtobufFieldRule
+
+        return ProtobufFieldRule(schema, texts, message, rule, expression)
+    from kcli.serde.rules.field_rules.json_schema import JsonFieldRule
+
+    return JsonFieldRule(schema, referred, rule, expression)
+
+
+def _applied(step: FieldStep, payload: bytes, now: Any, rule: Rule) -> bytes:
+    try:
+        return step.applied(payload, now)
+    except BadValue:
+        raise
+    except (ValueError, OverflowError) as problem:
+        raise BadValue(f"the rule {rule.name} cannot be evaluated: {reason(problem)}") from None
 
 
 def _evaluable(value_of: Callable[[bytes], Any], payload: bytes, step: Expression) -> Any:

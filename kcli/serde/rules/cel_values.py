@@ -45,7 +45,7 @@ _SCALARS = {
 
 def json_value(payload: bytes) -> Any:
     """The value of a payload that is JSON."""
-    return _plain(json.loads(payload))
+    return plain_value(json.loads(payload))
 
 
 def avro_values(text: str, referred: Sequence[str]) -> ValueOf:
@@ -60,15 +60,15 @@ def protobuf_values(text: str, referred: Sequence[str], name: str) -> ValueOf:
     schema = ProtobufSchema(text, referred)
     message, program = schema.message(name), schema.program()
     table = Tables(program.code, program.texts, program.names).messages[program.numbers[id(message)]]
-    return lambda payload: _message(message, Payload(payload).tree(table))
+    return lambda payload: message_value(message, Payload(payload).tree(table))
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """JSON without a schema of types."""
     if isinstance(value, dict):
-        return celtypes.MapType({celtypes.StringType(key): _plain(item) for key, item in value.items()})
+        return celtypes.MapType({celtypes.StringType(key): plain_value(item) for key, item in value.items()})
     if isinstance(value, list):
-        return celtypes.ListType([_plain(item) for item in value])
+        return celtypes.ListType([plain_value(item) for item in value])
     if isinstance(value, bool):
         return celtypes.BoolType(value)
     if isinstance(value, int):
@@ -99,10 +99,11 @@ def avro_value(type: Type, value: Any) -> Any:
         return celtypes.BytesType(value.encode("latin-1"))
     if type.kind in ("float", "double"):
         return celtypes.DoubleType(float(value))
-    return _plain(value)
+    return plain_value(value)
 
 
-def _message(message: Message, tree: Tree) -> Any:
+def message_value(message: Message, tree: Tree) -> Any:
+    """A message of Protobuf."""
     if message.name in ("google.protobuf.Timestamp", "google.protobuf.Duration"):
         span = celtypes.DurationType(seconds=tree.get(1, 0), nanos=tree.get(2, 0))
         return span if message.name.endswith("Duration") else span + celtypes.TimestampType(1970, 1, 1)
@@ -124,14 +125,15 @@ def _message(message: Message, tree: Tree) -> Any:
 def _field(field: Field, held: Any) -> Any:
     if field.entry is not None:
         key, value = field.entry.fields[1], field.entry.fields[2]
-        return celtypes.MapType({_scalar(key, name): _one(value, item) for name, item in held.items()})
+        return celtypes.MapType({_scalar(key, name): one_value(value, item) for name, item in held.items()})
     if field.repeated:
-        return celtypes.ListType([_one(field, item) for item in held])
-    return _one(field, held)
+        return celtypes.ListType([one_value(field, item) for item in held])
+    return one_value(field, held)
 
 
-def _one(field: Field, held: Any) -> Any:
-    return _message(field.type, held) if isinstance(field.type, Message) else _scalar(field, held)
+def one_value(field: Field, held: Any) -> Any:
+    """A value of a field, or an item of it."""
+    return message_value(field.type, held) if isinstance(field.type, Message) else _scalar(field, held)
 
 
 def _scalar(field: Field, held: Any) -> Any:

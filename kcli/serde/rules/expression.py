@@ -39,8 +39,6 @@ class Expression:
 
     def check(self, variables: dict[str, Any], about: str = "") -> None:
         """Of a condition; `about` is the field that it is about. Raises BadValue."""
-        if self._rule.failing == "NONE":
-            return  # as with Confluent's serializers: the value is written, whatever the condition says
         applies, holds = self.evaluated(variables, about)
         if applies and holds is not True and not isinstance(holds, self._bool):
             raise BadValue(f"the rule {self.name} is neither true nor false{about}: {self._rule.text}")

@@ -7,7 +7,7 @@ from collections import namedtuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import NamedTuple
 
     from kcli.schemas import Schema
@@ -83,3 +83,16 @@ def changes_fields(rule: Rule) -> bool:
     """Whether it is about fields that are written: a condition in CEL, or an expression for what is stored."""
     kinds = ("CONDITION", "TRANSFORM")
     return (rule.type, rule.set) == ("CEL_FIELD", "domainRules") and rule.kind in kinds and rule.mode in WRITING
+
+
+def earliest(rules: Sequence[Rule]) -> list[Rule]:
+    """Rules without those that change the fields of an earlier one: Confluent's serializers run the first of them."""
+    met: set[tuple[str, str, frozenset[str]]] = set()
+    kept = []
+    for rule in rules:
+        changed = (rule.type, rule.mode, rule.tags)
+        if rule.kind != "TRANSFORM" or rule.type != "CEL_FIELD" or not rule.tags or changed not in met:
+            kept.append(rule)
+        if rule.kind == "TRANSFORM":
+            met.add(changed)
+    return kept

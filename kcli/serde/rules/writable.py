@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from kcli.errors import UsageError
-from kcli.schemas import AVRO
 from kcli.serde.rules.rules import WRITING, changes_fields, checks, encrypts, rules_of
 
 TYPE_CHECKING = False
@@ -21,7 +20,7 @@ def conditions_of(schema: Schema, *, without: bool = False) -> list[Rule]:
         about = f"{schema.name} has the rule {rule.name} ({rule.type}) for writing"
         if rule.mode in WRITING and encrypts(rule):
             raise UsageError(f"{about}: kcli does not encrypt, and stores no plain text in place of ciphertext")
-        if checks(rule) or (changes_fields(rule) and schema.kind == AVRO):
+        if checks(rule) or changes_fields(rule):
             conditions.append(rule)
         elif rule.mode in WRITING and not without:
             raise UsageError(f"{about}, which kcli does not run; --without-rules stores without it")

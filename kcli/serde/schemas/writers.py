@@ -40,8 +40,8 @@ def writer_of(
         if numbered or framed:
             front = (message_number if numbered else message_indexes)(schema, referred, message)
     else:
-        bare = _json(schema, referred) if schema.kind == JSON else _avro(schema, referred)
-    if conditions:
+        bare = _json(schema, referred, conditions) if schema.kind == JSON else _avro(schema, referred)
+    if conditions and schema.kind != JSON:
         bare = checked(bare, schema, referred, message, conditions)
     return (lambda text: front + bare(text)) if front else bare
 
@@ -162,17 +162,24 @@ def _protobuf(schema: Schema, referred: References, message: str) -> Write:
     return write
 
 
-def _json(schema: Schema, referred: References) -> Write:
+def _json(schema: Schema, referred: References, rules: Sequence[Rule]) -> Write:
+    """What rules make of a value is held against the schema, as with Confluent's serializers."""
     from kcli.serde.json_schema.validate import JsonValidator
 
     validator = JsonValidator(schema.text, referred)
 
-    def write(text: str) -> bytes:
+    def read(text: str) -> bytes:
         _value(text)
-        problem = validator.problem(json.loads(text))
+        return text.encode()
+
+    run = checked(read, schema, referred, "", rules) if rules else read
+
+    def write(text: str) -> bytes:
+        payload = run(text)
+        problem = validator.problem(json.loads(payload))
         if problem is not None:
             raise BadValue(problem)
-        return text.encode()
+        return payload
 
     return write
 

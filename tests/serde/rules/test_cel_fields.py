@@ -146,12 +146,24 @@ def test_tags_of_paths_in_the_metadata_count() -> None:
 
 
 @pytest.mark.parametrize(("kind", "text"), [(JSON, "{}"), (PROTOBUF, 'syntax = "proto3"; message A {}')])
-def test_fields_of_other_kinds_are_refused(kind: str, text: str) -> None:
+def test_rules_of_other_types_are_refused(kind: str, text: str) -> None:
     with pytest.raises(UsageError, match="which kcli does not run"):
-        conditions_of(with_rules(rule("value", "PII"), kind=kind, text=text))
-    assert conditions_of(with_rules(rule("value", "PII"), kind=kind, text=text), without=True) == []
-    with pytest.raises(UsageError, match="which kcli does not run"):
-        conditions_of(with_rules(rule("value", kind="OTHER")))
+        conditions_of(with_rules(rule("value", "PII", type="OTHER"), kind=kind, text=text))
+    assert conditions_of(with_rules(rule("value", "PII", type="OTHER"), kind=kind, text=text), without=True) == []
+
+
+def test_of_transforms_with_the_same_tags_the_earliest_counts() -> None:
+    both = with_rules(rule("value + '!'", "NOTE"), rule("value + '?'", "NOTE"))
+    assert stored(both) == plain(note="hi!")
+    other = with_rules(rule("value + '!'", "NOTE"), rule("value + '?'", "PII", "NOTE"))
+    assert json.loads(TEXT)["fields"][1]["name"] == "note"
+    assert stored(other) != plain(note="hi!")
+
+
+def test_a_transform_that_fails_leaves_the_value_where_its_rule_says_none() -> None:
+    assert stored(with_rules(rule("value + 1", "NOTE", onFailure="NONE"))) == plain()
+    with pytest.raises(BadValue, match="cannot be evaluated"):
+        stored(with_rules(rule("value + 1", "NOTE")))
 
 
 @pytest.mark.parametrize(

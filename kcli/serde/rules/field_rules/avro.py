@@ -11,14 +11,13 @@ import json
 from collections import namedtuple
 from math import isfinite, isnan
 
-from celpy import celtypes
-
-from kcli.serde.avro.exact import BadValue, read_json
+from kcli.serde.avro.exact import read_json
 from kcli.serde.avro.parse import parse
 from kcli.serde.avro.program import avro_reader
 from kcli.serde.avro.types import PRIMITIVES, Array, Map, Record, Union
 from kcli.serde.avro.write import AvroWriter
 from kcli.serde.rules.cel_values import avro_value
+from kcli.serde.rules.field_rules.field import KEPT, FieldRule, plain
 from kcli.serde.rules.tags import Tags
 
 TYPE_CHECKING = False
@@ -61,12 +60,11 @@ class AvroFieldRule:
         self._reader = avro_reader(self._type, wrapped=True)
         self._writer = AvroWriter(self._type, specified=True)
         self._tags = Tags(schema, [rule])
-        self._rule, self._expression = rule, expression
-        self._now: Any = None
+        self._rule, self._field_rule = rule, FieldRule(rule, expression)
 
     def applied(self, payload: bytes, now: Any) -> bytes:
         """The payload with what the rule puts into it. Raises BadValue for one that it refuses."""
-        self._now = now
+        self._field_rule.now = now
         value = self._walk(self._type, json.loads(self._reader.json(payload)), None)
         return payload if self._rule.kind == "CONDITION" else self._writer.write(read_json(json.dumps(value)))
 
@@ -84,7 +82,7 @@ class AvroFieldRule:
             return [self._walk(type.items, item, place) for item in value]
         if isinstance(type, Map):
             return {key: self._walk(type.values, item, place) for key, item in value.items()}
-        if place is None or type.kind not in PRIMITIVES or not (not self._rule.tags or self._rule.tags & place.tags):
+        if place is None or type.kind not in PRIMITIVES or not self._field_rule.concerns(place.tags):
             return value
         made = self._field(type, value, place)
         return value if made is KEPT else _json(made)
@@ -95,7 +93,7 @@ class AvroFieldRule:
         branch = next(one for one in union.branches if one.name == name)
         if branch.kind not in PRIMITIVES:
             return {name: self._walk(branch, inner, place)}
-        if place is None or not (not self._rule.tags or self._rule.tags & place.tags):
+        if place is None or not self._field_rule.concerns(place.tags):
             return value
         made = self._field(branch, inner, place)
         if made is KEPT:
@@ -104,41 +102,15 @@ class AvroFieldRule:
         known = [one.name for one in union.branches]
         chosen = name if name in fitting else next((one for one in fitting if one in known), None)
         if chosen is None:
-            raise BadValue(f"the rule {self._rule.name} puts into {place.name} what is of no branch of its union")
+            raise self._field_rule.refused(place.name, "what is of no branch of its union")
         return None if chosen == "null" else {chosen: _json(made)}
 
     def _field(self, type: Type, value: Any, place: Place) -> Any:
         """What the rule puts in place of a value; KEPT for the value itself. Raises BadValue."""
-        variables = {
-            "value": avro_value(type, value),
-            "name": celtypes.StringType(place.name),
-            "fullName": celtypes.StringType(f"{place.record.name}.{place.name}"),
-            "typeName": celtypes.StringType(type.kind.upper()),
-            "tags": celtypes.ListType([celtypes.StringType(tag) for tag in sorted(place.tags)]),
-            "now": self._now,
-        }
-        if "message" in self._rule.text:
-            variables["message"] = avro_value(place.record, place.message)
-        about = f" ({place.name})"
-        if self._rule.kind == "CONDITION":
-            self._expression.check(variables, about)
-            return KEPT
-        applies, made = self._expression.evaluated(variables, about)
-        return _plain(made, f"the rule {self._rule.name}{about}") if applies else KEPT
-
-
-KEPT = object()
-
-
-def _plain(made: Any, about: str) -> Any:
-    """What an expression gives, as a value of Python. Raises BadValue for what no field without parts holds."""
-    if made is None or isinstance(made, celtypes.BoolType | bool):
-        return None if made is None else bool(made)
-    kinds: tuple[Any, ...] = (int, float, str, bytes)
-    for kind in kinds:
-        if isinstance(made, kind):
-            return kind(made)
-    raise BadValue(f"{about} gives a value that is none of a field")
+        path, kind = f"{place.record.name}.{place.name}", type.kind.upper()
+        message = avro_value(place.record, place.message) if self._field_rule.sees_message else None
+        made = self._field_rule.made(avro_value(type, value), path, kind, place.tags, message)
+        return made if made is KEPT else plain(made, f"the rule {self._rule.name} ({place.name})")
 
 
 def _json(made: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Rules of the type CEL_FIELD, by the format of the payload."""

@@ -1,0 +1,66 @@
+"""One field as a rule of the type CEL_FIELD sees it, and what the rule puts in its place."""
+
+from __future__ import annotations
+
+from celpy import celtypes
+
+from kcli.serde.avro.exact import BadValue
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from kcli.serde.rules.expression import Expression
+    from kcli.serde.rules.rules import Rule
+
+KEPT = object()
+"""In place of what a rule makes of a value: the value itself."""
+
+
+class FieldRule:
+    """A rule and its expression."""
+
+    def __init__(self, rule: Rule, expression: Expression) -> None:
+        self.rule, self._expression = rule, expression
+        self.sees_message = "message" in rule.text
+        self.now: Any = None
+
+    def concerns(self, tags: frozenset[str]) -> bool:
+        """Whether it is about a field with these tags."""
+        return not self.rule.tags or bool(self.rule.tags & tags)
+
+    def made(self, value: Any, path: str, type: str, tags: Iterable[str], message: Any) -> Any:
+        """What it makes of a value of CEL, KEPT for the value itself. `path` ends with the name of the field, `type` is
+        what Confluent's serializers call its type. Raises BadValue."""
+        name = path.rpartition(".")[2]
+        variables = {
+            "value": value,
+            "name": celtypes.StringType(name),
+            "fullName": celtypes.StringType(path),
+            "typeName": celtypes.StringType(type),
+            "tags": celtypes.ListType([celtypes.StringType(tag) for tag in sorted(tags)]),
+            "now": self.now,
+        }
+        if self.sees_message:
+            variables["message"] = message
+        about = f" ({name})"
+        if self.rule.kind == "CONDITION":
+            self._expression.check(variables, about)
+            return KEPT
+        applies, made = self._expression.evaluated(variables, about)
+        return made if applies else KEPT
+
+    def refused(self, name: str, problem: str) -> BadValue:
+        return BadValue(f"the rule {self.rule.name} puts into {name} {problem}")
+
+
+def plain(made: Any, about: str) -> Any:
+    """What an expression gives, as a value of Python. Raises BadValue for what no field without parts holds."""
+    if made is None or isinstance(made, celtypes.BoolType | bool):
+        return None if made is None else bool(made)
+    kinds: tuple[Any, ...] = (int, float, str, bytes)
+    for kind in kinds:
+        if isinstance(made, kind):
+            return kind(made)
+    raise BadValue(f"{about} gives a value that is none of a field")
