@@ -44,7 +44,7 @@ def table(rows: list[tuple[Job, Found]], rounds: int) -> str:
         "acks=all. kcli checks every CRC, kcat by default does not. kafka-python gets a tenth of the records. kcat",
         "searches with grep or jq behind it.",
         "",
-        f"{datetime.date.today()}, {os.cpu_count()} CPUs ({_cpu()}), {platform.system()} {platform.release()}.",
+        machine(),
         "",
         f"{_versions()}.",
         "",
@@ -97,6 +97,19 @@ def markdown(
             f"most; the limit, three times buffer.memory, is {LIMIT:.0f} MiB. Longer: `python -m benchmarks.outage 60`."
         )
     return "\n".join(out) + "\n"
+
+
+def machine() -> str:
+    """The day, and what is measured on."""
+    return f"{datetime.date.today()}, {os.cpu_count()} CPUs ({_cpu()}), {platform.system()} {platform.release()}."
+
+
+def with_part(page: str, title: str, text: str) -> str:
+    """The page with a part in place of the one that has the title. Raises ValueError where it has none."""
+    before, found, after = page.partition(f"\n{title}")
+    if not found:
+        raise ValueError(f"the page has no part {title}: make bench")
+    return before + text + "".join(after.partition("\n## ")[1:])
 
 
 def _wall(runs: list[tuple[Run, int]] | None) -> str:

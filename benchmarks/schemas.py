@@ -1,4 +1,5 @@
-"""`python -m benchmarks.schemas`: records of a schema registry read as JSON, beside what Python has for it.
+"""`python -m benchmarks.schemas`: records of a schema registry read as JSON and as columns, beside what Python has for
+it. `--output docs/benchmarks.md` writes its part of that page.
 
 Each record is a frame of about 72 bytes with eight fields. CPU is that of whole processes, start-up included. A million
 records are read by kcli, a tenth of them by the others.
@@ -18,7 +19,9 @@ import tempfile
 import time
 from array import array
 from collections.abc import Callable, Iterator
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import fastavro
@@ -27,7 +30,9 @@ from confluent_kafka import Producer
 
 from benchmarks.cases import KCLI, PEERS, PYTHON
 from benchmarks.process import Run, measure, median
+from benchmarks.report import machine, with_part
 from kcli.pipeline.formats.avro_arrow import AvroColumns
+from kcli.pipeline.source.fetching import ROWS
 from kcli.registry.disk import Disk
 from kcli.schemas import AVRO as AVRO_KIND
 from kcli.schemas import PROTOBUF, Schema
@@ -37,7 +42,11 @@ from kcli.serde.avro.parse import parse
 from kcli.serde.schemas.writers import writer_of
 
 COUNT, SHARE, POOL = 1_000_000, 10, 5000
-ARROW, MANY = "Avro → Arrow columns, no process around it", 200_000
+TITLE = "## Records of a schema registry"
+ARROW = "Avro → Arrow columns, no process around it"
+MANY = 200_000
+SIZES = (ROWS, MANY)
+"""Records of a column: what a task of Spark reads at once, and all."""
 ELSEWHERE = "http://registry.example.test:8081"
 FIELDS = (
     ("id", "long", "int64"), ("customer", "string", "string"), ("quantity", "int", "int32"),
@@ -164,46 +173,55 @@ def disk_cache(ids: dict[int, Schema]) -> Iterator[None]:
                 os.environ["XDG_CACHE_HOME"] = before
 
 
-def arrow(payloads: list[bytes], rounds: int = 5) -> dict[str, float]:
-    """µs of CPU a record to read a column of Avro into typed Arrow columns, by program; pyruhvro where it is installed.
-    The columns are compared first."""
-    many = payloads * (MANY // len(payloads))
-    schema, cells = parse(AVRO), pa.array(many, pa.binary())
+def arrow(payloads: list[bytes], rounds: int = 5) -> dict[tuple[str, str], float]:
+    """µs of CPU a record to read Avro into typed Arrow columns, by row and program; pyruhvro where it is installed. The
+    columns are compared first."""
+    named = fastavro.parse_schema(json.loads(AVRO))
+
+    def by_fastavro() -> pa.Table:
+        return pa.Table.from_pylist([fastavro.schemaless_reader(io.BytesIO(one), named, None) for one in payloads])
+
+    expected, found = by_fastavro().to_pylist(), {}
+    for size in SIZES:
+        many = payloads * (size // len(payloads))
+        runs = {"kcli": by_kcli(many)}
+        if find_spec("pyruhvro"):
+            runs["pyruhvro"] = by_pyruhvro(many)
+        for program, run in runs.items():
+            assert run()[: len(payloads)].to_pylist() == expected
+            found[f"{ARROW}, {size:,} records a column", program] = _cpu(run, rounds, MANY // size) / MANY * 1e6
+    found[ARROW, "fastavro, then pyarrow"] = _cpu(by_fastavro, rounds) / len(payloads) * 1e6
+    return found
+
+
+def by_kcli(payloads: list[bytes]) -> Callable[[], Any]:
+    schema, cells = parse(AVRO), pa.array(payloads, pa.binary())
     column = columns_of(schema)
     columns, reader = AvroColumns(column), column_reader(schema, schema, column)
-    zeros, named = array("i", [0]) * len(many), fastavro.parse_schema(json.loads(AVRO))
-
-    def by_kcli() -> pa.Array:
-        return columns.read(cells, zeros, zeros, [reader])[0]
-
-    def by_fastavro(of: list[bytes]) -> pa.Table:
-        return pa.Table.from_pylist([fastavro.schemaless_reader(io.BytesIO(one), named, None) for one in of])
-
-    found = {"kcli": _cpu(by_kcli, rounds) / len(many)}
-    expected = by_fastavro(payloads).to_pylist()
-    assert by_kcli()[: len(payloads)].to_pylist() == expected
-    if find_spec("pyruhvro"):
-        from pyruhvro import deserialize_array
-
-        assert deserialize_array(payloads, AVRO).to_pylist() == expected
-        found["pyruhvro"] = _cpu(lambda: deserialize_array(many, AVRO), rounds) / len(many)
-    found["fastavro, then pyarrow"] = _cpu(lambda: by_fastavro(payloads), rounds) / len(payloads)
-    return {program: took * 1e6 for program, took in found.items()}
+    zeros = array("i", [0]) * len(payloads)
+    return lambda: columns.read(cells, zeros, zeros, [reader])[0]
 
 
-def _cpu(run: Callable[[], object], rounds: int) -> float:
-    """Seconds of this process's CPU, the median."""
+def by_pyruhvro(payloads: list[bytes]) -> Callable[[], Any]:
+    from pyruhvro import deserialize_array
+
+    return lambda: deserialize_array(payloads, AVRO)
+
+
+def _cpu(run: Callable[[], object], rounds: int, times: int = 1) -> float:
+    """Seconds of this process's CPU that so many calls take, the median."""
     took = []
     for _ in range(rounds):
         began = time.process_time()
-        run()
+        for _ in range(times):
+            run()
         took.append(time.process_time() - began)
     return median(took)
 
 
 def arrow_table(rounds: int = 5) -> str:
     """The row of ARROW by itself."""
-    lines = [f"| {ARROW} | {name} | {took:.3f} |" for name, took in arrow(avro(orders()), rounds).items()]
+    lines = [f"| {row} | {name} | {took:.3f} |" for (row, name), took in arrow(avro(orders()), rounds).items()]
     return "\n".join(["| | program | CPU µs a record |", "|---|---|---:|", *lines])
 
 
@@ -238,15 +256,16 @@ def section(count: int = COUNT, rounds: int = 3) -> str:
 def _page(
     found: dict[tuple[str, str], list[tuple[Run, int]]],
     begun: dict[str, list[Run]],
-    columns: dict[str, float],
+    columns: dict[tuple[str, str], float],
     size: int,
 ) -> str:
-    out = [f"\n## Records of a schema registry, {size} bytes with eight fields\n", "| | program | CPU µs a record |",
-           "|---|---|---:|"]  # fmt: skip
+    out = [f"\n{TITLE}, {size} bytes with eight fields\n", f"{machine()} {_versions()}\n",
+           "| | program | CPU µs a record |", "|---|---|---:|"]  # fmt: skip
     for (row, program), runs in found.items():
         out.append(f"| {row} | {program} | {median([run.cpu / count * 1e6 for run, count in runs]):.2f} |")
-    out += [f"| {ARROW} | {program} | {took:.2f} |" for program, took in columns.items()]
-    out += ["", "Start-up: the least of all runs, schemas in the disk cache.",
+    out += [f"| {row} | {program} | {took:.2f} |" for (row, program), took in columns.items()]
+    out += ["", f"A task of Spark reads {ROWS:,} records a column; a larger column takes memory that the system has to",
+            "clear first.", "", "Start-up: the least of all runs, schemas in the disk cache.",
             "", "| start-up | CPU ms | more than as they are |", "|---|---:|---:|"]  # fmt: skip
     plain = min(run.cpu for run in next(iter(begun.values())))
     for name, runs in begun.items():
@@ -259,9 +278,26 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--records", type=int, default=COUNT)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--output", type=Path, help="the page whose part is written anew")
     given = parser.parse_args()
-    print(section(given.records, given.rounds))
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # start-up is measured with compiled modules, as people have them
+    text = section(given.records, given.rounds)
+    print(text)
+    if given.output is not None:
+        given.output.write_text(with_part(given.output.read_text(), TITLE, text))
     return 0
+
+
+def _versions() -> str:
+    names = [name for name in ("fastavro", "confluent-kafka", "pyruhvro", "protobuf") if _installed(name)]
+    return ", ".join(f"{name} {version(name)}" for name in names) + "."
+
+
+def _installed(name: str) -> bool:
+    try:
+        return bool(version(name))
+    except PackageNotFoundError:
+        return False
 
 
 if __name__ == "__main__":
