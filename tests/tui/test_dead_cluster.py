@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kcli.errors import ConnectError
 from kcli.lag.watch import LagSnapshot
 from kcli.sandbox.faults.planned import FOREVER
 from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
+from kcli.tui.messages import LookFailed
 from kcli.tui.session import LiveSession
 from kcli.tui.state import State, Trouble
 from kcli.tui.text.trouble import card
@@ -128,3 +130,13 @@ async def test_a_pause_that_one_asked_for_is_no_trouble(world: World) -> None:
         board.screen._beat()  # type: ignore[attr-defined]
         assert "No answer for" not in seen(pilot)
         assert not board.screen.query_one(Rows).faded
+
+
+async def test_a_look_that_fails_while_the_dashboard_closes_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last screen is gone by then."""
+    app = Dashboard(LiveSession(at(free_port()).replace(**QUICK), interval=60.0))
+    async with app.run_test():
+        with monkeypatch.context() as patch:
+            patch.setattr(Dashboard, "screen_stack", [])
+            app.on_look_failed(LookFailed(ConnectError("refused")))
+        assert app.state.trouble is not None
