@@ -56,6 +56,43 @@ class Storage(Carried):
                 system.delete_dir(path)
         return files
 
+    def names(self, folder: str) -> list[str]:
+        """The names of the files in a folder, without those of folders in it; none without the folder."""
+        from pyarrow.fs import FileSelector, FileType
+
+        system, path = self.opened(folder)
+        with told(folder):
+            found = system.get_file_info(FileSelector(path, allow_not_found=True))
+        return sorted(one.base_name for one in found if one.type == FileType.File)
+
+    def write(self, uri: str, data: bytes) -> None:
+        """A small file."""
+        system, path = self.opened(uri)
+        with told(uri):
+            system.create_dir(path.rpartition("/")[0], recursive=True)
+            with system.open_output_stream(path) as out:
+                out.write(data)
+
+    def read(self, uri: str, most: int = 4096) -> bytes:
+        """The first bytes of a small file; none of one that is not there any more."""
+        system, path = self.opened(uri)
+        with told(uri):
+            try:
+                with system.open_input_stream(path) as file:
+                    data: bytes = file.read(most)
+                    return data
+            except FileNotFoundError:
+                return b""
+
+    def delete(self, uri: str) -> None:
+        """Delete a file; one that is not there is no error."""
+        from pyarrow.fs import FileType
+
+        system, path = self.opened(uri)
+        with told(uri):
+            if system.get_file_info(path).type == FileType.File:
+                system.delete_file(path)
+
     def keep(self, folder: str, paths: set[str]) -> None:
         """Delete what is in a folder and is none of these files (URIs): those of tasks that ran again."""
         from pyarrow.fs import FileSelector, FileType

@@ -15,7 +15,7 @@ from kcli.model import TopicPartition
 from kcli.pipeline.jobs import checkpoints, registry
 from kcli.pipeline.jobs.files import finalize
 from kcli.pipeline.jobs.registry import Entry, Registered
-from kcli.system.processes import born
+from kcli.system.processes import born, machine
 
 
 @pytest.fixture(autouse=True)
@@ -231,7 +231,7 @@ def test_a_job_is_known_from_every_folder_by_its_files_and_its_checkpoint(tmp_pa
 def test_finalize_takes_what_a_killed_export_left_beside_the_folder(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
-    dead, alive = tmp_path / f".out.part-{process.pid}", tmp_path / f".out.part-{os.getpid()}"
+    dead, alive = (tmp_path / f".out.part-{machine()}-{pid}" for pid in (process.pid, os.getpid()))
     for one in (dead, alive):
         one.mkdir()
         (one / "part-1").write_bytes(b"abc")

@@ -11,6 +11,8 @@ import pytest
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.files import finalize
 from kcli.pipeline.jobs.files.folder import Folder
+from kcli.pipeline.jobs.files.leftovers import parts_of
+from kcli.system.processes import machine
 
 
 @pytest.fixture
@@ -93,9 +95,37 @@ def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path):
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "disk" / "out" / "part-1").read_text() == "second"
     (tmp_path / "disk" / ".out.part-1x").mkdir()  # no process has this number
-    assert finalize._parts((tmp_path / "link").resolve()) == []
-    (tmp_path / "disk" / ".out.part-999999999").mkdir()
-    assert [one.name for one in finalize.look(tmp_path / "link").orphans] == [".out.part-999999999"]
+    assert parts_of((tmp_path / "link").resolve()) == ([], [], [])
+    gone = f".out.part-{machine()}-999999999"
+    (tmp_path / "disk" / gone).mkdir()
+    assert [one.name for one in finalize.look(tmp_path / "link").orphans] == [gone]
+    assert Folder(str(tmp_path / "link"), "append").recover() == [
+        f"removed {tmp_path}/disk/{gone}, which an export that was killed left"
+    ]
+
+
+def test_what_may_be_of_a_run_that_lives_is_left_alone(tmp_path):
+    mine, other = f".out.part-{machine()}-{os.getpid()}", f".out.part-{'0' * 8}-999999999"
+    for name in (mine, other, ".out.old", f".out2.part-{machine()}-999999999"):
+        (tmp_path / name).mkdir()
+    before = sorted(os.listdir(tmp_path))
+    assert Folder(str(tmp_path / "out"), "error").recover() == [
+        f"{tmp_path}/{other} is of an export on another machine: if none runs there, it was killed; remove it"
+    ]
+    assert sorted(os.listdir(tmp_path)) == before, "another run may be just replacing the folder"
+
+
+def test_an_export_that_lost_its_name_gets_it_back_and_one_that_was_replaced_goes(tmp_path):
+    (tmp_path / ".out.old").mkdir()
+    (tmp_path / ".out.old" / "part-0").write_text("before")
+    folder = Folder(str(tmp_path / "out"), "error")
+    assert folder.recover() == [
+        f"{tmp_path}/out is the export of before again: the run that was replacing it was killed"
+    ]
+    assert (tmp_path / "out" / "part-0").read_text() == "before"
+    (tmp_path / ".out.old").mkdir()
+    assert folder.recover() == []
+    assert os.listdir(tmp_path) == ["out"]
 
 
 def test_a_mounted_disk_itself_is_refused_before_the_work_not_after_it(tmp_path, monkeypatch):

@@ -18,7 +18,16 @@ from kcli.cli.commands.pipeline.session.drive import drive
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
 from kcli.cli.commands.pipeline.session.stream import name_of, stop_file_of, trigger_of
-from kcli.cli.commands.pipeline.sink.folder import FolderOptions, compact_of, conf_of, folder_mode, folder_of, size_of
+from kcli.cli.commands.pipeline.sink.folder import (
+    FolderOptions,
+    compact_of,
+    conf_of,
+    folder_mode,
+    folder_of,
+    recover,
+    size_of,
+    told,
+)
 from kcli.cli.commands.pipeline.sink.quarantine import Quarantine, place_of
 from kcli.cli.commands.pipeline.source.pinned import Pinned
 from kcli.cli.commands.pipeline.source.plan import show
@@ -134,6 +143,7 @@ class Exporting(Job):
         kept = "" if self.kept is None else self.kept.target
         self.input = Source(frame, topics, options, options, schema_mode=options.schema_mode, quarantine=kept)
         self.source = self.input.label
+        recover(frame, self.folder)
         if frame.streaming:
             self._checkpoint = frame.checkpoint(name_of("export", self.source, place, self.form.form))
             self.checkpoint = str(self._checkpoint)
@@ -160,7 +170,7 @@ class Exporting(Job):
             self._bad = BadRows(frame, leave_out=self.kept is not None)
             frame = self._bad.frame
         frame = chosen(frame, where, query.select, form.partition_by, form.made)
-        self._export = Export(frame, form, self.folder.table)
+        self._export = Export(frame, form, self.folder.table, told(self.frame))
         if self.kept is not None:
             self.kept.begin()
         if not streaming:

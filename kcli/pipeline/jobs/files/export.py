@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -81,9 +82,16 @@ def check(form: FileForm) -> None:
 
 class Export:
     """A frame to write: into files, or into a `table` of a lake. `rows` is known after a batch ended well. `written`
-    has the batches of a stream into a table by number, -1 for a batch that is none of a stream's."""
+    has the batches of a stream into a table by number, -1 for a batch that is none of a stream's; `tell` gets a
+    sentence for what killed runs left in the table."""
 
-    def __init__(self, frame: DataFrame, form: FileForm, table: Committer | None = None) -> None:
+    def __init__(
+        self,
+        frame: DataFrame,
+        form: FileForm,
+        table: Committer | None = None,
+        tell: Callable[[str], None] = lambda sentence: None,
+    ) -> None:
         for name, sql in form.made:
             if name not in frame.columns:
                 frame = with_column(frame, name, sql)
@@ -94,6 +102,7 @@ class Export:
         if form.files:
             frame = frame.repartition(form.files)
         self._form = form
+        self._tell = tell
         self._table = None if table is None else Timed(table)
         self.bytes = 0
         self.written: dict[int, Written] = {}
@@ -132,7 +141,8 @@ class Export:
         from kcli.pipeline.jobs.lake.committer import put
 
         table.seconds = 0.0
-        entries = put(cast("Committer", table), rows, mode, query=query, batch=batch, evolve=self._form.evolve)
+        to = cast("Committer", table)
+        entries = put(to, rows, mode, query=query, batch=batch, evolve=self._form.evolve, tell=self._tell)
         if self._form.compact is not None:
             table.compact(self._form.compact)
         size = sum(entry.size for entry in entries)

@@ -16,8 +16,8 @@ from urllib.parse import unquote
 from kcli.errors import UsageError
 from kcli.pipeline.jobs import registry
 from kcli.pipeline.jobs.files.folder import LOG
+from kcli.pipeline.jobs.files.leftovers import parts_of
 from kcli.pipeline.jobs.registry import same
-from kcli.system.processes import born
 from kcli.values import Value, field
 
 
@@ -43,7 +43,7 @@ def look(path: Path) -> Leavings:
     while a pipeline writes there."""
     path = path.absolute()
     leavings = Leavings()
-    parts = _parts(path.resolve())
+    parts, _, _ = parts_of(path.resolve())
     if not path.is_dir() and not parts:
         raise UsageError(f"{path}: folder not found")
     if not (path / LOG).is_dir() and not parts:
@@ -117,13 +117,3 @@ def committed(path: Path) -> set[str]:
         except (ValueError, KeyError, TypeError):
             raise UsageError(f"{entry} is not a log that this Spark writes: nothing was done") from None
     return files
-
-
-def _parts(path: Path) -> list[Path]:
-    """What batches that were killed left beside the folder (see folder.py)."""
-    paths = []
-    for folder in path.parent.glob(f".{path.name}.part-*") if path.parent.is_dir() else ():
-        pid = folder.name.rpartition("-")[2].partition(".")[0]
-        if folder.is_dir() and pid.isdigit() and not born(int(pid)):
-            paths.append(folder)
-    return paths

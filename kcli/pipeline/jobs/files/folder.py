@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcli.errors import UsageError
+from kcli.pipeline.jobs.files.leftovers import old_of, part_of, recover
 
 if TYPE_CHECKING:
     from kcli.pipeline.jobs.lake.committer import Committer
@@ -21,8 +22,8 @@ MARKS = ("_SUCCESS", DELTA, LOG)
 
 
 class Folder:
-    """`place` is a path or a URI; `mode` is error, append or overwrite. `check` first, write to `target`, then `settle`
-    or `undo`."""
+    """`place` is a path or a URI; `mode` is error, append or overwrite. `recover` and `check` first, write to `target`,
+    then `settle` or `undo`."""
 
     table: Committer | None = None
     """The Delta table in it, where kcli commits to its log."""
@@ -33,8 +34,12 @@ class Folder:
         self.local = "://" not in self.place and not self.place.startswith("hdfs:")
         # what a link leads to is written and renamed, never the link
         self._path = Path(os.path.realpath(self.place) if os.path.islink(self.place) else self.place)
-        beside = self._path.absolute().parent / f".{self._path.absolute().name}.part-{os.getpid()}"
+        beside = part_of(self._path.absolute())
         self._part = beside if self.local and mode != "append" and not direct else None
+
+    def recover(self) -> list[str]:
+        """Put away what killed exports left; a sentence about each."""
+        return recover(self._path.absolute()) if self.local else []
 
     @property
     def target(self) -> str:
@@ -133,7 +138,7 @@ class Folder:
     def settle(self) -> int:
         """Put what was written where it belongs. Returns its bytes, -1 where that is unknown."""
         if self._part is not None:
-            old = self._part.with_suffix(".old")
+            old = old_of(self._path.absolute())
             if self._path.exists():
                 shutil.rmtree(old, ignore_errors=True)  # of a run that was killed while it took that away
                 self._path.rename(old)

@@ -7,12 +7,13 @@ that is in the table is skipped, and the files that an earlier attempt left are 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 
 from kcli.errors import KcliError
+from kcli.pipeline.jobs.lake.attempts import Attempt, sweep
 from kcli.pipeline.sink.files import FilesSource, entries_of, options_of
 from kcli.pipeline.sink.layout import FileEntry, Layout
 from kcli.pipeline.sink.storage import Storage
@@ -55,28 +56,47 @@ class Committer(Protocol):
         KcliError where it may be in the table or not."""
         ...
 
+    def holds(self, folder: str) -> bool:
+        """Whether a version of the table that is known has files of this folder (a URI). Raises KcliError."""
+        ...
+
     def compact(self, every: float) -> None:
         """Merge small files, where the last time is that many seconds ago. Raises KcliError."""
         ...
 
 
 def put(
-    table: Committer, frame: DataFrame, mode: str, *, query: str = "", batch: int = -1, evolve: bool = False
+    table: Committer,
+    frame: DataFrame,
+    mode: str,
+    *,
+    query: str = "",
+    batch: int = -1,
+    evolve: bool = False,
+    tell: Callable[[str], None],
 ) -> list[FileEntry]:
     """The rows into the table, in one commit; the files. A batch of a query is committed once, however often it is
-    tried. Raises UsageError where the rows do not fit, KcliError where the table cannot be written."""
+    tried; where it is no stream's, `tell` has a sentence for what killed runs left. Raises UsageError where the rows do
+    not fit, KcliError where the table cannot be written."""
     if batch >= 0 and table.last(query) >= batch:
         return []
-    attempt = f"kcli-{query or uuid4().hex}-{max(batch, 0)}"
-    rows, layout = table.prepared(frame, attempt, evolve=evolve)
+    name = f"kcli-{query or uuid4().hex}-{max(batch, 0)}"
+    rows, layout = table.prepared(frame, name, evolve=evolve)
     storage = layout.storage
-    storage.clear(layout.folder)  # of an attempt that was killed
-    entries = written(rows, layout)
-    try:
-        table.commit(entries, mode, query, batch)
-    except NotCommitted:
-        storage.clear(layout.folder)
-        raise
+    if batch >= 0:
+        storage.clear(layout.folder)  # of an attempt that was killed
+    else:
+        for sentence in sweep(layout, table.holds):
+            tell(sentence)
+    with Attempt(layout, marks=batch < 0) as attempt:
+        entries = written(rows, layout)
+        attempt.sent()
+        try:
+            table.commit(entries, mode, query, batch)
+        except NotCommitted:
+            storage.clear(layout.folder)
+            attempt.refused()
+            raise
     storage.keep(layout.folder, {entry.path for entry in entries})
     return entries
 

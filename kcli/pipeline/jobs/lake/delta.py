@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from kcli.errors import KcliError, UsageError
 from kcli.pipeline.jobs.lake.catalogs import first_of
 from kcli.pipeline.jobs.lake.committer import NotCommitted, written
+from kcli.pipeline.jobs.lake.delta_history import FOLDER, has_files_of, merge
 from kcli.pipeline.jobs.lake.delta_stats import stats_of
 from kcli.pipeline.sink.layout import FileEntry, Layout
 from kcli.pipeline.sink.storage import Storage, delta_options, storage_here
@@ -22,9 +23,6 @@ from kcli.pipeline.sink.storage import Storage, delta_options, storage_here
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
-
-LOOKED_AT = 1000
-"""Versions in which the last compaction is looked for."""
 
 
 class DeltaTable:
@@ -37,6 +35,7 @@ class DeltaTable:
         self._by, self._compression, self._size = list(by), compression, size
         self._options = delta_options() if "://" in self.label else None
         self._known: Any = None
+        self._folder = ""
 
     def exists(self) -> bool:
         """Whether the table is there. Raises KcliError where its store cannot be read."""
@@ -84,6 +83,7 @@ class DeltaTable:
         from pyspark.sql.pandas.types import to_arrow_schema
 
         schema = to_arrow_schema(frame.drop(*self._by).schema, timezone="UTC")
+        self._folder = attempt
         marks = [f"_kcli_part_{number}" for number in range(len(self._by))]
         for mark, name in zip(marks, self._by, strict=True):
             frame = frame.withColumn(mark, f.col(f"`{name}`").cast("string"))
@@ -139,7 +139,10 @@ class DeltaTable:
 
         actions = [self._action(entry) for entry in entries]
         schema = Schema.from_json(self._schema)
-        about = CommitProperties(app_transactions=[Transaction(query, batch)] if batch >= 0 else None)
+        about = CommitProperties(
+            app_transactions=[Transaction(query, batch)] if batch >= 0 else None,
+            custom_metadata={FOLDER: self._folder} if batch < 0 else None,
+        )
         try:
             with self._told():
                 if self._known is not None:
@@ -164,23 +167,22 @@ class DeltaTable:
                 "committed: run it again"
             ) from problem
 
+    def holds(self, folder: str) -> bool:
+        """Whether a version that the log still has is of this folder's files."""
+        known = self._opened()
+        with self._told():
+            return known is not None and has_files_of(known, folder.removeprefix(f"{self.root}/"))
+
     def compact(self, every: float) -> None:
-        """Merge small files into such of the usual size, in one version, where the last time (or the table's first
-        version) is `every` seconds ago. The old files stay for readers of older versions. Raises KcliError."""
+        """Merge small files where the last time is `every` seconds ago. Raises KcliError."""
         known = self._opened()
         if known is None:
             return
         from deltalake.exceptions import CommitFailedError
 
-        with self._told():
-            history = known.history(LOOKED_AT)
-        merged = [one for one in history if one["operation"] == "OPTIMIZE" or one["version"] == 0]
-        last = max((one["timestamp"] for one in merged), default=0) / 1000
-        if time.time() - last < every:
-            return
         try:
             with self._told():
-                known.optimize.compact(target_size=self._size)
+                merge(known, every, self._size)
         except CommitFailedError as problem:
             raise KcliError(
                 f"{self.label}: --compact was refused, as another writer changed its files ({first_of(problem)}); the "

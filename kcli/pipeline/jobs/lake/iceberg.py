@@ -13,7 +13,7 @@ from kcli.errors import KcliError, UsageError
 from kcli.pipeline.jobs.lake.catalogs import CatalogPlace, told
 from kcli.pipeline.jobs.lake.committer import NotCommitted
 from kcli.pipeline.jobs.lake.iceberg_columns import check_same_columns, evolved_columns, without_hidden
-from kcli.pipeline.jobs.lake.iceberg_commit import BATCH, commit_files
+from kcli.pipeline.jobs.lake.iceberg_commit import BATCH, commit_files, has_files_of
 from kcli.pipeline.jobs.lake.iceberg_types import iceberg_of
 from kcli.pipeline.jobs.lake.partitions import Part, known_parts, parts_of, spec_of
 from kcli.pipeline.sink.layout import FileEntry, Layout
@@ -169,6 +169,14 @@ class IcebergTable:
         transaction = self._transaction if table is None else table.transaction()
         replace = mode == "overwrite" and table is not None
         commit_files(transaction, entries, query, batch, label=self.label, replace=replace)
+
+    def holds(self, folder: str) -> bool:
+        """Whether a snapshot has files of this folder."""
+        table = self.table()
+        if table is None:
+            return False
+        with told(self.label):
+            return has_files_of(table, folder)
 
     def compact(self, every: float) -> None:
         """Raises KcliError: pyiceberg has no compaction."""

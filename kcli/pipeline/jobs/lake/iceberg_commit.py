@@ -12,7 +12,7 @@ from kcli.pipeline.jobs.lake.committer import NotCommitted
 from kcli.pipeline.sink.layout import FileEntry
 
 if TYPE_CHECKING:
-    from pyiceberg.table import Transaction
+    from pyiceberg.table import Table, Transaction
 
 BATCH = "kcli.batch."
 """The property of a table that has the last batch of a query."""
@@ -63,6 +63,20 @@ def _commit(transaction: Transaction, label: str) -> None:
             f"{label}: the catalog did not answer whether the rows are in the table ({first_of(problem)}); run a "
             "stream again, it reads which batch the table has; after --batch check the table before you run it again"
         ) from problem
+
+
+def has_files_of(table: Table, folder: str) -> bool:
+    """Whether a snapshot that the table still knows has files of a folder."""
+    seen = set()
+    for snapshot in table.snapshots():
+        for manifest in snapshot.manifests(table.io):
+            if manifest.manifest_path in seen:
+                continue
+            seen.add(manifest.manifest_path)
+            entries = manifest.fetch_manifest_entry(table.io, discard_deleted=True)
+            if any(entry.data_file.file_path.startswith(f"{folder}/") for entry in entries):
+                return True
+    return False
 
 
 def data_file(entry: FileEntry, metadata: Any) -> Any:

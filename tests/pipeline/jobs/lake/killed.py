@@ -1,7 +1,8 @@
 """A pipeline that ends itself by SIGKILL at a point of a batch: python -m tests.pipeline.jobs.lake.killed POINT WORDS…
 
 Points: `files` before a file is written, `commit` between the files and the commit, `checkpoint` between the commit and
-Spark's checkpoint, `never`.
+Spark's checkpoint, `mark` between the commit and the end of a batch's mark, `folder` before a folder gets its name,
+`swap` when the folder that it replaces has lost its own, `never`.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import Any
 
 from kcli.cli.main import main
-from kcli.pipeline.jobs.lake import committer
+from kcli.pipeline.jobs.files.folder import Folder
+from kcli.pipeline.jobs.lake import attempts, committer
 
 
 def die(*_: Any) -> Any:
@@ -31,6 +34,18 @@ def arm(point: str) -> None:
             die()
 
         setattr(committer, "written", then_die)  # noqa: B010
+    if point == "mark":
+        setattr(attempts.Attempt, "__exit__", die)  # noqa: B010
+    if point == "folder":
+        setattr(Folder, "settle", die)  # noqa: B010
+    if point == "swap":
+        rename = Path.rename
+
+        def rename_and_die(path: Path, target: Path) -> Any:
+            rename(path, target)
+            die()
+
+        setattr(Path, "rename", rename_and_die)  # noqa: B010
     if point == "checkpoint":
 
         def put_and_die(*given: Any, **named: Any) -> Any:

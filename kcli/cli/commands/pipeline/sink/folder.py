@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.pipeline.session.delta import DELTA
 from kcli.cli.commands.pipeline.session.frame import Frame
+from kcli.cli.output.messages import complain
 from kcli.cli.parsing.option import Options, flag, span, text
 from kcli.errors import UsageError
 from kcli.grammar.durations import seconds
@@ -110,6 +112,17 @@ def _table(frame: Frame, options: FolderOptions, form: FileForm, name: str) -> D
     sized = {"size": form.size} if form.size else {}
     table = IcebergTable(name, place, by=form.partition_by, units=form.units, compression=form.codec, **sized)
     return Destination(table, folder_mode(frame, options))
+
+
+def recover(frame: Frame, folder: Folder | Destination) -> None:
+    """Before the folder is checked: put away what killed exports left, and say so. Not with --dry-run."""
+    for sentence in [] if frame.dry_run else folder.recover():
+        told(frame)(sentence)
+
+
+def told(frame: Frame) -> Callable[[str], None]:
+    """Where sentences about killed runs go: to stderr, unless --quiet."""
+    return (lambda sentence: None) if frame.quiet else complain
 
 
 def conf_of(form: FileForm) -> tuple[tuple[str, str], ...]:

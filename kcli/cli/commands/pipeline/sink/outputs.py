@@ -11,7 +11,15 @@ from kcli.cli.commands.pipeline.session.delta import delta_jars
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Outcome
 from kcli.cli.commands.pipeline.session.stream import name_of, stop_file_of, trigger_of
-from kcli.cli.commands.pipeline.sink.folder import FolderOptions, compact_of, conf_of, folder_of, size_of
+from kcli.cli.commands.pipeline.sink.folder import (
+    FolderOptions,
+    compact_of,
+    conf_of,
+    folder_of,
+    recover,
+    size_of,
+    told,
+)
 from kcli.cli.commands.pipeline.sink.formats import WrittenFormats, WrittenOptions
 from kcli.cli.commands.pipeline.sink.results import Results
 from kcli.cli.commands.pipeline.sink.target import Target
@@ -241,6 +249,7 @@ class IntoFiles(Output):
     def check(self, source: str, statements: Sequence[str]) -> None:
         """The folder may be written."""
         super().check(source, statements)
+        recover(self.frame, self.folder)
         if self.checkpoint is not None:
             self.folder.check_stream(self.checkpoint, self.form.form, self.form.partition_by)
         else:
@@ -254,7 +263,7 @@ class IntoFiles(Output):
         """All of them, once."""
         from kcli.pipeline.jobs.files.export import Export
 
-        export = self._export = Export(frame, self.form, self.folder.table)
+        export = self._export = Export(frame, self.form, self.folder.table, told(self.frame))
         export.write(self.folder.target, self.folder.spark_mode)
         self._rows = export.rows
 
@@ -263,7 +272,7 @@ class IntoFiles(Output):
         from kcli.pipeline.jobs.files.export import Export
 
         assert self.checkpoint is not None
-        export = self._export = Export(frame, self.form, self.folder.table)
+        export = self._export = Export(frame, self.form, self.folder.table, told(self.frame))
         return export.stream(self.folder.target, self.checkpoint, trigger_of(self.frame), self.stop_file)
 
     def finish(self, work: Action | Stream, seen: Progress) -> Outcome:

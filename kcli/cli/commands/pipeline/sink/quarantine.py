@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kcli.cli.commands.pipeline.options import QuarantineOptions
 from kcli.cli.commands.pipeline.session.frame import Frame
+from kcli.cli.commands.pipeline.sink.folder import recover
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.files.folder import Folder
 
@@ -21,6 +22,7 @@ class Quarantine:
         self._folder = Folder(place, "append" if frame.streaming else mode, direct=frame.streaming)
         if not self._folder.local:
             raise UsageError(f"--quarantine {place}: a folder of a disk that all tasks see is needed")
+        recover(frame, self._folder)
         self._folder.check()
 
     @property

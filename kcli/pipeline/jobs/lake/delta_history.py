@@ -1,0 +1,33 @@
+"""What the log of a Delta table says of its versions: whose files they are, when small ones were merged."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+FOLDER = "kcli.folder"
+"""The entry of a version's history that has the folder of its files, in the table's."""
+LOOKED_AT = 1000
+"""Versions in which the last compaction is looked for."""
+
+
+def has_files_of(table: DeltaTable, folder: str) -> bool:
+    """Whether the table has files of a folder in it, or a version that the log still has is of them."""
+    import pyarrow as pa
+
+    paths: list[Any] = pa.table(table.get_add_actions(flatten=True))["path"].to_pylist()
+    return any(path.startswith(f"{folder}/") for path in paths) or any(
+        version.get(FOLDER) == folder for version in table.history()
+    )
+
+
+def merge(table: DeltaTable, every: float, size: int) -> None:
+    """Merge small files into such of `size` bytes, in one version, where the last time (or the table's first version)
+    is `every` seconds ago. The old files stay for readers of older versions."""
+    merged = [one for one in table.history(LOOKED_AT) if one["operation"] == "OPTIMIZE" or one["version"] == 0]
+    last = max((one["timestamp"] for one in merged), default=0) / 1000
+    if time.time() - last >= every:
+        table.optimize.compact(target_size=size)
