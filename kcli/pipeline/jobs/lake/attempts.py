@@ -46,8 +46,8 @@ class Mark(Frozen):
 
 class Attempt:
     """`with Attempt(layout, marks=True) as attempt:` while its files are written and committed; `sent` before the
-    commit, `refused` where it is certainly not in the table. The mark stays after a commit without an answer. Without `marks` it does
-    nothing."""
+    commit, `refused` where it is certainly not in the table. The mark stays after a commit without an answer. Without
+    `marks` it does nothing."""
 
     def __init__(self, layout: Layout, *, marks: bool) -> None:
         self._storage: Storage = layout.storage
