@@ -104,7 +104,7 @@ def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path):
     ]
 
 
-def test_what_may_be_of_a_run_that_lives_is_left_alone(tmp_path):
+def test_what_may_be_of_a_run_that_lives_is_left_alone(tmp_path: Path) -> None:
     mine, other = f".out.part-{machine()}-{os.getpid()}", f".out.part-{'0' * 8}-999999999"
     for name in (mine, other, ".out.old", f".out2.part-{machine()}-999999999"):
         (tmp_path / name).mkdir()
@@ -115,7 +115,7 @@ def test_what_may_be_of_a_run_that_lives_is_left_alone(tmp_path):
     assert sorted(os.listdir(tmp_path)) == before, "another run may be just replacing the folder"
 
 
-def test_an_export_that_lost_its_name_gets_it_back_and_one_that_was_replaced_goes(tmp_path):
+def test_an_export_that_lost_its_name_gets_it_back_and_one_that_was_replaced_goes(tmp_path: Path) -> None:
     (tmp_path / ".out.old").mkdir()
     (tmp_path / ".out.old" / "part-0").write_text("before")
     folder = Folder(str(tmp_path / "out"), "error")
