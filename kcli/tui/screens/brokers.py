@@ -5,17 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from textual.app import ComposeResult
+from textual.containers import Vertical
 
 from kcli.admin.cluster.brokers import BrokerRow, look_at_brokers
+from kcli.lag.status import SEVERITY
 from kcli.text.numbers import DASH, count, size
 from kcli.tui import routes
 from kcli.tui.screens.page import Page
+from kcli.tui.screens.topics.pane import fact, group_lines
+from kcli.tui.text.incidents import Line, Word
 from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
+from kcli.tui.widgets.lines import Lines
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
     from kcli.client import Client
+    from kcli.lag.history import GroupStanding
+    from kcli.lag.watch import LagSnapshot
     from kcli.tui.state import State
 
 
@@ -37,6 +44,8 @@ class Brokers(Page):
         return "kcli brokers"
 
     def body(self) -> ComposeResult:
+        with Vertical(id="details"):
+            yield Lines(id="about")
         yield Rows(
             _columns(), key=lambda r: r.node.id, order=lambda r: r.node.id, id="brokers", empty="No broker known."
         )
@@ -50,7 +59,52 @@ class Brokers(Page):
     def fetched(self, answer: list[BrokerRow]) -> None:
         self._known = len(answer)
         self.query_one(Rows).put(answer)
+        self._about()
         self.retitle()
+
+    def looked(self, snapshot: LagSnapshot) -> None:
+        self._about()
+
+    def on_rows_moved(self, event: Rows.Moved) -> None:
+        self._about()
+
+    def on_lines_chosen(self, event: Lines.Chosen) -> None:
+        """A click on a group of the pane opens it."""
+        self.go(routes.Group(event.key))
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self.call_after_refresh(self._about)
+
+    def _about(self) -> None:
+        """The pane is of the broker under the cursor, where there is room for one."""
+        if not self.is_there or not self.has_class("-wide"):
+            return
+        row, snapshot = self.query_one(Rows).row, self.state.look
+        groups = (
+            [group for group in snapshot.groups if group.described.coordinator == row.node.id]
+            if (row is not None and snapshot is not None)
+            else []
+        )
+        self.query_one("#about", Lines).put(broker_lines(row, groups) if row is not None else [])
+
+
+def broker_lines(row: BrokerRow, groups: list[GroupStanding]) -> list[Line]:
+    """A broker beside the list of all: whether it answers, what it has, and the groups that it coordinates."""
+    answers, free = _answers(row), _free(row)
+    what = ", ".join(filter(None, (f"Kafka {row.release}" if row.release else "", "controller" * row.controller)))
+    groups = sorted(groups, key=lambda one: (-SEVERITY.index(one.status), -(one.total.lag or 0)))
+    return [
+        Line([Word(printable(f"broker {row.node.id}  {row.node.host}:{row.node.port}"), "name")]),
+        fact("answers", answers.text, answers.tone),
+        fact("is", what or DASH),
+        fact("rack", row.node.rack or DASH),
+        fact("has", f"{count(row.replicas)} replicas, leads {count(row.leads)}"),
+        fact("behind", count(row.behind), "bad" if row.behind else ""),
+        fact("disk", f"{size(row.size)}, free {free.text}", free.tone),
+        fact("", f"$ kcli configs get broker {row.node.id} --all", "dim"),
+        *group_lines("COORDINATES", groups),
+    ]
 
 
 def _columns() -> list[Column]:

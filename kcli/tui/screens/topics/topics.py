@@ -8,19 +8,23 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 
 from kcli.admin.topics.stats import TopicLooks, TopicRow, last_writes
 from kcli.text.numbers import DASH, count, duration, rate, size
 from kcli.tui import routes
 from kcli.tui.actions import menus
 from kcli.tui.screens.page import Page
+from kcli.tui.screens.topics.pane import Readers, topic_lines
 from kcli.tui.text.printable import printable
 from kcli.tui.text.retention import Kept, how_kept
 from kcli.tui.widgets.columns import Cell, Column
+from kcli.tui.widgets.lines import Lines
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
     from kcli.client import Client
+    from kcli.lag.watch import LagSnapshot
     from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
@@ -47,6 +51,7 @@ class Topics(Page):
         self._written: dict[str, float] = {}
         self._kept: dict[str, Kept] = {}
         self._known: int | None = None
+        self._readers: Readers | None = None  # of the newest snapshot; made where there is room for a pane
 
     @property
     def heading(self) -> str:
@@ -71,6 +76,8 @@ class Topics(Page):
         return row.topic.topic if row is not None else ""
 
     def body(self) -> ComposeResult:
+        with Vertical(id="details"):
+            yield Lines(id="about")
         yield Rows(
             self._columns(),
             key=lambda row: row.topic.topic,
@@ -87,6 +94,7 @@ class Topics(Page):
         rows = self.query_one(Rows)
         self._rows, self._known = answer, len(answer)
         rows.put(self._wanted)
+        self._about()
         self.retitle()
         seen = [row.topic for row in rows.in_view]
 
@@ -100,6 +108,34 @@ class Topics(Page):
         self._written.update(found[0])
         self._kept.update(found[1])
         self.query_one(Rows).put(self._wanted)
+        self._about()
+
+    def looked(self, snapshot: LagSnapshot) -> None:
+        self._readers = None
+        self._about()
+
+    def on_rows_moved(self, event: Rows.Moved) -> None:
+        self._about()
+
+    def on_lines_chosen(self, event: Lines.Chosen) -> None:
+        """A click on a group of the pane opens it."""
+        self.go(routes.Group(event.key))
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self.call_after_refresh(self._about)
+
+    def _about(self) -> None:
+        """The pane is of the topic under the cursor."""
+        if not self.is_there or not self.has_class("-wide"):
+            return
+        row, about = self.query_one(Rows).row, self.query_one("#about", Lines)
+        if row is None:
+            about.put([])
+            return
+        if self._readers is None:
+            self._readers = Readers(self.state.look.groups if self.state.look is not None else ())
+        about.put(topic_lines(row, self._how(row), self._age(row).text, self._readers.of(row.topic.topic)))
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
         self.go(routes.Topic(event.row.topic.topic))

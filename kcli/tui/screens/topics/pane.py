@@ -1,0 +1,73 @@
+"""What is beside the list of topics on a wide screen: the topic under the cursor, and the groups that read it. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.lag.history import topics_of
+from kcli.lag.status import SEVERITY
+from kcli.text.numbers import count, rate, size
+from kcli.tui.text.formatting import status
+from kcli.tui.text.incidents import Line, Word
+from kcli.tui.text.printable import printable, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kcli.admin.topics.stats import TopicRow
+    from kcli.lag.history import GroupStanding
+    from kcli.tui.text.retention import Kept
+
+LABEL = 8  # cells
+MOST = 12  # groups that are named
+
+
+class Readers:
+    """The groups of a snapshot by topic: made once of each snapshot, for a cursor that goes through thousands."""
+
+    def __init__(self, groups: Iterable[GroupStanding]) -> None:
+        self._of: dict[str, list[GroupStanding]] = {}
+        for group in groups:
+            for topic in {part.lag.sample.topic for part in group.partitions}:
+                self._of.setdefault(topic, []).append(group)
+
+    def of(self, topic: str) -> list[GroupStanding]:
+        """The groups of a topic as they are with it, the worst first."""
+        here = [standing for group in self._of.get(topic, ()) for standing in topics_of(group, topic)]
+        return sorted(here, key=lambda one: (-SEVERITY.index(one.status), -(one.total.lag or 0)))
+
+
+def fact(label: str, text: str, tone: str = "") -> Line:
+    """A line with a label; the text is of the cluster."""
+    return Line([Word(f"{label:<{LABEL}}", "dim"), Word(printable(text), tone)])
+
+
+def group_lines(title: str, groups: Sequence[GroupStanding]) -> list[Line]:
+    """A heading with how many there are, and a line for each of the worst."""
+    lines = [
+        Line([]),
+        Line([Word(title, "head"), Word(f"{len(groups)}, the worst first" if groups else "none", "dim")]),
+    ]
+    for group in groups[:MOST]:
+        word, tone = status(group.status)
+        name = group.described.group
+        lag = Word(f"{count(group.total.lag):>7}")
+        lines.append(Line([Word(word[:1], tone), lag, Word(printable(name), "name"), Word(word[2:], tone)], name))
+    return lines
+
+
+def topic_lines(row: TopicRow, kept: Kept, written: str, readers: Sequence[GroupStanding]) -> list[Line]:
+    """A topic: its health, size, rate, how long it keeps records, its overrides, its groups. `written` is how long ago
+    the last write was."""
+    topic = row.topic
+    partitions = f"{len(topic.partitions)} partitions × {topic.replication_factor} replicas"
+    lines = [
+        Line([Word(printable(topic.topic), "name")]),
+        fact("health", f"✖ {row.problem}" if row.problem else "● in sync", "bad" if row.problem else "good"),
+        fact("size", f"{partitions}   {size(row.size)}   {count(row.records)} offsets"),
+        fact("writes", f"{rate(row.rate)}/s   last {written}"),
+        fact("keeps", " ".join(filter(None, (kept.policy, kept.retention)))),
+    ]
+    lines += [fact("set" if not n else "", text) for n, text in enumerate(kept.others.split())]
+    lines += [fact("", f"$ kcli topics describe {quoted(topic.topic)}", "dim")]
+    return lines + group_lines("GROUPS", readers)

@@ -1,0 +1,122 @@
+"""Beside the lists of topics and brokers, on a wide screen: what is under the cursor. The time cursor on each plot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kcli.tui.screens.group import Group
+from kcli.tui.screens.topics.pane import Readers
+from kcli.tui.text.chart import Chart
+from kcli.tui.widgets.lines import Lines
+from kcli.tui.widgets.plot import Plot
+from kcli.tui.widgets.rows import Rows
+from tests.tui.conftest import shows, until, visit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.lag.history import GroupStanding
+    from kcli.tui.screens.page import Page
+    from tests.tui.conftest import Open
+
+WIDE = (200, 50)
+
+
+def pane(page: Page) -> list[str]:
+    return [" ".join(word.text for word in line.pieces) for line in page.query_one("#about", Lines).lines]
+
+
+async def test_beside_the_topics_is_the_one_under_the_cursor_with_its_groups(dashboard: Open) -> None:
+    async with dashboard(size=WIDE) as pilot:
+        page = await visit(pilot, "topics")
+        table = page.query_one(Rows)
+        await until(pilot, lambda: len(table.shown) == 2 and "GROUPS 2, the worst first" in pane(page))
+        text = await shows(pilot, "3 partitions × 1 replicas")
+        assert "$ kcli topics describe orders" in text
+        assert [line.key for line in page.query_one("#about", Lines).lines if line.key] == ["audit", "billing"]
+        assert page.query_one("#about").region.x > table.region.right - 1
+        await pilot.press("j")
+        await until(pilot, lambda: pane(page)[0] == "payments")
+        assert {line.key for line in page.query_one("#about", Lines).lines if line.key} == {"audit", "fraud"}
+        line = next(n for n, one in enumerate(page.query_one("#about", Lines).lines) if one.key == "fraud")
+        await pilot.click("#about", offset=(5, line))
+        await until(pilot, lambda: isinstance(pilot.app.screen, Group) and pilot.app.screen.group == "fraud")
+
+
+async def test_the_groups_of_all_topics_are_gone_through_once_a_snapshot(
+    dashboard: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []
+    begin = Readers.__init__
+
+    def counted(readers: Readers, groups: Iterable[GroupStanding]) -> None:
+        made.append(groups)
+        begin(readers, groups)
+
+    monkeypatch.setattr(Readers, "__init__", counted)
+    async with dashboard(size=WIDE, interval=3600.0) as pilot:
+        page = await visit(pilot, "topics")
+        await until(pilot, lambda: "GROUPS 2, the worst first" in pane(page))
+        before = len(made)
+        for key in "jkjk":
+            await pilot.press(key)
+        await pilot.pause()
+        assert len(made) == before <= 2
+
+
+async def test_beside_the_brokers_is_the_one_under_the_cursor_with_the_groups_it_coordinates(dashboard: Open) -> None:
+    async with dashboard(size=WIDE) as pilot:
+        page = await visit(pilot, "brokers")
+        await until(pilot, lambda: "COORDINATES 3, the worst first" in pane(page))
+        text = await shows(pilot, "kcli configs get broker")
+        assert "leads" in text
+        assert {line.key for line in page.query_one("#about", Lines).lines if line.key} == {"audit", "billing", "fraud"}
+        assert any(words.startswith("answers") and "●" in words for words in pane(page))
+
+
+@pytest.mark.parametrize("where", ["topics", "brokers"])
+async def test_without_the_room_the_list_has_all_of_it(dashboard: Open, where: str) -> None:
+    async with dashboard(size=(159, 40)) as pilot:
+        page = await visit(pilot, where)
+        await until(pilot, lambda: page.query_one(Rows).shown)
+        assert page.query_one(Rows).size.width == 159
+        assert not pane(page)
+        await pilot.resize_terminal(*WIDE)
+        await until(pilot, lambda: pane(page))
+        assert page.query_one(Rows).size.width == WIDE[0] * 6 // 10
+
+
+@pytest.mark.parametrize("where", ["groups", "group audit", "topic orders"])
+async def test_the_time_cursor_moves_on_every_screen_with_a_plot(dashboard: Open, where: str) -> None:
+    async with dashboard(size=(120, 40), interval=3600.0) as pilot:
+        page = await visit(pilot, where)
+        plot = page.query_one(Plot)
+        plot.put(Chart(points=[(0.0, 1.0), (60.0, 3.0)]))
+        await pilot.pause(0.2)
+        assert not plot.reading
+        await pilot.press("left")
+        await until(pilot, lambda: plot.reading)
+        await shows(pilot, plot.reading)
+        at = plot.at
+        await pilot.press("left")
+        await until(pilot, lambda: plot.at != at)
+        await pilot.press(*["right"] * 3)
+        await until(pilot, lambda: not plot.reading)
+
+
+def test_no_other_page_has_a_plot_without_the_cursor() -> None:
+    """A page that gets a plot has to be above."""
+    import pkgutil
+    from importlib import import_module
+    from inspect import getsource
+
+    from kcli.tui import screens
+
+    have = {
+        module.name.rpartition(".")[2]
+        for module in pkgutil.walk_packages(screens.__path__, f"{screens.__name__}.")
+        if "yield Plot(" in getsource(import_module(module.name))
+    }
+    assert have == {"groups", "group", "topic"}
