@@ -1,0 +1,91 @@
+"""Every screen can be read in the dark and in the light theme, with 256 colours, and says nothing by colour alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.color import Color, ColorSystem
+
+from tests.tui.conftest import shows, visit
+
+if TYPE_CHECKING:
+    from textual.pilot import Pilot
+
+    from tests.tui.conftest import Open
+
+SCREENS = {
+    "groups": "billing",
+    "group audit": "ORPHANED",
+    "topics": "in sync",
+    "topic orders": "OF THE LARGEST",
+    "brokers": "ms",
+    "heatmap": "payments",
+    "clusters": "Clusters",
+    "transactions": "ransaction",
+    "acls": "ACLs",
+    "quotas": "uotas",
+    "reassignments": "eassignments",
+}
+"""The words of a place, and a word that is there then."""
+LEAST = 2.5
+"""The contrast under which no text is; WCAG asks for 3 of large text, and dim words are context."""
+QUIET = (("─", "▟"), ("⠀", "⣿"))
+"""Lines, blocks and braille, which are drawings and no text: from, to."""
+
+
+def luminance(colour: Color) -> float:
+    parts = [
+        part / 255 / 12.92 if part / 255 <= 0.03928 else ((part / 255 + 0.055) / 1.055) ** 2.4
+        for part in colour.get_truecolor()
+    ]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def contrast(one: Color, other: Color) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def words(pilot: Pilot[int]) -> list[tuple[str, Color, Color]]:
+    """The text on the screen with its colour and its ground."""
+    found = []
+    for strip in pilot.app.screen._compositor.render_strips():
+        for text, style, _ in strip:
+            said = "".join(letter for letter in text if not any(first <= letter <= last for first, last in QUIET))
+            if said.strip() and style is not None and style.color is not None and style.bgcolor is not None:
+                found.append((said, style.color, style.bgcolor))
+    return found
+
+
+@pytest.mark.parametrize("theme", ["kcli-dark", "kcli-light"])
+async def test_every_word_can_be_read(dashboard: Open, theme: str) -> None:
+    async with dashboard(size=(170, 40)) as pilot:
+        pilot.app.theme = theme
+        for place, word in SCREENS.items():
+            await visit(pilot, place)
+            await shows(pilot, word)
+            for text, colour, ground in words(pilot):
+                assert contrast(colour, ground) >= LEAST, (place, theme, text)
+                few = [each.downgrade(ColorSystem.EIGHT_BIT) for each in (colour, ground)]
+                assert contrast(*few) >= LEAST, (place, theme, "256 colours", text)
+            while len(pilot.app.screen_stack) > 2:
+                await pilot.app.pop_screen()
+
+
+async def test_without_colours_every_screen_is_grey_and_has_its_glyphs(
+    dashboard: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with dashboard(size=(170, 40)) as pilot:
+        for place, word in SCREENS.items():
+            await visit(pilot, place)
+            text = await shows(pilot, word)
+            for said, *colours in words(pilot):
+                for colour in colours:
+                    red, green, blue = colour.get_truecolor()
+                    assert max(red, green, blue) - min(red, green, blue) < 16, (place, said, colour)
+            if place in ("groups", "group audit", "topics", "brokers"):
+                assert "◌" in text or "●" in text, place
+            while len(pilot.app.screen_stack) > 2:
+                await pilot.app.pop_screen()
