@@ -36,6 +36,31 @@ class SchemasOptions(Options):
     )
 
 
+class KeptSchemasOptions(Options):
+    """The same of commands that copy bytes as they are."""
+
+    panel = "Schemas"
+
+    schemas = choice(
+        "--schemas",
+        of=(KEEP,),
+        help="Between two registries: keep ids as they are; refused without. `kcli copy` writes the target's.",
+    )
+
+
+def check_ids(options: KeptSchemasOptions, source: Connection, target: Connection, url: str | None = None) -> None:
+    """Raise UsageError where two clusters have registries of their own, and it is not said that ids stay. `url` is the
+    source's registry, else its properties name it."""
+    if options.schemas == KEEP or target is source:
+        return
+    here, there = source.registry(url), target.registry()
+    if here is not None and there is not None and here.name != there.name:
+        raise UsageError(
+            f"the two clusters have registries of their own, {here.name} and {there.name}, where the ids in records "
+            "mean other schemas: --schemas keep copies them as they are, kcli copy --schemas register rewrites them"
+        )
+
+
 def registries(options: SchemasOptions, source: Connection, target: Connection) -> Registries | None:
     """The two registries, None where ids stay as they are. Raises UsageError where that would be silent corruption: the
     ids of one registry mean other schemas in another."""

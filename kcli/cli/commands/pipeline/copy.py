@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.leaders import TopicMissing
+from kcli.cli.commands.copy.registries import KeptSchemasOptions, check_ids
 from kcli.cli.commands.copy.target import cluster_id, make_like
 from kcli.cli.commands.pipeline.options import PipelineOptions, QueryOptions, SourceOptions
 from kcli.cli.commands.pipeline.session.drive import drive
@@ -42,7 +43,7 @@ RECORD = ["key", "value", "partition", "timestamp", "headers"]
 """What is copied of a record."""
 
 
-class CopyOptions(TargetOptions, QueryOptions, TopicOptions, SourceOptions, PipelineOptions):
+class CopyOptions(TargetOptions, KeptSchemasOptions, QueryOptions, TopicOptions, SourceOptions, PipelineOptions):
     repartition = repartition()
     create = flag("--create", help="Create DST with the partitions and configs of SRC if it does not exist.")
     exactly_once = flag(
@@ -92,6 +93,7 @@ class Copying(Job):
         self.source, self.destination = source, destination
         self.input = Source(frame, [*options.topics, source], options, options)
         self.target = Target(frame, destination, options.compression, options)
+        check_ids(options, frame.connection, self.target.connection, options.schema_registry)
         if not self.target.elsewhere and source == destination:
             raise UsageError("SRC and DST are one topic: the copy would read what it writes, without end")
         if frame.connector == "jvm" and not options.repartition:

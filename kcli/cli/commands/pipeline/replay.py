@@ -8,6 +8,7 @@ from time import monotonic
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, partitions
+from kcli.cli.commands.copy.registries import KeptSchemasOptions, check_ids
 from kcli.cli.commands.copy.target import cluster_id, make_like
 from kcli.cli.commands.pipeline.options import DryRunOptions, pipeline_name, report_format
 from kcli.cli.commands.pipeline.source.plan import write_plan
@@ -60,7 +61,9 @@ class ReplayRow(Row, section="replays"):
 SHAPE = shape("pipeline.replay", "Outcome of a replay, and how well it kept its pace.", ReplayRow)
 
 
-class ReplayOptions(NamedTopics, TargetOptions, TimeOptions, DryRunOptions, CommittedSelectionOptions):
+class ReplayOptions(
+    NamedTopics, TargetOptions, KeptSchemasOptions, TimeOptions, DryRunOptions, CommittedSelectionOptions
+):
     speed = option.text("--speed", metavar="N", help="Factor of the original pace (default 1); max: without pauses.")
     max_gap = option.span("--max-gap", help="Shorten silences of the original that are longer, such as 10s.")
     now = option.flag("--now", help="Records get the time of sending, not their own.")
@@ -111,6 +114,7 @@ class Plan(Selection):
             if self.elsewhere
             else self.connection
         )
+        check_ids(options, self.connection, self.target)
         changes = self.target.properties.producer
         self.producer = ProducerSettings(**changes).for_command(max_block_given="max_block" in changes)
         if options.compression is not None:

@@ -109,6 +109,24 @@ def test_sparks_own_connector_is_not_given_a_checkpoint_that_it_cannot_read(
     assert "but the folder is empty" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("line", ["copy orders orders", "replay orders orders"])
+def test_ids_of_another_registry_are_not_copied_unless_it_is_said(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    profiles = "".join(
+        f'[profiles.{name}]\nbootstrap = "{NOWHERE}"\nschema.registry.url = "http://{name}.test:8081"\n'
+        for name in ("here", "there")
+    )
+    (tmp_path / "config.toml").write_text(profiles)
+    monkeypatch.setenv("KCLI_CONFIG", str(tmp_path / "config.toml"))
+    words = ["pipeline", *line.split(), "--profile", "here", "--to-profile", "there", "--dry-run"]
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert "registries of their own, http://here.test:8081 and http://there.test:8081" in said
+    assert "kcli copy --schemas register rewrites them" in said
+    assert main([*words, "--schemas", "keep"]) == 5, "the cluster is asked"
+
+
 @pytest.mark.process
 def test_without_pyspark_it_says_what_to_install(tmp_path):
     done = run("export", "t", str(tmp_path / "out"), PYTHONPATH=without(tmp_path, "pyspark"))
