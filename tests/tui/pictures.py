@@ -52,6 +52,7 @@ RATES = [400 + 60 * math.sin(n / 7) + 90 * math.sin(n / 17) for n in range(120)]
 REPLAYED: dict[str, tuple[tuple[str, ...], str]] = {
     "groups": ((), "ledger"),
     "group": (STUCK, "Group fraud"),
+    "heatmap": (("H",), "PARTITIONS"),
     "help": ((*STUCK, "question_mark"), "Keys"),
 }
 """A picture of the recording: keys, and words that must be there then."""
@@ -61,6 +62,7 @@ LIVE: dict[str, tuple[str, tuple[str, ...], str]] = {
     "records": ("records orders payments", (), '"payment": 59'),
     "record": ("records payments", ("enter",), "Decoded"),
     "reset": ("group billing", ("r",), "orders"),
+    "difference": ("records payments", ("up", "up", "m", "m", "d"), "lines differ"),
 }
 """A picture of the sandbox: where it begins, keys, words."""
 
