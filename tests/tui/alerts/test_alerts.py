@@ -60,6 +60,18 @@ def test_a_status_is_told_once_when_it_lasts() -> None:
     assert told(OK, ORPHANED, ORPHANED, lag=3) == [], "a small orphan hardly matters"
 
 
+def test_groups_of_kclis_own_progress_have_no_alerts() -> None:
+    changes = Changes()
+    seen = [changes.see(snapshot(status, group="kcli-copy.3b93ca67"), ()) for status in (OK, STUCK, STUCK, STUCK)]
+    assert seen == [[], [], [], []]
+
+
+def test_good_news_has_no_reason() -> None:
+    bad, good = Alert("billing", OK, STUCK, 5000, 1.0, "why"), Alert("billing", STUCK, OK, 0, 2.0, "why")
+    assert bad.words == "billing is ■ STUCK (was OK), lag 5,000: why"
+    assert good.words == "billing is ● OK (was STUCK), lag 0"
+
+
 def test_what_is_acknowledged_is_quiet_until_its_status_changes(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     hushed = Hushed()

@@ -6,9 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kcli.admin.groups.rows import Described
 from kcli.admin.topics.topics import Partition, Topic
+from kcli.lag.figures import Lag, Sample
+from kcli.lag.history import GroupStanding
+from kcli.lag.partition_lag import Standing
+from kcli.lag.status import OK, STUCK
+from kcli.lag.watch import LagSnapshot
 from kcli.model import TopicPartition
-from kcli.tui.screens.heat.cells import SHADES, Cluster, Heat, by_broker, by_topic, of_cluster, shade, steps
+from kcli.tui.screens.heat.cells import SHADES, Cluster, Heat, by_broker, by_topic, of_cluster, of_groups, shade, steps
 from kcli.tui.screens.heat.grid import Grid
 from tests.tui import pictures
 from tests.tui.conftest import seen, shows, until
@@ -33,6 +39,7 @@ def test_shades_are_equal_ratios_and_nothing_is_a_dot() -> None:
     scale = steps([0, None, 1, 16])
     assert scale == pytest.approx([1, 2, 4, 8])
     assert "".join(shade(value, scale) for value in (None, 0, 1, 2, 4, 8, 16)) == " ·░▒▓██"
+    assert shade(0.5, scale) == SHADES[1], "little is not nothing"
     assert steps([0, 0]) == []
     assert shade(0, []) == SHADES[0]
     assert shade(7, steps([7, 7])) == SHADES[-1], "all alike: all are the hottest"
@@ -55,6 +62,25 @@ def test_a_rate_is_what_came_since_the_answer_before() -> None:
     assert of_cluster(now, before, "rate") == {at: Heat(at, 10.0)}
     assert of_cluster(now, None, "rate") == {}
     assert of_cluster(now, before, "size") == {at: Heat(at, 512.0)}
+    assert of_cluster(now, now, "rate") == {}, "no time went by"
+    assert of_cluster(before._replace(time=110.0), now, "rate") == {at: Heat(at, 0.0)}, "the topic was made again"
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_partition_has_the_most_lag_and_the_worst_status_of_its_groups(order: int) -> None:
+    at = TopicPartition("orders", 0)
+
+    def group(name: str, status: str, lag: int, age: float | None) -> GroupStanding:
+        sample = Sample(group=name, topic="orders", partition=0)
+        part = Standing(lag=Lag(sample=sample, lag=lag), status=status, time_lag=age, in_rate=3.0)
+        return GroupStanding(described=Described(group=name), partitions=[part], status=status)
+
+    some = LagSnapshot(groups=[group("a", STUCK, 5, None), group("b", OK, 70, 12.0)][::order])
+    assert of_groups(some, "lag") == {at: Heat(at, 70, "bad")}
+    assert of_groups(some, "age") == {at: Heat(at, 12.0, "bad")}
+    assert of_groups(some, "rate") == {at: Heat(at, 3.0, "accent")}
+    assert of_groups(LagSnapshot(groups=[group("a", OK, 0, None)]), "age")[at].value == 0.0, "nothing is unread"
+    assert of_groups(LagSnapshot(groups=[group("a", OK, 5, None)]), "age")[at].value is None
 
 
 async def test_partitions_are_shades_and_the_cursor_names_one(dashboard: Open) -> None:
