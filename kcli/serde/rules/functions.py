@@ -37,7 +37,43 @@ class Fields(MapType):
         return super().__getitem__(key)
 
 
+MOST_STEPS = 100_000
+"""Steps of one evaluation: macros over lists may be nested."""
+MOST_MADE = 16 << 20
+"""Characters, bytes and items that one evaluation may make by additions and calls."""
+_MAKING = ("addition", "ident_arg", "member_dot_arg")
+
+
+class TooMuch(Exception):
+    """An evaluation that takes more steps or makes more than it may."""
+
+
+class _Work:
+    """What one evaluation did."""
+
+    steps = 0
+    made = 0
+
+
 class _Evaluator(Evaluator):
+    work: _Work
+
+    def sub_evaluator(self, ast: Any) -> _Evaluator:
+        inner = _Evaluator(ast, activation=self.activation)
+        inner.work = self.work
+        return inner
+
+    def _visit_tree(self, tree: Any) -> Any:
+        self.work.steps += 1
+        if self.work.steps > MOST_STEPS:
+            raise TooMuch(f"it takes more than {MOST_STEPS:,} steps")
+        result = super()._visit_tree(tree)
+        if len(tree.children) > 1 and tree.data in _MAKING and isinstance(result, str | bytes | list):
+            self.work.made += len(result)
+            if self.work.made > MOST_MADE:
+                raise TooMuch(f"it makes texts and lists of more than {MOST_MADE >> 20} MiB")
+        return result
+
     def macro_has_eval(self, exprlist: Any) -> BoolType:
         Fields.asked += 1
         try:
@@ -48,7 +84,9 @@ class _Evaluator(Evaluator):
 
 class _Runner(InterpretedRunner):
     def evaluate(self, context: Any) -> Any:
-        return _Evaluator(ast=self.ast, activation=self.new_activation()).evaluate(context)
+        evaluator = _Evaluator(ast=self.ast, activation=self.new_activation())
+        evaluator.work = _Work()
+        return evaluator.evaluate(context)
 
 
 def environment() -> Environment:
