@@ -104,6 +104,7 @@ class SchemaOptions(Options):
     )
     no_schema_cache = flag("--no-schema-cache", help="Neither use nor keep schemas in the cache folder.", hidden=True)
     raw_value = flag("--raw-value", help="Do not decode, even if the profile names a registry.")
+    without_rules = flag("--without-rules", help="Run no rules for reading of a schema.", hidden=True)
     logical = choice("--logical", of=("text", "raw"), help="Dates, times and decimals as text (default), or as stored.")
     avro_json = flag("--avro-json", help="Avro's own JSON: unions name their branch, bytes are strings.")
     proto_names = choice(

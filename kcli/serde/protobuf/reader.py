@@ -139,6 +139,10 @@ class ProtobufReader(PayloadReader):
         assert self._bare is not None
         return self._bare.name
 
+    def bare(self, name: str) -> ProtobufReader:
+        """The reader of bare payloads of a message, which shows them as this one. Raises SchemaRefused."""
+        return ProtobufReader(self._schema, self._schema.message(name), camel=self._camel)
+
     def _find(self, front: bytes, form: int) -> int:
         """The number of the message that these bytes mean, for the record core."""
         message = self._message(front, form)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from kcli.schemas import Schema
     from kcli.serde.rules.rules import Rule
-    from kcli.serde.schemas.readers import References
 
     Run = Callable[[bytes], bytes]
     """The payload that is stored. Raises BadValue for one that a condition refuses."""
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
             """The payload with what the rule puts into it. Raises BadValue."""
 
 
-def rules_run(schema: Schema, rules: Sequence[Rule], referred: References, message: str) -> Run:
+def rules_run(schema: Schema, rules: Sequence[Rule], referred: Sequence[tuple[str, str]], message: str) -> Run:
     """What runs rules about bare payloads of a schema, in their order; `message` is one of Protobuf. Raises UsageError
     without the package and for an expression that is none, SchemaRefused."""
     try:
@@ -71,7 +70,7 @@ def rules_run(schema: Schema, rules: Sequence[Rule], referred: References, messa
     return run
 
 
-def _values(schema: Schema, referred: References, message: str) -> Callable[[bytes], Any]:
+def _values(schema: Schema, referred: Sequence[tuple[str, str]], message: str) -> Callable[[bytes], Any]:
     """What reads payloads of a schema. Raises SchemaRefused."""
     from kcli.serde.rules.cel_values import avro_values, json_value, protobuf_values
 
@@ -81,7 +80,9 @@ def _values(schema: Schema, referred: References, message: str) -> Callable[[byt
     return protobuf_values(schema.text, texts, message) if schema.kind == PROTOBUF else json_value
 
 
-def _field_rule(schema: Schema, referred: References, message: str, rule: Rule, expression: Expression) -> FieldStep:
+def _field_rule(
+    schema: Schema, referred: Sequence[tuple[str, str]], message: str, rule: Rule, expression: Expression
+) -> FieldStep:
     texts = [text for _, text in referred]
     if schema.kind == AVRO:
         from kcli.serde.rules.field_rules.avro import AvroFieldRule

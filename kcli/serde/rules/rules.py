@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     class Rule(NamedTuple):
         """One rule that is not disabled. `key` is the name of its KEK, the key that encrypts keys; "" without one.
-        `set` is the list of the rule set that has it, `failing` the name of the action for a value that fails."""
+        `set` is the list of the rule set that has it, `failing` the name of the action for a value that fails, and
+        `misread` that for reading."""
 
         name: str
         type: str
@@ -26,10 +27,12 @@ if TYPE_CHECKING:
         text: str
         doc: str
         failing: str
+        misread: str = "ERROR"
 else:
-    Rule = namedtuple("Rule", "name type mode tags key set kind text doc failing")
+    Rule = namedtuple("Rule", "name type mode tags key set kind text doc failing misread", defaults=["ERROR"])
 
 WRITING = ("WRITE", "WRITEREAD")
+READING = ("READ", "WRITEREAD")
 PAYLOAD = "ENCRYPT_PAYLOAD"
 """The type of rules that encrypt whole payloads; the others encrypt fields."""
 CLIENTS = ("ALL", "CLIENT")
@@ -56,11 +59,11 @@ def _rule(set: str, rule: dict[str, object]) -> Rule:
     name, type, mode, kind, text, doc = (
         str(rule.get(field) or "") for field in ("name", "type", "mode", "kind", "expr", "doc")
     )
-    failing = str(rule.get("onFailure") or "ERROR")
-    if mode == "WRITEREAD":  # for writing, for reading
-        failing = failing.partition(",")[0]
+    failing = misread = str(rule.get("onFailure") or "ERROR")
+    if mode == "WRITEREAD" and "," in failing:  # for writing, for reading
+        failing, misread = failing.split(",")[:2]
     labels = frozenset(map(str, tags if isinstance(tags, list) else ()))
-    return Rule(name, type, mode, labels, str(key or ""), set, kind, text, doc, failing)
+    return Rule(name, type, mode, labels, str(key or ""), set, kind, text, doc, failing, misread)
 
 
 def encrypts(rule: Rule) -> bool:
@@ -76,13 +79,30 @@ def encrypting(schema: Schema) -> Rule | None:
 
 def checks(rule: Rule) -> bool:
     """Whether it is a condition in CEL about what is written."""
-    return (rule.type, rule.kind, rule.set) == ("CEL", "CONDITION", "domainRules") and rule.mode in WRITING
+    return _is_condition(rule) and rule.mode in WRITING
 
 
 def changes_fields(rule: Rule) -> bool:
     """Whether it is about fields that are written: a condition in CEL, or an expression for what is stored."""
-    kinds = ("CONDITION", "TRANSFORM")
-    return (rule.type, rule.set) == ("CEL_FIELD", "domainRules") and rule.kind in kinds and rule.mode in WRITING
+    return _is_of_fields(rule) and rule.mode in WRITING
+
+
+def reading(schema: Schema) -> list[Rule]:
+    """The rules in CEL that are run when values are read, in their order, which is the reverse of that for writing.
+    None of a schema with rules that encrypt: what they are about is ciphertext."""
+    rules = [rule for rule in rules_of(schema) if rule.mode in READING]
+    if any(map(encrypts, rules_of(schema))):
+        return []
+    run = earliest([rule for rule in rules if _is_condition(rule) or _is_of_fields(rule)])
+    return [rule._replace(failing=rule.misread) for rule in reversed(run)]
+
+
+def _is_condition(rule: Rule) -> bool:
+    return (rule.type, rule.kind, rule.set) == ("CEL", "CONDITION", "domainRules")
+
+
+def _is_of_fields(rule: Rule) -> bool:
+    return (rule.type, rule.set) == ("CEL_FIELD", "domainRules") and rule.kind in ("CONDITION", "TRANSFORM")
 
 
 def earliest(rules: Sequence[Rule]) -> list[Rule]:

@@ -27,20 +27,23 @@ if TYPE_CHECKING:
 
 
 def reader_of(
-    *, logical: bool = True, wrapped: bool = False, camel: bool = False, validate: bool = False, marks: bool = True
+    *,
+    logical: bool = True,
+    wrapped: bool = False,
+    camel: bool = False,
+    validate: bool = False,
+    marks: bool = True,
+    rules: bool = True,
 ) -> ReaderOf:
     """Makes readers of schemas: of Avro they show logical types as texts or numbers, and unions plain or `wrapped`, of
     Protobuf fields by the file's names or in `camel` case; values of JSON schemas are held against them if `validate`.
-    With `marks`, what a rule encrypts is marked. What it returns raises SchemaRefused."""
+    With `marks`, what a rule encrypts is marked, and with `rules` those in CEL for reading are run. What it returns
+    raises SchemaRefused."""
 
     def make(schema: Schema, referred: References) -> Reader:
         texts = [text for _, text in referred]
         reader = plain(schema, referred, texts)
-        if not marks or "ENCRYPT" not in schema.rule_set:
-            return reader
-        from kcli.serde.rules.encrypted import marked
-
-        return marked(schema, referred, reader)
+        return _heeded(schema, referred, reader, rules=rules) if marks and schema.rule_set else reader
 
     def plain(schema: Schema, referred: References, texts: list[str]) -> Reader:
         if schema.kind == PROTOBUF:
@@ -61,6 +64,19 @@ def reader_of(
         return avro_reader(parse(schema.text, texts), logical=logical, wrapped=wrapped)
 
     return make
+
+
+def _heeded(schema: Schema, referred: References, reader: Reader, *, rules: bool) -> Reader:
+    """The reader of a schema with its rules heeded."""
+    if rules and 'READ"' in schema.rule_set:
+        from kcli.serde.rules.read import ruled
+
+        reader = ruled(schema, referred, reader)
+    if "ENCRYPT" not in schema.rule_set:
+        return reader
+    from kcli.serde.rules.encrypted import marked
+
+    return marked(schema, referred, reader)
 
 
 def indexed(schema: Schema, reader: Reader) -> IndexedReader | None:

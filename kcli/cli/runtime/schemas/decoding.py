@@ -39,6 +39,7 @@ class Decoding:
             wrapped=options.avro_json,
             camel=options.proto_names == "json",
             validate=options.validate or self._valid,
+            rules=not options.without_rules,
         )
         self._specs = {
             kind: SchemaSpec(spec, kind, registered=registry is not None)

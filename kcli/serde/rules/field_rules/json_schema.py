@@ -21,12 +21,12 @@ from kcli.serde.rules.tags import TAGS, Tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any, NamedTuple
 
     from kcli.schemas import Schema
     from kcli.serde.rules.expression import Expression
     from kcli.serde.rules.rules import Rule
-    from kcli.serde.schemas.readers import References
 
     class Place(NamedTuple):
         """A part of a schema: its file's name and the steps to it."""
@@ -64,7 +64,7 @@ MOST_STEPS = 100_000
 class JsonFieldRule:
     """One rule over values of a schema."""
 
-    def __init__(self, schema: Schema, referred: References, rule: Rule, expression: Expression) -> None:
+    def __init__(self, schema: Schema, referred: Sequence[tuple[str, str]], rule: Rule, expression: Expression) -> None:
         """Raises SchemaRefused, UsageError."""
         self._texts = [(OWN, schema.text), *referred]
         self._files = {name: json.loads(text) for name, text in self._texts}
