@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kcli.model import TopicPartition
 from kcli.tui import routes
 from kcli.tui.app import Dashboard
-from kcli.tui.navigation.crumbs import trail
+from kcli.tui.navigation.crumbs import LEAST, Crumbs, trail
 from kcli.tui.navigation.visits import KEPT, Visits
 from kcli.tui.screens.page import Page
 from kcli.tui.tail import Seen
@@ -54,6 +54,8 @@ def test_crumbs_keep_the_last_pieces() -> None:
     assert drawn(30) == "… ▸ billing ▸ orders[3]"
     assert drawn(22) == "… ▸ orders[3]"
     assert drawn(5) == "…"
+    assert trail("prod", stack, 0) == []
+    assert trail("prod", [routes.Group("x" * 60)], 200)[-1][0] == f"{'x' * 12}…{'x' * 11}"
     assert trail("p", [routes.Groups(), routes.Group("a\x1bb")], 80)[-1][0] == "a\\x1bb"
 
 
@@ -80,6 +82,18 @@ async def test_crumbs_go_back_and_forward(dashboard: Open) -> None:
         await pilot.press("ctrl+right")
         await pilot.pause(0.1)
         assert pages(board) == ["Groups", "Topics"], "there is nothing ahead"
+
+
+async def test_the_first_page_has_no_crumbs_nor_has_one_without_room(dashboard: Open) -> None:
+    async with dashboard(size=(110, 30)) as pilot:
+        crumbs = pilot.app.screen.query_one(Crumbs)
+        assert crumbs._pieces == []
+        stack = [routes.Groups(), routes.Group("billing")]
+        for room, there in ((LEAST, False), (LEAST + 1, True), (80, True)):
+            crumbs.put("prod", stack, room)
+            assert bool(crumbs._pieces) == there
+        crumbs.put("prod", stack[:1], 80)
+        assert crumbs._pieces == []
 
 
 async def test_a_click_on_a_crumb_goes_there(dashboard: Open) -> None:

@@ -6,26 +6,38 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kcli.admin.groups.rows import Described
 from kcli.errors import UsageError
+from kcli.lag.figures import Total
+from kcli.lag.history import GroupStanding
+from kcli.lag.status import OK, ORPHANED, STUCK
+from kcli.lag.watch import LagSnapshot
 from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
+from kcli.tui.messages import Looked, LookFailed
+from kcli.tui.screens.clusters import BEAT, ClusterRow, Clusters
+from kcli.tui.screens.clusters import _brokers as brokers
 from kcli.tui.session import LiveSession, Session
+from kcli.tui.widgets.columns import Cell
+from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import seen, shows, until
 from tests.tui.world import World, a_world
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 
 @pytest.fixture
-def world() -> Iterator[World]:
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))  # the history of this test alone
     with a_world() as one:
         yield one
 
 
 def board_of(world: World) -> Dashboard:
     def live(name: str) -> LiveSession:
-        return LiveSession(world.settings(), name=name, interval=1.0)
+        return LiveSession(world.settings(), name=name, interval=1.0, remembers=name == "staging")
 
     def dead() -> LiveSession:
         return LiveSession(ClientSettings(bootstrap=parse_bootstrap("127.0.0.1:9")), name="dead", interval=1.0)
@@ -60,3 +72,51 @@ async def test_a_line_per_profile_the_worst_first_and_enter_goes_there(world: Wo
         await until(pilot, lambda: type(board.screen).__name__ == "Groups")
         assert sessions
         assert all(session._client is None for session in sessions.values()), "their connections end with the page"
+
+
+def test_a_row_counts_no_group_of_kclis_own_and_says_how_bad_it_is() -> None:
+    def group(name: str, status: str, lag: int) -> GroupStanding:
+        return GroupStanding(described=Described(group=name), total=Total(lag=lag), status=status)
+
+    look = LagSnapshot(groups=[group("a", STUCK, 5), group("b", OK, 1), group("kcli-copy.x", ORPHANED, 900)])
+    row, well = ClusterRow("prod", look), ClusterRow("prod", LagSnapshot(groups=[group("b", OK, 1)]))
+    assert (row.counts, row.lag) == ({STUCK: 1, OK: 1}, 6)
+    dead = ClusterRow("dead", problem="refused")
+    assert sorted([well, row, dead], key=lambda one: one.severity) == [dead, row, well]
+    assert brokers(ClusterRow("p", brokers=3, down=1)) == Cell("2/3", "bad")
+    assert brokers(ClusterRow("p", brokers=3)) == Cell("3/3", "")
+
+
+async def test_clusters_are_asked_seldom_and_keep_no_history_and_ctrl_r_asks_all_at_once(world: World) -> None:
+    board = board_of(world)
+    async with board.run_test(size=(120, 30)) as pilot:
+        await until(pilot, lambda: board.state.look is not None)
+        await pilot.press("colon", *"clusters", "enter")
+        await until(pilot, lambda: isinstance(board.screen, Clusters) and len(board.screen._sessions) == 3)
+        page = board.screen
+        assert isinstance(page, Clusters)
+        assert {session.interval for session in page._sessions.values()} == {BEAT}
+        assert not any(session.remembers for session in page._sessions.values())
+        before = {name: session.hurried for name, session in page._sessions.items()}
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: all(one.hurried == before[name] + 1 for name, one in page._sessions.items()))
+        page._heard("prod", LookFailed(UsageError("gone")))
+        assert page._rows["prod"].problem == "gone"
+        page._heard("prod", Looked(LagSnapshot(), board.session.trails))
+        assert page._rows["prod"].problem == ""
+
+
+async def test_enter_on_the_cluster_that_is_open_shows_its_groups_and_changes_nothing(world: World) -> None:
+    board = board_of(world)
+    async with board.run_test(size=(120, 30)) as pilot:
+        await until(pilot, lambda: board.state.look is not None)
+        session = board.session
+        await pilot.press("colon", *"clusters", "enter")
+        await until(pilot, lambda: isinstance(board.screen, Clusters))
+        rows = board.screen.query_one(Rows)
+        await until(pilot, lambda: len(rows.shown) == 4)
+        rows.cursor = next(n for n, row in enumerate(rows.shown) if row.name == "prod")
+        await pilot.press("enter")
+        await until(pilot, lambda: type(board.screen).__name__ == "Groups")
+        await pilot.pause(0.3)
+        assert board.session is session
