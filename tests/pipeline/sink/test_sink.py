@@ -46,7 +46,7 @@ def test_a_write_without_a_mode_is_refused_as_the_docs_say(spark: SparkSession, 
     said = 'The data source "kcli" cannot be written in the "ErrorIfExists" mode.'
     with pytest.raises(Exception, match=said):
         writer.save()
-    assert said in (Path(__file__).parents[3] / "docs" / "pipeline.md").read_text()
+    assert said in (Path(__file__).parents[3] / "docs" / "format-kafka.md").read_text()
 
 
 def test_partitions_headers_and_times_of_rows_are_kept(spark, topics):
