@@ -34,6 +34,7 @@ KNOWN = """
 assign subscribe subscribePattern startingTimestamp startingOffsetsByTimestamp startingOffsets
 startingOffsetsByTimestampStrategy endingTimestamp endingOffsetsByTimestamp endingOffsets failOnDataLoss
 maxOffsetsPerTrigger minOffsetsPerTrigger maxTriggerDelay maxBytesPerTrigger minPartitions maxRecordsPerPartition
+maxBytesPerPartition
 groupIdPrefix kafkaConsumer.pollTimeoutMs fetchOffset.numRetries fetchOffset.retryIntervalMs includeHeaders topic path
 columns keyFormat valueFormat keySchema valueSchema commitGroup context pushdown progressAddr stopFile
 checkpointLocation keepTimestamp brokerMap exactlyOnce sourceIds onBad quarantine
@@ -59,6 +60,7 @@ class ReadOptions(Carried):
     max_delay: float = 900.0
     min_partitions: int = 0
     max_records: int = 0
+    max_partition_bytes: int = 0
     poll_timeout: float = 120.0
     columns: tuple[str, ...] = COLUMNS
     key_format: str = "binary"
@@ -134,6 +136,7 @@ def read_options(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
         max_delay=_duration(given, "maxTriggerDelay", 900.0),
         min_partitions=_number(given, "minPartitions") or 0,
         max_records=_number(given, "maxRecordsPerPartition") or 0,
+        max_partition_bytes=_size(given, "maxBytesPerPartition") or 0,
         poll_timeout=(_number(given, "kafkaConsumer.pollTimeoutMs") or 120_000) / 1000,
         null_bad=_on_bad(given),
         quarantine=_quarantine(given),

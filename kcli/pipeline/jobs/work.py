@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from math import inf
 from pathlib import Path
 from threading import Thread
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -21,6 +23,9 @@ from kcli.values import Value
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+
+IDLE = 1.0
+"""Seconds without a trigger after which a query that drains waits for one."""
 
 
 class Look(Value):
@@ -127,6 +132,7 @@ class Stream:
         self._query: StreamingQuery | None = None
         self._look = Look()
         self._draining = False
+        self._idle_since = inf
         self._seen = -1
         self._ended: list[Any] = []
         self.cancelled = False
@@ -148,12 +154,23 @@ class Stream:
         """Whether it is still at work. A query that drains is ended here when there is nothing under way in it."""
         if not self.query.isActive:
             return False
-        if self._draining:
-            status = self.query.status
-            if not status["isTriggerActive"] and (self._stop_file is None or not status["isDataAvailable"]):
-                self.query.stop()
-                return False
+        if self._draining and self._idle():
+            self.query.stop()
+            return False
         return True
+
+    def _idle(self) -> bool:
+        """Whether no batch is under way, and none will begin: the source begins none that it was not asked for before
+        the stop file was there. A query that waits for its trigger says that data is available, as its last batch had
+        some: it is idle after a second."""
+        status = self.query.status
+        if status["isTriggerActive"]:
+            self._idle_since = inf
+            return False
+        if self._stop_file is None or not status["isDataAvailable"]:
+            return True
+        self._idle_since = min(self._idle_since, monotonic())
+        return monotonic() - self._idle_since >= IDLE
 
     def look(self) -> Look | None:
         """The rows up to now, and the lag."""

@@ -32,17 +32,23 @@ NOTHING = Range("", -1, -1, -1)
 
 
 def ranges_of(
-    starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int], *, least: int = 0, most: int = 0
+    starts: Mapping[TopicPartition, int],
+    ends: Mapping[TopicPartition, int],
+    *,
+    least: int = 0,
+    most: int = 0,
+    parts: Mapping[TopicPartition, int] | None = None,
 ) -> list[Range]:
     """A range for each partition that has anything, cut into at least `least` in all (as many as there are offsets,
-    where these are fewer; 0: as they are) and into ranges of at most `most` offsets (0: any). Never empty: [NOTHING]
-    then."""
+    where these are fewer; 0: as they are), into ranges of at most `most` offsets (0: any), and a partition into at
+    least as many as `parts` says. Never empty: [NOTHING] then."""
     spans = [Range(*at, starts[at], end) for at, end in sorted(ends.items()) if end > starts[at]]
-    if most:
-        spans = [part for whole in spans for part in _cut(whole, -(-len(whole) // most))]
+    if most or parts:
+        cuts = [max(-(-len(span) // most) if most else 1, (parts or {}).get(span.at, 1)) for span in spans]
+        spans = [part for whole, number in zip(spans, cuts, strict=True) for part in _cut(whole, number)]
     if least > len(spans):
-        parts = shares([len(span) for span in spans], least)
-        spans = [part for whole, number in zip(spans, parts, strict=True) for part in _cut(whole, number)]
+        cuts = shares([len(span) for span in spans], least)
+        spans = [part for whole, number in zip(spans, cuts, strict=True) for part in _cut(whole, number)]
     return spans or [NOTHING]
 
 

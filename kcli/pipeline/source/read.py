@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from time import monotonic
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSourceReader
@@ -17,7 +19,7 @@ from kcli.pipeline.options import TYPES, ReadOptions
 from kcli.pipeline.source.fetching import LogChanged
 from kcli.pipeline.source.limits import sizes_of
 from kcli.pipeline.source.ranges import Range, ranges_of
-from kcli.pipeline.source.task_sizes import too_small
+from kcli.pipeline.source.task_sizes import FEW, LARGE, parts_by_bytes, too_small
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,11 +32,16 @@ if TYPE_CHECKING:
 
 Offsets = Mapping[TopicPartition, int]
 
+MEASURED = 60.0
+"""Seconds for which the sizes of records are believed."""
+
 
 class Reading:
     """What batch and stream readers share: the schema, the settings, and a task's work."""
 
     _looked_at = False
+    _measured = float("-inf")
+    _sizes: Mapping[TopicPartition, float] = MappingProxyType({})
 
     def __init__(
         self,
@@ -56,11 +63,24 @@ class Reading:
     def ranges(self, log: Log, starts: Offsets, ends: Offsets) -> list[Range]:
         """A task each. The log says where minPartitions makes them small."""
         options = self.options
-        made = ranges_of(starts, ends, least=options.min_partitions, most=options.max_records)
+        parts = self._parts(log, starts, ends) if options.max_partition_bytes else None
+        made = ranges_of(starts, ends, least=options.min_partitions, most=options.max_records, parts=parts)
         if options.min_partitions and not options.max_records and not self._looked_at:
             self._looked_at = True  # the batches of a stream are of one kind
             self._warn(log, starts, ends, Counter(one.at for one in made))
         return made
+
+    def _parts(self, log: Log, starts: Offsets, ends: Offsets) -> dict[TopicPartition, int]:
+        """Into how many tasks partitions are cut by maxBytesPerPartition. Few offsets are not measured; what a stream
+        measured counts for a minute."""
+        most = self.options.max_partition_bytes
+        many = {at: end - starts[at] for at, end in ends.items() if end - starts[at] > FEW * most / LARGE}
+        if not many:
+            return {}
+        if monotonic() - self._measured >= MEASURED or not many.keys() <= self._sizes.keys():
+            self._sizes = sizes_of(log, starts, {at: ends[at] for at in many})
+            self._measured = monotonic()
+        return parts_by_bytes(many, self._sizes, most)
 
     def _warn(self, log: Log, starts: Offsets, ends: Offsets, parts: Mapping[TopicPartition, int]) -> None:
         cut = {at: ends[at] for at, number in parts.items() if number > 1}

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from heapq import heapify, heapreplace
+from math import ceil
 
 from kcli.model import TopicPartition
 from kcli.text.numbers import size as size_of
 
+LARGE = 1 << 30
+"""Bytes in the log: a task that reads more takes minutes, which are lost when it fails."""
+FEW = 1024
+"""Offsets that are no more than `LARGE`, as Kafka's records have 1 MiB at most unless a topic says otherwise."""
 SMALL = 32 * 1024 * 1024
 """Bytes in the log: a task that reads less costs more than it saves (its start takes about 55 ms)."""
 
@@ -23,6 +28,14 @@ def shares(lengths: Sequence[int], least: int) -> list[int]:
         parts[number] += 1
         heapreplace(longest, (-lengths[number] / parts[number], number))
     return parts
+
+
+def parts_by_bytes(
+    offsets: Mapping[TopicPartition, int], sizes: Mapping[TopicPartition, float], most: int
+) -> dict[TopicPartition, int]:
+    """Into how many parts each partition is cut so that none is of more than about `most` bytes in the log. Of each
+    `offsets` has how many are read, `sizes` the bytes of one; a partition without a size is not cut."""
+    return {at: min(number, ceil(number * sizes.get(at, 0.0) / most) or 1) for at, number in offsets.items()}
 
 
 def too_small(

@@ -21,7 +21,7 @@ from kcli.pipeline.source.limits import by_bytes, sizes_of
 from kcli.pipeline.source.ranges import ranges_of
 from kcli.pipeline.source.read import BatchReader
 from kcli.pipeline.source.stream import FRESH, StreamReader
-from kcli.pipeline.source.task_sizes import SMALL, shares, too_small
+from kcli.pipeline.source.task_sizes import LARGE, SMALL, parts_by_bytes, shares, too_small
 from kcli.sandbox.thread import SandboxThread
 from tests.pipeline.topics import Topics
 
@@ -132,6 +132,36 @@ def test_a_task_below_32_mib_is_told_and_one_above_is_not() -> None:
     sentence = too_small("x", offsets, parts, {A: 3 * SMALL / 1000, B: 1.0})
     assert sentence is not None
     assert sentence.startswith("x makes 4 tasks of less than 32 MiB, those of a[0] about 24 MiB each")
+
+
+def test_no_task_of_a_thousand_large_partitions_has_more_than_a_gibibyte() -> None:
+    ats = [TopicPartition("t", number) for number in range(1000)]
+    each = {at: 500.0 + at.partition * 10 for at in ats}
+    starts, ends = dict.fromkeys(ats, 7), dict.fromkeys(ats, 1_000_007)
+    parts = parts_by_bytes({at: ends[at] - starts[at] for at in ats}, each, LARGE)
+    made = ranges_of(starts, ends, parts=parts)
+    assert max(len(one) * each[one.at] for one in made) <= LARGE
+    assert len(made) == sum(-(-1_000_000 * each[at] // LARGE) for at in ats)
+    assert sum(len(one) for one in made) == 1000 * 1_000_000
+    assert parts_by_bytes({A: 3, B: 5}, {A: 2.0**40}, LARGE) == {A: 3, B: 1}, "a task for each offset at most"
+    assert [len(one) for one in ranges_of({A: 0}, {A: 10}, parts={A: 3}, most=2)] == [2] * 5
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_reader_cuts_a_partition_into_tasks_by_measured_bytes(topics: Topics, log: Log, streaming: bool) -> None:
+    topic = topics.make(2)
+    topics.fill(topic, [(0, None, None, b"v" * 5000, ()) for _ in range(60)] + [(1, None, None, b"v", ())])
+    given = {"subscribe": topic, "startingOffsets": "earliest", "maxBytesPerPartition": "100k"}
+    sealed = sealed_of({"kafka.bootstrap.servers": topics.bootstrap})
+    options = read_options(given, streaming=streaming)
+    if streaming:
+        reader = StreamReader(options, sealed, VALUE)
+        start = reader.initialOffset()
+        made = reader.partitions(start, reader.latestOffset(start, reader.getDefaultReadLimit()))
+        reader.log.close()
+    else:
+        made = BatchReader(options, sealed, VALUE).partitions()
+    assert [(one.partition, len(one)) for one in made] == [(0, 20)] * 3 + [(1, 1)]
 
 
 def test_the_reader_warns_in_the_log_of_tasks_that_are_small(topics: Topics, capfd: pytest.CaptureFixture[str]) -> None:

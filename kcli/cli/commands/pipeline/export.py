@@ -17,7 +17,7 @@ from kcli.cli.commands.pipeline.session.delta import delta_jars
 from kcli.cli.commands.pipeline.session.drive import drive
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
-from kcli.cli.commands.pipeline.session.stream import name_of, stop_file_of, trigger_of
+from kcli.cli.commands.pipeline.session.stream import FILES, name_of, stop_file_of, trigger_of
 from kcli.cli.commands.pipeline.sink.folder import (
     FolderOptions,
     compact_of,
@@ -42,6 +42,7 @@ from kcli.pipeline.jobs.files.partitioning import partitioning_of
 from kcli.pipeline.jobs.frames import as_ours, chosen, columns_for, load, placed
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.pipeline.progress_sum import Progress
+from kcli.pipeline.source.task_sizes import LARGE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -175,7 +176,7 @@ class Exporting(Job):
             self.kept.begin()
         if not streaming:
             return self._export.batch(self.folder.target, self.folder.spark_mode)
-        stream = self._export.stream(self.folder.target, self._checkpoint, trigger_of(self.frame), stop_file)
+        stream = self._export.stream(self.folder.target, self._checkpoint, trigger_of(self.frame, FILES), stop_file)
         if pinned is not None:
             pinned.keep()
         return stream
@@ -191,6 +192,7 @@ class Exporting(Job):
             named = source.columns(columns)
             return as_ours(frame, named, source.formats, text=form in TEXT, null_bad=source.null_bad)
         spark_options = source.options(columns, progress=progress, text=form in TEXT)
+        spark_options["maxBytesPerPartition"] = str(LARGE)
         if stop_file:
             spark_options["stopFile"] = stop_file
         return load(spark, "kcli", spark_options, streaming=streaming)

@@ -88,8 +88,8 @@ def import_files(options: ImportOptions) -> int:
         topic = places.pop()
     if topic is None or not places:
         raise UsageError("missing arguments: kcli pipeline import PATH TOPIC")
-    if options.commit_group or options.max_per_batch:
-        raise UsageError("--commit-group and --max-per-batch are about reading topics")
+    if options.commit_group or options.max_per_batch or options.max_bytes_per_batch:
+        raise UsageError("--commit-group, --max-per-batch and --max-bytes-per-batch are about reading topics")
     job = Importing(frame, options, places, topic)
     if frame.dry_run:
         return _plan(frame, job)

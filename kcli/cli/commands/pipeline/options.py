@@ -27,7 +27,9 @@ class ModeOptions(Options):
     batch = flag("--batch", help="Read the records up to the current end, once (default).")
     once = flag("--once", help="Read the records since the last run, by the checkpoint; then end.")
     continuous = flag("--continuous", help="Continue with new records until Ctrl-C.")
-    trigger = span("--trigger", help="How often --continuous takes a batch (default 1s).")
+    trigger = span(
+        "--trigger", help="How often --continuous takes a batch (default 1m into files and tables, else 1s)."
+    )
     checkpoint = text(
         "--checkpoint",
         metavar="DIR",
@@ -36,6 +38,11 @@ class ModeOptions(Options):
     name = pipeline_name()
     max_per_batch = integer(
         "--max-per-batch", least=1, help="At most about N records in a batch of --once and --continuous."
+    )
+    max_bytes_per_batch = text(
+        "--max-bytes-per-batch",
+        metavar="SIZE",
+        help="At most about this many bytes of the log in a batch of a stream, such as 512MiB.",
     )
     commit_group = text(
         "--commit-group",

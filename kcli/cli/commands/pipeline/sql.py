@@ -31,6 +31,7 @@ from kcli.pipeline.jobs.sql.query import Script, Step, View
 from kcli.pipeline.jobs.sql.statements import mentioned, split, words
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.pipeline.progress_sum import Progress
+from kcli.pipeline.source.task_sizes import LARGE
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -208,6 +209,8 @@ class Querying(Job):
                 null_bad=source.null_bad,
             )
         spark_options = source.options(columns, progress=progress, text=True)
+        if self.output.cuts:
+            spark_options["maxBytesPerPartition"] = str(LARGE)
         if self.output.stop_file is not None:
             spark_options["stopFile"] = str(self.output.stop_file)
         leave_out = bool(source.quarantine)

@@ -10,6 +10,7 @@ from kcli.cli.runtime.views import view_of
 from kcli.config.secrets.sources import Source
 from kcli.errors import UsageError
 from kcli.grammar.durations import seconds
+from kcli.grammar.units import bytes_of
 from kcli.paths import data_folder
 from kcli.pipeline.jobs.checkpoints import by_kcli
 from kcli.pipeline.session.session import SessionSettings
@@ -33,7 +34,8 @@ class Frame:
         self.remote = options.remote
         self.dry_run = options.dry_run
         _check_engine(options)
-        self.every = seconds(options.trigger, "--trigger", 1.0)
+        self.every = None if options.trigger is None else seconds(options.trigger, "--trigger", 1.0)
+        self.max_bytes = _bytes(options.max_bytes_per_batch)
         self.prometheus = _address(options.prometheus)
 
     @property
@@ -101,6 +103,7 @@ def mode_of(options: PipelineOptions) -> str:
         for flag, value in (
             ("--checkpoint", options.checkpoint),
             ("--max-per-batch", options.max_per_batch),
+            ("--max-bytes-per-batch", options.max_bytes_per_batch),
             ("--commit-group", options.commit_group),
             ("--trigger", options.trigger),
         ):
@@ -123,6 +126,13 @@ def _check_engine(options: PipelineOptions) -> None:
                 raise UsageError(f"{flag} configures a local Spark; --remote uses a server")
     if options.connector == "jvm" and options.commit_group:
         raise UsageError("--commit-group is kcli's: Spark's own connector commits nothing")
+    if options.connector == "jvm" and options.max_bytes_per_batch:
+        raise UsageError("--max-bytes-per-batch is kcli's: Spark's own connector counts records (--max-per-batch)")
+
+
+def _bytes(text: str | None) -> int:
+    """--max-bytes-per-batch, 0 where it is not given. Raises UsageError."""
+    return 0 if text is None else max(1, round(bytes_of(text, "--max-bytes-per-batch")))
 
 
 def _address(text: str | None) -> tuple[str, int] | None:

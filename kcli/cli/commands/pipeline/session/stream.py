@@ -12,10 +12,15 @@ from kcli.cli.commands.pipeline.session.frame import Frame, cluster_options
 from kcli.model import TopicPartition
 from kcli.pipeline.jobs.trigger import Trigger
 
+USUAL, FILES = 1.0, 60.0
+"""Seconds from batch to batch of --continuous: each batch into files or a table makes files, and many small ones are
+slow to read."""
 
-def trigger_of(frame: Frame) -> Trigger:
-    """What --once and --continuous mean."""
-    return Trigger(every=None if frame.mode == "once" else frame.every)
+
+def trigger_of(frame: Frame, usual: float = USUAL) -> Trigger:
+    """What --once, --continuous and --trigger mean."""
+    every = usual if frame.every is None else frame.every
+    return Trigger(every=None if frame.mode == "once" else every)
 
 
 def stop_file_of(checkpoint: Path | str) -> Path | None:

@@ -10,7 +10,7 @@ from kcli.cli.commands.pipeline.options import SINKS, rows_format
 from kcli.cli.commands.pipeline.session.delta import delta_jars
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Outcome
-from kcli.cli.commands.pipeline.session.stream import name_of, stop_file_of, trigger_of
+from kcli.cli.commands.pipeline.session.stream import FILES, name_of, stop_file_of, trigger_of
 from kcli.cli.commands.pipeline.sink.folder import (
     FolderOptions,
     compact_of,
@@ -80,6 +80,8 @@ class Output:
     """The folder of files, where there is one."""
     conf: tuple[tuple[str, str], ...] = ()
     """Settings of Spark for it."""
+    cuts = True
+    """Whether several tasks may read a partition; rows that go into a topic keep their order."""
     kind = "print"  # a word for the name of the pipeline
 
     def __init__(self, frame: Frame, options: RowsOptions) -> None:
@@ -173,6 +175,7 @@ class IntoTopic(Output):
     """To a topic."""
 
     kind = "topic"
+    cuts = False
 
     def __init__(self, frame: Frame, options: RowsOptions, topic: str) -> None:
         super().__init__(frame, options)
@@ -273,7 +276,8 @@ class IntoFiles(Output):
 
         assert self.checkpoint is not None
         export = self._export = Export(frame, self.form, self.folder.table, told(self.frame))
-        return export.stream(self.folder.target, self.checkpoint, trigger_of(self.frame), self.stop_file)
+        trigger = trigger_of(self.frame, FILES)
+        return export.stream(self.folder.target, self.checkpoint, trigger, self.stop_file)
 
     def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
         """The folder gets its name."""

@@ -193,6 +193,8 @@ class Source:
             spark_options["minPartitions"] = str(self.ranges.min_partitions)
         if self.frame.options.max_per_batch:
             spark_options["maxOffsetsPerTrigger"] = str(self.frame.options.max_per_batch)
+        if self.frame.max_bytes:
+            spark_options["maxBytesPerTrigger"] = str(self.frame.max_bytes)
         return spark_options
 
     def _range(self, streaming: bool) -> dict[str, str]:

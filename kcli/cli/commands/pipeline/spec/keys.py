@@ -61,9 +61,12 @@ OPTIONS = {
     "metrics": "metrics",
     "prometheus": "prometheus",
     "max-per-batch": "max_per_batch",
+    "max-bytes-per-batch": "max_bytes_per_batch",
     "commit-group": "commit_group",
     "watermark": "watermark",
 }
+STREAM = ("max_per_batch", "max_bytes_per_batch", "commit_group", "watermark", "output_mode")
+"""Options that a batch has not."""
 PLACES = {"earliest": "beginning", "latest": "end"}
 """As Spark and Kafka call them, beside what -o takes."""
 STEP = ("name", "sql")

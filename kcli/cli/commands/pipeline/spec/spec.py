@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Mapping
 
 from kcli.cli.commands.pipeline.options import PipelineOptions
-from kcli.cli.commands.pipeline.spec.keys import MODES, OPTIONS, PLACES, SINK, SOURCE, STEP, TOP
+from kcli.cli.commands.pipeline.spec.keys import MODES, OPTIONS, PLACES, SINK, SOURCE, STEP, STREAM, TOP
 from kcli.cli.commands.pipeline.sql import SqlOptions
 from kcli.cli.documents.lined import Map
 from kcli.cli.documents.yaml_reader import load
@@ -231,7 +231,7 @@ class Spec:
 def _dropped(line: PipelineOptions) -> set[str]:
     """What does not hold of a file when the line says another mode."""
     if line.batch:
-        return {*MODES, "trigger", "checkpoint", "max_per_batch", "commit_group", "watermark", "output_mode"}
+        return {*MODES, "trigger", "checkpoint", *STREAM}
     if line.once:
         return {*MODES, "trigger"}
     return set(MODES) if line.continuous else set()

@@ -1,0 +1,84 @@
+"""When a stream takes batches, how large they are, and how one that waits for its trigger drains."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from kcli.cli.commands.pipeline.export import ExportOptions
+from kcli.cli.commands.pipeline.session.frame import Frame
+from kcli.cli.commands.pipeline.session.stream import FILES, trigger_of
+from kcli.errors import UsageError
+from kcli.pipeline.jobs import work
+from kcli.pipeline.jobs.work import Stream
+from tests.pipeline.jobs.test_commands import kcli as kcli
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.pipeline.topics import Topics
+
+
+def test_a_batch_a_minute_goes_into_files_and_one_a_second_elsewhere() -> None:
+    follow = Frame(ExportOptions(continuous=True), "export")
+    assert [trigger_of(follow, FILES).every, trigger_of(follow).every] == [60.0, 1.0]
+    assert trigger_of(Frame(ExportOptions(continuous=True, trigger="5s"), "export"), FILES).every == 5.0
+    assert trigger_of(Frame(ExportOptions(once=True), "export"), FILES).every is None
+
+
+def test_a_batch_has_a_size_where_a_stream_reads_by_kclis_connector() -> None:
+    assert Frame(ExportOptions(once=True, max_bytes_per_batch="512MiB"), "export").max_bytes == 512 << 20
+    assert Frame(ExportOptions(once=True), "export").max_bytes == 0
+    for options, said in (
+        (ExportOptions(max_bytes_per_batch="1k"), "--max-bytes-per-batch goes with --once or --continuous"),
+        (ExportOptions(once=True, max_bytes_per_batch="many"), "--max-bytes-per-batch"),
+        (ExportOptions(once=True, max_bytes_per_batch="1k", connector="jvm"), "--max-bytes-per-batch is kcli's"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            Frame(options, "export")
+
+
+class Query:
+    """A query of Spark's that waits for its trigger, or has one."""
+
+    isActive = True
+
+    def __init__(self) -> None:
+        self.status = {"isTriggerActive": False, "isDataAvailable": True}
+
+    def stop(self) -> None:
+        self.isActive = False
+
+
+def test_a_query_that_waits_for_its_trigger_drains_after_a_second_and_one_in_a_batch_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(work, "monotonic", lambda: now[0])
+    query: Any = Query()
+    stream = Stream(lambda: query, tmp_path / "stop")
+    stream.start()
+    stream.drain()
+    seen = [stream.running]  # a batch may just begin that asked before the stop file was there
+    query.status["isTriggerActive"] = True
+    now[0] += 30
+    seen.append(stream.running)  # a batch is under way
+    query.status["isTriggerActive"] = False
+    seen.append(stream.running)
+    now[0] += work.IDLE
+    seen.append(stream.running)
+    assert seen == [True, True, True, False]
+    assert not query.isActive
+
+
+def test_a_run_takes_batches_of_that_many_bytes(kcli: Callable[..., int], topics: Topics, tmp_path: Path) -> None:
+    topic = topics.make(1)
+    topics.fill(topic, [(0, None, None, os.urandom(1000), ()) for _ in range(100)], batch_size=1200)
+    assert kcli("export", topic, "out", "--once", "--max-bytes-per-batch", "30KiB") == 0
+    batches = [one for one in (tmp_path / "out" / "_spark_metadata").iterdir() if one.name.isdigit()]
+    assert 4 <= len(batches) <= 6
+    assert len(pq.read_table(tmp_path / "out", columns=["offset"])) == 100
