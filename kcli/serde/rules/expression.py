@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from kcli.serde.rules.rules import Rule
 
 LONGEST = 16 << 10  # characters of an expression
+MOST_STOPPED = 8
+"""Evaluations that may be stopped before the expression is evaluated no more: a topic has many records."""
 MACROS = frozenset(("has", "dyn", "all", "exists", "exists_one", "map", "filter", "reduce", "min"))
 """Words of cel-python that look like functions."""
 
@@ -31,6 +33,7 @@ class Expression:
         self._rule = rule
         self._environment, self._functions = environment, functions
         self._about = f"the rule {rule.name} ({rule.type}) of {schema.name}"
+        self._stopped = 0
         guard, parted, text = rule.text.partition(";")
         if not parted:
             guard, text = "", rule.text
@@ -47,10 +50,17 @@ class Expression:
 
     def evaluated(self, variables: dict[str, Any], about: str = "") -> tuple[bool, Any]:
         """Whether the guard holds, and what the expression then gives. Raises BadValue."""
+        from kcli.serde.rules.functions import TooMuch
+
         try:
+            if self._stopped >= MOST_STOPPED:
+                raise TooMuch("it was stopped too often")
             if self._guard is not None and not self._guard.evaluate(variables):
                 return False, None
             return True, self._expression.evaluate(variables)
+        except TooMuch as problem:
+            self._stopped += 1
+            raise BadValue(f"the rule {self.name} cannot be evaluated{about}: {problem}") from None
         except Exception as problem:  # noqa: BLE001 - cel-python raises what the operators of Python raise
             raise BadValue(f"the rule {self.name} cannot be evaluated{about}: {reason(problem)}") from None
 

@@ -134,6 +134,20 @@ def test_an_expression_that_runs_on_and_on_is_stopped(expression: str, says: str
         writer_of(schema, [], conditions=conditions_of(schema))(json.dumps(VALUE))
 
 
+def test_an_expression_that_is_stopped_often_is_evaluated_no_more() -> None:
+    write = writer_of(
+        with_rules(AVRO, rule(HOSTILE[0][0], mode="WRITE")),
+        [],
+        conditions=conditions_of(with_rules(AVRO, rule(HOSTILE[0][0], mode="WRITE"))),
+    )
+    reasons = []
+    for _ in range(10):
+        with pytest.raises(BadValue) as refused:
+            write(json.dumps(VALUE))
+        reasons.append(str(refused.value))
+    assert ["too often" in reason for reason in reasons] == [False] * 8 + [True] * 2
+
+
 def test_a_schema_without_rules_for_reading_has_the_reader_that_it_had() -> None:
     plain = type(reader_of()(Schema(text=json.dumps(RECORD)), []))
     assert type(reader_of()(with_rules(AVRO, rule("true", mode="WRITE")), [])) is plain

@@ -109,6 +109,19 @@ def test_filters_see_what_is_decoded_and_envelopes_hold_what_is_stored(kcli: She
     assert kcli.ok("consume", topic, "-e", "-f", "%o %s;", "--grep", "hi", *decoded) == b'0 {"id":7,"text":"hi"};'
 
 
+def test_a_value_that_a_rule_for_reading_refuses_is_shown_as_stored(kcli: Shell, topic: str, folder: str) -> None:
+    rule = {"name": "seven", "type": "CEL", "kind": "CONDITION", "mode": "READ", "expr": "message.id == 7"}
+    rules = json.dumps({"ruleSet": {"domainRules": [rule]}})
+    (Path(folder.removeprefix("file:")) / "ids" / "7.meta.json").write_text(rules)
+    line = ["consume", topic, "-e", "-c", "2", "--schema-registry", folder, "--no-schema-cache"]
+    read = kcli(*line)
+    assert (read.returncode, read.stdout) == (0, b'{"id":7,"text":"hi"}\n\0\0\0\0\7\2\2x\n')
+    assert b"refused by the rule seven: message.id == 7" in read.stderr
+    assert kcli(*line, "--fail-on-undecoded").returncode == 1
+    assert kcli.ok(*line, "-q", "--without-rules") == b'{"id":7,"text":"hi"}\n{"id":1,"text":"x"}\n'
+    assert kcli.ok("count", topic, *line[5:], "-q", "--where", "value.id == 1") == b"0\n"
+
+
 @pytest.mark.parametrize("line", ["consume T -e", "consume T -e -J", "tail T -e", "count T --grep x"])
 def test_fail_on_undecoded(kcli: Shell, topic: str, folder: str, line: str) -> None:
     words = line.replace("T", topic, 1).split()
