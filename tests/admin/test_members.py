@@ -86,6 +86,17 @@ async def test_a_coordinator_that_moves_is_asked_again_and_its_refusal_is_of_all
         assert all(isinstance(problem, BrokerError) for problem in refused.values())
 
 
+@pytest.mark.sandbox(topics={"orders": 2})
+async def test_a_removal_whose_answer_was_lost_is_a_removal(sandbox: SandboxThread) -> None:
+    await static_members(sandbox, "a")
+    async with client_of(sandbox) as client:
+        (gone,) = await members(client)
+        sandbox.faults.wire.lose_answer("LeaveGroup")
+        assert await remove_members(Coordinators(client.cluster), "g", [gone]) == {gone.member_id: True}
+        again = await remove_members(Coordinators(client.cluster), "g", [gone])
+        assert isinstance(again[gone.member_id], MemberMissing)
+
+
 @pytest.mark.parametrize("kind", ["share", "streams"])
 def test_members_of_other_kinds_of_groups_are_refused_with_the_kind(kind: str) -> None:
     refusal = refusal_to_remove(Described(group="g", type=kind))

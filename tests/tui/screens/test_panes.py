@@ -6,6 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kcli.admin.groups.rows import Described
+from kcli.lag.figures import Lag, Sample
+from kcli.lag.history import GroupStanding
+from kcli.lag.partition_lag import Standing
+from kcli.lag.status import OK, STUCK
 from kcli.tui.screens.group import Group
 from kcli.tui.screens.topics.pane import Readers
 from kcli.tui.text.chart import Chart
@@ -13,11 +18,11 @@ from kcli.tui.widgets.lines import Lines
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import shows, until, visit
+from tests.tui.world import a_world
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.lag.history import GroupStanding
     from kcli.tui.screens.page import Page
     from tests.tui.conftest import Open
 
@@ -43,6 +48,17 @@ async def test_beside_the_topics_is_the_one_under_the_cursor_with_its_groups(das
         line = next(n for n, one in enumerate(page.query_one("#about", Lines).lines) if one.key == "fraud")
         await pilot.click("#about", offset=(5, line))
         await until(pilot, lambda: isinstance(pilot.app.screen, Group) and pilot.app.screen.group == "fraud")
+
+
+def test_the_worst_group_of_a_topic_is_first_and_of_two_alike_the_one_with_more_lag() -> None:
+    def group(name: str, status: str, lag: int) -> GroupStanding:
+        sample = Sample(group=name, topic="orders", partition=0)
+        part = Standing(lag=Lag(sample=sample, lag=lag), status=status)
+        return GroupStanding(described=Described(group=name), partitions=[part], status=status)
+
+    readers = Readers([group("a", OK, 0), group("b", STUCK, 5), group("c", STUCK, 9)])
+    assert [one.described.group for one in readers.of("orders")] == ["c", "b", "a"]
+    assert readers.of("nothing") == []
 
 
 async def test_the_groups_of_all_topics_are_gone_through_once_a_snapshot(
@@ -120,3 +136,16 @@ def test_no_other_page_has_a_plot_without_the_cursor() -> None:
         if "yield Plot(" in getsource(import_module(module.name))
     }
     assert have == {"groups", "group", "topic"}
+
+
+async def test_a_group_is_in_the_pane_of_its_coordinator_alone() -> None:
+    with a_world(brokers=3) as world:
+        async with world.open(size=WIDE, interval=3600.0) as pilot:
+            page = await visit(pilot, "brokers")
+            await until(pilot, lambda: len(page.query_one(Rows).shown) == 3 and pane(page))
+            named = []
+            for place in range(3):
+                page.query_one(Rows).cursor = place
+                await pilot.pause()
+                named += [line.key for line in page.query_one("#about", Lines).lines if line.key]
+            assert named == ["billing"]
