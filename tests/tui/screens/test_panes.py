@@ -18,10 +18,10 @@ from kcli.tui.widgets.lines import Lines
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import shows, until, visit
-from tests.tui.world import a_world
+from tests.tui.world import World, a_world
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from kcli.tui.screens.page import Page
     from tests.tui.conftest import Open
@@ -138,14 +138,19 @@ def test_no_other_page_has_a_plot_without_the_cursor() -> None:
     assert have == {"groups", "group", "topic"}
 
 
-async def test_a_group_is_in_the_pane_of_its_coordinator_alone() -> None:
+@pytest.fixture
+def three_brokers() -> Iterator[World]:
     with a_world(brokers=3) as world:
-        async with world.open(size=WIDE, interval=3600.0) as pilot:
-            page = await visit(pilot, "brokers")
-            await until(pilot, lambda: len(page.query_one(Rows).shown) == 3 and pane(page))
-            named = []
-            for place in range(3):
-                page.query_one(Rows).cursor = place
-                await pilot.pause()
-                named += [line.key for line in page.query_one("#about", Lines).lines if line.key]
-            assert named == ["billing"]
+        yield world
+
+
+async def test_a_group_is_in_the_pane_of_its_coordinator_alone(three_brokers: World) -> None:
+    async with three_brokers.open(size=WIDE, interval=3600.0) as pilot:
+        page = await visit(pilot, "brokers")
+        await until(pilot, lambda: len(page.query_one(Rows).shown) == 3 and pane(page))
+        named = []
+        for place in range(3):
+            page.query_one(Rows).cursor = place
+            await pilot.pause()
+            named += [line.key for line in page.query_one("#about", Lines).lines if line.key]
+        assert named == ["billing"]
