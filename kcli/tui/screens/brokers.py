@@ -11,7 +11,7 @@ from kcli.admin.cluster.brokers import BrokerRow, look_at_brokers
 from kcli.lag.status import SEVERITY
 from kcli.text.numbers import DASH, count, size
 from kcli.tui import routes
-from kcli.tui.screens.page import Page
+from kcli.tui.screens.topics.beside import WithPane
 from kcli.tui.screens.topics.pane import fact, group_lines
 from kcli.tui.text.incidents import Line, Word
 from kcli.tui.text.printable import printable
@@ -22,11 +22,10 @@ from kcli.tui.widgets.rows import Rows
 if TYPE_CHECKING:
     from kcli.client import Client
     from kcli.lag.history import GroupStanding
-    from kcli.lag.watch import LagSnapshot
     from kcli.tui.state import State
 
 
-class Brokers(Page):
+class Brokers(WithPane):
     """All brokers of the cluster."""
 
     unrecorded = "brokers"
@@ -61,20 +60,6 @@ class Brokers(Page):
         self.query_one(Rows).put(answer)
         self._about()
         self.retitle()
-
-    def looked(self, snapshot: LagSnapshot) -> None:
-        self._about()
-
-    def on_rows_moved(self, event: Rows.Moved) -> None:
-        self._about()
-
-    def on_lines_chosen(self, event: Lines.Chosen) -> None:
-        """A click on a group of the pane opens it."""
-        self.go(routes.Group(event.key))
-
-    def on_resize(self) -> None:
-        super().on_resize()
-        self.call_after_refresh(self._about)
 
     def _about(self) -> None:
         """The pane is of the broker under the cursor, where there is room for one."""

@@ -14,7 +14,7 @@ from kcli.admin.topics.stats import TopicLooks, TopicRow, last_writes
 from kcli.text.numbers import DASH, count, duration, rate, size
 from kcli.tui import routes
 from kcli.tui.actions import menus
-from kcli.tui.screens.page import Page
+from kcli.tui.screens.topics.beside import WithPane
 from kcli.tui.screens.topics.pane import Readers, topic_lines
 from kcli.tui.text.printable import printable
 from kcli.tui.text.retention import Kept, how_kept
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 EMPTY = "No topics yet. Make one: kcli topics create NAME"
 
 
-class Topics(Page):
+class Topics(WithPane):
     """The topics of the cluster; Kafka's own on request."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -112,18 +112,7 @@ class Topics(Page):
 
     def looked(self, snapshot: LagSnapshot) -> None:
         self._readers = None
-        self._about()
-
-    def on_rows_moved(self, event: Rows.Moved) -> None:
-        self._about()
-
-    def on_lines_chosen(self, event: Lines.Chosen) -> None:
-        """A click on a group of the pane opens it."""
-        self.go(routes.Group(event.key))
-
-    def on_resize(self) -> None:
-        super().on_resize()
-        self.call_after_refresh(self._about)
+        super().looked(snapshot)
 
     def _about(self) -> None:
         """The pane is of the topic under the cursor."""
