@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from kcli.serde.rules.cel import Run
     from kcli.serde.rules.rules import Rule
 
-WRITING_HINT = "; --without-rules stores without it"
-
 
 def ruled(schema: Schema, referred: Sequence[tuple[str, str]], reader: PayloadReader) -> PayloadReader:
     """The reader of a schema with its rules run. Raises SchemaRefused for a rule that is not run here."""
@@ -49,8 +47,7 @@ class Runs:
             try:
                 self._runs[message] = rules_run(self.schema, self._rules, self._referred, message)
             except UsageError as problem:
-                words = str(problem).removesuffix(WRITING_HINT)
-                raise SchemaRefused(f"{words}; --without-rules reads without it") from None
+                raise SchemaRefused(str(problem)) from None
         return self._runs[message]
 
 

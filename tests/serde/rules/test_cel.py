@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -23,14 +22,6 @@ if TYPE_CHECKING:
 
 if not os.environ.get("CI"):
     pytest.importorskip("celpy", reason="needs the extra `rules`: pip install cel-python")
-
-
-@pytest.fixture(autouse=True)
-def limit() -> Iterator[None]:
-    """Confluent's executor raises the interpreter's limit of recursion, which other tests know."""
-    before = sys.getrecursionlimit()
-    yield
-    sys.setrecursionlimit(before)
 
 
 AVRO_TEXT = json.dumps({
@@ -169,7 +160,7 @@ def test_what_cannot_be_evaluated_is_not_written(expression: str, says: str, cap
     ("expression", "says"),
     [
         ("message.total >", "the rule r (CEL) of orders-value version 3 is no expression: message.total >"),
-        ("decimals.ge(message.total, 1)", "calls ge, which kcli does not have; --without-rules stores without it"),
+        ("decimals.ge(message.total, 1)", "calls ge, which kcli does not have; --without-rules runs none"),
         ("foo(1)", "calls foo, which kcli does not have"),
         ("(" * 5000, "is no expression"),
         ("1 == 1 || " * 2000 + "true", "is longer than 16,384 characters"),
@@ -192,7 +183,7 @@ def test_an_expression_that_is_nested_too_deeply_refuses_the_record() -> None:
 
 def test_without_the_package_the_line_to_install_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "celpy", None)
-    with pytest.raises(UsageError, match=r"pip install 'kcli-kafka\[rules\]'; --without-rules stores without it"):
+    with pytest.raises(UsageError, match=r"pip install 'kcli-kafka\[rules\]'; --without-rules runs none"):
         writer(with_rule("AVRO", AVRO_TEXT, "true"))
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,14 +16,6 @@ from kcli.serde.schemas.writers import writer_of
 
 if not os.environ.get("CI"):
     pytest.importorskip("celpy", reason="needs the extra `rules`: pip install cel-python")
-
-
-@pytest.fixture(autouse=True)
-def limit() -> Iterator[None]:
-    """Confluent's executor raises the interpreter's limit of recursion, which other tests know."""
-    before = sys.getrecursionlimit()
-    yield
-    sys.setrecursionlimit(before)
 
 
 def field(name: str, type: Any, *tags: str, **more: Any) -> dict[str, Any]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -74,14 +72,6 @@ CONDITIONS = [
 ]  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def limit() -> Iterator[None]:
-    """Confluent's executor raises the interpreter's limit of recursion, which other tests know."""
-    before = sys.getrecursionlimit()
-    yield
-    sys.setrecursionlimit(before)
-
-
 def with_rules(*rules: dict[str, Any], text: Any = TEXT) -> Schema:
     given = json.dumps({"domainRules": rules})
     return Schema(kind=JSON, text=json.dumps(text), rule_set=given, subject="t-value", version=1, id=1)
@@ -146,6 +136,7 @@ def test_schemas_that_go_in_circles_end() -> None:
     [*(given for given, _ in TRANSFORMS), *(given for given, _ in CONDITIONS)],
     ids=lambda given: str(given["expr"])[:20],
 )
+# {} is not among them: Confluent's executor takes an empty object for a condition that does not hold
 @pytest.mark.parametrize("value", [VALUE, {"other": 1}, {"text": None, "maybe": None, "either": 5}])
 def test_confluents_serializer_stores_the_same(given: dict[str, Any], value: dict[str, Any]) -> None:
     from confluent_kafka.schema_registry import Rule, RuleKind, RuleMode, RuleSet, SchemaRegistryClient

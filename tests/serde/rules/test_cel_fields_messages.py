@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from base64 import b64encode
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -80,14 +78,6 @@ CONDITIONS = [
     (rule("typeName == 'INT' ; -1", "SUM"), "inner.small: -1 is not an uint32"),
     (rule("5", "AT"), "the rule r puts into at what is no google.protobuf.Timestamp"),
 ]  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def limit() -> Iterator[None]:
-    """Confluent's executor raises the interpreter's limit of recursion, which other tests know."""
-    before = sys.getrecursionlimit()
-    yield
-    sys.setrecursionlimit(before)
 
 
 def order(package: str = "shop") -> Any:

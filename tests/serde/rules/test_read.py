@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -38,14 +37,6 @@ OBJECT = {
 }  # fmt: skip
 VALUE = {"id": 7, "text": "a", "list": ["x", "y"]}
 KINDS = (AVRO, JSON, PROTOBUF)
-
-
-@pytest.fixture(autouse=True)
-def limit() -> Iterator[None]:
-    """Confluent's executor raises the interpreter's limit of recursion, which other tests know."""
-    before = sys.getrecursionlimit()
-    yield
-    sys.setrecursionlimit(before)
 
 
 def rule(expression: str, kind: str = "CONDITION", mode: str = "READ", **more: Any) -> dict[str, Any]:
@@ -114,10 +105,10 @@ async def test_a_schema_with_rules_that_encrypt_runs_no_other() -> None:
 
 async def test_what_is_not_run_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     found = await read(with_rules(AVRO, rule("foo(1)")))
-    assert found.endswith("calls foo, which kcli does not have; --without-rules reads without it")
+    assert found.endswith("calls foo, which kcli does not have; --without-rules runs none")
     monkeypatch.setitem(sys.modules, "celpy", None)
     found = await read(with_rules(AVRO, rule("true")))
-    assert found.endswith("pip install 'kcli-kafka[rules]'; --without-rules reads without it")
+    assert found.endswith("pip install 'kcli-kafka[rules]'; --without-rules runs none")
 
 
 ROW = "[" + ",".join("0" * 40) + "]"
