@@ -105,7 +105,7 @@ def machine() -> str:
 
 
 def with_part(page: str, title: str, text: str) -> str:
-    """The page with a part in place of the one that has the title. Raises ValueError where it has none."""
+    """The page with another text for the part of this title. Raises ValueError where the page has no such part."""
     before, found, after = page.partition(f"\n{title}")
     if not found:
         raise ValueError(f"the page has no part {title}: make bench")

@@ -1,4 +1,4 @@
-"""Files whose schemas rows are written by: registered only where that is said, once, after everything was checked."""
+"""Rows written by the schema of a file: it is registered only with registerSchemas, once, after all checks."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class WrittenOptions(Options):
 
 
 class WrittenFormats:
-    """What a line says of it. `registry` is the one that is read with. Raises UsageError."""
+    """The options of a command line. `registry` is that of the topics that are read. Raises UsageError."""
 
     def __init__(
         self, options: WrittenOptions, frame: Frame, *, topic: bool = True, registry: str | None = None
