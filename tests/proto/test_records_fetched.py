@@ -101,6 +101,37 @@ def test_write_many_stops_before_what_is_compressed_or_broken(core: Any) -> None
     assert core.write_many(beyond, bytearray(), b"\n", b"") == (0, 0)
 
 
+@cores
+def test_write_many_is_write_values_of_each_whatever_buffer_it_lies_in(core: Any) -> None:
+    def batches(lines: list[list[bytes]]) -> list[Any]:
+        found: list[Any] = []
+        core.scan(b"".join(placed(sealed_lines(core, some), 9 * n, epoch=0) for n, some in enumerate(lines)),
+                  0, True, core.Header, found)  # fmt: skip
+        return found
+
+    large = [b"%05d" % n * 40 for n in range(900)]
+    found = [*batches([[b"a", b"", b"b"], [b"c"]]), *batches([large]), *batches([[b"d"] * 4, [b"e"]])]
+    found[0].first = 1
+    found[3].first, found[3].stop = found[3].base_offset + 1, found[3].base_offset + 3
+    for delimiter, null in ((b"\n", b""), (b"--", b"nothing at all"), (b"", b"")):
+        out, expected, written = bytearray(b"> "), bytearray(b"> "), 0
+        for h in found:
+            written += core.write_values(h, expected, delimiter, -1, null)[0]
+        assert core.write_many(found, out, delimiter, null) == (written, len(found))
+        assert out == expected
+        assert written == 2 + 1 + 900 + 2 + 1
+
+
+@cores
+def test_write_many_stops_before_a_section_outside_its_buffer(core: Any) -> None:
+    found: list[Any] = []
+    core.scan(b"".join(placed(sealed_lines(core, [b"a"]), n, epoch=0) for n in range(3)), 0, True, core.Header, found)
+    found[2].data = bytes(found[2].data[: found[2].body_end - 1])
+    out = bytearray(b"> ")
+    assert core.write_many(found, out, b"\n", b"") == (2, 2)
+    assert out == b"> a\na\n"
+
+
 def sealed_lines(core: Any, lines: Sequence[bytes]) -> bytes:
     builder = core.Builder()
     text = b"".join(line + b"\n" for line in lines)

@@ -1,5 +1,19 @@
 # From a response's bytes to batches: framing and CRC checked, bodies opened when somebody wants them.
 
+cdef inline void begin(Walk* walk, Header h, const uint8_t* start) noexcept:
+    """Put a walk at the beginning of a section that is inside its buffer."""
+    walk.at = start + h.body_start
+    walk.end = start + h.body_end
+    walk.first = max(h.first - h.base_offset, <int64_t> 0)
+    walk.stop = h.stop - h.base_offset
+    walk.last = h.last_offset - h.base_offset
+    walk.base_timestamp = h.base_timestamp
+    walk.fixed_timestamp = h.max_timestamp
+    walk.appended = (h.attributes & 8) != 0
+    walk.left = h.count
+    walk.broken = False
+
+
 cdef class Opened:
     """A batch's section held as a buffer, and a walk from its beginning."""
 
@@ -16,16 +30,7 @@ cdef class Opened:
         if h.count < 0 or <int64_t> h.count * 7 > h.body_end - h.body_start:
             raise DecodeError(f"a count of {h.count} records in {h.body_end - h.body_start} bytes")
         self.start = <const uint8_t*> self.buffer.buf
-        self.walk.at = self.start + h.body_start
-        self.walk.end = self.start + h.body_end
-        self.walk.first = max(h.first - h.base_offset, <int64_t> 0)
-        self.walk.stop = h.stop - h.base_offset
-        self.walk.last = h.last_offset - h.base_offset
-        self.walk.base_timestamp = h.base_timestamp
-        self.walk.fixed_timestamp = h.max_timestamp
-        self.walk.appended = (h.attributes & 8) != 0
-        self.walk.left = h.count
-        self.walk.broken = False
+        begin(&self.walk, h, self.start)
 
     def __dealloc__(self):
         if self.held:
