@@ -10,6 +10,7 @@ import asyncio
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
 from textual.message import Message
@@ -83,6 +84,10 @@ class Session(ABC):
     def beat(self) -> float:
         """Seconds from one refresh of the groups to the next."""
         return self.pace.interval(self.interval)
+
+    def making(self) -> AbstractContextManager[None]:
+        """While an answer with many values is made, on the thread that makes it."""
+        return nullcontext()
 
     @abstractmethod
     def look_now(self) -> None:
@@ -212,7 +217,6 @@ class LiveSession(Session):
                     with self._gc.making(), self.pace.measured():
                         snapshot = seen = self._with_notes(still_there(await watch.look(), seen))
                         self.trails.add(snapshot)
-                        self._gc.made(sum(len(group.partitions) for group in snapshot.groups))
                     rest = pause(self.beat)
                     await self._count(client, snapshot)
                     self._post(Looked(snapshot, self.trails))
@@ -260,6 +264,9 @@ class LiveSession(Session):
         self._known |= there
         up = there - snapshot.brokers.keys()
         self._post(Connected(self._cluster_id, len(self._known), len(self._known - up)))
+
+    def making(self) -> AbstractContextManager[None]:
+        return self._gc.making()
 
     def rate_over(self, window: float) -> None:
         self.window = window

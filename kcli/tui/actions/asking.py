@@ -80,7 +80,7 @@ class Asking:
         """Ask instead of what is under way. An error is a toast, and what was there stays."""
 
         async def measured(client: Client) -> Any:
-            with self._pace.measured():
+            with self._state.session.making(), self._pace.measured():
                 return await question(client)
 
         self._begin(partial(self._state.session.ask, measured), then)

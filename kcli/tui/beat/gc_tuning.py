@@ -13,17 +13,18 @@ import sys
 from collections.abc import Iterator
 
 SWITCH = 0.001  # seconds a thread may compute while another waits
-LARGE = 5_000
-"""Partitions of a snapshot that is set aside; smaller ones are walked through in a moment."""
+LARGE = 50_000
+"""New values that are set aside, those of a snapshot of 5,000 partitions; fewer are walked through in a moment."""
 SELDOM = 500
-"""Large snapshots between two full collections: three quarters of an hour at 5 s."""
+"""Large answers between two full collections: three quarters of an hour at 5 s."""
 
 
 class GcTuning:
-    """`begin` and `end` once; each snapshot is made, and `made` called, within `making`."""
+    """`begin` and `end` once; each snapshot and each answer to a page is made within `making`."""
 
     def __init__(self) -> None:
-        self._looks = 0
+        self._making = 0  # answers that are made now: several at a time
+        self._set_aside = 0
         self._switch = sys.getswitchinterval()
 
     def begin(self) -> None:
@@ -32,26 +33,29 @@ class GcTuning:
 
     @contextlib.contextmanager
     def making(self) -> Iterator[None]:
-        """While values are made that live long, nothing is collected."""
+        """While values are made that live long, nothing is collected. Many of them are set aside before the next
+        collection; now and then everything is gone through."""
+        self._making += 1
         gc.disable()
         try:
             yield
         finally:
-            gc.enable()
+            self._making -= 1
+            if not self._making:
+                self._made()
+                gc.enable()
 
-    def made(self, partitions: int) -> None:
-        """A snapshot of that many partitions was made: set it aside before the next collection; now and then go through
-        everything."""
-        if partitions < LARGE:
+    def _made(self) -> None:
+        if gc.get_count()[0] < LARGE:
             return
-        self._looks += 1
-        if self._looks % SELDOM == 0:
+        self._set_aside += 1
+        if self._set_aside % SELDOM == 0:
             gc.unfreeze()
             gc.collect()
         gc.freeze()
 
     def end(self) -> None:
         """Undo what `begin` and `made` set."""
-        if self._looks:
+        if self._set_aside:
             gc.unfreeze()
         sys.setswitchinterval(self._switch)

@@ -1,0 +1,51 @@
+"""While an answer is made nothing is collected, and many values are set aside when it is made."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kcli.tui.beat import gc_tuning
+from kcli.tui.beat.gc_tuning import GcTuning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def tuning() -> Iterator[GcTuning]:
+    tuning = GcTuning()
+    before = gc.get_freeze_count()
+    tuning.begin()
+    yield tuning
+    tuning.end()
+    assert gc.isenabled()
+    assert gc.get_freeze_count() <= before
+
+
+def test_nothing_is_collected_until_the_last_of_two_answers_is_made(tuning: GcTuning) -> None:
+    first, second = tuning.making(), tuning.making()
+    with first:
+        second.__enter__()
+    assert not gc.isenabled()
+    second.__exit__(None, None, None)
+    assert gc.isenabled()
+
+
+def test_many_new_values_are_set_aside_and_few_are_not(tuning: GcTuning) -> None:
+    before = gc.get_freeze_count()
+    with tuning.making():
+        few = [[] for _ in range(100)]
+    assert gc.get_freeze_count() == before
+    with tuning.making():
+        many = [[] for _ in range(gc_tuning.LARGE + 1000)]
+    assert gc.get_freeze_count() >= before + len(many)
+    assert len(few) == 100
+
+
+def test_an_answer_that_fails_leaves_the_collector_on(tuning: GcTuning) -> None:
+    with pytest.raises(ValueError, match="no"), tuning.making():
+        raise ValueError("no")
+    assert gc.isenabled()
