@@ -69,7 +69,7 @@ async def gather(
 
     if order:
         await repeat(ask_left, pauses(), asyncio.get_running_loop().time() + patience)
-    return {thing: done.get(thing, _unanswered()) for thing in order}
+    return {thing: done[thing] if thing in done else _unanswered() for thing in order}
 
 
 async def brokers_of(

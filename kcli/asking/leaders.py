@@ -10,6 +10,8 @@ from kcli.errors import BrokerError, KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kcli.model import Broker, Cluster, TopicPartition
 
 LEADERLESS_PATIENCE = 2.0
@@ -29,19 +31,23 @@ class Leaders:
     async def locate(
         self, partitions: list[TopicPartition]
     ) -> tuple[list[tuple[Broker, list[TopicPartition]]], dict[TopicPartition, KcliError]]:
-        unknown = sorted({at.topic for at in partitions if self.cluster.leader_id(at) < 0})
         lost: dict[TopicPartition, KcliError] = {}
+        by_node = self._by_node(partitions)
+        unknown = by_node.pop(-1, [])
         if unknown:
             try:
-                await self.cluster.refresh(unknown)
+                await self.cluster.refresh(sorted({at.topic for at in unknown}))
             except KcliError as error:
-                lost = {at: error for at in partitions if self.cluster.leader_id(at) < 0}
+                lost = {at: error for at in unknown if self.cluster.leader_id(at) < 0}
+            by_node = self._by_node(at for at in partitions if at not in lost)
+            lost.update(await self._why_leaderless(by_node.pop(-1, [])))
+        return await brokers_of(self.cluster, by_node, lost), lost
+
+    def _by_node(self, partitions: Iterable[TopicPartition]) -> dict[int, list[TopicPartition]]:
         by_node: dict[int, list[TopicPartition]] = {}
         for at in partitions:
-            if at not in lost:
-                by_node.setdefault(self.cluster.leader_id(at), []).append(at)
-        lost.update(await self._why_leaderless(by_node.pop(-1, [])))
-        return await brokers_of(self.cluster, by_node, lost), lost
+            by_node.setdefault(self.cluster.leader_id(at), []).append(at)
+        return by_node
 
     async def _why_leaderless(self, partitions: list[TopicPartition]) -> dict[TopicPartition, KcliError]:
         """A topic that does not exist is final; a partition without a leader may have a leader soon, but its

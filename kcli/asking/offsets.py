@@ -69,22 +69,30 @@ async def list_offsets(
 
 
 def _request(cluster: Cluster, wanted: Mapping[TopicPartition, int], isolation: int) -> ListOffsetsRequest:
-    topics: dict[str, ListOffsetsTopic] = {}
+    topics: dict[str, list[ListOffsetsPartition]] = {}
     for at, timestamp in wanted.items():
-        topic = topics.get(at.topic) or topics.setdefault(at.topic, ListOffsetsTopic(name=at.topic))
-        epoch = cluster.leader_epoch(at)
-        topic.partitions.append(
-            ListOffsetsPartition(partition_index=at.partition, current_leader_epoch=epoch, timestamp=timestamp)
+        name, partition = at
+        row = ListOffsetsPartition(
+            partition_index=partition, current_leader_epoch=cluster.leader_epoch(at), timestamp=timestamp
         )
-    return ListOffsetsRequest(replica_id=-1, isolation_level=isolation, topics=list(topics.values()), timeout_ms=30_000)
+        rows = topics.get(name)
+        if rows is None:
+            topics[name] = [row]
+        else:
+            rows.append(row)
+    return ListOffsetsRequest(
+        replica_id=-1,
+        isolation_level=isolation,
+        topics=[ListOffsetsTopic(name=name, partitions=rows) for name, rows in topics.items()],
+        timeout_ms=30_000,
+    )
 
 
 def _answer(at: TopicPartition, timestamp: int, row: ListOffsetsPartitionResponse) -> LogOffset | KcliError:
-    about = f"{at.topic} [{at.partition}]"
     if row.error_code:
-        return BrokerError(codes.of(row.error_code), about)
+        return BrokerError(codes.of(row.error_code), f"{at.topic} [{at.partition}]")
     if row.offset < 0 and timestamp in (EARLIEST, LATEST):
-        return KcliError(f"{about}: the broker answered offset {row.offset}")
+        return KcliError(f"{at.topic} [{at.partition}]: the broker answered offset {row.offset}")
     return LogOffset(row.offset, row.timestamp, row.leader_epoch)
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kcli.cluster.topology import Topology
     from kcli.errors import KcliError
     from kcli.model import Broker, BrokerConnection, Connect, Group, Node, TopicPartition, Transaction
+    from kcli.proto.messages.metadata import MetadataResponse
     from kcli.settings import ClientSettings
 
 LOG = Log("cluster")
@@ -84,11 +85,11 @@ class NetworkCluster:
             self._metadata.distrust(at)
 
     def leader_epoch(self, at: TopicPartition) -> int:
-        known = self.topology.partition(at)
+        known = self._metadata.topology.partition(at)  # it is asked of 100,000 partitions at a time
         return known.epoch if known is not None else -1
 
     def leader_id(self, at: TopicPartition) -> int:
-        known = self.topology.partition(at)
+        known = self._metadata.topology.partition(at)
         return known.leader if known is not None and at not in self._metadata.stale else -1
 
     def leaders_version(self) -> int:
@@ -194,8 +195,12 @@ class NetworkCluster:
 
     async def topics(self) -> dict[str, Sequence[int]]:
         """See `model.Cluster.topics`. Always asks."""
-        present, _ = await self._metadata.ask_everything(None)
+        present = await self.metadata()
         return {t.name: sorted(p.partition_index for p in t.partitions) for t in present.topics if t.name is not None}
+
+    async def metadata(self) -> MetadataResponse:
+        """See `model.Cluster.metadata`."""
+        return (await self._metadata.ask_everything(None))[0]
 
     def is_internal(self, topic: str) -> bool:
         known = self.topology.topics.get(topic)

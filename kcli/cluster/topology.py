@@ -116,8 +116,9 @@ class Topology:
         return any(changed)
 
     def partition(self, at: TopicPartition) -> Partition | None:
-        topic = self.topics.get(at.topic)
-        return topic.partitions.get(at.partition) if topic is not None else None
+        name, partition = at
+        topic = self.topics.get(name)
+        return topic.partitions.get(partition) if topic is not None else None
 
     def name_of(self, topic_id: bytes) -> str | None:
         return self._names.get(topic_id)

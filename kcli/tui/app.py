@@ -19,12 +19,12 @@ from kcli.tui.actions.keys import EVERYWHERE
 from kcli.tui.actions.palette import Actions, Places, Profiles, Themes
 from kcli.tui.actions.toast import toast
 from kcli.tui.alerts.alerting import Alerting
-from kcli.tui.messages import Changed, ChangeProfile, Connected, Go, Looked, LookFailed, NewLook, Noted
+from kcli.tui.messages import Changed, ChangeProfile, Connected, Go, Looked, LookFailed, NewLook, Noted, TopicsListed
 from kcli.tui.navigation.key_order import KeyOrder, KeyPassed
 from kcli.tui.navigation.visits import Visits
 from kcli.tui.pages import page_of
 from kcli.tui.replay import ReplaySession
-from kcli.tui.routes import Groups, Route, find
+from kcli.tui.routes import Groups, Route, Topics, find
 from kcli.tui.screens.page import Page
 from kcli.tui.state import State, Trouble
 from kcli.tui.text.formatting import status
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from textual.command import Provider
     from textual.dom import DOMNode
 
+    from kcli.client import Client
     from kcli.tui.alerts.ways import Ways
     from kcli.tui.dialogs.command import Command
     from kcli.tui.navigation.choices import Choice
@@ -202,9 +203,13 @@ class Dashboard(App[int]):
         if message.cluster_id and message.cluster_id != self.state.cluster_id and self.session.remembers:
             self._alerting.open(message.cluster_id)
         self.state.cluster_id, self.state.brokers = message.cluster_id, message.brokers
-        if self.state.topics is None:
+        if self.state.topics is None and not (self._pages and isinstance(self._pages[-1].route, Topics)):
             self._learn_topics()
         self._tell(Changed)
+
+    def on_topics_listed(self, message: TopicsListed) -> None:
+        if self.state.topics is None:
+            self.state.topics = sorted(message.names)
 
     # -- keys that work everywhere ---
 
@@ -331,11 +336,14 @@ class Dashboard(App[int]):
         """Ask for the names of all topics and the ids of brokers, for `:` and ctrl+p. An error keeps those known."""
         if not self.session.live:
             return
+
+        async def names(client: Client) -> tuple[list[str], list[int]]:
+            with self.session.making():
+                topics = sorted(await client.cluster.topics())
+            return topics, sorted(node.id for node in await client.cluster.nodes())
+
         try:
-            self.state.topics = sorted(await self.session.ask(lambda client: client.cluster.topics()))
-            self.state.numbers = sorted(
-                node.id for node in await self.session.ask(lambda client: client.cluster.nodes())
-            )
+            self.state.topics, self.state.numbers = await self.session.ask(names)
         except KcliError:
             return  # the page tells what is wrong with the cluster
         if line is not None:

@@ -50,6 +50,14 @@ class Connected(Message):
         self.down = down
 
 
+class TopicsListed(Message):
+    """A page was answered with all topics; `names` are theirs, Kafka's own not always."""
+
+    def __init__(self, names: list[str]) -> None:
+        super().__init__()
+        self.names = names
+
+
 class NewLook(Message, bubble=False):
     """To a page: the state has another snapshot."""
 

@@ -9,7 +9,7 @@ import asyncio
 import time
 
 from kcli.admin.storage.log_dirs import log_dirs
-from kcli.admin.topics.topics import Topic, describe_topics
+from kcli.admin.topics.topics import Topic, describe_topics, described
 from kcli.asking.fan_out import good
 from kcli.asking.offsets import EARLIEST, LATEST, MAX_TIMESTAMP, LogOffset, list_offsets
 from kcli.errors import KcliError
@@ -47,8 +47,13 @@ class TopicLooks:
     ) -> list[TopicRow]:
         """All topics now, or those named. Raises KcliError when the metadata cannot be read; other failures are
         missing."""
-        described = await describe_topics(cluster, names, internal=internal)
-        topics = [topic for topic in described.values() if isinstance(topic, Topic)]
+        if names is None:
+            topics_now = described(
+                await cluster.metadata(), internal=internal
+            )  # leaders are known without asking again
+        else:
+            topics_now = await describe_topics(cluster, names)
+        topics = [topic for topic in topics_now.values() if isinstance(topic, Topic)]
         every = [
             TopicPartition(topic.topic, p.partition) for topic in topics for p in topic.partitions if p.leader >= 0
         ]
@@ -61,8 +66,7 @@ class TopicLooks:
             list_offsets(cluster, dict.fromkeys(every, EARLIEST)),
             _sizes(cluster),
         )
-        known = {at: end.offset for at, end in good(ends).items() if end.offset >= 0}
-        begin = {at: start.offset for at, start in good(starts).items() if start.offset >= 0}
+        known, begin = _offsets(ends), _offsets(starts)
         rows = [self._row(topic, known, begin, places, now - self._at) for topic in topics]
         self._ends, self._at = known, now
         return rows
@@ -76,12 +80,20 @@ class TopicLooks:
         took: float,
     ) -> TopicRow:
         row = TopicRow(topic=topic)
-        here = [TopicPartition(topic.topic, partition.partition) for partition in topic.partitions]
-        if all(at in ends and at in starts for at in here):
-            row.records = sum(ends[at] - starts[at] for at in here)
-        moved = [ends[at] - self._ends[at] for at in here if at in ends and at in self._ends]
-        if moved and took > 0:
-            row.rate = max(sum(moved), 0) / took
+        records, moved, known, compared = 0, 0, True, False
+        for partition in topic.partitions:
+            at = TopicPartition(topic.topic, partition.partition)
+            end, start, before = ends.get(at), starts.get(at), self._ends.get(at)
+            if end is None or start is None:
+                known = False
+            else:
+                records += end - start
+            if end is not None and before is not None:
+                moved += end - before
+                compared = True
+        row.records = records if known else None
+        if compared and took > 0:
+            row.rate = max(moved, 0) / took
         if sizes is not None:
             on_disk = [
                 sizes.get((topic.topic, partition.partition, partition.leader))
@@ -91,6 +103,11 @@ class TopicLooks:
             row.size = None if None in on_disk else sum(size or 0 for size in on_disk)
         row.problem = problem(topic)
         return row
+
+
+def _offsets(answers: dict[TopicPartition, LogOffset | KcliError]) -> dict[TopicPartition, int]:
+    """Those that are known."""
+    return {at: answer.offset for at, answer in answers.items() if isinstance(answer, LogOffset) and answer.offset >= 0}
 
 
 def problem(topic: Topic) -> str:

@@ -11,7 +11,12 @@ from kcli.asking.fan_out import PATIENCE, pauses
 from kcli.asking.leaders import TopicMissing
 from kcli.backoff import repeat
 from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError
-from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponseTopic
+from kcli.proto.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+    MetadataResponseTopic,
+)
 from kcli.proto.schema import NO_ID
 from kcli.values import Value, field
 
@@ -86,11 +91,19 @@ async def describe_topics(
     if asked == []:
         return {}
     answer = await ask_anyone(cluster, MetadataRequest(topics=asked, allow_auto_topic_creation=False))
-    topics = {row.name: _topic(row) for row in answer.topics if row.name and (asked or internal or not row.is_internal)}
+    topics = described(answer, internal=internal or bool(asked))
     if asked is not None:  # an answer may leave some out, and have others
         left_out = KcliError("the broker's response does not contain this topic")
-        topics = {topic.name: topics.get(topic.name, left_out) for topic in asked if topic.name is not None}
-    return dict(sorted(topics.items()))
+        topics = {
+            name: topics.get(name, left_out) for name in sorted(topic.name for topic in asked if topic.name is not None)
+        }
+    return topics
+
+
+def described(answer: MetadataResponse, *, internal: bool) -> dict[str, Topic | KcliError]:
+    """The topics of an answer by name, in order; Kafka's own only with `internal`."""
+    rows = {row.name: row for row in answer.topics if row.name and (internal or not row.is_internal)}
+    return {name: _topic(rows[name]) for name in sorted(rows)}
 
 
 def _topic(row: MetadataResponseTopic) -> Topic | KcliError:

@@ -14,6 +14,7 @@ from kcli.admin.topics.stats import TopicLooks, TopicRow, last_writes
 from kcli.text.numbers import DASH, count, duration, rate, size
 from kcli.tui import routes
 from kcli.tui.actions import menus
+from kcli.tui.messages import TopicsListed
 from kcli.tui.screens.topics.beside import WithPane
 from kcli.tui.screens.topics.pane import Readers, topic_lines
 from kcli.tui.text.printable import printable
@@ -58,8 +59,8 @@ class Topics(WithPane):
         if self._known is None:
             return "Topics"
         if self._unhealthy:
-            return f"Topics ({len(self._wanted)} unhealthy of {self._known})"
-        return f"Topics ({self._known})" + (" with Kafka's own" if self._internal else "")
+            return f"Topics ({len(self._wanted)} unhealthy of {self._known:,})"
+        return f"Topics ({self._known:,})" + (" with Kafka's own" if self._internal else "")
 
     @property
     def _wanted(self) -> list[TopicRow]:
@@ -93,6 +94,7 @@ class Topics(WithPane):
     def fetched(self, answer: list[TopicRow]) -> None:
         rows = self.query_one(Rows)
         self._rows, self._known = answer, len(answer)
+        self.post_message(TopicsListed([row.topic.topic for row in answer]))
         rows.put(self._wanted)
         self._about()
         self.retitle()
