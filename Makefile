@@ -149,7 +149,7 @@ storm: $(VENV)/.made-dev  ## members join and leave groups of a real Kafka every
 soak: $(VENV)/.made-dev  ## outages of SOAK_OUTAGE (60) seconds at full input speed for SOAK_SECONDS (60): memory over time, nothing lost
 	$(BIN)/python -m tests.kafka.soak
 
-soak-tui: $(VENV)/.made-dev  ## the dashboard on 100,000 partitions and on 100,000 records/s, for a minute each: frames, keys, memory
+soak-tui: $(VENV)/.made-dev  ## the dashboard on 10,000 topics for ten minutes, on 1,000 groups and on 100,000 records/s for one each: keys, a filter, refreshes, memory
 	$(BIN)/python -m tests.tui.soak
 
 screenshots: $(VENV)/.made-dev  ## the pictures and the table of keys in docs/tui.md, the same each time

@@ -38,7 +38,7 @@ PIECES = {
     "test-pictures": Piece(2, (("make", "test-pictures"),)),
     "storm": Piece(4, (("make", "storm"),)),
     "soak": Piece(3, (("make", "soak"),)),
-    "soak-tui": Piece(3, (("make", "soak-tui"),)),
+    "soak-tui": Piece(15, (("make", "soak-tui"),)),
     "late": Piece(8, (("make", "late"),)),
     "versions": Piece(3, (("make", "versions"),)),
     "roots": Piece(8, (("make", "test-root"), ("make", "test-root", "SUITE=forky"))),  # needs root and debootstrap

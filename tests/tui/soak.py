@@ -1,7 +1,8 @@
-"""`make soak-tui`: the dashboard on a terminal, on 1,000 groups × 100 partitions and on 100,000 records a second.
+"""`make soak-tui`: the dashboard on a terminal, on 10,000 topics × 10 partitions for ten minutes, on 1,000 groups × 100
+partitions and on 100,000 records a second for a minute each.
 
-Frames, the time from a key to what it draws, and memory over a minute. Sandboxes and producer are processes of their
-own. `python -m tests.tui.soak [--groups N] [--partitions N] [--rate N] [--seconds S]`.
+Frames, the time from a key to what it draws, seconds of a core, and memory. Sandboxes and producer are processes of
+their own. `python -m tests.tui.soak [--topics N] [--groups N] [--partitions N] [--rate N] [--seconds S] [--long S]`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
+from tests.tui.soak_topics import many_topics, watch
 from tests.tui.terminal import Terminal, cursor_line
 
 TYPE_CHECKING = False
@@ -37,9 +39,18 @@ def main() -> int:
     parser.add_argument("--partitions", type=int, default=100)
     parser.add_argument("--rate", type=int, default=100_000, help="records a second")
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--topics", type=int, default=10_000, help="of 10 partitions each; 0: leave this part out")
+    parser.add_argument("--long", type=float, default=600.0, help="seconds on the topics")
     given = parser.parse_args()
-    print("\n".join(figures(given.groups, given.partitions, given.rate, given.seconds)))
-    return 0
+    print("\n".join(figures(given.groups, given.partitions, given.rate, given.seconds)), flush=True)
+    missed = []
+    if given.topics:
+        with many_topics(given.topics) as bootstrap:
+            seen = watch(bootstrap, given.topics, given.long)
+        print(seen)
+        missed = seen.missed
+    print("\n".join(missed))
+    return 1 if missed else 0
 
 
 def figures(groups: int, partitions: int, rate: int, seconds: float) -> list[str]:

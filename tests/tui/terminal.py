@@ -76,6 +76,12 @@ class Terminal:
         with open(f"/proc/{self.pid}/statm") as figures:
             return int(figures.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
+    def computed(self) -> float:
+        """Seconds of a core that the program took until now."""
+        with open(f"/proc/{self.pid}/stat") as figures:
+            user, system = figures.read().rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
     def end(self, keys: bytes = b"q", seconds: float = 15.0) -> int:
         """Leave it; its exit code. It is killed when it does not go."""
         self.press(keys)
