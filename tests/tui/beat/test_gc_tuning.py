@@ -37,10 +37,10 @@ def test_nothing_is_collected_until_the_last_of_two_answers_is_made(tuning: GcTu
 def test_many_new_values_are_set_aside_and_few_are_not(tuning: GcTuning) -> None:
     before = gc.get_freeze_count()
     with tuning.making():
-        few = [[] for _ in range(100)]
+        few: list[list[int]] = [[] for _ in range(100)]
     assert gc.get_freeze_count() == before
     with tuning.making():
-        many = [[] for _ in range(gc_tuning.LARGE + 1000)]
+        many: list[list[int]] = [[] for _ in range(gc_tuning.LARGE + 1000)]
     assert gc.get_freeze_count() >= before + len(many)
     assert len(few) == 100
 
