@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from typing import Any, NamedTuple, Protocol, TypeVar
 
     from kcli.errors import KcliError
-    from kcli.proto.messages.metadata import MetadataResponse
     from kcli.proto.schema import Request
 
     R = TypeVar("R")
@@ -190,8 +189,9 @@ class Cluster(Protocol):
     async def topics(self) -> dict[str, Sequence[int]]:
         """All topics and their partitions, internal ones included."""
 
-    async def metadata(self) -> MetadataResponse:
-        """The metadata of all topics, internal ones included. Always asks, and keeps the leaders it names."""
+    async def metadata(self) -> Any:
+        """The MetadataResponse about all topics, internal ones included. Always asks, and keeps the leaders it
+        names."""
 
     def is_internal(self, topic: str) -> bool: ...
     def topic_id(self, topic: str) -> bytes:
