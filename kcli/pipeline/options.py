@@ -39,6 +39,7 @@ groupIdPrefix kafkaConsumer.pollTimeoutMs fetchOffset.numRetries fetchOffset.ret
 columns keyFormat valueFormat keySchema valueSchema commitGroup context pushdown progressAddr stopFile
 checkpointLocation keepTimestamp brokerMap exactlyOnce sourceIds onBad quarantine
 schemaRegistry keySubject valueSubject keyReaderSchema readerSchema keyWriterSchema writerSchema registerSchemas
+withoutRules
 """.split()
 PASSED_OVER = ("groupIdPrefix", "fetchOffset.numRetries", "fetchOffset.retryIntervalMs")
 """Of Spark's source, and without a meaning here: reading needs no group, and the client tries again by itself."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from kcli.errors import KcliError, UsageError
+from kcli.pipeline.schemas.framing.ruled import check_rules_for_reading
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
 from kcli.pipeline.schemas.wanted import Wanted
 from kcli.registry.folder import FolderSchemas
@@ -26,9 +27,12 @@ NEWEST = 20
 
 def looked_up(wanted: Wanted, settings: RegistrySettings | None) -> SealedSchemas:
     """The schema to read or write with, and the newest versions of its subject. Raises UsageError where no registry is
-    named, or its schema is of another kind, SchemaNotFound, and what the registry's client raises."""
+    named, its schema is of another kind, or one has a rule for reading that is not run here, SchemaNotFound, and what
+    the registry's client raises."""
     registry = named_registry(wanted, settings)
-    return asking(registry, lambda schemas: _looked_up(wanted, registry, schemas))
+    sealed = asking(registry, lambda schemas: _looked_up(wanted, registry, schemas))
+    check_rules_for_reading(sealed)
+    return sealed
 
 
 def named_registry(wanted: Wanted, settings: RegistrySettings | None) -> RegistrySettings:
@@ -78,6 +82,7 @@ async def _looked_up(wanted: Wanted, settings: RegistrySettings, schemas: Opened
         reader=reader,
         written=tuple(written.items()),
         settings=settings,
+        rules=wanted.rules,
     )
 
 

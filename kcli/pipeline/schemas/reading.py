@@ -18,6 +18,7 @@ from kcli.errors import KcliError
 from kcli.pipeline.formats.avro_arrow import spans_of
 from kcli.pipeline.schemas.framing.names import names_of
 from kcli.pipeline.schemas.framing.opened import Open, in_json, opened, opening
+from kcli.pipeline.schemas.framing.ruled import with_rules
 from kcli.pipeline.schemas.look_up import named
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
 from kcli.proto.spans import Gathered
@@ -96,6 +97,8 @@ class RegisteredField:
                 raise SchemaRefused(f"encrypted: {sealing.key or sealing.name}")
             reader = self.reader_of(known, name)
             way = opening(name, self.writer_of(known) if in_json(name) else None)
+            if self.sealed.rules:
+                way = with_rules(known, name, way)
         except KcliError as problem:
             no_guids = name[0] != ID and not problem.retriable  # of the registry
             if not (no_guids or isinstance(problem, SchemaNotFound | SchemaRefused)):

@@ -20,7 +20,8 @@ class Known(Frozen):
 
 class SealedSchemas(Frozen):
     """The schemas of keys or values (`field`): that of the `reader`, and those that records may be written with, by
-    the names in their frames. Its repr shows no secret; its pickle has them, as every task needs them."""
+    the names in their frames. `rules` says whether rules for reading are run. Its repr shows no secret; its pickle has
+    them, as every task needs them."""
 
     field: str = "value"
     form: str = "avro"
@@ -28,6 +29,7 @@ class SealedSchemas(Frozen):
     reader: Known = Known()
     written: tuple[tuple[bytes, Known], ...] = ()
     settings: RegistrySettings = RegistrySettings()
+    rules: bool = True
 
     def __repr__(self) -> str:
         return f"<{self.form} schemas of {self.field}s>"

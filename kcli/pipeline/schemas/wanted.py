@@ -17,7 +17,7 @@ FILE = "file:"
 
 class Wanted(Carried):
     """The schema that keys or values (`field`) are read with, or `written`: the latest of a subject, `id:N` or
-    `file:PATH`, which `register` registers."""
+    `file:PATH`, which `register` registers. `rules` says whether rules of data contracts are run."""
 
     field: str = "value"
     form: str = "avro"
@@ -26,6 +26,7 @@ class Wanted(Carried):
     message: str = ""
     written: bool = False
     register: bool = False
+    rules: bool = True
 
     @property
     def option(self) -> str:
@@ -44,7 +45,7 @@ class Wanted(Carried):
 def wanted_of(given: Mapping[str, str], *, writes: bool = False) -> list[Wanted]:
     """What the options of a read, or of a write, say; their names are in lower case. Raises UsageError."""
     found = []
-    register = writes and _registers(given)
+    register, rules = writes and _true(given, "registerSchemas"), not _true(given, "withoutRules")
     for field in ("key", "value"):
         form = given.get(f"{field}format", "").lower()
         reader = option_of(field, writes=writes)
@@ -66,17 +67,17 @@ def wanted_of(given: Mapping[str, str], *, writes: bool = False) -> list[Wanted]
                 f"{field}s are {'written' if writes else 'read'} with; or {reader} names a schema by its id: id:N"
             )
         wanted = Wanted(field=field, form=form, subject=subject, reader=text, message=message, written=writes)
-        found.append(wanted.replace(register=register and wanted.of_file))
+        found.append(wanted.replace(register=register and wanted.of_file, rules=rules))
     if register and not any(wanted.register for wanted in found):
         raise UsageError("option registerSchemas registers the file of writerSchema or keyWriterSchema: file:PATH")
     return found
 
 
-def _registers(given: Mapping[str, str]) -> bool:
-    """Whether files are registered; never by default. Raises UsageError."""
-    text = given.get("registerschemas", "false").strip().lower()
+def _true(given: Mapping[str, str], name: str) -> bool:
+    """A flag, false by default. Raises UsageError."""
+    text = given.get(name.lower(), "false").strip().lower()
     if text not in ("true", "false"):
-        raise UsageError(f"option registerSchemas is true or false, not {text}")
+        raise UsageError(f"option {name} is true or false, not {text}")
     return text == "true"
 
 

@@ -51,12 +51,24 @@ class Runs:
         return self._runs[message]
 
 
-class RuledReader(PayloadReader):
+class Ruled(PayloadReader):
+    """A reader that runs rules about payloads, and reads what they make of them."""
+
+    def payload(self, data: bytes) -> bytes:
+        """What the rules make of a payload, with what is in front of its message. Raises Unreadable."""
+        raise NotImplementedError
+
+
+class RuledReader(Ruled):
     """Reads values of Avro and JSON. `first` says whether a payload is one at all: a JSON schema holds for what the
     rules make of it."""
 
     def __init__(self, reader: PayloadReader, run: Run, first: PayloadReader) -> None:
         self._reader, self._run, self._first = reader, run, first
+
+    def payload(self, data: bytes) -> bytes:
+        read_one(self._first, data)
+        return _run(self._run, data)
 
     def json(self, data: bytes) -> bytes:
         text = read_one(self._first, data)
@@ -64,7 +76,7 @@ class RuledReader(PayloadReader):
         return text if changed == data and self._first is self._reader else read_one(self._reader, changed)
 
 
-class RuledMessages(PayloadReader):
+class RuledMessages(Ruled):
     """Reads messages of Protobuf, behind what its reader expects in front of them."""
 
     def __init__(self, reader: ProtobufReader, runs: Runs) -> None:
@@ -75,17 +87,12 @@ class RuledMessages(PayloadReader):
     def unknown(self) -> int:
         return self._reader.unknown
 
+    def payload(self, data: bytes) -> bytes:
+        name, _, front = self._first(data)
+        return data[:front] + _run(self._runs.of(name), data[front:])
+
     def json(self, data: bytes) -> bytes:
-        try:
-            text, front = self._reader.json(data), _front(self._reader, data)
-            name = self._reader.message_name(data)
-        except Unreadable:
-            if not isinstance(self._reader, IndexedReader) or (data and data[0] < 8):
-                raise
-            found = self._reader.unindexed.fits(data)  # KafkaJS writes no message indexes
-            if len(found) != 1:
-                raise
-            ((name, text),), front = found.items(), 0
+        name, text, front = self._first(data)
         changed = _run(self._runs.of(name), data[front:])
         if changed == data[front:]:
             return text
@@ -95,6 +102,20 @@ class RuledMessages(PayloadReader):
 
     def message_name(self, data: bytes) -> str:
         return self._reader.message_name(data)
+
+    def _first(self, data: bytes) -> tuple[str, bytes, int]:
+        """The message as it is stored: its name, its JSON, and how many bytes are in front of it."""
+        try:
+            text = self._reader.json(data)
+            return self._reader.message_name(data), text, _front(self._reader, data)
+        except Unreadable:
+            if not isinstance(self._reader, IndexedReader) or (data and data[0] < 8):
+                raise
+            found = self._reader.unindexed.fits(data)  # KafkaJS writes no message indexes
+            if len(found) != 1:
+                raise
+            ((name, text),) = found.items()
+            return name, text, 0
 
 
 class RuledIndexed(RuledMessages):

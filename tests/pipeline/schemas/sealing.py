@@ -25,6 +25,16 @@ def read(form: str, kind: str, reader: str, written: dict[int, str], *values: by
     sealed = SealedSchemas(
         form=form, reader=Known(schema=Schema(kind=kind, text=reader)), written=tuple(known.items()), **more
     )
+    return _read(sealed, *values)
+
+
+def cells_of(sealed: SealedSchemas, *values: bytes | None) -> tuple[list[Any], dict[int, str]]:
+    """The same as values of Python, by schemas that are sealed already."""
+    made, errors = _read(sealed, *values)
+    return made.to_pylist(), errors
+
+
+def _read(sealed: SealedSchemas, *values: bytes | None) -> Any:
     field = field_of(pickle.loads(pickle.dumps(sealed)))
     made, errors = field(pa.array(values, pa.binary()), NO_HEADERS)
     made.validate(full=True)

@@ -148,6 +148,7 @@ class PayloadOptions(Options):
     key_reader_schema = text(
         "--key-reader-schema", metavar="SCHEMA", help="Schema whose columns keys become, as --reader-schema."
     )
+    without_rules = flag("--without-rules", help="Run no rules for reading of the registry's schemas.")
     on_bad = choice(
         "--on-bad",
         of=("fail", "null"),

@@ -16,14 +16,13 @@ from kcli.pipeline.schemas.writing.avro import avro_payloads
 from kcli.pipeline.schemas.writing.plain import Payload, shown
 from kcli.schemas import AVRO
 from kcli.serde.avro.parse import parse
-from kcli.serde.rules.rules import rules_of
+from kcli.serde.rules.rules import WRITING, encrypts, rules_of
 from kcli.serde.schemas.writers import texts, writer_of
 
 if TYPE_CHECKING:
     from kcli.pipeline.schemas.sealed import SealedSchemas
     from kcli.schemas import Schema
 
-WRITING = ("WRITE", "WRITEREAD")
 GLUE = b"\3\0"  # not compressed
 
 
@@ -31,9 +30,11 @@ class BadRow(KcliError):
     """A row that its schema does not have."""
 
 
-def check_rules(schema: Schema) -> None:
-    """Raise UsageError for a schema with rules for writing: they are not run here."""
-    rule = next((rule for rule in rules_of(schema) if rule.mode in WRITING), None)
+def check_rules(schema: Schema, *, without: bool = False) -> None:
+    """Raise UsageError for a schema with rules for writing: they are not run here. `without` writes all the same, but
+    never plain text where a rule encrypts."""
+    rules = (rule for rule in rules_of(schema) if rule.mode in WRITING)
+    rule = next((rule for rule in rules if encrypts(rule) or not without), None)
     if rule is not None:
         raise UsageError(
             f"{schema.name} has the rule {rule.name} ({rule.type}) for writing, which Spark writes do not run"

@@ -26,7 +26,7 @@ def looked_up_to_write(
         known = await chosen(wanted, schemas)
         if wanted.of_file:
             known = await _known(wanted, known.schema, schemas)
-        check_rules(known.schema)
+        check_rules(known.schema, without=not wanted.rules)
         return SealedSchemas(
             field=wanted.field, form=wanted.form, message=wanted.message, reader=known, settings=registry
         )
@@ -47,7 +47,7 @@ async def _known(wanted: Wanted, own: Schema, schemas: Opened) -> Known:
             f"option {wanted.option} {wanted.reader}: {there}; registerSchemas=true (--register) registers it"
         )
     if latest is not None:
-        check_rules(latest.schema)  # a new version inherits them
+        check_rules(latest.schema, without=not wanted.rules)  # a new version inherits them
     number = await schemas.register(subject, own)
     if number >= 0:
         return Known(schema=own.replace(id=number, subject=subject))

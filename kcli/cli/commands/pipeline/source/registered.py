@@ -35,7 +35,11 @@ class Registered:
                 raise UsageError(f"{flag} goes with --{part}-format {', '.join(REGISTERED)}")
         if payload.schema_registry and not self.formats:
             raise UsageError(f"--schema-registry goes with --value-format {', '.join(REGISTERED)}")
+        if payload.without_rules and not self.formats:
+            raise UsageError(f"--without-rules goes with --value-format {', '.join(REGISTERED)}")
         self._options = {option: text for _, option, text, _ in given if text}
+        if payload.without_rules:
+            self._options["withoutRules"] = "true"
         if payload.schema_registry:
             self._options["schemaRegistry"] = payload.schema_registry
 

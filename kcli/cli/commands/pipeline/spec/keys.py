@@ -18,6 +18,7 @@ SOURCE = {
     "key-subject": "key_subject",
     "reader-schema": "reader_schema",
     "key-reader-schema": "key_reader_schema",
+    "without-rules": "without_rules",
     "min-partitions": "min_partitions",
     "skip-lost": "skip_lost",
     "on-bad": "on_bad",

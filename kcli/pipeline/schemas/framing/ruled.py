@@ -1,0 +1,38 @@
+"""Payloads as the rules for reading of their schema make them: those in CEL that `kcli consume` runs, by row."""
+
+from __future__ import annotations
+
+from kcli.errors import UsageError
+from kcli.pipeline.schemas.framing.opened import Open, compressed, in_json
+from kcli.pipeline.schemas.sealed import Known, SealedSchemas
+from kcli.schemas import SchemaRefused
+from kcli.serde.schemas.frames import ID, reader_behind
+from kcli.serde.schemas.readers import reader_of
+
+
+def with_rules(known: Known, name: bytes, way: Open | None) -> Open | None:
+    """What opens payloads of a name (`way`, None where they are bare), and runs the rules about them. Raises
+    SchemaRefused for a rule that is not run here."""
+    if 'READ"' not in known.schema.rule_set or in_json(name):
+        return way
+    from kcli.serde.rules.read import Ruled
+
+    bare = name[:1] + b"\0" + name[2:] if compressed(name) else name
+    reader = reader_behind(bare, known.schema, reader_of()(known.schema, list(known.referred)))
+    if not isinstance(reader, Ruled):
+        return way
+    ruled = reader.payload
+    return ruled if way is None else lambda payload: ruled(way(payload))
+
+
+def check_rules_for_reading(sealed: SealedSchemas) -> None:
+    """Raise UsageError for a schema with a rule for reading that is not run here: values would be others than those
+    that `kcli consume` shows."""
+    if not sealed.rules:
+        return
+    known = {id(one): one for one in (sealed.reader, *(one for _, one in sealed.written))}
+    for one in known.values():
+        try:
+            with_rules(one, bytes([ID]) * 5, None)
+        except SchemaRefused as problem:
+            raise UsageError(f"{problem} (option withoutRules true)") from None
