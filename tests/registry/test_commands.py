@@ -222,6 +222,17 @@ def test_modes(commands: Commands, subject: Names) -> None:
     assert [row["mode"] for row in commands.rows("mode", name)] == ["READWRITE"]
 
 
+def test_a_mode_or_a_level_behind_the_subject_is_no_subject(commands: Commands, subject: Names) -> None:
+    name = subject("s")
+    commands.registered(name, commands.avro("v1.avsc", "id:int"))
+    refused = commands.run("mode", name, "readonly", code=2)
+    assert f"readonly is a mode and no subject: kcli registry mode {name} --set readonly" in refused.err
+    assert "kcli registry compat --set Full-Transitive" in commands.run("compat", "Full-Transitive", code=2).err
+    commands.registered("import", commands.avro("v1.avsc", "id:int"))
+    if commands.name != "apicurio":
+        assert [row["subject"] for row in commands.rows("mode", "import")] == ["import"]
+
+
 def test_a_profile_guards_the_registry(commands: Commands, subject: Names) -> None:
     name, path = subject("s"), commands.avro("v1.avsc", "id:int")
     config = commands.file(

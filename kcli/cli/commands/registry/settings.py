@@ -13,7 +13,8 @@ from kcli.cli.parsing.option import flag, text
 from kcli.cli.runtime.answer import say
 from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError, UsageError
-from kcli.registry.errors import NO_OWN, RegistryError
+from kcli.registry.errors import NO_OWN, NotFound, RegistryError
+from kcli.serde.avro.compatibility import LEVELS
 from kcli.values import Frozen
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ def _run(
         raise UsageError(f"--delete takes a subject: the global {noun} can only be set")
 
     async def make_plan(registry: Registry, document: Document) -> PlannedChange | None:
+        await _check_words(registry, options.words, noun)
         asked = setting(registry)
         kind: type[LevelRow | ModeRow] = LevelRow if noun == "level" else ModeRow
         rows = document.of(kind)
@@ -151,6 +153,19 @@ def _run(
         )
 
     return make_change(options, shape, make_plan, opened(options))
+
+
+async def _check_words(registry: Registry, words: list[str], noun: str) -> None:
+    """Raise UsageError for a word that is a level or a mode, and no subject of the registry: --set takes it."""
+    verb, values = ("compat", [*LEVELS]) if noun == "level" else ("mode", [*MODES])
+    for word in words:
+        if word.upper().replace("-", "_") not in values:
+            continue
+        try:
+            await registry.client.versions(word)
+        except NotFound:
+            others = "".join(f" {other}" for other in words if other != word)
+            raise UsageError(f"{word} is a {noun} and no subject: kcli registry {verb}{others} --set {word}") from None
 
 
 async def _row(
