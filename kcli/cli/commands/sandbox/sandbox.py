@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import sys
+from errno import EADDRINUSE
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -97,7 +98,15 @@ def sandbox(options: SandboxOptions) -> int:
     except OSError as problem:
         if problem.filename is not None:
             raise KcliError(f"{problem.filename}: {problem.strerror}") from problem
-        raise KcliError(f"cannot listen on {host}:{port}: {problem.strerror or problem}") from problem
+        raise KcliError(f"cannot listen: {problem.strerror or problem}{_free_port(settings, problem)}") from problem
+
+
+def _free_port(settings: SandboxSettings, problem: OSError) -> str:
+    """The option that takes a free port, where the problem is a port that is taken."""
+    if problem.errno != EADDRINUSE:
+        return ""
+    of_registry = settings.registry and str(problem).endswith(f":{settings.registry_port})")
+    return f"; --{'registry-' if of_registry else ''}port 0 takes a free port"
 
 
 def _address(options: SandboxOptions) -> tuple[str, int]:

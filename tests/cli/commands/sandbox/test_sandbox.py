@@ -34,6 +34,24 @@ def test_what_cannot_be_is_one_sentence(
     assert capsys.readouterr().err.startswith(f"kcli: {said.format(file=file)}")
 
 
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (["--port", "{port}"], "--port"),
+        (["--port", "{port}", "--registry", "--registry-port", "0"], "--port"),
+        (["--port", "0", "--registry", "--registry-port", "{port}"], "--registry-port"),
+    ],
+)
+def test_a_port_that_is_taken_is_the_one_that_is_named(
+    words: list[str], option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["sandbox", *(word.format(port=port) for word in words)]) == 1
+    said = capsys.readouterr().err
+    assert said == f"kcli: cannot listen: Address already in use (127.0.0.1:{port}); {option} 0 takes a free port\n"
+
+
 @pytest.mark.process
 def test_allow_remote_listens_where_others_can_reach_it_and_says_so() -> None:
     process = subprocess.Popen(
