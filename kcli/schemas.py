@@ -105,5 +105,9 @@ class Schemas(Protocol):
         """A subject and version that the schema has: of `subject` if it has one there; ("", -1) where none is known.
         A registry that does not tell raises nothing."""
 
+    async def check(self, subject: str, schema: Schema) -> None:
+        """Raise what `register` would raise for a schema that is incompatible with the subject's versions. A registry
+        that compares schemas only when one is registered raises nothing."""
+
     async def register(self, subject: str, schema: Schema, normalize: bool = False) -> int:
         """The id of the schema under the subject: a new one, or the one it already has there."""

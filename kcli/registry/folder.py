@@ -139,6 +139,9 @@ class FolderSchemas:
                     return name, version
         return "", -1
 
+    async def check(self, subject: str, schema: Schema) -> None:
+        await self.register(subject, schema)
+
     async def register(self, subject: str, schema: Schema, normalize: bool = False) -> int:
         """The id that the schema has here: nothing is registered in a folder."""
         for version in reversed(_numbers(self._subject(subject))):

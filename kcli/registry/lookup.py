@@ -178,6 +178,21 @@ class RegistrySchemas:
             return schema.subject, schema.version
         return max(uses, key=lambda use: (use[0] == subject, use[1]), default=("", -1))
 
+    async def check(self, subject: str, schema: Schema) -> None:
+        from kcli.registry.errors import Incompatible, NotFound, Unsupported
+
+        try:
+            await self.client.lookup(subject, schema)
+            return  # it has the schema
+        except NotFound:
+            pass
+        try:
+            verdict = await self.client.compatible(subject, schema)
+        except (NotFound, Unsupported):
+            return
+        if not verdict.compatible:
+            raise Incompatible(subject, tuple(verdict.reasons), 0, 0)
+
     async def register(self, subject: str, schema: Schema, normalize: bool = False) -> int:
         registered = await self.client.register(subject, schema, normalize=normalize)
         self._cache.forget(("latest", subject))

@@ -110,6 +110,30 @@ def test_kcli_registers_writes_and_reads(oracle: Oracle, shell: Shell, tmp_path:
     assert shell.ok("consume", "notes", "-e", *by) == b'{"id":1}\n{"id":2}\n{"id":3}\n'
 
 
+def test_of_two_files_none_is_registered_where_one_is_refused(
+    oracle: Oracle, theirs: SchemaRegistryClient, shell: Shell, tmp_path: Path
+) -> None:
+    topic = f"pairs-{oracle.name}"
+    shell.ok("topics", "create", topic, "-p", "1")
+    key, value = tmp_path / "key.avsc", tmp_path / "value.avsc"
+    key.write_text('"string"')
+    value.write_text('{"type":"record","name":"P","fields":[{"name":"id","type":"int"}]}')
+    theirs.register_schema(f"{topic}-value", Schema(value.read_text(), "AVRO"))
+    theirs.set_compatibility(f"{topic}-value", "FULL")
+    value.write_text('{"type":"record","name":"P","fields":[{"name":"no","type":"string"}]}')
+    by = ["--schema-registry", oracle.url, "--key-schema", f"file:{key}", "--value-schema", f"file:{value}"]
+    done = shell("produce", topic, *by, "--register", "-k", '"k"', stdin=b'{"no":"x"}')
+    if oracle.name == "srfake":  # finds everything compatible
+        assert done.returncode == 0
+        return
+    assert done.returncode == 1
+    assert f"{topic}-value: the schema is incompatible with the versions" in done.stderr.decode()
+    assert f"{topic}-key" not in theirs.get_subjects()
+    value.write_text('{"type":"record","name":"P","fields":[{"name":"id","type":"int"}]}')
+    shell.ok("produce", topic, *by, "--register", "-k", '"k"', stdin=b'{"id":1}')
+    assert shell.ok("consume", topic, "-e", "-f", "%k %s", "--schema-registry", oracle.url) == b'"k" {"id":1}'
+
+
 def test_confluents_deserializer_reads_what_kcli_wrote(
     oracle: Oracle, theirs: SchemaRegistryClient, shell: Shell
 ) -> None:

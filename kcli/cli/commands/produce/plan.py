@@ -49,9 +49,8 @@ class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions):
         help="Name the schema in front of the payload (default), or by its GUID in a header.",
     )
     register = flag("--register", help="Register the file of --value-schema or --key-schema.")
-    without_rules = flag(
-        "--without-rules", help="Run no rules of the schema; one that encrypts refuses all the same.", hidden=True
-    )
+    without_rules = flag("--without-rules", help="Run no rules of the schema; one that encrypts refuses all the same.")
+    no_schema_cache = flag("--no-schema-cache", help="Neither use nor keep schemas in the cache folder.", hidden=True)
     no_unpack = flag("--no-unpack", help="Do not unpack input that is gzip or zstd.")
     key = text("-k", "--key", metavar="KEY", help="Default key for records without one.")
     headers = texts(
@@ -128,6 +127,9 @@ class Plan:
         if options.value_schema is None and options.key_schema is None:
             if options.schema_registry is not None or options.register or options.schema_in:
                 raise UsageError("--schema-registry, --register and --schema-in need --value-schema or --key-schema")
+            for said, name in ((options.without_rules, "without-rules"), (options.no_schema_cache, "no-schema-cache")):
+                if said:
+                    raise UsageError(f"--{name} goes with --value-schema or --key-schema")
             return None
         if self.msgpack:
             raise UsageError("--value-format msgpack and --value-schema are two forms of a value; take one")
@@ -136,6 +138,8 @@ class Plan:
         given = {"key": options.key_schema, "value": options.value_schema}
         specs = {kind: spec for kind, spec in given.items() if spec is not None}
         registry = self.connection.registry(options.schema_registry)
+        if registry is not None and options.no_schema_cache:
+            registry = registry.replace(disk=False)
         in_header = options.schema_in == "header"
         if "from-record" in specs.values() and options.input != "json":
             raise UsageError("--value-schema from-record reads the envelopes of consume -J --decoded: add --input json")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from kcli.cli.output.records.decoded import HEADERS
+from kcli.cli.runtime.schemas.files import FileSchemas
 from kcli.cli.runtime.schemas.spec import SchemaSpec
 from kcli.errors import UsageError
-from kcli.schemas import AVRO, PROTOBUF, SchemaNotFound
+from kcli.schemas import AVRO, PROTOBUF
 from kcli.serde.rules.writable import conditions_of
-from kcli.serde.schemas.writers import message_indexes, same, writer_of
+from kcli.serde.schemas.writers import message_indexes, writer_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from kcli.client import Client
     from kcli.registry.settings import RegistrySettings
     from kcli.schemas import Schema
-    from kcli.serde.rules.rules import Rule
     from kcli.serde.schemas.readers import References
     from kcli.serde.schemas.writers import Write
 
@@ -72,12 +72,16 @@ class Encoding:
             from kcli.cli.runtime.schemas.from_record import FromRecord
 
             self.from_record = FromRecord(client.schemas, without_rules=self._without_rules)
-        for kind, spec in self._specs.items():
-            schema, referred = await spec.schema(topic, client)
+        found = {kind: (spec, *await spec.schema(topic, client)) for kind, spec in self._specs.items()}
+        files = None
+        if self.registry is not None:
+            files = FileSchemas(client.schemas, topic, register=self.register, without_rules=self._without_rules)
+            await files.check([one for one in found.values() if one[0].of_file])
+        for kind, (spec, schema, referred) in found.items():
             conditions = conditions_of(schema, without=self._without_rules)
             registered = None if spec.of_file else schema
-            if spec.of_file and self.registry is not None:
-                registered, conditions = await self._registered(spec, schema, referred, topic, client)
+            if spec.of_file and files is not None:
+                registered, conditions = await files.registered(spec, schema, referred)
             frame = b"" if registered is None else self._frame(kind, registered)
             if self._in_header:
                 if frame[:1] == GLUE:
@@ -112,43 +116,6 @@ class Encoding:
         if of != "glue":
             raise UsageError(f"{schema.name}: it has no id, which the frame of a record needs")
         return GLUE + b"\0" + bytes.fromhex(schema.guid.replace("-", ""))
-
-    async def _registered(
-        self, spec: SchemaSpec, schema: Schema, referred: References, topic: str, client: Client
-    ) -> tuple[Schema, list[Rule]]:
-        """A file's schema as its registry has it, with --register a new one; and its subject's conditions."""
-        subject = spec.subject(topic)
-        if self.register:
-            if referred:
-                raise UsageError(
-                    f"{schema.name} imports {referred[0][0]}, which --register does not register; "
-                    "use kcli registry register with --reference"
-                )
-            conditions = await self._inherited(subject, client)
-            id = await client.schemas.register(subject, schema.replace(subject=""))
-            if id >= 0:
-                return schema.replace(id=id), conditions
-            return await self._latest(subject, schema, referred, client), conditions  # its UUID names it
-        latest = await self._latest(subject, schema, referred, client)
-        return latest, conditions_of(latest, without=self._without_rules)
-
-    async def _latest(self, subject: str, schema: Schema, referred: References, client: Client) -> Schema:
-        """The latest version. Raises UsageError where it is another schema."""
-        latest = await client.schemas.latest(subject)
-        needed = await client.schemas.references(latest) if latest.references else []
-        if same(latest, schema, [(name, one.text) for name, one in needed], referred):
-            return latest
-        raise UsageError(
-            f"the latest version of {subject} is another schema than the file; --register registers the file"
-        )
-
-    async def _inherited(self, subject: str, client: Client) -> list[Rule]:
-        """The conditions of the latest version, which a new one inherits. Raises UsageError."""
-        try:
-            latest = await client.schemas.latest(subject)
-        except SchemaNotFound:
-            return []
-        return conditions_of(latest, without=self._without_rules)
 
 
 def _named(schema: Schema, referred: References, message: str, guid: str) -> bytes:

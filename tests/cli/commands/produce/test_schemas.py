@@ -116,6 +116,43 @@ def test_lines_that_make_no_sense(kcli: Shell, folder: str, words: str, says: st
     assert says in done.stderr.decode()
 
 
+@pytest.mark.parametrize("words", ["--without-rules", "--no-schema-cache"])
+def test_options_about_schemas_need_one(kcli: Shell, words: str) -> None:
+    done = kcli("produce", "t", words)
+    assert (done.returncode, done.stderr) == (2, f"kcli: {words} goes with --value-schema or --key-schema\n".encode())
+
+
+def test_schemas_are_kept_in_the_cache_folder_unless_an_option_says_otherwise(
+    kcli: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kcli.registry.lookup.lasting", lambda _: True)  # else none on this machine is kept
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with SandboxThread(registry=True) as sandbox:
+        (tmp_path / "n.avsc").write_text(NOTE)
+        by = ["--schema-registry", sandbox.registry_url]
+        kcli.ok("registry", "register", "notes-value", str(tmp_path / "n.avsc"), *by, "--execute", "-q")
+        line = ["produce", kcli.topic(1), *by, "--value-schema", "id:1"]
+        kcli.ok(*line, "--no-schema-cache", stdin=HI)
+        assert not (tmp_path / "kcli" / "schemas").exists()
+        kcli.ok(*line, stdin=HI)
+        assert len(list((tmp_path / "kcli" / "schemas").iterdir())) == 1
+
+
+def test_a_schema_that_stays_registered_is_named(kcli: Shell, tmp_path: Path) -> None:
+    (tmp_path / "key.avsc").write_text('"string"')
+    (tmp_path / "value.avsc").write_text(NOTE)
+    topic = kcli.topic(1)
+    with SandboxThread(registry=True) as sandbox:
+        by = ["--schema-registry", sandbox.registry_url, "--register"]
+        for kind in ("key", "value"):
+            by += [f"--{kind}-schema", f"file:{tmp_path}/{kind}.avsc"]
+        kcli.ok("registry", "mode", f"{topic}-value", "--set", "readonly", "--execute", "-q", *by[:2])
+        done = kcli("produce", topic, *by, "-k", '"k"', stdin=HI)
+        assert done.returncode == 1
+        assert f"; the schema of {topic}-key is registered, and stays so\n" in done.stderr.decode()
+    assert stored(kcli, topic) == []
+
+
 def test_a_schema_that_is_not_there_sends_nothing(kcli: Shell, folder: str) -> None:
     done = kcli("produce", kcli.topic(1), "--schema-registry", folder, "--value-schema", "id:9", stdin=HI)
     assert done.returncode == 1

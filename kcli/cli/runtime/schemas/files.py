@@ -1,0 +1,78 @@
+"""Schemas of files as their registry has them: the latest of their subject, or registered by --register."""
+
+from __future__ import annotations
+
+from kcli.errors import KcliError, UsageError
+from kcli.schemas import SchemaNotFound
+from kcli.serde.rules.writable import conditions_of
+from kcli.serde.schemas.writers import same
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kcli.cli.runtime.schemas.spec import SchemaSpec
+    from kcli.schemas import Schema, Schemas
+    from kcli.serde.rules.rules import Rule
+    from kcli.serde.schemas.readers import References
+
+    Found = tuple[SchemaSpec, Schema, References]
+
+
+class FileSchemas:
+    """The files of one command line, for the keys and the values of a topic."""
+
+    def __init__(self, schemas: Schemas, topic: str, *, register: bool, without_rules: bool) -> None:
+        self._schemas, self._topic, self._register = schemas, topic, register
+        self._without_rules = without_rules
+        self._done: list[str] = []
+
+    async def check(self, files: Sequence[Found]) -> None:
+        """Of two schemas to register, refuse both where the registry refuses one. Raises KcliError."""
+        if not self._register or len(files) < 2:
+            return
+        for spec, schema, referred in files:
+            await self._conditions(spec, schema, referred)
+            await self._schemas.check(spec.subject(self._topic), schema.replace(subject=""))
+
+    async def registered(self, spec: SchemaSpec, schema: Schema, referred: References) -> tuple[Schema, list[Rule]]:
+        """A file's schema as its registry has it, with --register a new one; and its subject's conditions. Raises
+        KcliError."""
+        subject = spec.subject(self._topic)
+        if not self._register:
+            latest = await self._latest(subject, schema, referred)
+            return latest, conditions_of(latest, without=self._without_rules)
+        conditions = await self._conditions(spec, schema, referred)
+        try:
+            id = await self._schemas.register(subject, schema.replace(subject=""))
+        except KcliError as problem:
+            for done in self._done:
+                problem.args = (f"{problem}; {done} is registered, and stays so",)
+            raise
+        self._done.append(f"the schema of {subject}")
+        if id >= 0:
+            return schema.replace(id=id), conditions
+        return await self._latest(subject, schema, referred), conditions  # its UUID names it
+
+    async def _conditions(self, spec: SchemaSpec, schema: Schema, referred: References) -> list[Rule]:
+        """The conditions of the latest version, which a new one inherits. Raises UsageError."""
+        if referred:
+            raise UsageError(
+                f"{schema.name} imports {referred[0][0]}, which --register does not register; "
+                "use kcli registry register with --reference"
+            )
+        try:
+            latest = await self._schemas.latest(spec.subject(self._topic))
+        except SchemaNotFound:
+            return []
+        return conditions_of(latest, without=self._without_rules)
+
+    async def _latest(self, subject: str, schema: Schema, referred: References) -> Schema:
+        """The latest version. Raises UsageError where it is another schema."""
+        latest = await self._schemas.latest(subject)
+        needed = await self._schemas.references(latest) if latest.references else []
+        if same(latest, schema, [(name, one.text) for name, one in needed], referred):
+            return latest
+        raise UsageError(
+            f"the latest version of {subject} is another schema than the file; --register registers the file"
+        )
