@@ -30,10 +30,10 @@ class Registry:
         assert found.schema.schema_str is not None
         return found.schema_id, json.loads(found.schema.schema_str)
 
-    def avro(self, topic: str, schema: Any, *values: Any) -> list[bytes]:
-        """Frames of values; the schema is registered for the values of the topic."""
+    def avro(self, topic: str, schema: Any, *values: Any, field: MessageField = MessageField.VALUE) -> list[bytes]:
+        """Frames of values; the schema is registered for the values of the topic, or its keys."""
         write = AvroSerializer(self.client, json.dumps(schema))
-        context = SerializationContext(topic, MessageField.VALUE)
+        context = SerializationContext(topic, field)
         return [write(value, context) for value in values]
 
     def protobuf(self, topic: str, value: Any) -> bytes:

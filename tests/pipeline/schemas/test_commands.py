@@ -149,3 +149,30 @@ def test_what_does_not_go_together_is_refused(kcli: Kcli, topic: str, capfd: pyt
     ):
         assert kcli("export", topic, "out", *words) == 2
         assert sentence in capfd.readouterr().err
+
+
+def test_change_events_of_avro_are_merged_into_a_table(
+    kcli: Kcli, topics: Topics, registry: Registry, tmp_path: Path
+) -> None:
+    from confluent_kafka.serialization import MessageField
+    from deltalake import DeltaTable
+
+    row = {**order(), "name": "Value"}
+    event = {"type": "record", "name": "Envelope", "fields": [
+        {"name": "before", "type": ["null", row], "default": None},
+        {"name": "after", "type": ["null", "Value"], "default": None},
+        {"name": "op", "type": "string"},
+    ]}  # fmt: skip
+    key = {"type": "record", "name": "Key", "fields": [{"name": "id", "type": "long"}]}
+    topic = topics.make(1)
+    orders = [{"id": n, "user": f"u{n}"} for n in range(4)]
+    events = [{"op": "c", "before": None, "after": one} for one in orders]
+    events += [{"op": "d", "before": orders[1], "after": None}]
+    events += [{"op": "u", "before": orders[2], "after": {"id": 2, "user": None}}]
+    values = [*registry.avro(topic, event, *events), None]
+    keys = registry.avro(topic, key, *[{"id": n} for n in (0, 1, 2, 3, 1, 2, 3)], field=MessageField.KEY)
+    topics.fill(topic, [(0, None, *pair, ()) for pair in zip(keys, values, strict=True)])
+    line = ["export", topic, "out", "--file-format", "delta", *AVRO, registry.url, "--key-format", "avro"]
+    assert kcli(*line, "--merge", "id", "--unwrap", "debezium") == 0
+    rows = DeltaTable(tmp_path / "out").to_pyarrow_table().to_pylist()
+    assert sorted((one["id"], one["user"]) for one in rows) == [(0, "u0"), (2, None)]

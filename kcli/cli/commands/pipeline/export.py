@@ -28,6 +28,7 @@ from kcli.cli.commands.pipeline.sink.folder import (
     size_of,
     told,
 )
+from kcli.cli.commands.pipeline.sink.merging import MergeOptions, Merging
 from kcli.cli.commands.pipeline.sink.quarantine import Quarantine, place_of
 from kcli.cli.commands.pipeline.source.pinned import Pinned
 from kcli.cli.commands.pipeline.source.plan import show
@@ -40,6 +41,7 @@ from kcli.pipeline.jobs.bad import BadRows
 from kcli.pipeline.jobs.files.export import TEXT, Export, FileForm
 from kcli.pipeline.jobs.files.partitioning import partitioning_of
 from kcli.pipeline.jobs.frames import as_ours, chosen, columns_for, load, placed
+from kcli.pipeline.jobs.lake.merging.latest import SEEN
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.pipeline.progress_sum import Progress
 from kcli.pipeline.source.task_sizes import LARGE
@@ -51,7 +53,14 @@ if TYPE_CHECKING:
 
 
 class ExportOptions(
-    FolderOptions, QueryOptions, TopicOptions, SchemaOptions, QuarantineOptions, SourceOptions, PipelineOptions
+    FolderOptions,
+    MergeOptions,
+    QueryOptions,
+    TopicOptions,
+    SchemaOptions,
+    QuarantineOptions,
+    SourceOptions,
+    PipelineOptions,
 ):
     moved = (("--to", "--file-format FORMAT"),)
     file_format = choice("--file-format", of=SINKS, help="The format of the files (default parquet).")
@@ -86,6 +95,7 @@ kcli pipeline export orders --file-format parquet out --value-format json --on-b
 kcli pipeline export orders --file-format parquet out --value-format avro --schema-registry http://localhost:8081
 kcli pipeline export orders lake.orders --file-format iceberg --warehouse lake --once
 kcli pipeline export orders lake.orders --file-format iceberg --warehouse lake --continuous --prometheus :9308
+kcli pipeline export db.orders out --file-format delta --value-format json --merge id --unwrap debezium --once
 kcli pipeline export orders --file-format parquet out --dry-run       # only the plan""",
 )
 def export(options: ExportOptions) -> int:
@@ -134,15 +144,16 @@ class Exporting(Job):
             jars=delta_jars(frame),
             evolve=options.schema_mode == "evolve",
         )
-        self.folder = folder_of(frame, options, self.form, out)
+        self.merging = Merging(options, options.select)
+        self.merging.check(frame, self.form, options, options)
+        self.folder = folder_of(frame, options, self.form, out, self.merging.merge)
         self.conf = conf_of(self.form)
         self.destination = out
         self.writes_to = self.folder.place
         place = self.folder.place if self.form.form == "iceberg" else out
         self.quarantine = place_of(frame, options, place)
         self.kept = Quarantine(frame, self.quarantine, folder_mode(frame, options)) if self.quarantine else None
-        kept = "" if self.kept is None else self.kept.target
-        self.input = Source(frame, topics, options, options, schema_mode=options.schema_mode, quarantine=kept)
+        self.input = self._input(topics)
         self.source = self.input.label
         recover(frame, self.folder)
         if frame.streaming:
@@ -151,6 +162,19 @@ class Exporting(Job):
             self.folder.check_stream(self._checkpoint, self.form.form, self.form.partition_by)
         else:
             self.folder.check(self.form.form, self.form.partition_by)
+
+    def _input(self, topics: list[str]) -> Source:
+        """What is read."""
+        options = self.query
+        return Source(
+            self.frame,
+            topics,
+            options,
+            options,
+            schema_mode=options.schema_mode,
+            quarantine="" if self.kept is None else self.kept.target,
+            events=self.merging.events,
+        )
 
     def look(self) -> None:
         """Ask the cluster."""
@@ -170,7 +194,11 @@ class Exporting(Job):
             frame, where = placed(frame, where)
             self._bad = BadRows(frame, leave_out=self.kept is not None)
             frame = self._bad.frame
-        frame = chosen(frame, where, query.select, form.partition_by, form.made)
+        merging = self.merging
+        beside = [name for name, _ in merging.beside]
+        frame = merging.seen(frame)
+        frame = chosen(frame, where, merging.select, [*form.partition_by, *beside], (*form.made, *merging.beside))
+        frame = frame.drop(SEEN)
         self._export = Export(frame, form, self.folder.table, told(self.frame))
         if self.kept is not None:
             self.kept.begin()
@@ -184,9 +212,9 @@ class Exporting(Job):
     def _records(self, spark: SparkSession, progress: str, stop_file: str) -> DataFrame:
         """The columns of the records that are written or looked at."""
         query, form, source, streaming = self.query, self.form.form, self.input, self.frame.streaming
-        texts = [query.select or "", *query.sql_where, *self.form.partition_by]
+        texts = [self.merging.select or "", *query.sql_where, *self.form.partition_by, *self.merging.texts]
         texts += [sql for _, sql in self.form.made]
-        columns = columns_for(texts, everything=query.select is None, headers=form != "csv")
+        columns = columns_for(texts, everything=self.merging.select is None, headers=form != "csv")
         if self.frame.connector == "jvm":
             frame = load(spark, "kafka", source.jvm_options(), streaming=streaming)
             named = source.columns(columns)

@@ -99,12 +99,12 @@ class Folder:
         `check`."""
         if not self.local or isinstance(checkpoint, str):
             return
-        self.mode = "append"
+        added, self.mode = self.mode == "append" and self.table is not None, "append"
         there = self._listed()
         known = (checkpoint / "offsets").is_dir() and any((checkpoint / "offsets").iterdir())
         if there == [LOG] and not known and last(self._path / LOG) < 0:
             there = []  # Spark makes its log first: a run that was stopped before its first batch wrote nothing
-        if there and not known:
+        if there and not known and not (added and DELTA in there):
             raise UsageError(
                 f"{self._path} is not empty and was not written by this pipeline ({checkpoint} knows nothing of it): "
                 "name an empty folder, or the --checkpoint that wrote it"

@@ -97,7 +97,10 @@ def put(
             storage.clear(layout.folder)
             attempt.refused()
             raise
-    storage.keep(layout.folder, {entry.path for entry in entries})
+    if layout.staged:
+        storage.clear(layout.folder)
+    else:
+        storage.keep(layout.folder, {entry.path for entry in entries})
     return entries
 
 

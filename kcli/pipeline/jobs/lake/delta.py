@@ -21,8 +21,12 @@ from kcli.pipeline.sink.layout import FileEntry, Layout
 from kcli.pipeline.sink.storage import Storage, delta_options, storage_here
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+    from deltalake import CommitProperties
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
+
+    from kcli.pipeline.jobs.lake.merging.latest import Merge
 
 
 class DeltaTable:
@@ -133,16 +137,13 @@ class DeltaTable:
     def commit(self, entries: Sequence[FileEntry], mode: str, query: str, batch: int) -> None:
         """One version of the table. deltalake tries again where another writer was first. Raises NotCommitted,
         KcliError."""
-        from deltalake import CommitProperties, Schema, Transaction
+        from deltalake import Schema
         from deltalake.exceptions import CommitFailedError
         from deltalake.transaction import create_table_with_add_actions
 
         actions = [self._action(entry) for entry in entries]
         schema = Schema.from_json(self._schema)
-        about = CommitProperties(
-            app_transactions=[Transaction(query, batch)] if batch >= 0 else None,
-            custom_metadata={FOLDER: self._folder} if batch < 0 else None,
-        )
+        about = self._about(query, batch)
         try:
             with self._told():
                 if self._known is not None:
@@ -162,10 +163,42 @@ class DeltaTable:
                     commit_properties=about,
                 )
         except CommitFailedError as problem:
-            raise NotCommitted(
-                f"{self.label}: another writer changed the table at the same time ({first_of(problem)}); nothing was "
-                "committed: run it again"
-            ) from problem
+            raise self._refused(problem) from problem
+
+    def merge(self, rows: pa.Table, merge: Merge, query: str, batch: int) -> None:
+        """One version of the table, in which rows are replaced, deleted and added by their key. A table that is not
+        there yet is made by a version before it. Raises NotCommitted, KcliError."""
+        import deltalake
+        from deltalake.exceptions import CommitFailedError
+
+        from kcli.pipeline.jobs.lake.merging.delta_merge import merge_rows
+
+        try:
+            with self._told():
+                if self._known is None:
+                    schema = deltalake.Schema.from_json(self._schema)
+                    self._known = deltalake.DeltaTable.create(
+                        self._uri, schema, partition_by=self._by, storage_options=self._options
+                    )
+                if rows.num_rows:
+                    merge_rows(self._known, rows, merge, self._about(query, batch))
+        except CommitFailedError as problem:
+            raise self._refused(problem) from problem
+
+    def _about(self, query: str, batch: int) -> CommitProperties:
+        """What a version says of itself: the batch of a stream, or the folder of its files."""
+        from deltalake import CommitProperties, Transaction
+
+        return CommitProperties(
+            app_transactions=[Transaction(query, batch)] if batch >= 0 else None,
+            custom_metadata={FOLDER: self._folder} if batch < 0 else None,
+        )
+
+    def _refused(self, problem: Exception) -> NotCommitted:
+        return NotCommitted(
+            f"{self.label}: another writer changed the table at the same time ({first_of(problem)}); nothing was "
+            "committed: run it again"
+        )
 
     def holds(self, folder: str) -> bool:
         """Whether a version that the log still has is of this folder's files."""

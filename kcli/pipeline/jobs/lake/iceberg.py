@@ -13,16 +13,19 @@ from kcli.errors import KcliError, UsageError
 from kcli.pipeline.jobs.lake.catalogs import CatalogPlace, told
 from kcli.pipeline.jobs.lake.committer import NotCommitted
 from kcli.pipeline.jobs.lake.iceberg_columns import check_same_columns, evolved_columns, without_hidden
-from kcli.pipeline.jobs.lake.iceberg_commit import BATCH, commit_files, has_files_of
+from kcli.pipeline.jobs.lake.iceberg_commit import BATCH, commit_files, commit_merged, has_files_of
 from kcli.pipeline.jobs.lake.iceberg_types import iceberg_of
 from kcli.pipeline.jobs.lake.partitions import Part, known_parts, parts_of, spec_of
 from kcli.pipeline.sink.layout import FileEntry, Layout
 from kcli.pipeline.sink.storage import Storage, storage_here
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyiceberg.catalog import Catalog
-    from pyiceberg.table import Table
+    from pyiceberg.table import Table, Transaction
     from pyspark.sql import DataFrame
+
+    from kcli.pipeline.jobs.lake.merging.latest import Merge
 
 
 class IcebergTable:
@@ -162,13 +165,25 @@ class IcebergTable:
     def commit(self, entries: Sequence[FileEntry], mode: str, query: str, batch: int) -> None:
         """One change of the table's metadata; that of `prepared` where the table is new. Raises NotCommitted,
         KcliError."""
-        staged, self._staged = self._staged, None
-        table = self.table() if staged is None else None
-        if staged is None and table is None:
-            raise NotCommitted(f"{self.label} was dropped while its rows were written; nothing was committed")
-        transaction = self._transaction if table is None else table.transaction()
-        replace = mode == "overwrite" and table is not None
+        new, transaction = self._begun()
+        replace = mode == "overwrite" and not new
         commit_files(transaction, entries, query, batch, label=self.label, replace=replace)
+
+    def merge(self, rows: pa.Table, merge: Merge, query: str, batch: int) -> None:
+        """One change of the table's metadata, in which rows are replaced, deleted and added by their key. Raises
+        NotCommitted, KcliError."""
+        _, transaction = self._begun()
+        commit_merged(transaction, rows, merge, query, batch, label=self.label)
+
+    def _begun(self) -> tuple[bool, Transaction]:
+        """Whether the table is new, and the transaction that makes or changes it. Raises NotCommitted."""
+        staged, self._staged = self._staged, None
+        if staged is not None:
+            return True, self._transaction
+        table = self.table()
+        if table is None:
+            raise NotCommitted(f"{self.label} was dropped while its rows were written; nothing was committed")
+        return False, table.transaction()
 
     def holds(self, folder: str) -> bool:
         """Whether a snapshot has files of this folder."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,10 @@ from kcli.pipeline.jobs.lake.committer import NotCommitted
 from kcli.pipeline.sink.layout import FileEntry
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyiceberg.table import Table, Transaction
+
+    from kcli.pipeline.jobs.lake.merging.latest import Merge
 
 BATCH = "kcli.batch."
 """The property of a table that has the last batch of a query."""
@@ -20,12 +24,16 @@ BATCH = "kcli.batch."
 
 def append(transaction: Transaction, entries: Sequence[FileEntry], query: str, batch: int) -> None:
     """The files, as a snapshot of the transaction, with the property that names the batch."""
-    about = {"kcli.query": query, "kcli.batch": str(batch)} if batch >= 0 else {}
-    with transaction.update_snapshot(snapshot_properties=about).fast_append() as snapshot:
+    with transaction.update_snapshot(snapshot_properties=about_of(query, batch)).fast_append() as snapshot:
         for entry in entries:
             snapshot.append_data_file(data_file(entry, transaction.table_metadata))
     if batch >= 0:
         transaction.set_properties({BATCH + query: str(batch)})
+
+
+def about_of(query: str, batch: int) -> dict[str, str]:
+    """What a snapshot says of itself: the batch of a stream."""
+    return {"kcli.query": query, "kcli.batch": str(batch)} if batch >= 0 else {}
 
 
 def commit_files(
@@ -34,16 +42,36 @@ def commit_files(
     """One change of the table's metadata, with `replace` in the place of all its rows. pyiceberg tries again, on the
     refreshed table, where another writer was first (`commit.retry.num-retries` of the table, 4). Raises NotCommitted,
     KcliError."""
+    with refused(label):
+        if replace:
+            from pyiceberg.expressions import AlwaysTrue
+
+            transaction.delete(AlwaysTrue())
+        append(transaction, entries, query, batch)
+        _commit(transaction, label)
+
+
+def commit_merged(
+    transaction: Transaction, rows: pa.Table, merge: Merge, query: str, batch: int, *, label: str
+) -> None:
+    """The same for rows that are merged. Raises NotCommitted, KcliError."""
+    from kcli.pipeline.jobs.lake.merging.iceberg_merge import merge_rows
+
+    with refused(label):
+        merge_rows(transaction, rows, merge, about_of(query, batch))
+        if batch >= 0:
+            transaction.set_properties({BATCH + query: str(batch)})
+        _commit(transaction, label)
+
+
+@contextmanager
+def refused(label: str) -> Iterator[None]:
+    """Errors of a commit: NotCommitted where it is certainly not in the table, else KcliError."""
     from pyiceberg.exceptions import CommitFailedException, TableAlreadyExistsError, ValidationException
 
     try:
         with told(label):
-            if replace:
-                from pyiceberg.expressions import AlwaysTrue
-
-                transaction.delete(AlwaysTrue())
-            append(transaction, entries, query, batch)
-            _commit(transaction, label)
+            yield
     except (CommitFailedException, ValidationException, TableAlreadyExistsError) as problem:
         raise NotCommitted(
             f"{label}: another writer changed the table at the same time, each time it was tried "

@@ -35,6 +35,7 @@ class Frame:
         self.dry_run = options.dry_run
         _check_engine(options)
         self.every = None if options.trigger is None else seconds(options.trigger, "--trigger", 1.0)
+        self.max_rows = options.max_per_batch or 0
         self.max_bytes = _bytes(options.max_bytes_per_batch)
         self.prometheus = _address(options.prometheus)
 

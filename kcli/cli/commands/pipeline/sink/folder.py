@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from kcli.cli.commands.pipeline.session.delta import DELTA
 from kcli.cli.commands.pipeline.session.frame import Frame
@@ -16,7 +16,10 @@ from kcli.pipeline.jobs.files.export import FileForm, check
 from kcli.pipeline.jobs.files.folder import Folder
 
 if TYPE_CHECKING:
+    from kcli.pipeline.jobs.lake.committer import Committer
     from kcli.pipeline.jobs.lake.destination import Destination
+    from kcli.pipeline.jobs.lake.merging.latest import Merge
+    from kcli.pipeline.jobs.lake.merging.table import Mergeable
 
 
 class FolderOptions(Options):
@@ -61,7 +64,9 @@ def compact_of(options: FolderOptions) -> float | None:
     return None if options.compact is None else seconds(options.compact, "--compact", 0.0)
 
 
-def folder_of(frame: Frame, options: FolderOptions, form: FileForm, out: str) -> Folder | Destination:
+def folder_of(
+    frame: Frame, options: FolderOptions, form: FileForm, out: str, merge: Merge | None = None
+) -> Folder | Destination:
     """The folder that files of this form are written to, or the table. Raises UsageError where the form, the mode and
     the place do not go together."""
     check(form)
@@ -71,17 +76,18 @@ def folder_of(frame: Frame, options: FolderOptions, form: FileForm, out: str) ->
         why = "pyiceberg has no compaction; Iceberg's rewrite_data_files does it, by Spark or Trino"
         raise UsageError(f"--compact goes with --file-format delta{f': {why}' if form.form == 'iceberg' else ''}")
     if form.form == "iceberg":
-        return _table(frame, options, form, out)
+        return _table(frame, options, form, out, merge)
     for name, value in (("--warehouse", options.warehouse), ("--catalog", options.catalog)):
         if value is not None:
             raise UsageError(f"{name} goes with --file-format iceberg")
-    folder = Folder(out, folder_mode(frame, options), direct=frame.streaming or form.form == "delta")
+    mode = "append" if merge is not None else folder_mode(frame, options)
+    folder = Folder(out, mode, direct=frame.streaming or form.form == "delta")
     if not form.plain_delta:
         return folder
-    return _delta(frame, options, form, folder)
+    return _delta(frame, form, folder, merge)
 
 
-def _delta(frame: Frame, options: FolderOptions, form: FileForm, folder: Folder) -> Folder | Destination:
+def _delta(frame: Frame, form: FileForm, folder: Folder, merge: Merge | None) -> Folder | Destination:
     """A Delta table without Delta's jars: on a disk that driver and tasks see, or in an object store."""
     from kcli.pipeline.jobs.lake.delta import DeltaTable
     from kcli.pipeline.jobs.lake.destination import Destination
@@ -94,14 +100,23 @@ def _delta(frame: Frame, options: FolderOptions, form: FileForm, folder: Folder)
             "(--conf)"
         )
     sized = {"size": form.size} if form.size else {}
-    table = DeltaTable(folder.place, by=form.partition_by, compression=form.codec, **sized)
+    table = merged(DeltaTable(folder.place, by=form.partition_by, compression=form.codec, **sized), merge)
     if not folder.local:
-        return Destination(table, folder_mode(frame, options))
+        return Destination(table, folder.mode)
     folder.table = table
     return folder
 
 
-def _table(frame: Frame, options: FolderOptions, form: FileForm, name: str) -> Destination:
+def merged(table: Mergeable, merge: Merge | None) -> Committer:
+    """The table, with rows merged into it where the line says so."""
+    if merge is None:
+        return table
+    from kcli.pipeline.jobs.lake.merging.table import MergedTable
+
+    return cast("Committer", MergedTable(table, merge))
+
+
+def _table(frame: Frame, options: FolderOptions, form: FileForm, name: str, merge: Merge | None) -> Destination:
     from kcli.pipeline.jobs.lake.catalogs import place_of
     from kcli.pipeline.jobs.lake.destination import Destination
     from kcli.pipeline.jobs.lake.iceberg import IcebergTable
@@ -111,7 +126,7 @@ def _table(frame: Frame, options: FolderOptions, form: FileForm, name: str) -> D
     place = place_of(options.warehouse, options.catalog)
     sized = {"size": form.size} if form.size else {}
     table = IcebergTable(name, place, by=form.partition_by, units=form.units, compression=form.codec, **sized)
-    return Destination(table, folder_mode(frame, options))
+    return Destination(merged(table, merge), "append" if merge is not None else folder_mode(frame, options))
 
 
 def recover(frame: Frame, folder: Folder | Destination) -> None:

@@ -42,8 +42,10 @@ class Source:
         *,
         schema_mode: str | None = None,
         quarantine: str = "",
+        events: bool = False,
     ) -> None:
         self.frame = frame
+        self._events = events
         self.ranges = ranges.replace(isolation=ranges.isolation or "read_committed")
         self.selection = Selection(self.ranges, f"pipeline {frame.command}", list(topics), times=self.ranges)
         self.topics: list[str] = self.selection.topics
@@ -191,8 +193,8 @@ class Source:
             spark_options["failOnDataLoss"] = "false"
         if self.ranges.min_partitions:
             spark_options["minPartitions"] = str(self.ranges.min_partitions)
-        if self.frame.options.max_per_batch:
-            spark_options["maxOffsetsPerTrigger"] = str(self.frame.options.max_per_batch)
+        if self.frame.max_rows:
+            spark_options["maxOffsetsPerTrigger"] = str(self.frame.max_rows)
         if self.frame.max_bytes:
             spark_options["maxBytesPerTrigger"] = str(self.frame.max_bytes)
         return spark_options
@@ -218,19 +220,17 @@ class Source:
     def schema_of(self, spark: SparkSession, pinned: Callable[[], Pinned] | None = None) -> Pinned | None:
         """Take the schema of JSON values from the samples, where none was given; of a stream the first run's counts.
         Raises UsageError for none, SchemaChanged where it is not that of the first run."""
-        from kcli.pipeline.jobs.schemas import json_schema
-
         form, given = self._formats["value"]
         kept = self._pin(pinned()) if pinned is not None and (form == "json" or self.by_registry) else None
         if form != "json" or (given and pinned is None):
             return kept
         if kept is None:
-            self._formats["value"] = ("json", json_schema(spark, self.samples))
+            self._formats["value"] = ("json", self._taken(spark))
             return None
         taken, problem = None, None
         if not given:
             try:
-                taken = json_schema(spark, self.samples, nulls=not kept.knows(self.label))
+                taken = self._taken(spark, nulls=not kept.knows(self.label))
             except UsageError as none:
                 problem = none
         schema = kept.settled(spark, self.label, taken, given, mode=self._schema_mode, samples=self.samples)
@@ -239,6 +239,17 @@ class Source:
         self._formats["value"] = ("json", schema)
         self._say(kept)
         return kept
+
+    def _taken(self, spark: SparkSession, *, nulls: bool = True) -> str:
+        """The schema that the samples show; of change events what is read of them."""
+        from kcli.pipeline.jobs.schemas import ddl_of, json_schema, struct_of
+
+        schema = json_schema(spark, self.samples, nulls=nulls)
+        if not self._events:
+            return schema
+        from kcli.pipeline.jobs.lake.merging.debezium import event_schema
+
+        return ddl_of(event_schema(struct_of(spark, schema), self.label))
 
     def _pin(self, kept: Pinned) -> Pinned:
         """Keep a stream that writes files to the registry's schemas of its first run."""

@@ -1,0 +1,128 @@
+"""--merge: rows of a table that are updated and deleted by a key, and change events that become rows."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from kcli.cli.commands.pipeline.options import PayloadOptions
+from kcli.cli.commands.pipeline.session.frame import Frame
+from kcli.cli.commands.pipeline.sink.folder import FolderOptions
+from kcli.cli.parsing.option import Options, choice, text
+from kcli.errors import UsageError
+from kcli.pipeline.jobs.files.export import FileForm
+from kcli.pipeline.jobs.frames import tried
+from kcli.pipeline.jobs.lake.merging.latest import MARK, SEEN, Merge
+from kcli.pipeline.jobs.lake.merging.limits import MOST_ROWS, USUAL_BYTES, USUAL_ROWS
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+TYPED = ("json", "avro", "protobuf", "json-schema")
+
+
+class MergeOptions(Options):
+    """How rows get into a table, where they are not added to it."""
+
+    merge = text(
+        "--merge",
+        metavar="COLUMN,…",
+        help="With delta and iceberg: replace the row of the same key, or add it. The last record of a key counts.",
+    )
+    order_by = text(
+        "--order-by", metavar="COLUMN", help="With --merge: the column that says which record of a key is later."
+    )
+    delete_when = text(
+        "--delete-when", metavar="SQL", help="With --merge: delete the row where this is true, such as 'value IS NULL'."
+    )
+    unwrap = choice(
+        "--unwrap",
+        of=("debezium",),
+        help="With --merge: values are change events; `value` is the row, and deletes and tombstones delete it.",
+    )
+
+
+class Merging:
+    """What the line says of a merge. Raises UsageError for options that do not go together."""
+
+    def __init__(self, options: MergeOptions, select: str | None) -> None:
+        self._options = options
+        self.events = options.unwrap is not None
+        """Whether values are change events."""
+        self.select = "value.*" if self.events and select is None else select
+        for flag, value in (
+            ("--order-by", options.order_by),
+            ("--delete-when", options.delete_when),
+            ("--unwrap", options.unwrap),
+        ):
+            if value is not None and options.merge is None:
+                raise UsageError(f"{flag} goes with --merge COLUMN: which columns name a row")
+        self.merge = merge_of(options)
+
+    def check(self, frame: Frame, form: FileForm, folder: FolderOptions, payload: PayloadOptions) -> None:
+        """Raise UsageError for a sink, a format or a size of batches that cannot be merged; a batch of a stream is
+        limited to what the driver holds."""
+        if self.merge is None:
+            return
+        if not form.by_log:
+            raise UsageError("--merge goes with --file-format delta or iceberg, and without Delta's jars")
+        if folder.append or folder.overwrite:
+            word = "--append" if folder.append else "--overwrite"
+            raise UsageError(f"{word} and --merge exclude each other: a merge adds rows and replaces them")
+        if form.size or form.compression:
+            flag = "--file-size" if form.size else "-z"
+            raise UsageError(f"{flag}: the table's library writes the files of --merge, by the table's own properties")
+        if payload.on_bad == "null":
+            raise UsageError(
+                "--on-bad null and --merge exclude each other: a bad value would look like a tombstone, which deletes "
+                "the row; fail or quarantine"
+            )
+        if self.events and payload.value_format not in TYPED:
+            raise UsageError(f"--unwrap goes with --value-format {', '.join(TYPED)}: the columns of the events")
+        if frame.max_rows > MOST_ROWS:
+            raise UsageError(f"--max-per-batch {frame.max_rows}: --merge takes at most {MOST_ROWS:,} records at once")
+        if frame.streaming and not frame.max_rows:
+            frame.max_rows = USUAL_ROWS
+        if frame.streaming and not frame.max_bytes and frame.connector == "kcli":
+            frame.max_bytes = USUAL_BYTES
+
+    @property
+    def texts(self) -> list[str]:
+        """SQL that names the columns of records it looks at."""
+        if self.merge is None:
+            return []
+        key = "key value" if self.events else ""
+        return ["topic partition offset", key, self._options.delete_when or ""]
+
+    @property
+    def beside(self) -> tuple[tuple[str, str], ...]:
+        """(name, SQL) of the column that rows have beside those of --select."""
+        return () if self.merge is None else ((MARK, SEEN),)
+
+    def seen(self, frame: DataFrame) -> DataFrame:
+        """The records, with rows for change events, and a column that says where each is and whether it deletes."""
+        if self.merge is None:
+            return frame
+        from pyspark.sql import functions as f
+
+        gone = "false"
+        if self.events:
+            from kcli.pipeline.jobs.lake.merging.debezium import unwrapped
+
+            frame, gone = unwrapped(frame), "op = 'd'"
+        if self._options.delete_when is not None:
+            condition = self._options.delete_when
+            tried(f"--delete-when {condition}", partial(frame.where, condition))
+            gone = f"({gone}) OR coalesce({condition}, false)"
+        place = [f.col(name) for name in ("topic", "partition", "offset")]
+        return frame.withColumn(SEEN, f.struct(f.expr(gone).alias("deleted"), *place))
+
+
+def merge_of(options: MergeOptions) -> Merge | None:
+    """--merge and --order-by; None without the first. Raises UsageError."""
+    if options.merge is None:
+        return None
+    keys = tuple(name for one in options.merge.split(",") if (name := one.strip()))
+    if not keys or len(set(keys)) < len(keys):
+        raise UsageError(f"--merge {options.merge}: expected columns, each once, such as id or tenant,id")
+    return Merge(keys=keys, order_by=options.order_by or "")

@@ -1,0 +1,1 @@
+"""Rows of a table that are updated and deleted by a key, a batch at a time."""
