@@ -82,6 +82,11 @@ class Terminal:
             user, system = figures.read().rpartition(")")[2].split()[11:13]
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
+    def drew(self) -> float:
+        """Of these seconds those of the first thread, which reads keys and draws."""
+        with open(f"/proc/{self.pid}/task/{self.pid}/schedstat") as figures:
+            return int(figures.read().split()[0]) / 1e9
+
     def end(self, keys: bytes = b"q", seconds: float = 15.0) -> int:
         """Leave it; its exit code. It is killed when it does not go."""
         self.press(keys)
