@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 from typing import TYPE_CHECKING
 
 import pytest
@@ -49,3 +50,26 @@ def test_an_answer_that_fails_leaves_the_collector_on(tuning: GcTuning) -> None:
     with pytest.raises(ValueError, match="no"), tuning.making():
         raise ValueError("no")
     assert gc.isenabled()
+
+
+def test_cycles_that_were_set_aside_are_collected_after_a_while(
+    tuning: GcTuning, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Ring:
+        def __init__(self) -> None:
+            self.itself = self
+
+    def refresh() -> weakref.ref[Ring]:
+        """A large answer, and a cycle that is garbage when it is made."""
+        with tuning.making():
+            many: list[list[int]] = [[] for _ in range(gc_tuning.LARGE + 1000)]
+            ring = weakref.ref(Ring())
+        assert len(many) > gc_tuning.LARGE
+        return ring
+
+    ring = refresh()
+    gc.collect()
+    assert ring() is not None
+    monkeypatch.setattr(gc_tuning, "SELDOM", 0.0)
+    refresh()
+    assert ring() is None
