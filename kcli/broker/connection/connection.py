@@ -185,7 +185,9 @@ class Connection(asyncio.BufferedProtocol):
         if late > LATE:
             waiter.timer = self._loop.call_later(min(late, timeout), self._expire, waiter, timeout)
             return
-        text = f"{self.name} did not answer {describe(waiter.asked)} within {timeout:g} s"
+        text = (
+            f"{self.name} did not answer {describe(waiter.asked)} within {round(timeout, 1 if timeout >= 1 else 3):g} s"
+        )
         if not waiter.future.done():
             waiter.future.set_exception(DeadlineExceeded(text, sent=True))
         self._fail(text)
