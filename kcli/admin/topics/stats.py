@@ -96,9 +96,7 @@ class TopicLooks:
             row.rate = max(moved, 0) / took
         if sizes is not None:
             on_disk = [
-                sizes.get((topic.topic, partition.partition, partition.leader))
-                for partition in topic.partitions
-                if partition.leader >= 0
+                sizes.get((topic.topic, partition.partition, partition.leader)) for partition in topic.partitions
             ]
             row.size = None if None in on_disk else sum(size or 0 for size in on_disk)
         row.problem = problem(topic)
