@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kcli import tui
 from kcli.admin.groups.commits import write_commits
 from kcli.asking.coordinators import Coordinators
 from kcli.cli.commands.tui.tui import aim
+from kcli.cli.parsing import registry
 from kcli.cli.parsing.groups import ConnectionOptions
 from kcli.cli.runtime.connection import Connection
 from kcli.client import Client
@@ -132,3 +136,16 @@ async def test_the_filter_is_in_the_command(dashboard: Open) -> None:
         await shows(pilot, "Topics (2)")
         await pilot.press("slash", *"pay !orders")
         await until(pilot, lambda: seen(pilot).find(" | grep -iF pay | grep -viF orders") > 0)
+
+
+def test_every_command_that_a_sentence_of_the_dashboard_names_is_there() -> None:
+    commands = {name for name, _ in registry.every()}
+    with_verbs = {name.split()[0] for name in commands if " " in name}
+    named: dict[str, str] = {}
+    for path in Path(tui.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                named |= dict.fromkeys(re.findall(r"kcli ([a-z]+ [a-z-]+)", node.value), path.name)
+    named = {words: file for words, file in named.items() if words.split()[0] in with_verbs}
+    assert {words: file for words, file in named.items() if words not in commands} == {}
+    assert "quotas alter" in named

@@ -17,7 +17,7 @@ from kcli.tui.state import State, Trouble
 from kcli.tui.text.trouble import card
 from kcli.tui.widgets.rows import Rows
 from tests.ports import free_port
-from tests.tui.conftest import seen, shows, until
+from tests.tui.conftest import seen, shows, until, visit
 from tests.tui.world import World, a_world
 
 if TYPE_CHECKING:
@@ -115,6 +115,9 @@ async def test_a_paused_broker_is_told_after_two_beats_and_the_rows_are_dim(worl
         assert "billing" in text
         assert board.screen.query_one(Rows).faded
         assert len(tones(board.screen.query_one(Rows))) == 1
+        await visit(pilot, "records orders")
+        await shows(pilot, "Asking the cluster")
+        assert "Nothing yet" not in seen(pilot)
         world.sandbox.faults.clear()
 
 

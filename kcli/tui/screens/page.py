@@ -264,8 +264,8 @@ class Page(TimedScreen):
         """Each second: the age of what is shown, and the sentence while nothing is known."""
         if not self.is_seen or not self.stands:
             return
-        unknown = waiting(self.state) if self.asks or self.state.look is None else ""
         stale = late(self.state)
+        unknown = waiting(self.state) if self.asks or stale or self.state.look is None else ""
         for rows in self.query(Rows):
             rows.waiting = self.asking.trouble or unknown
             rows.faded = bool(stale)

@@ -51,7 +51,7 @@ class Quotas(Page):
             order=lambda row: (row.place, row.key),
             id="quotas",
             opens=False,
-            empty="No quotas yet. Set one: kcli quotas set --help",
+            empty="No quotas yet. Set one: kcli quotas alter --help",
         )
 
     async def fetch(self, client: Client) -> Any:
