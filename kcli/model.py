@@ -79,6 +79,20 @@ class Lane:
     JOIN = "join"
 
 
+class Reply(Protocol):
+    """What takes the answer to a request, or the error instead; a future is one. It is called by the loop's reading
+    callback, so it must not raise. `done`: the answer is not wanted any more."""
+
+    def done(self) -> bool: ...
+    def set_result(self, answer: Any, /) -> None: ...
+    def set_exception(self, problem: Any, /) -> None: ...
+
+
+if TYPE_CHECKING:
+    Posted = tuple[Request[Any], Reply, int | None]
+    """A request, what takes its answer, and the highest version it may go at."""
+
+
 class Broker(Protocol):
     """One broker: requests leave in the order of the calls, responses arrive in that order, per lane."""
 
@@ -98,6 +112,11 @@ class Broker(Protocol):
         request was written (B6); None is the client's request timeout. `lane` None is the request's own (Produce,
         Fetch, JoinGroup and SyncGroup, the rest). Raises ConnectError (`.sent` tells whether the broker may have
         acted on it), AuthError, UnsupportedVersion, DecodeError, DeadlineExceeded, Closed."""
+
+    def post(self, requests: Sequence[Posted], *, timeout: float) -> int:
+        """Write as many of the requests as can be written without waiting, all of one lane; how many. Each one's reply
+        gets what `ask` returns or raises. 0 where a connection has to be opened first, others wait for their turn, the
+        peer does not read, or a request cannot be sent at all: then `ask`."""
 
     async def tell(self, request: Request[Any], *, max_version: int | None = None) -> None:
         """Write a request that has no answer (Produce with acks=0)."""
@@ -182,6 +201,9 @@ class Cluster(Protocol):
     async def controller(self) -> Broker: ...
     async def anyone(self) -> Broker: ...
     async def node(self, node_id: int) -> Broker: ...
+    def known_node(self, node_id: int) -> Broker | None:
+        """As `node`, from what is known: None where the cluster would have to be asked."""
+
     async def nodes(self) -> Sequence[Node]: ...
     async def partitions(self, topic: str) -> Sequence[int]:
         """Raises BrokerError UNKNOWN_TOPIC_OR_PARTITION for a topic that does not exist."""

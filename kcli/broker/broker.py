@@ -13,13 +13,14 @@ from kcli.model import Lane
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any, TypeVar
 
     from kcli.broker.connection.versions import Ranges
     from kcli.broker.security.access import Access
     from kcli.errors import KcliError
     from kcli.metrics.observer import Observer
-    from kcli.model import Address
+    from kcli.model import Address, Posted
     from kcli.proto.schema import Request
     from kcli.settings import ClientSettings
 
@@ -54,6 +55,7 @@ class NetworkBroker:
             )
         self._lanes = Lanes(self.name, self._opening, settings)
         self._turns: dict[str, asyncio.Lock] = {}
+        self._taking_turns: dict[str, int] = {}  # how many write, or wait for their turn to
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
@@ -96,6 +98,14 @@ class NetworkBroker:
         lane = LANES.get(request.api_key, Lane.CONTROL)
         await self._write(request, lane, self._settings.request_timeout, max_version, answered=False)
 
+    def post(self, requests: Sequence[Posted], *, timeout: float) -> int:
+        """See `model.Broker.post`."""
+        lane = LANES.get(requests[0][0].api_key, Lane.CONTROL)
+        connection = self._lanes.open.get(lane)
+        if connection is None or self._taking_turns.get(lane):
+            return 0  # whoever waits for a turn goes first
+        return connection.post(requests, timeout)
+
     async def versions(self) -> Ranges:
         """See `model.Broker.versions`."""
         return self._opening.versions or (await self._lanes.connection(Lane.CONTROL)).versions
@@ -109,6 +119,15 @@ class NetworkBroker:
         self, request: Request[Any], lane: str, timeout: float, max_version: int | None, *, answered: bool
     ) -> asyncio.Future[Any] | None:
         """Take a turn and write; the future is the answer. The turn ends with the write: answers come by themselves."""
+        self._taking_turns[lane] = self._taking_turns.get(lane, 0) + 1
+        try:
+            return await self._in_turn(request, lane, timeout, max_version, answered=answered)
+        finally:
+            self._taking_turns[lane] -= 1
+
+    async def _in_turn(
+        self, request: Request[Any], lane: str, timeout: float, max_version: int | None, *, answered: bool
+    ) -> asyncio.Future[Any] | None:
         turn = self._turns.get(lane)
         if turn is None:
             turn = self._turns[lane] = asyncio.Lock()

@@ -12,8 +12,10 @@ from kcli.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any, TypeVar
 
+    from kcli.model import Posted
     from kcli.proto.schema import Request
 
     R = TypeVar("R")
@@ -118,3 +120,11 @@ class GuardedBroker(NetworkBroker):
     async def tell(self, request: Request[Any], *, max_version: int | None = None) -> None:
         check(self._settings.guard, self._settings.profile, request)
         await super().tell(request, max_version=max_version)
+
+    def post(self, requests: Sequence[Posted], *, timeout: float) -> int:
+        try:
+            for request, _, _ in requests:
+                check(self._settings.guard, self._settings.profile, request)
+        except UsageError:
+            return 0  # `ask` says why
+        return super().post(requests, timeout=timeout)

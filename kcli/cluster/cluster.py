@@ -158,6 +158,11 @@ class NetworkCluster:
             raise BrokerError(codes.BROKER_NOT_AVAILABLE, f"broker {node_id}")
         return self._pool.broker(self.topology.nodes[node_id])
 
+    def known_node(self, node_id: int) -> Broker | None:
+        """See `model.Cluster.known_node`."""
+        node = self.topology.nodes.get(node_id)
+        return None if node is None else self._pool.broker(node)
+
     async def nodes(self) -> Sequence[Node]:
         await self._metadata.know()
         return sorted(self.topology.nodes.values())

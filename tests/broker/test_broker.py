@@ -279,7 +279,7 @@ async def test_B29_cancelled_at_any_point_nothing_is_lost(step: int) -> None:
             *"0123"
         ]
         connection: Any = near._lanes.open[Lane.PRODUCE]
-        assert connection._slots._value == 2
+        assert connection._slots.free == 2
         assert len(far.links) == 1
     gc.collect()
     assert not trouble

@@ -10,18 +10,21 @@ import asyncio
 from collections import deque
 
 from kcli.broker.connection.backpressure import LONG, Gate
+from kcli.broker.connection.slots import Slots
 from kcli.broker.connection.throttling import pause
-from kcli.errors import Closed, ConnectError, DeadlineExceeded, DecodeError
+from kcli.broker.connection.versions import pick
+from kcli.errors import Closed, ConnectError, DeadlineExceeded, DecodeError, KcliError
 from kcli.proto.session import ClientSession, FrameReader, describe
 from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from kcli.broker.connection.versions import Ranges
     from kcli.metrics.observer import BrokerObserver
+    from kcli.model import Posted, Reply
     from kcli.proto.buffer import Buffer
     from kcli.proto.schema import Request
     from kcli.proto.session import Asked
@@ -34,17 +37,17 @@ QUIET = 1.0  # seconds of silence after which the peer may have closed the conne
 
 
 class Waiter:
-    """A request on the wire: the future of its response, when it was written (loop time), and its deadline. `slot`: it
-    counts as in flight."""
+    """A request on the wire: what takes its response, when it was written (loop time), and for how many seconds it is
+    waited for. `slot`: it counts as in flight."""
 
-    __slots__ = ("asked", "future", "since", "slot", "timer")
+    __slots__ = ("asked", "future", "since", "slot", "timeout")
 
-    def __init__(self, asked: Asked, future: asyncio.Future[Any], slot: bool, since: float) -> None:
+    def __init__(self, asked: Asked, future: Reply, slot: bool, since: float, timeout: float) -> None:
         self.asked = asked
         self.future = future
         self.slot = slot
         self.since = since
-        self.timer: asyncio.TimerHandle | None = None
+        self.timeout = timeout
 
 
 GREETINGS = (17, 18, 36)
@@ -69,7 +72,8 @@ class Connection(asyncio.BufferedProtocol):
         self._max_frame = max_frame
         self._reader = FrameReader(min(max_frame, GREETING))
         self._waiters: deque[Waiter] = deque()
-        self._slots = asyncio.Semaphore(max_in_flight)
+        self._slots = Slots(max_in_flight)
+        self._alarm: asyncio.TimerHandle | None = None  # no later than the first deadline of a waiter
         self._gate = Gate()
         self._on_lost = on_lost
         self._greeted = -1
@@ -113,19 +117,48 @@ class Connection(asyncio.BufferedProtocol):
         """Write the request; the future is its answer, at most `timeout` seconds after the write. Callers take turns:
         the next one may ask when this returns, which is when the request is written.
         Raises ConnectError, Closed; EncodeError with nothing written. The future: ConnectError, DeadlineExceeded."""
-        await self._slots.acquire()
+        await self._slots.take()
         try:
             await self._write(request, version, timeout, answered=True)
         except BaseException:
-            self._slots.release()
+            self._slots.give()
             raise
-        return self._expect(self._session.asked[-1], timeout, slot=True)
+        future: asyncio.Future[Any] = self._loop.create_future()
+        self._expect(future, timeout, slot=True)
+        return future
 
-    def _expect(self, asked: Asked, timeout: float, *, slot: bool) -> asyncio.Future[Any]:
-        waiter = Waiter(asked, self._loop.create_future(), slot, self._loop.time())
-        waiter.timer = self._loop.call_later(timeout, self._expire, waiter, timeout)
-        self._waiters.append(waiter)
-        return waiter.future
+    def post(self, requests: Sequence[Posted], timeout: float) -> int:
+        """Write as many of the requests as needs no waiting, in one piece; how many. The others are for `ask`, which
+        waits, or says what is wrong with them."""
+        if not self._writable():
+            return 0
+        self._reader.limit = self._max_frame
+        frames: list[list[Buffer]] = []
+        for request, reply, cap in requests:
+            if not self._slots.take_now():
+                break
+            try:
+                version = pick(type(request), self.versions, self.name, cap)
+                frames.append(self._session.send(request, version))
+            except KcliError:
+                self._slots.give()
+                break
+            self._expect(reply, timeout, slot=True)
+        if frames:
+            self.last_used = self._loop.time()
+            self._send_all(frames)
+        return len(frames)
+
+    def _writable(self) -> bool:
+        """Whether a request may be written at once."""
+        return self.lost is None and self._gate.open and not self.idle_since(QUIET)
+
+    def _expect(self, reply: Reply, timeout: float, *, slot: bool) -> None:
+        """Wait for the answer to the request that was written last."""
+        now = self._loop.time()
+        self._waiters.append(Waiter(self._session.asked[-1], reply, slot, now, timeout))
+        if self._alarm is None or now + timeout < self._alarm.when():
+            self._watch(now + timeout)
 
     async def tell(self, request: Request[Any], version: int, timeout: float) -> None:
         """Write a request that has no answer. Returns when the system has taken all of it: no answer will ever tell,
@@ -164,6 +197,10 @@ class Connection(asyncio.BufferedProtocol):
         if not answered and self.observer is not None:
             self.observer.unanswered(request.api_key, version, sum(len(part) for part in parts))
 
+    def _send_all(self, frames: list[list[Buffer]]) -> None:
+        """The frames in one write, as far as they are small."""
+        self._send(frames[0] if len(frames) == 1 else [part for frame in frames for part in frame])
+
     def _send(self, parts: list[Buffer]) -> None:
         assert self._transport is not None
         small: list[Buffer] = []
@@ -177,17 +214,32 @@ class Connection(asyncio.BufferedProtocol):
         if small:
             self._transport.write(b"".join(small))
 
-    def _expire(self, waiter: Waiter, timeout: float) -> None:
+    def _watch(self, due: float) -> None:
+        """Look at the deadlines then. One timer serves all requests: most are answered long before it rings."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm = self._loop.call_at(due, self._look)
+
+    def _look(self) -> None:
         """Tombstones expire too: behind a peer that has gone silent they would hold their slots for ever.
         When it was our own loop that stood still, the answer may be here and not yet read: look again (B31)."""
-        assert waiter.timer is not None
-        late = self._loop.time() - waiter.timer.when()
-        if late > LATE:
-            waiter.timer = self._loop.call_later(min(late, timeout), self._expire, waiter, timeout)
+        assert self._alarm is not None
+        now, rang = self._loop.time(), self._alarm.when()
+        self._alarm = None
+        if not self._waiters:
             return
-        text = (
-            f"{self.name} did not answer {describe(waiter.asked)} within {round(timeout, 1 if timeout >= 1 else 3):g} s"
-        )
+        first = min(self._waiters, key=lambda waiter: waiter.since + waiter.timeout)
+        due = first.since + first.timeout
+        if due > now:
+            self._watch(due)
+        elif now - rang > LATE:
+            self._watch(now + min(now - rang, first.timeout))
+        else:
+            self._expire(first)
+
+    def _expire(self, waiter: Waiter) -> None:
+        seconds = round(waiter.timeout, 1 if waiter.timeout >= 1 else 3)
+        text = f"{self.name} did not answer {describe(waiter.asked)} within {seconds:g} s"
         if not waiter.future.done():
             waiter.future.set_exception(DeadlineExceeded(text, sent=True))
         self._fail(text)
@@ -214,7 +266,7 @@ class Connection(asyncio.BufferedProtocol):
         asked, response = self._session.receive(frame)
         waiter = self._waiters.popleft()
         if waiter.slot:
-            self._slots.release()  # not when the caller leaves: a tombstone is still in flight
+            self._slots.give()  # not when the caller leaves: a tombstone is still in flight
         self.last_used = self._loop.time()
         if self.observer is not None:
             self.observer.answered(asked, len(frame) + 4, self.last_used - waiter.since)
@@ -227,8 +279,6 @@ class Connection(asyncio.BufferedProtocol):
         self._settle(waiter, response)
 
     def _settle(self, waiter: Waiter, answer: Any) -> None:
-        if waiter.timer is not None:
-            waiter.timer.cancel()
         if not waiter.future.done():
             waiter.future.set_result(answer)
 
@@ -266,12 +316,13 @@ class Connection(asyncio.BufferedProtocol):
         if self.lost is not None:
             return
         self.lost = lost
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
         waiters, self._waiters = self._waiters, deque()
         for waiter in waiters:
-            if waiter.timer is not None:
-                waiter.timer.cancel()
             if waiter.slot:
-                self._slots.release()
+                self._slots.give()
             if not waiter.future.done():
                 sent = isinstance(lost, ConnectError)
                 waiter.future.set_exception(ConnectError(str(lost), sent=True) if sent else Closed(str(lost)))

@@ -24,6 +24,10 @@ class Dumping(Connection):
     api = -1
     armed = False
 
+    def _send_all(self, frames: list[list[Buffer]]) -> None:
+        for frame in frames:
+            self._send(frame)
+
     def _send(self, parts: list[Buffer]) -> None:
         _, key, version, number = _HEADER.unpack_from(parts[0])
         if key == self.api and Dumping.armed:

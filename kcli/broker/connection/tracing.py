@@ -56,6 +56,10 @@ class Traced(Connection):
         self._tell("+", f"connected to {peer[0]}:{peer[1]}" if peer else "connected")
         super().connection_made(transport)
 
+    def _send_all(self, frames: list[list[Buffer]]) -> None:
+        for frame in frames:
+            self._send(frame)
+
     def _send(self, parts: list[Buffer]) -> None:
         head = parts[0]
         size = sum(len(part) for part in parts)

@@ -80,7 +80,9 @@ class SecuredConnection(Connection):
         if self.lost is not None:
             raise self._not_sent()
         self._send(self._session.send(request, version))
-        return await self._expect(self._session.asked[-1], timeout, slot=False)
+        future: asyncio.Future[Any] = self._loop.create_future()
+        self._expect(future, timeout, slot=False)
+        return await future
 
     async def exchange_raw(self, token: bytes, timeout: float) -> bytes:
         """A SASL token with its size and nothing else, as after SaslHandshake 0 (KIP-43), and the one that answers."""
@@ -106,6 +108,10 @@ class SecuredConnection(Connection):
         if self.renewal is not None and self._loop.time() >= self.renewal.at:
             self.renewal.begin()
         await super()._write(request, version, timeout, answered=answered)
+
+    def _writable(self) -> bool:
+        due = self.renewal is not None and self._loop.time() >= self.renewal.at
+        return not due and super()._writable()
 
     def hold(self) -> None:
         """Hold all writes but those of `exchange`."""
