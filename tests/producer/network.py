@@ -4,8 +4,8 @@ that leaders, epochs, hints and topic ids are kcli's own business."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from kcli import codes
 from kcli.cluster.cluster import NetworkCluster
@@ -21,7 +21,10 @@ from kcli.proto.messages.metadata import (
 from kcli.proto.messages.produce import ProduceRequest
 from kcli.settings import ClientSettings
 from tests.fakes.idle import IdleBroker
-from tests.producer.world import FakeBroker, Log, World, now
+from tests.producer.world import FakeBroker, Log, World, now, post
+
+if TYPE_CHECKING:
+    from kcli.model import Posted
 
 SPOKEN = {0: (3, 13), 3: (0, 13), 22: (0, 5)}
 CLIENT_TIMEOUT = 5.0
@@ -45,6 +48,7 @@ class Network(World):
         self.absent = 0
         self.quiet_until: dict[int, float] = {}
         self.late: Callable[[], float] | None = None
+        self.takes: Callable[[int], int] = lambda count: count  # how many of so many requests are written at once
 
     def freeze(self, node_id: int) -> None:
         """That node learns nothing any more."""
@@ -106,6 +110,12 @@ class Seat(IdleBroker):
             if isinstance(request, ProduceRequest) and self.world.late is not None and self.node.up:
                 self._carry_out(request, self.world.late())
             raise DeadlineExceeded(f"node {self.node.node_id} did not answer in time", sent=True) from None
+
+    def post(self, requests: Sequence[Posted], *, timeout: float) -> int:
+        """Some of them: none while the node is silent or down, else as many as `takes` says."""
+        if not self.node.up or self.world.quiet_until.get(self.node.node_id, 0.0) > now():
+            return 0
+        return post(self, requests[: self.world.takes(len(requests))], timeout)
 
     async def tell(self, request: Any, *, max_version: int | None = None) -> None:
         await self._quiet()

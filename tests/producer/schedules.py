@@ -68,6 +68,8 @@ class Schedule:
         )  # fmt: skip
         self.world.max_in_flight = self.settings.max_in_flight
         self.mischief = Mischief(self.world, rng, acks=acks)
+        if rng.random() < 0.5:
+            self.world.takes = lambda count: rng.randint(0, count)
         self.ears = Ears() if rng.random() < 0.2 else None
         self.promised: dict[int, asyncio.Future[RecordMetadata]] = {}
         self.refused: set[int] = set()

@@ -137,7 +137,8 @@ def test_A4_11_a_waiter_waits_exactly_max_block() -> None:
 def test_A4_14_a_thousand_appends_into_an_open_batch_are_one_wake_up() -> None:
     woken: list[int] = []
     settings, active = ProducerSettings(linger=1.0), Active(lambda at: 0, lambda: 0)
-    accumulator = Accumulator(settings, active, lambda: woken.append(1), lambda batch: None, lambda queue, batch: None)
+    hushed = (lambda batch: None), (lambda queue, batch: None)
+    accumulator = Accumulator(settings, active, lambda queue: woken.append(1), *hushed)
     queue = accumulator.queue("t", 0)
     for _ in range(1000):
         batch = accumulator.open(queue, 0.0)
@@ -223,13 +224,13 @@ def test_A4_21_a_broker_that_is_down_is_not_asked_in_a_tight_loop() -> None:
         async with producing(world, delivery_timeout=60.0) as producer:
             await asyncio.gather(*await send_batches(producer, 1))
             world.nodes_by_id[0].up = False
-            asked, find = [0], world.node
+            asked, find = [0], world.known_node
 
-            async def counted(node_id: int) -> object:
+            def counted(node_id: int) -> object:
                 asked[0] += 1
-                return await find(node_id)
+                return find(node_id)
 
-            world.node = counted  # type: ignore[assignment, method-assign]
+            world.known_node = counted  # type: ignore[assignment, method-assign]
             (lost,) = await send_batches(producer, 1, first=1)
             with pytest.raises(KcliError):
                 await lost

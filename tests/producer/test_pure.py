@@ -275,7 +275,7 @@ def test_D19_the_same_stamp_leaves_the_same_bytes() -> None:
 def accumulator(**changes: object) -> tuple[Accumulator, PartitionQueue]:
     settings = ProducerSettings(linger=5.0, batch_size=1000, batch_records=10).replace(**changes)
     active = Active(lambda at: 0, lambda: 0)
-    found = Accumulator(settings, active, lambda: None, lambda batch: None, lambda queue, batch: None)
+    found = Accumulator(settings, active, lambda queue: None, lambda batch: None, lambda queue, batch: None)
     return found, found.queue("t", 0)
 
 

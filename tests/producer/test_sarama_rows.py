@@ -22,14 +22,14 @@ def test_A5_06_a_queue_is_drained_by_one_sender_at_a_time_though_its_leader_move
     async def scene() -> None:
         world = World()
         world.hints = True
-        original = LeaderSender._send
+        original = LeaderSender._leaves
 
-        def watched(self: LeaderSender, ready: object) -> None:
+        def watched(self: LeaderSender, ready: object) -> object:
             takers.append((self.node_id, world.cached.get(world.log().at, -1)))
-            original(self, ready)  # type: ignore[arg-type]
+            return original(self, ready)  # type: ignore[arg-type]
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(LeaderSender, "_send", watched)
+            patch.setattr(LeaderSender, "_leaves", watched)
             async with producing(world, linger=0.0) as producer:
                 for n in range(12):
                     world.move(0, n % 3)

@@ -8,11 +8,12 @@ request, the same sequence with other bytes, data for a partition that was never
 from __future__ import annotations
 
 import asyncio
+import functools
 import selectors
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kcli import codes
 from kcli.codes import ErrorCode
@@ -33,6 +34,11 @@ from kcli.proto.messages.produce import (
 )
 from kcli.settings import ProducerSettings
 from kcli.tasks import shielded
+
+if TYPE_CHECKING:
+    from kcli.model import Posted, Reply
+
+ANSWERS = "answers of a broker"
 
 MOST_TURNS = 1_000_000
 CREEP = 1e-10  # seconds a turn takes: a timer may ring a clock's tick too early, and then time has to go on
@@ -88,11 +94,19 @@ def play(scene: Coroutine[Any, Any, None]) -> None:
     try:
         loop.run_until_complete(scene)
         left = asyncio.all_tasks(loop)
-        assert not left, f"left running: {left}"
+        answers = {task for task in left if task.get_name() == ANSWERS}  # nobody waits for these any more
+        loop.run_until_complete(cancelled(answers))
+        assert left == answers, f"left running: {left - answers}"
     finally:
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
     assert not unseen, unseen
+
+
+async def cancelled(tasks: set[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def now() -> float:
@@ -162,6 +176,25 @@ class Log:
         self.producers.clear()
 
 
+def post(broker: Any, requests: Sequence[Posted], timeout: float) -> int:
+    """`Broker.post` of a fake: the requests are asked in their order, in tasks of the broker's, not the client's."""
+    for request, reply, cap in requests:
+        asked = broker.ask(request, timeout=timeout, max_version=cap)
+        task = asyncio.get_running_loop().create_task(asked, name=ANSWERS)
+        task.add_done_callback(functools.partial(tell, reply))
+    return len(requests)
+
+
+def tell(reply: Reply, task: asyncio.Task[Any]) -> None:
+    problem = None if task.cancelled() else task.exception()
+    if task.cancelled() or reply.done():
+        return
+    if problem is not None:
+        reply.set_exception(problem)
+    else:
+        reply.set_result(task.result())
+
+
 class FakeBroker:
     """One node. `before` may wait, raise (the request is lost) or return; `then` the same after the append."""
 
@@ -182,6 +215,9 @@ class FakeBroker:
         if not isinstance(request, ProduceRequest):
             return await self.world.give_id()
         return await self._produce(request, options.get("max_version"))
+
+    def post(self, requests: Sequence[Posted], *, timeout: float) -> int:
+        return post(self, requests, timeout)
 
     async def tell(self, request: ProduceRequest, *, max_version: int | None = None) -> None:
         await self._produce(request, max_version)
@@ -339,6 +375,9 @@ class World:
             self.logs[at] = Log(at, log.leader)
 
     async def node(self, node_id: int) -> FakeBroker:
+        return self.nodes_by_id[node_id]
+
+    def known_node(self, node_id: int) -> FakeBroker:
         return self.nodes_by_id[node_id]
 
     async def anyone(self) -> FakeBroker:

@@ -1,6 +1,6 @@
 """All batches that are not settled: a queue per partition, the batches that may be sent, and those that are overdue.
 
-Pure but for its budget: time is an argument (`overdue` asks the loop), and `on_ready` wakes the sender when a batch may
+Pure but for its budget: time is an argument (`overdue` asks the loop), and `on_ready` gets a queue of which a batch may
 have become sendable. A batch closes when it is full, or on flush, or when its leader's next request takes it: from then
 on that its linger is over or a send waits for memory (D2). Until then it continues to fill (D3).
 """
@@ -36,7 +36,7 @@ class Accumulator:
         self,
         settings: ProducerSettings,
         active: Active,
-        on_ready: Callable[[], None],
+        on_ready: Callable[[PartitionQueue], None],
         seal_later: Callable[[ProducerBatch], None],
         too_large: Callable[[PartitionQueue, ProducerBatch], None],
     ) -> None:
@@ -99,7 +99,7 @@ class Accumulator:
             self._show(queue, queue.open.builder)
             self.lingering[queue.at] = queue
             if len(self.lingering) == 1 or self._settings.linger == 0:
-                self._on_ready()  # the linger clock has to be started
+                self._on_ready(queue)  # the linger clock has to be started
         return queue.open
 
     def _new(self, queue: PartitionQueue, now: float) -> ProducerBatch:
@@ -167,7 +167,7 @@ class Accumulator:
     def close(self, queue: PartitionQueue) -> None:
         """End the open batch: it waits for its turn from now on."""
         if self.seal(queue):
-            self._on_ready()
+            self._on_ready(queue)
 
     def seal(self, queue: PartitionQueue) -> bool:
         """As `close`, without a word to the senders; whether the batch may be sent at once."""
@@ -191,7 +191,7 @@ class Accumulator:
         batch = self._new(queue, now)
         batch.sealed, batch.count, batch.charged, batch.raw = sealed, sealed.count, sealed.size, sealed.size
         queue.waiting.append(batch)
-        self._on_ready()
+        self._on_ready(queue)
 
     def closes_at_once(self, batch: ProducerBatch) -> bool:
         """Whether closing the batch is quick enough to be done in the loop."""

@@ -42,14 +42,14 @@ class Counts:
 
 
 class Ledger:
-    """`report` gets each settled batch; `on_settled` is called when there is room again."""
+    """`report` gets each settled batch; `on_settled` its queue, when there is room again."""
 
     def __init__(
         self,
         settings: ProducerSettings,
         budget: Budget,
         report: Callable[[BatchOutcome], None],
-        on_settled: Callable[[], None],
+        on_settled: Callable[[PartitionQueue], None],
     ) -> None:
         self._settings = settings
         self._budget = budget
@@ -148,7 +148,7 @@ class Ledger:
         self.accumulator.settled(queue, batch)
         self._budget.give(batch.charged, batch.count)
         self.changed.set()
-        self._on_settled()
+        self._on_settled(queue)
         if not outcome.count:
             return
         try:

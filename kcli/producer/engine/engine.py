@@ -22,6 +22,7 @@ from kcli.producer.engine.sender import LeaderSender
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import Any
 
     from kcli.metrics.observer import ProducerObserver
     from kcli.metrics.values import ProducerMetrics
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from kcli.producer.transactions.transaction import Transactions
     from kcli.settings import ProducerSettings
 
-AHEAD = 3  # batches of a partition that wait behind those in flight
+AHEAD = 3  # batches of a partition that wait behind those in flight; more of small ones:
+AHEAD_BYTES, AHEAD_SMALL = 64 * 1024, 64  # as many as come to this, and no more than this
 AHEAD_PATIENCE = 0.05  # seconds
 
 
@@ -52,16 +54,22 @@ class Engine:
         self._wake = asyncio.Event()
         self.poison: BaseException | None = None
         self.budget = Budget(settings.buffer_memory, settings.buffer_records, self._wake.set)
-        self.ledger = Ledger(settings, self.budget, report, self._on_ready)
+        self.ledger = Ledger(settings, self.budget, report, self._on_flow)
         self._sealers = Sealers(settings, self._was_sealed)
         active = Active(cluster.leader_id, cluster.leaders_version)
-        self.accumulator = Accumulator(settings, active, self._on_ready, self._sealers.seal, self.ledger.too_large)
+        self.accumulator = Accumulator(settings, active, self._on_flow, self._sealers.seal, self.ledger.too_large)
         self.ledger.accumulator = self.accumulator
         self.transactions = self._transactions()
         self.identity = Identity(cluster, settings) if self.transactions is None else self.transactions.identity
         self._returns = Returns(cluster, settings, self.accumulator, self.ledger, self._on_ready, observer)
         self._search = Search(cluster, settings, self.identity, self._on_ready, refreshed, self.ledger.fail_everything)
         self._senders: dict[int, LeaderSender] = {}
+        self._broken: BaseException | None = None  # what broke a sender
+        self._over = False
+        self._left: list[asyncio.Task[Any]] = []  # what senders had on the wire at the end
+        self._seen_leaders = -1  # the version of the leaders as of the last turn
+        self._compresses = settings.compression != "none"
+        self._unpaced = 0  # small batches since a caller last let the loop run
         self.loop: asyncio.AbstractEventLoop
         """That of `start`: Python 3.11 makes a system call each time that it is asked for the running loop."""
         self._supervisor: asyncio.Task[None] | None = None
@@ -95,6 +103,7 @@ class Engine:
             while isinstance(problem, BaseExceptionGroup):
                 problem = problem.exceptions[0]
             self.poison = problem
+            self._stop_senders()
             error = problem if isinstance(problem, KcliError) else KcliError(f"the producer broke: {problem!r}")
             self.ledger.fail_everything(error)
             self.ledger.changed.set()
@@ -105,12 +114,19 @@ class Engine:
             self._alarm.cancel()
             self._alarm = None
         if self._supervisor is not None:
-            self._supervisor.cancel()  # and with it every sender, and what these have on the wire
+            self._supervisor.cancel()
+        self._stop_senders()
         self._sealers.stop()
         self.ledger.fail_everything(error)
         self.ledger.changed.set()
         if self._supervisor is not None:
-            await asyncio.gather(self._supervisor, return_exceptions=True)
+            await asyncio.gather(self._supervisor, *self._left, return_exceptions=True)
+
+    def _stop_senders(self) -> None:
+        self._over = True
+        for sender in self._senders.values():
+            self._left += sender.stop()
+        self._senders.clear()
 
     # -- senders that are about to append ---------------------------------------------------------------------------
 
@@ -140,13 +156,20 @@ class Engine:
         """Between two batches of bulk input: let the loop send, and do not run far ahead of it. Input that is read
         before it can be sent costs fresh memory, and nothing is sent sooner. A pace and no bound: a partition that is
         stuck holds the others up for a moment only."""
-        if len(queue.waiting) < AHEAD:
+        ahead, size = AHEAD, queue.waiting[-1].size if queue.waiting else 0
+        if 0 < size < AHEAD_BYTES // AHEAD:  # a wait for each of them would cost more than they do
+            ahead = min(AHEAD_BYTES // size, AHEAD_SMALL)
+            self._unpaced += 1
+            if len(queue.waiting) < ahead and self._unpaced < AHEAD_SMALL:
+                return
+        self._unpaced = 0
+        if len(queue.waiting) < ahead:
             await asyncio.sleep(0)
             return
-        changed = self.ledger.changed
+        changed, enough = self.ledger.changed, ahead if ahead == AHEAD else ahead // 2
         try:
             async with asyncio.timeout(AHEAD_PATIENCE):
-                while len(queue.waiting) >= AHEAD:
+                while len(queue.waiting) >= enough:
                     changed.clear()
                     await changed.wait()
         except TimeoutError:
@@ -199,13 +222,44 @@ class Engine:
         for sender in self._senders.values():
             sender.wake()
 
+    def _on_flow(self, queue: PartitionQueue) -> None:
+        """A batch of the queue may be sent, or one is settled. As long as all goes well only its sender has to know;
+        else the supervisor has to, too."""
+        if self._is_odd(queue):
+            self._on_ready()
+        elif queue.depth:
+            sender = self._senders.get(queue.leader) or self._start_sender(queue.leader)
+            sender.wake()
+
+    def _is_odd(self, queue: PartitionQueue) -> bool:
+        """Whether the supervisor has anything to do with what happened."""
+        accumulator = self.accumulator
+        return (
+            queue.leader < 0
+            or queue.needs_epoch
+            or self._alarm is None
+            or accumulator.hurried
+            or accumulator.pressed
+            or self.budget.pressed
+            or (self._settings.linger > 0 and len(accumulator.lingering) == 1)
+            or self._compresses
+            or self.transactions is not None
+            or self._abandoning > 0
+            or self.identity.missing
+            or self._over
+            or self._cluster.leaders_version() != self._seen_leaders
+        )
+
     async def _supervise(self) -> None:
         """Linger, memory pressure, expiry, leaders: each turn looks at everything (A4.19)."""
         loop = asyncio.get_running_loop()
         async with asyncio.TaskGroup() as group:
             while True:
                 self._wake.clear()
+                if self._broken is not None:
+                    raise self._broken
                 now = loop.time()
+                self._seen_leaders = self._cluster.leaders_version()
                 self.accumulator.hurried = self.budget.waiting > 0
                 self.accumulator.pressed = self.budget.pressed
                 self.accumulator.mature(now)
@@ -218,7 +272,7 @@ class Engine:
                 if self.identity.missing and (self.accumulator.active or self._wanted):
                     self._wanted = False
                     self._search.identity(group)
-                leaderless = self._place(group, now)
+                leaderless = self._place(now)
                 if (leaderless or self._old) and self._search.leaders(group, leaderless, self._old):
                     self._old = set()
                 await self._rest(now)
@@ -250,7 +304,7 @@ class Engine:
             self._on_ready()
             self._wake.clear()
 
-    def _place(self, group: asyncio.TaskGroup, now: float) -> list[TopicPartition]:
+    def _place(self, now: float) -> list[TopicPartition]:
         """Make sure that every leader with something to send has its sender, and wake it; the partitions that have no
         leader."""
         accumulator = self.accumulator
@@ -267,21 +321,23 @@ class Engine:
             if leader < 0:
                 leaderless = [queue.at for queue in wanting]
             elif any(wanting):
-                self._start_sender(leader, group)
+                self._start_sender(leader).wake()
         return leaderless
 
-    def _start_sender(self, leader: int, group: asyncio.TaskGroup) -> None:
+    def _start_sender(self, leader: int) -> LeaderSender:
         cluster, settings, transactions = self._cluster, self._settings, self.transactions
         draining = Draining(leader, cluster, self.accumulator, settings, transactions)
         sender = self._senders[leader] = LeaderSender(
-            draining, cluster, self.identity, settings, self._returns, self._wake.set, self._on_ready, transactions
+            draining, cluster, self.identity, settings, self._returns, self._on_ready, self._sender_ended, transactions
         )
+        return sender
 
-        def ended(_: asyncio.Task[None]) -> None:
-            del self._senders[leader]
+    def _sender_ended(self, leader: int, problem: BaseException | None) -> None:
+        self._senders.pop(leader, None)
+        if problem is not None:
+            self._broken = problem
+        if problem is not None or self.accumulator.active:
             self._wake.set()  # what came in the meantime wants another one
-
-        group.create_task(sender.run(), name=f"send to node {leader}").add_done_callback(ended)
 
     def _was_sealed(self, batch: ProducerBatch, problem: KcliError | None) -> None:
         if problem is None:

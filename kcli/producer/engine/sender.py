@@ -1,7 +1,8 @@
-"""The sender: one task per leader sends its batches; the responses are settled in the order of sending.
+"""The sender: sends the batches of one leader; the responses are settled in the order of sending.
 
-The task exists only while its leader has something to do: no task when idle, and none for a leader without partitions
-(A1.13, A5.11). Level-triggered: each turn reads the whole state, so no wake-up can be lost. At most `max_in_flight`
+A sender exists only while its leader has something to do: nothing is there when idle, and nothing for a leader without
+partitions (A1.13, A5.11). It is no task: a turn is one callback of the loop, in which all requests are written that may
+go, in one piece. Level-triggered: each turn reads the whole state, so no wake-up can be lost. At most `max_in_flight`
 requests per leader.
 """
 
@@ -14,30 +15,28 @@ from kcli import codes
 from kcli.errors import BrokerError, Closed, ConnectError, DecodeError, KcliError
 from kcli.producer.batches.answer import Answer
 from kcli.producer.engine import produce_request
+from kcli.producer.engine.exchange import Exchange
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kcli.model import Cluster
-    from kcli.producer.batches.batch import ProducerBatch
-    from kcli.producer.batches.queue import PartitionQueue
     from kcli.producer.batches.sequence import Identity
     from kcli.producer.engine.draining import Draining
+    from kcli.producer.engine.exchange import Sent
     from kcli.producer.engine.responses import Returns
     from kcli.producer.transactions.transaction import Transactions
-    from kcli.proto.messages.produce import ProduceRequest, ProduceResponse
+    from kcli.proto.messages.produce import ProduceResponse
     from kcli.settings import ProducerSettings
-
-    Sent = list[tuple[PartitionQueue, ProducerBatch]]
-    Exchange = asyncio.Task[tuple[ProduceRequest, ProduceResponse | None]]
 
 GRACE = 5.0  # a broker may take its whole timeout_ms, and then it still has to answer
 
 
 class LeaderSender:
-    """Sends what `draining` has for one node. `returns` takes the responses; `on_sent` is called when a request has
-    left, `on_rested` when a wait is over: what this node waited with may be another one's by now."""
+    """Sends what `draining` has for one node. `returns` takes the responses. `on_rested` is called when a wait is over:
+    what this node waited with may be another one's by now; `on_end` when nothing is left to do, and with what broke the
+    sender, if anything did."""
 
     def __init__(
         self,
@@ -46,8 +45,8 @@ class LeaderSender:
         identity: Identity,
         settings: ProducerSettings,
         returns: Returns,
-        on_sent: Callable[[], None],
         on_rested: Callable[[], None],
+        on_end: Callable[[int, BaseException | None], None],
         transactions: Transactions | None = None,
     ) -> None:
         self.node_id = draining.node_id
@@ -56,61 +55,74 @@ class LeaderSender:
         self._identity = identity
         self._settings = settings
         self._returns = returns
-        self._on_sent = on_sent
         self._on_rested = on_rested
+        self._on_end = on_end
         self._transactions = transactions
-        self._wake = asyncio.Event()
-        self._outstanding: deque[tuple[Sent, Exchange]] = deque()
-        self._broken: BaseException | None = None  # what an answer broke in us: ends the task, and with it the producer
+        self._loop = asyncio.get_running_loop()
+        self._outstanding: deque[Exchange] = deque()
+        self._asking = 0  # exchanges whose task is not over: what comes after them has to wait its turn like them
+        self._awake = False  # a turn is ordered
+        self._ended = False
+        self._alarm: asyncio.TimerHandle | None = None
 
     def wake(self) -> None:
-        self._wake.set()
+        """Have a turn soon."""
+        if not self._awake:
+            self._awake = True
+            self._loop.call_soon(self._turn)
 
-    async def run(self) -> None:
-        """Send until no batch of this leader waits and nothing is on the wire. When cancelled, it cancels the requests
-        on the wire; the ledger settles their batches."""
-        loop = asyncio.get_running_loop()
-        try:
-            while True:
-                self._wake.clear()
-                if self._broken is not None:
-                    raise self._broken
-                ready, later = self._ready(loop.time())
-                if ready:
-                    self._send(ready)
-                elif self._outstanding or self._draining.needed(loop.time()):
-                    await self._sleep(None if later is None else later - loop.time())
-                else:
-                    return
-        finally:
-            if self._outstanding:
-                await self._abandon()
-
-    async def _abandon(self) -> None:
-        exchanges = [task for _, task in self._outstanding]
-        for task in exchanges:
-            task.cancel()
-        await asyncio.gather(*exchanges, return_exceptions=True)
+    def stop(self) -> list[asyncio.Task[ProduceResponse | None]]:
+        """Give up. The ledger settles the batches on the wire; what is left to wait for."""
+        self._ended = True
+        if self._alarm is not None:
+            self._alarm.cancel()
+        for exchange in self._outstanding:
+            exchange.give_up()
+        return [exchange.task for exchange in self._outstanding if exchange.task is not None]
 
     # -- sending ----------------------------------------------------------------------------------------------------
 
-    async def _sleep(self, seconds: float | None) -> None:
-        if seconds is None:
-            await self._wake.wait()
+    def _turn(self) -> None:
+        self._awake = False
+        if self._ended:
             return
         try:
-            async with asyncio.timeout(seconds):
-                await self._wake.wait()
-        except TimeoutError:
-            self._on_rested()
+            later = self._send_all()
+            if self._outstanding or self._draining.needed(self._loop.time()):
+                self._look_again(later)
+            else:
+                self._end(None)
+        except Exception as problem:  # noqa: BLE001 - it ends the producer
+            self._end(problem)
 
-    def _ready(self, now: float) -> tuple[Sent, float | None]:
-        """What goes into the next request, or when to look again."""
-        if self._identity.missing or len(self._outstanding) >= self._settings.max_in_flight:
-            return [], None
-        return self._draining.ready(now)
+    def _end(self, problem: BaseException | None) -> None:
+        self.stop()
+        self._on_end(self.node_id, problem)
 
-    def _send(self, ready: Sent) -> None:
+    def _look_again(self, at: float | None) -> None:
+        if at is not None and (self._alarm is None or at < self._alarm.when()):
+            if self._alarm is not None:
+                self._alarm.cancel()
+            self._alarm = self._loop.call_at(at, self._rested)
+
+    def _rested(self) -> None:
+        self._alarm = None
+        self._on_rested()
+
+    def _send_all(self) -> float | None:
+        """Send every request that may go; when to look again, if that is known."""
+        later = None
+        leaving: list[Exchange] = []
+        while not self._identity.missing and len(self._outstanding) < self._settings.max_in_flight:
+            ready, later = self._draining.ready(self._loop.time())
+            if not ready:
+                break
+            leaving.append(self._leaves(ready))
+        if leaving:
+            self._write(leaving)
+        return later
+
+    def _leaves(self, ready: Sent) -> Exchange:
         for queue, batch in ready:
             if self._identity.producer_id >= 0:
                 queue.stamp(batch, self._identity)
@@ -122,57 +134,82 @@ class LeaderSender:
         # the topic ids are those of this moment: an exchange that begins later may know of another topic by then
         most = None if self._transactions is None else self._transactions.produce_cap
         request, cap = produce_request.build([batch for _, batch in ready], self._cluster, self._settings, most)
-        task = asyncio.get_running_loop().create_task(self._exchange(request, cap))
-        self._outstanding.append((ready, task))
-        task.add_done_callback(self._settle_in_order)
-        if self._transactions is not None:
-            self._transactions.travels(task)
-        self._on_sent()
+        exchange = Exchange(ready, request, cap, self._settle_in_order)
+        self._outstanding.append(exchange)
+        return exchange
 
-    async def _exchange(
-        self, request: ProduceRequest, cap: int | None
-    ) -> tuple[ProduceRequest, ProduceResponse | None]:
-        """The request, and the answer unless acks=0. Raises KcliError: a connection that was closed or spoke nonsense
-        is lost, and so is a broker that left the cluster, for its partitions will have another leader."""
+    def _write(self, leaving: list[Exchange]) -> None:
+        """Write the requests at once, if the connection is there and takes them; a task asks where something has to be
+        waited for. They leave in their order either way."""
+        at_once = 0
+        if not self._asking and self._settings.acks and self._transactions is None:
+            at_once = self._post(leaving)
+        for exchange in leaving[at_once:]:
+            task = self._loop.create_task(self._ask(exchange))
+            self._asking += 1
+            task.add_done_callback(self._asked)
+            exchange.asked_by(task)
+            if self._transactions is not None:
+                self._transactions.travels(task)
+
+    def _post(self, leaving: list[Exchange]) -> int:
         try:
-            broker = await self._cluster.node(self.node_id)
-            if self._settings.acks == 0:
-                await broker.tell(request, max_version=cap)
-                return request, None
-            timeout = self._settings.request_timeout + GRACE
-            return request, await broker.ask(request, timeout=timeout, max_version=cap)
-        except (Closed, DecodeError) as problem:
-            raise ConnectError(str(problem), sent=True) from problem
-        except BrokerError as problem:
-            if problem.code is codes.BROKER_NOT_AVAILABLE:
-                raise ConnectError(str(problem)) from problem
-            raise
+            broker = self._cluster.known_node(self.node_id)
+        except KcliError:
+            return 0  # the client is being closed
+        if broker is None:
+            return 0
+        posted = [(exchange.request, exchange, exchange.cap) for exchange in leaving]
+        return broker.post(posted, timeout=self._settings.request_timeout + GRACE)
+
+    def _asked(self, _: object) -> None:
+        self._asking -= 1
+
+    async def _ask(self, exchange: Exchange) -> ProduceResponse | None:
+        """The response, unless acks=0."""
+        broker = await self._cluster.node(self.node_id)
+        if self._settings.acks == 0:
+            await broker.tell(exchange.request, max_version=exchange.cap)
+            return None
+        timeout = self._settings.request_timeout + GRACE
+        return await broker.ask(exchange.request, timeout=timeout, max_version=exchange.cap)
 
     # -- settling ---------------------------------------------------------------------------------------------------
 
-    def _settle_in_order(self, _: Exchange) -> None:
+    def _settle_in_order(self) -> None:
         """Promises are kept in the order of sending, whatever failed first (A1.14, A1.15): an answer that overtook
         others waits for them."""
         try:
-            while self._outstanding and self._outstanding[0][1].done():
-                self._finish(*self._outstanding[0])
+            while self._outstanding and self._outstanding[0].over and not self._ended:
+                self._finish(self._outstanding[0])
                 self._outstanding.popleft()
-        except Exception as problem:  # noqa: BLE001 - raised again by the task
-            self._broken = problem
-        self._wake.set()
+        except Exception as problem:  # noqa: BLE001 - it ends the producer
+            self._end(problem)
+        self.wake()
 
-    def _finish(self, sent: Sent, task: Exchange) -> None:
-        if task.cancelled():
-            return  # the producer is being closed, and settles what is left by itself
-        problem = task.exception()
-        if isinstance(problem, KcliError):
-            for queue, batch in sent:
+    def _finish(self, exchange: Exchange) -> None:
+        if exchange.problem is not None:
+            problem = lost(exchange.problem)
+            for queue, batch in exchange.sent:
                 self._returns.lost(queue, batch, problem)
             return
-        if problem is not None:
-            raise problem
-        request, response = task.result()
-        answers = produce_request.read(response, request) if response is not None else {}
+        response = exchange.response
+        answers = produce_request.read(response, exchange.request) if response is not None else {}
         nothing = produce_request.missing() if response is not None else Answer(codes.NONE)
-        for queue, batch in sent:
+        for queue, batch in exchange.sent:
             self._returns.answered(queue, batch, answers.get((batch.at.topic, batch.at.partition), nothing))
+
+
+def lost(problem: BaseException) -> KcliError:
+    """What became of a request that raised this. A connection that was closed or spoke nonsense is lost, and so is a
+    broker that left the cluster, for its partitions will have another leader. Raises what is no KcliError."""
+    if isinstance(problem, Closed | DecodeError):
+        broken = ConnectError(str(problem), sent=True)
+    elif isinstance(problem, BrokerError) and problem.code is codes.BROKER_NOT_AVAILABLE:
+        broken = ConnectError(str(problem))
+    elif isinstance(problem, KcliError):
+        return problem
+    else:
+        raise problem
+    broken.__cause__ = problem
+    return broken

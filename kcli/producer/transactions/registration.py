@@ -40,13 +40,14 @@ class Registration:
         self.touched: set[TopicPartition] = set()
         self._known: set[TopicPartition] = set()
         self._wanted: set[TopicPartition] = set()
+        self._asked: set[TopicPartition] = set()  # by the request that is in progress
         self._task: asyncio.Task[None] | None = None
 
     def has(self, at: TopicPartition) -> bool:
         """Whether the partition was announced; if not, it will be."""
         if at in self._known:
             return True
-        if at not in self._wanted:
+        if at not in self._wanted and at not in self._asked:
             self._wanted.add(at)
             self._wake()
         return False
@@ -55,6 +56,7 @@ class Registration:
         """Announce nothing more. A request on its way arrives before the EndTxn that follows it on the connection; a
         retried one would open the next transaction."""
         self._wanted.clear()
+        self._asked = set()
         if self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.wait([self._task])
@@ -69,6 +71,7 @@ class Registration:
         """Ask the coordinator to add all waiting partitions in one request, unless a request is in progress."""
         if self._wanted and (self._task is None or self._task.done()):
             wanted, self._wanted = self._wanted, set()
+            self._asked = wanted
             self.touched |= wanted
             self._task = group.create_task(self._add(wanted), name="add partitions to the transaction")
 
@@ -93,6 +96,8 @@ class Registration:
             self._failed(problem)
         else:
             self._known |= wanted
+        finally:
+            self._asked = set()
         # when this task is done: the engine looks whether more is wanted
         asyncio.get_running_loop().call_soon(self._wake)
 

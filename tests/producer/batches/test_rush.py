@@ -126,7 +126,7 @@ def test_D2_when_a_rush_pauses_its_last_records_leave_after_two_lingers() -> Non
 def opened() -> tuple[Accumulator, PartitionQueue]:
     """A queue with a record since 0.0, amid a rush that has begun."""
     settings, active = ProducerSettings(linger=0.005), Active(lambda at: 0, lambda: 0)
-    found = Accumulator(settings, active, lambda: None, lambda batch: None, lambda queue, batch: None)
+    found = Accumulator(settings, active, lambda queue: None, lambda batch: None, lambda queue, batch: None)
     queue = found.queue("t", 0)
     batch = found.open(queue, 0.0)
     batch.builder.append(0, None, b"v")

@@ -1,0 +1,64 @@
+"""One Produce request on the wire, and the batches in it: what a connection settles, as it settles a future."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable
+    from typing import Any
+
+    from kcli.producer.batches.batch import ProducerBatch
+    from kcli.producer.batches.queue import PartitionQueue
+    from kcli.proto.messages.produce import ProduceRequest, ProduceResponse
+
+    Sent = list[tuple[PartitionQueue, ProducerBatch]]
+
+
+class Exchange:
+    """`cap` is the highest version of the request; `on_over` is called once, when the response or an error is there.
+    `response` is None after an error and with acks=0. `task`: what asks, where that has to wait for something."""
+
+    __slots__ = ("_on_over", "cap", "over", "problem", "request", "response", "sent", "task")
+
+    def __init__(self, sent: Sent, request: ProduceRequest, cap: int | None, on_over: Callable[[], None]) -> None:
+        self.sent = sent
+        self.request = request
+        self.cap = cap
+        self._on_over = on_over
+        self.over = False
+        self.response: ProduceResponse | None = None
+        self.problem: BaseException | None = None
+        self.task: asyncio.Task[ProduceResponse | None] | None = None
+
+    def done(self) -> bool:
+        return self.over
+
+    def set_result(self, answer: Any, /) -> None:
+        self.response = answer
+        self.over = True
+        self._on_over()
+
+    def set_exception(self, problem: Any, /) -> None:
+        self.problem = problem
+        self.over = True
+        self._on_over()
+
+    def asked_by(self, task: asyncio.Task[ProduceResponse | None]) -> None:
+        """The task's result is the response."""
+        self.task = task
+        task.add_done_callback(self._asked)
+
+    def _asked(self, task: asyncio.Task[ProduceResponse | None]) -> None:
+        if task.cancelled():
+            self.over = True  # the producer is being closed, and settles what is left by itself
+        elif (problem := task.exception()) is not None:
+            self.set_exception(problem)
+        else:
+            self.set_result(task.result())
+
+    def give_up(self) -> None:
+        """The response is not wanted any more."""
+        self.over = True
+        if self.task is not None:
+            self.task.cancel()
