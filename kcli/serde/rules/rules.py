@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections import namedtuple
 
+from kcli.schemas import SchemaRefused
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -89,11 +91,19 @@ def changes_fields(rule: Rule) -> bool:
 
 def reading(schema: Schema) -> list[Rule]:
     """The rules in CEL that are run when values are read, in their order, which is the reverse of that for writing.
-    None of a schema with rules that encrypt: what they are about is ciphertext."""
+    None of a schema with rules that encrypt: what they are about is ciphertext. Raises SchemaRefused for a rule that
+    is not run here, unless its failure means nothing."""
     rules = [rule for rule in rules_of(schema) if rule.mode in READING]
     if any(map(encrypts, rules_of(schema))):
         return []
-    run = earliest([rule for rule in rules if _is_condition(rule) or _is_of_fields(rule)])
+    run = [rule for rule in rules if _is_condition(rule) or _is_of_fields(rule)]
+    other = next((rule for rule in rules if rule not in run and rule.misread != "NONE"), None)
+    if other is not None:
+        raise SchemaRefused(
+            f"{schema.name} has the rule {other.name} ({other.type}) for reading, which kcli does not run; "
+            "--without-rules runs none"
+        )
+    run = earliest(run)
     return [rule._replace(failing=rule.misread) for rule in reversed(run)]
 
 

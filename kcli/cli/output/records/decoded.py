@@ -32,6 +32,7 @@ class DecodedEnvelopes:
 
     def __init__(self) -> None:
         self.changed = 0
+        self._of_rules = ""
         self._writers: dict[tuple[int, bool], tuple[Label, Label, RecordWriter | None]] = {}
         self._text = texts()
 
@@ -72,6 +73,8 @@ class DecodedEnvelopes:
         known, writer = self._writer(label, bare)
         if not _same(writer, shown, header, stored):
             self.changed += 1
+            if 'READ"' in label.schema.rule_set:
+                self._of_rules = ", and --without-rules what rules for reading change"
         return shown, f',"{kind}_schema":{_shown(known, self._text)}'
 
     def _writer(self, label: Label, bare: bool) -> tuple[Label, RecordWriter | None]:
@@ -100,7 +103,7 @@ class DecodedEnvelopes:
             return []
         return [
             f"{self.changed:,} of the decoded keys and values would be stored in other bytes than now by "
-            "`produce --value-schema from-record`; -J alone keeps every byte"
+            "`produce --value-schema from-record`; -J alone keeps every byte" + self._of_rules
         ]
 
 

@@ -336,3 +336,22 @@ def test_records_that_are_stored_back_are_held_against_conditions_too(kcli: Shel
     assert done.returncode == 1
     assert b'"value": refused by the rule r: size(message.text) < 3' in done.stderr
     assert len(stored(kcli, name)) == 1
+
+
+@pytest.mark.skipif(not CELPY, reason="needs the extra `rules`: pip install cel-python")
+def test_a_value_that_a_rule_for_reading_changed_is_stored_as_it_was_shown(kcli: Shell, folder: str) -> None:
+    ids = Path(folder.removeprefix("file:")) / "ids"
+    (ids / "7.avsc").write_text(NOTE.replace('"default":"-"', '"default":"-","confluent:tags":["PII"]'))
+    change = rule("CEL_FIELD", kind="TRANSFORM", mode="READ", tags=["PII"], expr="value + '!'")
+    (ids / "7.meta.json").write_text(change)
+    first, second, third = kcli.topic(1), kcli.topic(1), kcli.topic(1)
+    by, back = ["--schema-registry", folder], ["--value-schema", "from-record", "--input", "json"]
+    kcli.ok("produce", first, *by, "--value-schema", "id:7", stdin=HI)
+    shown = kcli("consume", first, "-e", "-J", "--decoded", *by)
+    assert b"1 of the decoded keys and values would be stored in other bytes than now by" in shown.stderr
+    assert b"; -J alone keeps every byte, and --without-rules what rules for reading change" in shown.stderr
+    kcli.ok("produce", second, *by, *back, stdin=shown.stdout)
+    assert stored(kcli, second) == [(None, b"\0\0\0\0\7\x0e\6hi!")]
+    plain = kcli.ok("consume", first, "-e", "-J", "--decoded", "--without-rules", *by)
+    kcli.ok("produce", third, *by, *back, stdin=plain)
+    assert stored(kcli, third) == stored(kcli, first)
