@@ -21,8 +21,8 @@ DEEPEST = 64
 
 
 def json_column(known: Known) -> Column:
-    """The column of a JSON schema's objects. What is no object, no array and of several types is text with the JSON of
-    the value. Raises SchemaRefused for a schema of anything but objects."""
+    """The column of a JSON schema's objects. What is of several types, and an array with a schema for each place, is
+    text with the JSON of the value. Raises SchemaRefused for a schema of anything but objects."""
     try:
         schema = json.loads(known.schema.text)
         files = {name: json.loads(text) for name, text in known.referred}
@@ -61,7 +61,7 @@ class _Columns:
             column.kind = "map"
             values = self.column(schema["additionalProperties"], root, "value", within)
             column.parts = [Column("string", "key"), values]
-        elif kind == "array" and isinstance(schema.get("items"), dict):
+        elif kind == "array" and isinstance(schema.get("items"), dict) and "prefixItems" not in schema:
             column.kind = "array"
             column.parts = [self.column(schema["items"], root, "element", within)]
         else:

@@ -59,7 +59,7 @@ class JsonFields:
             self._object(value, schema, file, path)
         elif isinstance(value, list):
             items = _list(schema.get("prefixItems")) or _list(schema.get("items"))
-            more = schema.get("items")
+            more = schema.get("additionalItems" if isinstance(schema.get("items"), list) else "items")
             for number, item in enumerate(value):
                 value[number] = self._walk(item, items[number] if number < len(items) else more, file, rule, path)
         elif rule is not None and type(value) is str:  # a number that is too wide is a text of another type

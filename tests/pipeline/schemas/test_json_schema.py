@@ -78,6 +78,9 @@ def test_records_are_columns_of_the_readers_properties() -> None:
         ({"properties": {"x": {"$ref": "none.json"}}}, "`x`: STRING"),
         ({"properties": {"x": True, "y": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}},
          "`x`: STRING, `y`: STRING"),
+        ({"properties": {"x": {"type": "array", "items": [{"type": "string"}]},
+                         "y": {"type": "array", "prefixItems": [{"type": "string"}], "items": {"type": "integer"}}}},
+         "`x`: STRING, `y`: STRING"),
     ],
 )  # fmt: skip
 def test_references_are_followed_and_what_has_no_one_type_is_text(schema: Any, shown: str) -> None:

@@ -22,6 +22,9 @@ def tagged(type: Any, *tags: str, **more: Any) -> dict[str, Any]:
     return {"type": type, "confluent:tags": list(tags), **more}
 
 
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+PLACE = {"type": "string"}
+TAGGED = tagged("string", "PII")
 TEXT: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -124,6 +127,23 @@ def test_branches_refer_to_the_schema_and_to_others() -> None:
     schema, referred = with_rules(rule("value + '!'", "P"), text=text), [("other.json", json.dumps(other))]
     assert stored(schema, {"p": "x"}, referred) == b'{"p":"x!"}'
     assert stored(schema, [{"p": "x"}], referred) == b'[{"p":"x!"}]'
+
+
+@pytest.mark.parametrize(
+    ("places", "value", "changed"),
+    [
+        ({"items": [PLACE, {"type": "string"}], "additionalItems": PLACE}, ["a", "b", "c"], ["a!", "b!", "c!"]),
+        ({"items": [PLACE, True]}, ["a", "b", "c"], ["a!", "b", "c"]),
+        ({"prefixItems": [True, {"properties": {"p": TAGGED}}], "items": PLACE}, ["a", {"p": "b"}, "c"],
+         ["a", {"p": "b!"}, "c!"]),
+        ({"prefixItems": [PLACE], "items": False}, ["a"], ["a!"]),
+        ({"allOf": [{"prefixItems": [PLACE]}], "prefixItems": [True, PLACE]}, ["a", "b"], ["a!", "b!"]),
+    ],
+)  # fmt: skip
+def test_each_place_of_an_array_may_have_a_schema(places: dict[str, Any], value: Any, changed: Any) -> None:
+    draft = "https://json-schema.org/draft/2020-12/schema" if "prefixItems" in places else DRAFT_7
+    text = {"$schema": draft, "properties": {"pair": {"type": "array", "confluent:tags": ["PII"], **places}}}
+    assert stored(with_rules(rule("value + '!'", "PII"), text=text), {"pair": value}) == compact({"pair": changed})
 
 
 def test_schemas_that_go_in_circles_end() -> None:

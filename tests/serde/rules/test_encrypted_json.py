@@ -26,23 +26,24 @@ PERSON: dict[str, Any] = {
         "friend": {"$ref": "#"},
         "card": {"$ref": "card.json#/definitions/card"},
         "both": {"allOf": [{"properties": {"a": TAGGED}}, {"properties": {"b": {"type": "string"}}}]},
-        "pair": {"type": "array", "items": [{"type": "string"}, {"properties": {"x": TAGGED}}]},
+        "pair": {"type": "array", "items": [{"type": "string"}, {"properties": {"x": TAGGED}}],
+                 "additionalItems": {"properties": {"x": TAGGED}}},
     },
     "additionalProperties": {"properties": {"deep": TAGGED}},
     "definitions": {"home": {"properties": {"street": TAGGED, "town": {"type": "string"}}}},
-}
+}  # fmt: skip
 CARD = {
     "definitions": {"card": {"properties": {"number": TAGGED | {"$ref": "#/definitions/n"}}}, "n": {"minLength": 1}}
 }
 VALUE: dict[str, Any] = {
     "id": 2**63, "mail": "c2Vj", "note": "é", "lines": ["a", "b"], "home": {"street": "s", "town": "t"}, "way": "w",
-    "friend": {"mail": "x", "note": "y"}, "both": {"a": "1", "b": "2"}, "pair": ["p", {"x": "q"}], "z": {"deep": "d"},
-    "half": 0.5,
+    "friend": {"mail": "x", "note": "y"}, "both": {"a": "1", "b": "2"}, "pair": ["p", {"x": "q"}, {"x": "r"}],
+    "z": {"deep": "d"}, "half": 0.5,
 }  # fmt: skip
 SHOWN = {
     **VALUE, "mail": SECRET, "lines": [SECRET, SECRET], "home": {"street": SECRET, "town": "t"}, "way": SECRET,
-    "friend": {"mail": SECRET, "note": "y"}, "both": {"a": SECRET, "b": "2"}, "pair": ["p", {"x": SECRET}],
-    "z": {"deep": SECRET},
+    "friend": {"mail": SECRET, "note": "y"}, "both": {"a": SECRET, "b": "2"},
+    "pair": ["p", {"x": SECRET}, {"x": SECRET}], "z": {"deep": SECRET},
 }  # fmt: skip
 
 

@@ -111,8 +111,8 @@ class JsonFieldRule:
         if word is not None:
             value = self._branches(value, place, word, around)
             self._properties(value, schema, place, around)
-            return self._items(value, schema, place, around) if "items" in schema else value
-        if "items" in schema and isinstance(value, list):
+            return self._items(value, schema, place, around)
+        if isinstance(value, list) and ("items" in schema or "prefixItems" in schema):
             return self._items(value, schema, place, around)
         if isinstance(reference := schema.get("$ref"), str):
             return self._walk(value, self._referred(reference, place), around)
@@ -149,10 +149,17 @@ class JsonFieldRule:
                 value[name] = self._walk(value[name], steps, Around(value, path, tags))
 
     def _items(self, value: Any, schema: dict[str, Any], place: Place, around: Around | None) -> Any:
-        if not isinstance(value, list) or not isinstance(schema["items"], dict):
+        if not isinstance(value, list):
             return value
-        inner = Place(place.file, (*place.steps, "items"))
-        return [self._walk(item, inner, around) for item in value]
+        word = "prefixItems" if isinstance(schema.get("prefixItems"), list) else "items"
+        firsts = len(schema[word]) if isinstance(schema.get(word), list) else 0  # a schema for each place
+        rest = "additionalItems" if isinstance(schema.get("items"), list) else "items"
+        if not firsts and not isinstance(schema.get(rest), dict):
+            return value
+        return [
+            self._walk(item, Place(place.file, (*place.steps, *((word, str(n)) if n < firsts else (rest,)))), around)
+            for n, item in enumerate(value)
+        ]
 
     def _json(self, made: Any, around: Around) -> Any:
         """What an expression gives, as JSON. Raises BadValue."""
