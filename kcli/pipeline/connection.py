@@ -3,6 +3,7 @@ secrets are; tasks get them sealed. An explicit option goes before the profile."
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -95,7 +96,10 @@ def registry_settings(options: Mapping[str, str]) -> RegistrySettings | None:
     properties = _merged(profile, {key[len("kafka.") :]: text for key, text in options.items() if key[:6] == "kafka."})
     for key, text in given.items():
         properties.put(key, text, f"option {key}")
-    return registry_of(properties)
+    settings = registry_of(properties)
+    if settings is None or not settings.folder:
+        return settings
+    return settings.replace(folder=os.path.abspath(settings.folder))  # tasks work in other folders
 
 
 def guard_of(options: Mapping[str, str]) -> tuple[str, str]:

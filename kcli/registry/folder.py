@@ -58,6 +58,10 @@ class FolderSchemas:
     def versions(self, subject: str) -> list[int]:
         return _numbers(self._subject(subject))
 
+    def ids(self) -> list[int]:
+        """Those that have a file, outside of contexts, in order."""
+        return _numbers(self._ids(""))
+
     def level(self, subject: str) -> str:
         """The level of a subject, "" without one."""
         return (_text(os.path.join(self._subject(subject), COMPATIBILITY)) or "").strip().upper()

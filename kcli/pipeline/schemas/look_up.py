@@ -14,13 +14,15 @@ from kcli.pipeline.schemas.wanted import Wanted
 from kcli.registry.folder import FolderSchemas
 from kcli.registry.lookup import RegistrySchemas, open_schemas
 from kcli.registry.settings import RegistrySettings
-from kcli.schemas import Schema, SchemaNotFound
+from kcli.schemas import Schema, SchemaNotFound, SchemaRefused
 from kcli.serde.schemas.decoder import schema_named
 from kcli.serde.schemas.frames import AZURE, GLUE, GUID, ID, ZLIB
 
 T = TypeVar("T")
 Opened = RegistrySchemas | FolderSchemas
 
+KEPT = 1000
+"""Schemas of a folder that travel with the plan."""
 NEWEST = 20
 """Versions of the subject that a read begins with; records of older ones have theirs looked up by the task."""
 
@@ -31,7 +33,7 @@ def looked_up(wanted: Wanted, settings: RegistrySettings | None) -> SealedSchema
     the registry's client raises."""
     registry = named_registry(wanted, settings)
     sealed = asking(registry, lambda schemas: _looked_up(wanted, registry, schemas))
-    check_rules_for_reading(sealed)
+    check_rules_for_reading(sealed, wanted.subject)
     return sealed
 
 
@@ -109,8 +111,10 @@ def _text(wanted: Wanted) -> str:
 
 
 async def _versions(wanted: Wanted, schemas: Opened) -> list[Known]:
-    """The newest versions of the subject. A folder is at hand: it is read when an id comes."""
-    if not wanted.subject or not isinstance(schemas, RegistrySchemas):
+    """The newest versions of the subject; of a folder what its newest ids are, as executors may not have it."""
+    if isinstance(schemas, FolderSchemas):
+        return await _of_folder(wanted, schemas)
+    if not wanted.subject:
         return []
     try:
         numbers = await schemas.client.versions(wanted.subject)
@@ -120,6 +124,19 @@ async def _versions(wanted: Wanted, schemas: Opened) -> list[Known]:
         if isinstance(problem, SchemaNotFound) and wanted.reader != "latest":
             return []  # the subject was a guess
         raise
+
+
+async def _of_folder(wanted: Wanted, schemas: FolderSchemas) -> list[Known]:
+    """What the newest ids of a folder are. One that is not used is a bad record's reason, if a record names it."""
+    found = []
+    for number in schemas.ids()[-KEPT:]:
+        try:
+            schema = await schemas.by_id(number)
+            if schema.kind == wanted.kind:
+                found.append(await _known(schemas, schema))
+        except (SchemaNotFound, SchemaRefused):
+            continue
+    return found
 
 
 async def _known(schemas: Opened, schema: Schema) -> Known:

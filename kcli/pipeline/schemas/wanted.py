@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from kcli.errors import UsageError
@@ -93,6 +94,13 @@ def _subject(given: Mapping[str, str], field: str) -> str:
         except (ValueError, TypeError):
             return ""  # which is refused elsewhere
     return f"{names[0]}-{field}" if len(names) == 1 else ""
+
+
+def absolute(place: str) -> str:
+    """A `file:PATH` with its whole path, `#MESSAGE` behind it too: what reads it may work in another folder. Another
+    text stays as it is."""
+    path = place.removeprefix(FILE)
+    return f"{FILE}{os.path.abspath(path)}" if path != place and path and not path.startswith("/") else place
 
 
 def option_of(field: str, *, writes: bool) -> str:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from shutil import rmtree
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from kcli.cli.commands.pipeline.options import PayloadOptions
 from kcli.cli.commands.pipeline.sink.formats import WrittenFormats, WrittenOptions
+from kcli.cli.commands.pipeline.source.registered import Registered
 from kcli.errors import UsageError
-from kcli.pipeline.schemas.wanted import wanted_of
+from kcli.pipeline.connection import registry_settings
+from kcli.pipeline.schemas.look_up import looked_up
+from kcli.pipeline.schemas.wanted import Wanted, absolute, wanted_of
 from tests.each import each
+from tests.pipeline.schemas.sealing import cells_of, frame
 
 AVRO = {"subscribe": "orders", "valueformat": "avro"}
 
@@ -73,3 +80,34 @@ def test_what_is_written_is_read_from_the_line() -> None:
     assert written.options({}) == {
         "keyFormat": "avro", "valueFormat": "protobuf", "writerSchema": "latest#Order", "schemaRegistry": "http://r"
     }  # fmt: skip
+
+
+def test_a_folder_and_a_file_are_meant_from_where_the_command_is_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert absolute("file:schemas") == f"file:{tmp_path}/schemas"
+    assert absolute("file:a/b.proto#shop.Order") == f"file:{tmp_path}/a/b.proto#shop.Order"
+    for text in ("latest", "id:7", "file:", "file:/schemas", "file:///schemas", "https://a:8081"):
+        assert absolute(text) == text
+    for name in ("schemaregistry", "schema.registry.url", "kafka.schema.registry.url"):
+        settings = registry_settings({name: "file:schemas", "kafka.bootstrap.servers": "a:1"})
+        assert settings is not None
+        assert settings.folder == f"{tmp_path}/schemas"
+    payload = PayloadOptions(value_format="avro", schema_registry="file:schemas", reader_schema="file:a.avsc")
+    assert Registered(payload).options() == {
+        "schemaRegistry": f"file:{tmp_path}/schemas",
+        "readerSchema": f"file:{tmp_path}/a.avsc",
+    }
+
+
+def test_executors_need_no_folder_of_schemas(tmp_path: Path) -> None:
+    (tmp_path / "ids").mkdir()
+    record = '{"type":"record","name":"N","fields":[{"name":"n","type":"%s"}]}'
+    for number, kind in ((7, "int"), (8, "long"), (9, "nothing")):
+        (tmp_path / "ids" / f"{number}.avsc").write_text(record % kind)
+    (tmp_path / "ids" / "3.proto").write_text("broken")
+    (tmp_path / "ids" / "9.meta.json").write_text("{")
+    sealed = looked_up(Wanted(reader="id:8"), registry_settings({"schemaregistry": f"file:{tmp_path}"}))
+    rmtree(tmp_path)
+    assert cells_of(sealed, frame(7, b"\2"), frame(8, b"\4")) == ([{"n": 1}, {"n": 2}], {})

@@ -25,14 +25,14 @@ def with_rules(known: Known, name: bytes, way: Open | None) -> Open | None:
     return ruled if way is None else lambda payload: ruled(way(payload))
 
 
-def check_rules_for_reading(sealed: SealedSchemas) -> None:
-    """Raise UsageError for a schema with a rule for reading that is not run here: values would be others than those
-    that `kcli consume` shows."""
+def check_rules_for_reading(sealed: SealedSchemas, subject: str) -> None:
+    """Raise UsageError where the reader's schema, or a version of its subject, has a rule for reading that is not run
+    here: values would be others than those that `kcli consume` shows."""
     if not sealed.rules:
         return
-    known = {id(one): one for one in (sealed.reader, *(one for _, one in sealed.written))}
-    for one in known.values():
+    versions = [known for _, known in sealed.written if subject and known.schema.subject == subject]
+    for known in {id(one): one for one in (sealed.reader, *versions)}.values():
         try:
-            with_rules(one, bytes([ID]) * 5, None)
+            with_rules(known, bytes([ID]) * 5, None)
         except SchemaRefused as problem:
             raise UsageError(f"{problem} (option withoutRules true)") from None

@@ -13,6 +13,7 @@ from kcli.grammar.durations import seconds
 from kcli.grammar.units import bytes_of
 from kcli.paths import data_folder
 from kcli.pipeline.jobs.checkpoints import by_kcli
+from kcli.pipeline.schemas.wanted import absolute
 from kcli.pipeline.session.session import SessionSettings
 
 JVM_CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
@@ -182,7 +183,8 @@ def cluster_options(connection: Connection) -> dict[str, str]:
         if profile is not None and where == profile.where:
             continue
         if key not in ("bootstrap.servers", "metadata.broker.list"):
-            spark_options[f"kafka.{key}"] = _text(connection, key, value, where)
+            text = _text(connection, key, value, where)
+            spark_options[f"kafka.{key}"] = absolute(text) if key == "schema.registry.url" else text
     if connection.mapping():
         spark_options["brokerMap"] = ",".join(f"{source}={to}" for source, to, _ in connection.mapping())
     return spark_options

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.parsing.option import Options, choice, flag, text
 from kcli.errors import UsageError
-from kcli.pipeline.schemas.wanted import FILE, REGISTERED
+from kcli.pipeline.schemas.wanted import FILE, REGISTERED, absolute
 
 FORMS = tuple(REGISTERED)
 
@@ -61,7 +60,7 @@ class WrittenFormats:
                     if given:
                         raise UsageError(f"--to-{part}-{flag} goes with --to-{part}-format {', '.join(FORMS)}")
                 continue
-            found = {f"{part}Format": form, f"{part}Subject": subject, option: _absolute(schema)}
+            found = {f"{part}Format": form, f"{part}Subject": subject, option: schema and absolute(schema)}
             self._options |= {name: given for name, given in found.items() if given}
         if options.to_schema_registry and not self.typed:
             raise UsageError(f"--to-schema-registry goes with --to-value-format {', '.join(FORMS)}")
@@ -73,7 +72,7 @@ class WrittenFormats:
             self._check(frame, topic)
             url = options.to_schema_registry or registry
             if url:
-                self._options["schemaRegistry"] = url
+                self._options["schemaRegistry"] = absolute(url)
 
     def _check(self, frame: Frame, topic: bool) -> None:
         flag = f"--to-{'value' if 'value' in self.typed else 'key'}-format"
@@ -102,11 +101,3 @@ class WrittenFormats:
         for one, sealed in found.items():
             options[one.option] = f"id:{sealed.reader.schema.id}" + (f"#{one.message}" if one.message else "")
         return options
-
-
-def _absolute(schema: str | None) -> str | None:
-    """The schema with the whole path of its file: the process that reads it works in another folder."""
-    if schema is None or not schema.startswith(FILE):
-        return schema
-    path, hash, message = schema.removeprefix(FILE).partition("#")
-    return f"{FILE}{os.path.abspath(path)}{hash}{message}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kcli.cli.commands.pipeline.options import PayloadOptions
 from kcli.cli.commands.pipeline.source.pinned import Pinned, SchemaChanged
 from kcli.errors import UsageError
-from kcli.pipeline.schemas.wanted import REGISTERED, option_of, wanted_of
+from kcli.pipeline.schemas.wanted import REGISTERED, absolute, option_of, wanted_of
 
 if TYPE_CHECKING:
     from kcli.pipeline.schemas.sealed import SealedSchemas
@@ -37,11 +37,11 @@ class Registered:
             raise UsageError(f"--schema-registry goes with --value-format {', '.join(REGISTERED)}")
         if payload.without_rules and not self.formats:
             raise UsageError(f"--without-rules goes with --value-format {', '.join(REGISTERED)}")
-        self._options = {option: text for _, option, text, _ in given if text}
+        self._options = {option: absolute(text) for _, option, text, _ in given if text}
         if payload.without_rules:
             self._options["withoutRules"] = "true"
         if payload.schema_registry:
-            self._options["schemaRegistry"] = payload.schema_registry
+            self._options["schemaRegistry"] = absolute(payload.schema_registry)
 
     def options(self) -> dict[str, str]:
         """For the source."""
