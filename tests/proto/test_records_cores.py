@@ -25,8 +25,8 @@ rows = st.lists(st.tuples(stamps, nullable, nullable, headers), min_size=1, max_
 PROGRAM = tuple((token, None) if token.isalpha() else token.encode() for token in "k|s|S|R|K|T|o|t|p|h\n")
 
 
-def as_json(row, offset):
-    def text(data):
+def as_json(row: Any, offset: int) -> str:
+    def text(data: bytes | None) -> Any:
         if data is None:
             return None
         try:

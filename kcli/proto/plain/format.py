@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from kcli.proto.plain.usual import Usual
 from kcli.proto.plain.walk import body, read_headers
-from kcli.proto.plain.writing import value_of, write
+from kcli.proto.plain.writing import value_of, write, write_after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from kcli.proto.columns import Record
@@ -69,6 +70,34 @@ def show_headers(headers: list[tuple[str, bytes | None]]) -> bytes:
     )
 
 
+COLUMN: dict[str, Callable[[Header, Usual, bytes, bytes], Iterable[bytes]]] = {
+    "s": lambda h, rows, topic, partition: rows.values,
+    "S": lambda h, rows, topic, partition: [b"%d" % len(value) for value in rows.values],
+    "R": lambda h, rows, topic, partition: [len(value).to_bytes(4, "big", signed=True) for value in rows.values],
+    "k": lambda h, rows, topic, partition: _all(rows, b"") if rows.keys is None else rows.keys,
+    "K": lambda h, rows, topic, partition: (
+        _all(rows, b"-1") if rows.keys is None else [b"%d" % len(key) for key in rows.keys]
+    ),
+    "T": lambda h, rows, topic, partition: _stamps(h, rows),
+    "o": lambda h, rows, topic, partition: [
+        b"%d" % offset for offset in range(h.base_offset, h.base_offset + len(rows.values))
+    ],
+    "t": lambda h, rows, topic, partition: _all(rows, topic),
+    "p": lambda h, rows, topic, partition: _all(rows, partition),
+    "h": lambda h, rows, topic, partition: _all(rows, b""),
+}
+"""Each token as a column, of records of the usual shape."""
+
+
+def _stamps(h: Header, rows: Usual) -> Iterable[bytes]:
+    shown = {head: b"%d" % stamp for head, stamp in rows.stamps(h).items()}
+    return map(shown.__getitem__, rows.heads)
+
+
+def _all(rows: Usual, text: bytes) -> list[bytes]:
+    return [text] * len(rows.values)
+
+
 def write_format(
     h: Header, out: bytearray, program: Program, topic: bytes, partition: int, limit: int
 ) -> tuple[int, int]:
@@ -80,4 +109,11 @@ def write_format(
     def show(row: Walked) -> bytes:
         return b"".join([literal if step is None else step(data, row, topic, digits) for step, literal in steps])
 
-    return write(h, data, out, limit, show)
+    if limit >= 0:
+        return write(h, data, out, limit, show)
+    rows = Usual(h, data)
+    parts = [b""] * (len(rows.values) * len(program))
+    for number, item in enumerate(program):
+        column = _all(rows, item) if isinstance(item, bytes) else COLUMN[item[0]](h, rows, topic, digits)
+        parts[number :: len(program)] = column
+    return write_after(h, data, out, b"".join(parts), (rows.at, len(rows.values)), limit, show)

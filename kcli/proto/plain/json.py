@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from kcli.proto.plain.usual import Usual
 from kcli.proto.plain.walk import body, read_headers
-from kcli.proto.plain.writing import write
+from kcli.proto.plain.writing import write, write_after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from kcli.proto.plain.walk import Header, Walked
+
+
+CONTROLS = bytes((*range(32), 127))
+THREE = [f"{number:03}" for number in range(1000)]
 
 
 def texts() -> Callable[[bytes], str]:
@@ -47,4 +52,58 @@ def write_json(h: Header, out: bytearray, topic: str, partition: int, limit: int
         line = f'{head}{offset},"timestamp":{timestamp}{kind}{keyed},"value":{content},"headers":[{pairs}]}}\n'
         return line.encode()
 
-    return write(h, data, out, limit, show)
+    if limit >= 0:
+        return write(h, data, out, limit, show)
+    rows = Usual(h, data)
+    shown = "".join(_lines(h, rows, head, kind)).encode()
+    return write_after(h, data, out, shown, (rows.at, len(rows.values)), limit, show)
+
+
+def _lines(h: Header, rows: Usual, head: str, kind: str) -> list[str]:
+    """The pieces of the lines of records of the usual shape, a column each."""
+    count = len(rows.values)
+    if not count:
+        return []
+    quote, shown = _texts_of(rows.values)
+    value = f',"value":{quote}'
+    columns: list[Iterable[str]] = [_numbered(head, h.base_offset, count)]
+    if rows.keys is None:
+        kind += f"null{value}"
+        columns += [(), shown]
+    else:
+        key_quote, keys = _texts_of(rows.keys)
+        kind += key_quote
+        columns += [(), keys, [f"{key_quote}{value}"] * count, shown]
+    stamped = {first: f',"timestamp":{stamp}{kind}' for first, stamp in rows.stamps(h).items()}
+    columns[1] = map(stamped.__getitem__, rows.heads)
+    columns.append([f'{quote},"headers":[]}}\n'] * count)
+    pieces = [""] * (count * len(columns))
+    for number, column in enumerate(columns):
+        pieces[number :: len(columns)] = column
+    return pieces
+
+
+def _numbered(head: str, first: int, count: int) -> list[str]:
+    """`head` and an offset, of each from `first` on. The last three digits are made once."""
+    numbered: list[str] = []
+    for thousand in range(first // 1000, (first + count - 1) // 1000 + 1):
+        before = f"{head}{thousand}"
+        some = range(max(first - 1000 * thousand, 0), min(first + count - 1000 * thousand, 1000))
+        if thousand:
+            numbered += [before + digits for digits in THREE[some.start : some.stop]]
+        else:
+            numbered += [f"{head}{offset}" for offset in some]
+    return numbered
+
+
+def _texts_of(column: list[bytes]) -> tuple[str, Iterable[str]]:
+    """Each as `texts` shows it, one at least, and the quote that goes around each. All in one go where they are UTF-8
+    without control characters, which is what most are: DEL parts them."""
+    joined = b"\x7f".join(column)
+    if len(joined.translate(None, CONTROLS)) == len(joined) - len(column) + 1:
+        try:
+            escaped = joined.decode().replace("\\", "\\\\").replace('"', '\\"')
+        except UnicodeDecodeError:
+            return "", map(texts(), column)  # one of them is not: each is looked at
+        return '"', escaped.split("\x7f")
+    return "", map(texts(), column)

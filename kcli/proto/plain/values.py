@@ -1,12 +1,12 @@
-"""Values and a delimiter. A record of the usual shape is not walked: its length says where its value is."""
+"""Values and a delimiter, with as few steps a record as there can be."""
 
 from __future__ import annotations
 
 from kcli.errors import DecodeError
-from kcli.proto.plain.deltas import DELTAS, count_to
+from kcli.proto.plain.usual import ENOUGH, is_plain, usual_values
 from kcli.proto.plain.walk import body, cut_off, skip_headers
 from kcli.proto.plain.writing import value_of, write
-from kcli.proto.varint import encode_varint, read_more, read_varint
+from kcli.proto.varint import read_more, read_varint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,17 +19,11 @@ def write_values(h: Header, out: bytearray, delimiter: bytes, limit: int, null: 
     """Append each value and the delimiter. Returns the records written (at most `limit` if that is not negative) and
     the next offset: the window's end, or one past the last record if the limit left any."""
     data = body(h)
-    if (
-        limit >= 0
-        or h.attributes & 8
-        or abs(h.base_timestamp) >= 1 << 62
-        or h.first > h.base_offset
-        or h.stop <= h.last_offset
-    ):
+    if limit >= 0 or not is_plain(h):
         return write(h, data, out, limit, lambda row: value_of(data, row, null) + delimiter)
     values: list[bytes] = []
     try:
-        at = _usual_values(h, data, values) if h.count >= 64 else 0  # else the tables cost more than they save
+        at = usual_values(h, data, values) if h.count >= ENOUGH else 0
         if len(values) < h.count:
             at = _values(h, data, at, values, null)
     except IndexError as error:
@@ -55,73 +49,6 @@ def write_many(batches: Sequence[Header], out: bytearray, delimiter: bytes, null
         except DecodeError:
             return written, done
     return written, len(batches)
-
-
-class Shapes(dict[bytes, dict[int, tuple[bytes, int, int]]]):
-    """The first four bytes of a record to its shapes, for offset deltas of one size."""
-
-    def __init__(self, delta_size: int) -> None:
-        super().__init__()
-        self.delta_size = delta_size
-
-    def __missing__(self, head: bytes) -> dict[int, tuple[bytes, int, int]]:
-        shape = self[head] = Shape(head, self.delta_size)
-        return shape
-
-
-class Shape(dict[int, tuple[bytes, int, int]]):
-    """The first byte of a record's key length to: the bytes of its value length, where the value starts, and where it
-    ends, counted from the record's start; if it has no headers, and a length of two bytes, and an elapsed time and a
-    key length of one. All of it follows from the record's length; an end of 0 says that no such record exists."""
-
-    def __init__(self, head: bytes, delta_size: int) -> None:
-        super().__init__()
-        length = head[0] & 127 | head[1] << 7 if len(head) == 4 else 0
-        usual = length and head[0] > 127 and head[1] < 128 and head[3] < 128 and not length & 1
-        self.end = 2 + (length >> 1) - 1 if usual else 0
-        self.key = 4 + delta_size + 1
-
-    def __missing__(self, byte: int) -> tuple[bytes, int, int]:
-        made = b"", 0, 0
-        if byte == 1 or (byte < 128 and not byte & 1):
-            at = self.key + (0 if byte == 1 else byte >> 1)
-            for size in (1, 2, 3):
-                value = self.end - at - size
-                written = encode_varint(max(value, 0))
-                if value >= 0 and len(written) == size:
-                    made = written, at + size, self.end
-        self[byte] = made
-        return made
-
-
-def _usual_values(h: Header, data: bytes, values: list[bytes]) -> int:
-    """Values of the records of usual shape in front of the first other one. Returns where that starts.
-    What is guessed of a record is compared with its bytes, so what is taken is what a walk would find."""
-    add = values.append
-    at = n = 0
-    most = min(h.count, h.last_offset - h.base_offset + 1, 1 << 17)
-    while n < most:
-        bound = next(bound for bound in (64, 8192, 1 << 17) if n < bound)
-        some = min(bound, most)
-        count_to(some)
-        delta_size = len(DELTAS[n])
-        key = 4 + delta_size
-        shapes = Shapes(delta_size)
-        for width in DELTAS[n:some]:
-            written, start, end = shapes[data[at : at + 4]][data[at + key]]
-            start += at
-            end += at
-            if (
-                end == at
-                or data[at + 4 : at + key] != width
-                or data[start - len(written) : start] != written
-                or data[end]
-            ):
-                return at
-            add(data[start:end])
-            at = end + 1
-        n = some
-    return at
 
 
 def _values(h: Header, data: bytes, at: int, values: list[bytes], null: bytes) -> int:

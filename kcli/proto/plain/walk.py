@@ -64,16 +64,17 @@ def body(h: Header) -> bytes:
     return bytes(memoryview(h.data)[h.body_start : h.body_end])
 
 
-def walk(h: Header, data: bytes) -> Iterator[Walked]:
+def walk(h: Header, data: bytes, at: int = 0, done: int = 0) -> Iterator[Walked]:
     """Per record in the window: offset, timestamp, key start and length, value start and length, where the headers
-    start and how many. Raises DecodeError, IndexError at the end of `data`."""
+    start and how many. From `at` on, where `done` records are before it. Raises DecodeError, IndexError at the end of
+    `data`."""
     size = len(data)
     if h.count < 0 or h.count * 7 > size:
         raise DecodeError(f"a count of {h.count} records in {size} bytes")
-    at, last = 0, h.last_offset - h.base_offset
+    last = h.last_offset - h.base_offset
     first, stop = h.first - h.base_offset, h.stop - h.base_offset
     appended = h.max_timestamp if h.attributes & 8 else None
-    for _ in range(h.count):
+    for _ in range(done, h.count):
         # the two usual sizes of a varint are read right here: a call for each would double the cost of a record
         length = data[at]
         at += 1

@@ -13,11 +13,26 @@ if TYPE_CHECKING:
 
 def write(h: Header, data: bytes, out: bytearray, limit: int, show: Callable[[Walked], bytes]) -> tuple[int, int]:
     """Append what `show` makes of each record in the window."""
-    parts: list[bytes] = []
+    return write_after(h, data, out, b"", (0, 0), limit, show)
+
+
+def write_after(
+    h: Header,
+    data: bytes,
+    out: bytearray,
+    shown: bytes,
+    done: tuple[int, int],
+    limit: int,
+    show: Callable[[Walked], bytes],
+) -> tuple[int, int]:
+    """The same where the first records are `shown` already: `done` is where the next one starts, and how many they
+    are, all in the window. Nothing is appended where a record after them is broken."""
+    at, before = done
+    parts: list[bytes] = [shown]
     after = max(h.first, h.base_offset)
     try:
-        for row in walk(h, data):
-            if len(parts) == limit:
+        for row in walk(h, data, at, before):
+            if before + len(parts) - 1 == limit:
                 break
             parts.append(show(row))
             after = row[0] + 1
@@ -26,7 +41,7 @@ def write(h: Header, data: bytes, out: bytearray, limit: int, show: Callable[[Wa
     except IndexError as error:
         raise cut_off(error) from None
     out += b"".join(parts)
-    return len(parts), after
+    return before + len(parts) - 1, after
 
 
 def value_of(data: bytes, row: Walked, null: bytes) -> bytes:
