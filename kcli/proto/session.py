@@ -38,6 +38,7 @@ WITH_RECORDS = (1, 78)
 LARGEST_KNOWN = 4096  # bytes of an answer to ApiVersions that is remembered; Kafka's has some 700
 _SIZE = Layout(">i")
 _REQUEST_HEADER = Layout(">hhih")
+_BEGINNING = Layout(">ihhi")  # the size, and the header as far as the correlation id
 
 
 class FrameReader:
@@ -189,6 +190,7 @@ class ClientSession:
 
     def __init__(self, client_id: str | None) -> None:
         self._client_id = client_id
+        self._headers: dict[tuple[type[Request[Any]], int], bytes] = {}  # what follows the correlation id
         self._next_id = 0
         self.asked: deque[Asked] = deque()
 
@@ -202,12 +204,18 @@ class ClientSession:
         `answered=False` for a request that has no answer (acks=0). Raises EncodeError, and then nothing changed."""
         body = request.encode(version)
         correlation_id = self._next_id
-        header = encode_request_header(type(request), version, correlation_id, self._client_id)
-        size = len(header) + sum(len(part) for part in body)
+        kind = type(request)
+        rest = self._headers.get((kind, version))
+        if rest is None:
+            rest = encode_request_header(kind, version, correlation_id, self._client_id)[8:]
+            self._headers[kind, version] = rest
+        size = 8 + len(rest)
+        for part in body:
+            size += len(part)
         self._next_id = 0 if correlation_id == MAX_ID else correlation_id + 1
         if answered:
             self.asked.append(Asked(correlation_id, request, version, size + _SIZE.size))
-        return [_SIZE.pack(size) + header, *body]
+        return [_BEGINNING.pack(size, kind.api_key, version, correlation_id) + rest, *body]
 
     def receive(self, frame: Buffer) -> tuple[Asked, Response]:
         """The answer in `frame`, and what it answers: always the oldest question (B4).
@@ -225,7 +233,7 @@ class ClientSession:
         response = kind.response()
         start = 4
         if response_header_version(kind, asked.version):
-            start = skip_tags(frame, 4)
+            start = 5 if len(frame) > 4 and not frame[4] else skip_tags(frame, 4)
         body = memoryview(frame)[start:]
         version = asked.version
         if kind.api_key == API_VERSIONS and len(body) >= 2 and version and bytes(body[:2]) == b"\x00\x23":

@@ -27,12 +27,12 @@ def pick(kind: type[Request[Any]], offered: Ranges, peer: str, cap: int | None =
     Our floor is Kafka 4's (KIP-896): Produce 0 is advertised by Kafka 4 and refused, so it is never picked.
     Raises UnsupportedVersion with both ranges."""
     ours = kind.versions
-    name = api_name(kind.api_key)
     if kind.api_key not in offered:
-        raise UnsupportedVersion(f"{peer} does not offer the API {name}, which kcli needs for this")
+        raise UnsupportedVersion(f"{peer} does not offer the API {api_name(kind.api_key)}, which kcli needs for this")
     low, high = offered[kind.api_key]
     version = min(ours.last, high, ours.last if cap is None else cap)
     if version < ours.first or version < low:
+        name = api_name(kind.api_key)
         raise UnsupportedVersion(
             f"{peer} speaks versions {low}-{high} of {name}, and kcli speaks {ours.first}-{ours.last}: "
             f"{'the broker is older than Apache Kafka 2.1' if high < ours.first else 'kcli is too old for it'}"

@@ -95,6 +95,7 @@ class Engine:
 
     def start(self) -> None:
         self.loop = asyncio.get_running_loop()
+        self._returns.time = self.loop.time
         self._supervisor = self.loop.create_task(self._supervise(), name="producer")
         self._supervisor.add_done_callback(self._ended)
 

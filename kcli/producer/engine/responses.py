@@ -3,8 +3,6 @@ ledger."""
 
 from __future__ import annotations
 
-import asyncio
-
 from kcli import codes
 from kcli.backoff import after
 from kcli.errors import BrokerError, ConnectError, DeadlineExceeded
@@ -48,17 +46,22 @@ class Returns:
         self._ledger = ledger
         self._on_ready = on_ready
         self._observer = observer
+        self.time: Callable[[], float]
+        """The loop's clock; the engine gives it when it starts."""
 
     def sending(self, batch: ProducerBatch) -> None:
         """The batch goes into a request."""
         if not batch.sent:
-            self._observer.sent(asyncio.get_running_loop().time() - batch.created)
+            self._observer.sent(self.time() - batch.created)
 
     def answered(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:
         """The broker spoke."""
         if batch.settled:
             return  # its delivery timeout was quicker
         code = answer.code
+        if not code:
+            self._written(queue, batch, answer.base_offset, answer.append_time)
+            return
         verdict = judge(
             code,
             records=batch.count,
@@ -68,8 +71,7 @@ class Returns:
         if code.forget == "leader":
             self._forget_leader(batch, answer)
         if verdict is Verdict.DONE:
-            known = code is not codes.DUPLICATE_SEQUENCE_NUMBER
-            self._written(queue, batch, answer.base_offset if known else -1, answer.append_time)
+            self._written(queue, batch, -1, answer.append_time)  # a duplicate: where it is stored is not known (D26)
             return
         batch.maybe_written = batch.maybe_written or maybe_written(code, self._settings.acks)
         batch.trouble = str(BrokerError(code, "", answer.message))
@@ -97,7 +99,7 @@ class Returns:
         raw = batch.sealed.raw_size if batch.sealed is not None else batch.size
         sizes = batch.count, batch.size, raw
         self._ledger.acknowledge(queue, batch, offset, append_time)
-        age = asyncio.get_running_loop().time() - batch.created
+        age = self.time() - batch.created
         self._observer.written(batch.at, batch.sent_to, sizes, offset, age)
 
     def _out_of_order(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer, *, renew: bool) -> None:
@@ -111,7 +113,7 @@ class Returns:
         LOG.warning("%s[%d]: %d records are sent again: %s", *batch.at, batch.count, batch.trouble)
         self._observer.retried(batch.at, batch.retries + 1, batch.trouble)
         queue.back(batch)
-        queue.hold(asyncio.get_running_loop().time(), self._settings.retry_backoff)
+        queue.hold(self.time(), self._settings.retry_backoff)
         self._on_ready()
 
     def lost(self, queue: PartitionQueue, batch: ProducerBatch, problem: KcliError) -> None:
@@ -136,7 +138,7 @@ class Returns:
             self._cluster.leader_moved(batch.at)
 
     def _again(self, queue: PartitionQueue, batch: ProducerBatch, *, wait: bool) -> None:
-        now, first = asyncio.get_running_loop().time(), self._settings.retry_backoff
+        now, first = self.time(), self._settings.retry_backoff
         if wait:
             batch.not_before = now + after(batch.retries, first, self._settings.retry_backoff_max)
         batch.retries += 1

@@ -118,7 +118,7 @@ class Bulk:
                 chosen = sticky.choose(everyone) if sticky is not None else partition
                 assert chosen is not None
                 queue = accumulator.queue(topic, chosen)
-                batch = accumulator.open(queue, asyncio.get_running_loop().time())
+                batch = accumulator.open(queue, engine.loop.time())
                 builder = batch.builder
                 size, count = builder.size, builder.count
                 limit = min(settings.batch_records, count + budget.max_records - budget.records + 1)
