@@ -93,7 +93,12 @@ def _files(folder: Path, wanted: list[cases.Job]) -> dict[str, Path]:
             if job.data.name in ("json", "envelopes"):
                 (data.write_json if job.data.name == "json" else data.write_envelopes)(path, count)
             else:
-                sizes = {"mixed": (10, 200), "large": (1024, 1024), "large5": (1024, 1024)}
+                sizes = {
+                    "mixed": (10, 200),
+                    "large": (1024, 1024),
+                    "large5": (1024, 1024),
+                    "huge": (1_000_000, 1_000_000),
+                }
                 data.write_lines(path, count, sizes.get(job.data.name, (100, 100)), keyed=job.data.keyed)
             files[name] = path
     return files

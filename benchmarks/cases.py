@@ -25,15 +25,15 @@ Programs = dict[str, tuple[list[str], dict[str, str]]]
 
 @dataclass(frozen=True)
 class Data:
-    """A file of lines. A `long` one is for kcli and kcat alone, so that a run ends today; `single` ones are written
-    one record a batch, without waiting for more. Written to a topic with as many `partitions`."""
+    """A file of lines. A `long` one is for kcli and kcat alone, so that a run ends today. With `batch`, batches have
+    at most as many records, and none waits for more. Written to a topic with as many `partitions`."""
 
     name: str
     label: str
     count: int
     keyed: bool = False
     long: bool = False
-    single: bool = False
+    batch: int = 0
     partitions: int = 1
 
 
@@ -93,8 +93,13 @@ def jobs(scale: float) -> list[Job]:
     ]
     sticky = Data("text-1000", "100 B, 1,000 partitions", million, long=True, partitions=1000)
     envelopes = Data("envelopes", "230 B with 3 headers", million, long=True)
-    few = Data("text-few", "100 B, one record a batch", million // 50, long=True, single=True)
-    single = Data("text-single", "100 B, one record a batch", million // 10, long=True, single=True)
+    few = Data("text-few", "100 B, one record a batch", million // 50, long=True, batch=1)
+    small = [Data(f"text-by-{n}", f"100 B, {n} records a batch", million, long=True, batch=n) for n in (3, 10, 30)]
+    single = [
+        Data(f"text-single-{count}", "100 B, one record a batch", count, long=True, batch=1)
+        for count in (million // 10, million)
+    ]
+    huge = Data("huge", "1 MB", million // 2000, long=True)
     return [
         *[Job("produce", data) for data in (text, mixed, large, keyed, json)],
         *[Job("produce", data) for data in (*spread, sticky)],
@@ -114,7 +119,7 @@ def jobs(scale: float) -> list[Job]:
         Job("messages", text),
         *[Job(verb, data) for verb in ("produce", "consume") for data in (text10, large5)],
         Job("produce", few),
-        Job("consume", single),
+        *[Job("consume", data) for data in (*single, *small, huge)],
     ]
 
 
@@ -152,8 +157,8 @@ def commands(job: Job, bootstrap: str, topic: str) -> Programs:
 def _producers(job: Job, bootstrap: str, topic: str) -> Programs:
     keyed = job.data.keyed
     more = ["-K", "\t"] if keyed else []
-    if job.data.single:
-        more = ["-X", "batch.num.messages=1", "-X", "linger.ms=0"]
+    if job.data.batch:
+        more = ["-X", f"batch.num.messages={job.data.batch}", "-X", "linger.ms=0"]
     mine = [KCLI, "produce", topic, "-b", bootstrap, "-z", job.codec, *more]
     out: Programs = {"kcli": (mine, {})}
     out["kcat"] = (["kcat", "-P", "-b", bootstrap, "-t", topic, "-z", job.codec, *more], {})

@@ -10,6 +10,9 @@ WORDS = (
     b"member coordinator commit fetch lag sandbox kafka stream event order user session payment status created updated"
 ).split()
 
+POOL = 20_000_000
+"""Bytes of the lines that a file of lines is made of, at most."""
+
 
 def line(rng: random.Random, size: int) -> bytes:
     """`size` bytes of words: as compressible as real text is."""
@@ -20,10 +23,11 @@ def line(rng: random.Random, size: int) -> bytes:
 def write_lines(path: Path, count: int, sizes: tuple[int, int], *, keyed: bool = False) -> int:
     """`count` lines of a size between the two, with an 8-byte key and a tab when keyed; the size of the file."""
     rng = random.Random(f"{path.name}")
-    pool = [line(rng, rng.randint(*sizes)) for _ in range(5000)]
+    pool = [line(rng, rng.randint(*sizes)) for _ in range(min(5000, POOL // sizes[1]))]
     with path.open("wb") as out:
-        for start in range(0, count, 10_000):
-            some = rng.choices(pool, k=min(10_000, count - start))
+        step = min(10_000, max(POOL // sizes[1], 1))
+        for start in range(0, count, step):
+            some = rng.choices(pool, k=min(step, count - start))
             if keyed:
                 some = [b"%08d\t%b" % (rng.randrange(100_000), one) for one in some]
             out.write(b"\n".join(some) + b"\n")
