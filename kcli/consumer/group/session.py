@@ -124,6 +124,7 @@ class Session(ABC):
                     await self._timers.wait()
             except TimeoutError:
                 pass  # a deadline of the membership came
+            self._notice_standstill()
             due = self._member.tick(self._loop.time())
             if due not in (None, "heartbeat"):
                 LOG.warning("%s: %s", self._settings.group, OVER.get(due, due))
@@ -138,6 +139,12 @@ class Session(ABC):
             if due is not None:
                 self._asleep = False
                 self._wake()
+
+    def _notice_standstill(self) -> None:
+        """To be called before a poll and before a heartbeat: whichever comes first after a stop sees it."""
+        due = self._member.deadline()
+        if due is not None and self._loop.time() - due > OVERDUE and not self._beating:
+            self._asleep = True
 
     # -- what is ---
 
@@ -200,10 +207,8 @@ class Session(ABC):
         """The user is alive (E47): to be called whenever records are asked for. Raises what ended the session."""
         self.check()
         away = self._member.state == AWAY
-        now, due = self._loop.time(), self._member.deadline()
-        if due is not None and now - due > OVERDUE and not self._beating:
-            self._asleep = True
-        self._member.polled(now)
+        self._notice_standstill()
+        self._member.polled(self._loop.time())
         if away:
             self._wake()
 

@@ -136,6 +136,23 @@ async def test_E46_E53_a_member_that_stood_still_reads_nothing_before_it_has_hea
         assert ("lost" in kafka.log) is lost
 
 
+async def test_E46_a_member_that_stood_still_reads_nothing_while_its_first_heartbeat_is_under_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("kcli.consumer.group.session.OVERDUE", 0.05)
+    kafka = FakeKafka()
+    async with member(kafka) as (session, reader):
+        await until(lambda: session.assignment == ALL and not session._beating)
+        answer = asyncio.Event()
+        kafka.errors["Heartbeat"] = deque([answer])
+        time.sleep(0.15)  # noqa: ASYNC251 - nothing runs, as in a process that is stopped
+        await until(lambda: session._beating)
+        session.polled()
+        assert session.assignment == frozenset()
+        answer.set()
+        await until(lambda: session.assignment == reader.owned == ALL)
+
+
 @pytest.mark.parametrize(
     ("first", "unsure"),
     [
