@@ -285,7 +285,7 @@ class Fetcher:
                 reader.cluster.leader_moved(cursor.at, hint.leader_id, hint.leader_epoch, endpoint)
             elif code.forget == "leader":
                 reader.cluster.leader_moved(cursor.at)
-            self._later(cursor, error, at_once=known)
+            self._later(cursor, now, error, at_once=known)
             reader.changed()
         else:
             reader.fail(cursor, error)
@@ -293,7 +293,7 @@ class Fetcher:
     def _broke(self, asked: Asked, error: KcliError) -> None:
         """No answer. Forget the leader; all its partitions are tried again a little later."""
         self.session.broke()
-        together = spread()  # one for all, so that they come back in one request
+        now, together = asyncio.get_running_loop().time(), spread()  # so that all come back in one request
         for at, (cursor, generation, _) in asked.items():
             if self.reader.cursors.get(at) is not cursor or cursor.generation != generation:
                 continue
@@ -301,12 +301,13 @@ class Fetcher:
                 cursor.replica = -1
             elif isinstance(error, (ConnectError, BrokerError)):
                 self.reader.cluster.leader_moved(at)
-            self._later(cursor, error, together=together)
+            self._later(cursor, now, error, together=together)
         self.reader.changed()
 
-    def _later(self, cursor: Cursor, error: KcliError, *, at_once: bool = False, together: float | None = None) -> None:
+    def _later(
+        self, cursor: Cursor, now: float, error: KcliError, *, at_once: bool = False, together: float | None = None
+    ) -> None:
         """Try again after a pause; when that has gone on for two request timeouts, say so."""
-        now = asyncio.get_running_loop().time()
         cursor.failed_once(now, error, together, at_once=at_once)
         LOG.info("%s[%d]: fetched again after a pause: %s", *cursor.at, error)
         self.reader.observer.retried(cursor.at, cursor.attempts, str(error))
