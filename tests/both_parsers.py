@@ -1,6 +1,6 @@
 """Every command line that a test runs in its process is read by Typer, too: equal values, and what is wrong is wrong.
 
-`main` reads a line by the fast parser; here its `parse` is wrapped, once for the whole run. A line is compared once.
+`main` reads a line by the fast parser; here its `parse` is wrapped while the session's fixtures are there. A line is compared once.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ class BothParsers:
 
     def install(self) -> None:
         parser.parse = self.parse
+
+    def remove(self) -> None:
+        parser.parse = self._fast
 
     def parse(self, command: Command, argv: list[str]) -> Line | None:
         """What the fast parser says. Raises AssertionError where Typer says another thing."""

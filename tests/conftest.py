@@ -47,9 +47,12 @@ def keeps_the_rules(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.fixture(autouse=True, scope="session")
-def reads_every_line_twice() -> None:
+def reads_every_line_twice() -> Iterator[None]:
+    parsers = BothParsers()
     if not QUICK:
-        BothParsers().install()
+        parsers.install()
+    yield
+    parsers.remove()
 
 
 @pytest.fixture(autouse=True)

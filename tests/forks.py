@@ -74,7 +74,8 @@ class Forks:
         capture.start_global_capturing()
         with contextlib.suppress(KeyboardInterrupt):  # the parent has it too, and says so
             for item, after in itertools.pairwise(_take(groups, taken)):
-                config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+                if item is not None:
+                    config.hook.pytest_runtest_protocol(item=item, nextitem=after)
         capture.stop_global_capturing()
 
     @pytest.hookimpl(tryfirst=True)
@@ -92,14 +93,23 @@ def _group(item: pytest.Item) -> str:
     return str(marker.args[0]) if marker is not None else item.nodeid.split("::")[0]
 
 
+def _of_a_file(item: pytest.Item) -> bool:
+    return _group(item) == item.nodeid.split("::")[0]
+
+
 def _take(groups: list[list[pytest.Item]], taken: Any) -> Iterator[Any]:
-    """The tests of the groups that this fork takes, and None."""
-    number = -1
-    while number < len(groups):
+    """The tests of the groups that this fork takes, and None at the end. None also follows the tests of a fixture:
+    what it started, such as a Kafka, ends with them and uses no processor while other tests run."""
+    while True:
         with taken.get_lock():
             number = taken.value
             taken.value += 1
-        yield from groups[number] if number < len(groups) else [None]
+        if number >= len(groups):
+            break
+        yield from groups[number]
+        if not _of_a_file(groups[number][0]):
+            yield None
+    yield None
 
 
 class Reports:

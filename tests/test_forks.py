@@ -72,3 +72,29 @@ def test_a_run_stops_after_its_first_failure(folder: Path) -> None:
     done = run(folder, "-x", "-k", "fails or hangs")
     assert done.returncode == 1
     assert "stopping after 1 failures" in done.stdout
+
+
+@pytest.mark.process
+def test_what_a_fixture_started_ends_with_the_tests_of_its_group(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\ntimeout = 60\nmarkers = xdist_group\n")
+    (tmp_path / "test_groups.py").write_text(
+        """
+import pytest
+
+UP = []
+
+@pytest.fixture(scope="session")
+def dear():
+    UP.append(1)
+    yield
+    UP.clear()
+
+@pytest.mark.xdist_group("dear")
+@pytest.mark.parametrize("n", [1, 2])
+def test_with_it(dear, n): assert UP == [1]
+
+def test_without_it(): assert not UP
+"""
+    )
+    done = run(tmp_path, "--forks", "1")
+    assert "3 passed" in done.stdout, done.stdout
