@@ -21,7 +21,7 @@ RECORDS := $(addprefix tests/,proto producer consumer serde interop sandbox kafk
 	$(addprefix cli/commands/,cat consume copy produce redrive))
 LATE := admin broker cluster consumer lag producer sandbox seeking cli kafka/broker/test_security.py
 
-.PHONY: demo playground tables snapshots reference docs quick test test-spark test-pure test-pictures test-dist test-root versions dist deb onefile alone nightly asan check schedules late chaos storm soak soak-tui screenshots recordings bench bench-pipeline clean format
+.PHONY: demo playground tables snapshots reference docs quick test test-long test-spark test-pure test-pictures test-dist test-root versions dist deb onefile alone nightly asan check schedules late chaos storm soak soak-tui screenshots recordings bench bench-pipeline clean format
 
 $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/*.c kcli/proto/*.pyx kcli/proto/compiled/*.pxi)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -48,8 +48,11 @@ quick: $(VENV)/.made-dev  ## no Kafka, Spark, dashboard and processes: a minute 
 		-m 'not kafka and not spark and not terminal and not process and not registry and not dist' \
 		$(addprefix --ignore=tests/,kafka tui interop) $(ARGS)
 
-test: $(VENV)/.made-dev  ## every test but Spark's and pictures, against a real Apache Kafka where Java and Maven are
-	$(FORKED) $(WORKERS) tests -m 'not spark and not pictures and not dist' $(ARGS)
+test: $(VENV)/.made-dev  ## every test but long ones, Spark's and pictures, against a real Apache Kafka where Java and Maven are
+	$(FORKED) $(WORKERS) tests -m 'not outage and not registry and not spark and not pictures and not dist' $(ARGS)
+
+test-long: $(VENV)/.made-dev  ## the tests of registries of others, and of outages of a real Kafka under load
+	$(FORKED) $(WORKERS) tests -m '(outage or registry) and not spark' $(ARGS)
 
 test-spark: $(VENV)/.made-dev  ## the tests that run Spark: clusters, kills in mid-stream, every command on a real Kafka
 	$(subst -n $(WORKERS),-n 2,$(PYTEST)) tests/pipeline tests/docs tests/test_readme.py -m spark $(ARGS)

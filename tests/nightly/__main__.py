@@ -33,6 +33,7 @@ class Piece:
 
 PIECES = {
     "test": Piece(11, (("make", "test"),)),
+    "test-long": Piece(4, (("make", "test-long"),)),
     "test-spark": Piece(10, (("make", "test-spark"),)),
     "test-pure": Piece(3, (("make", "test-pure"),)),
     "test-pictures": Piece(2, (("make", "test-pictures"),)),

@@ -37,7 +37,7 @@ def test_a_piece_that_fails_does_not_end_the_night(
 
 def test_a_piece_that_does_not_exist_is_named(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["storms"]) == 2
-    assert "no piece is called storms; there are test, test-spark" in capfd.readouterr().err
+    assert "no piece is called storms; there are test, test-long" in capfd.readouterr().err
 
 
 @pytest.mark.process

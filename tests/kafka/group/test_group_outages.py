@@ -70,6 +70,7 @@ class Party:
         assert again(seen) < sent / 2, "most of it came twice"
 
 
+@pytest.mark.outage
 def test_F25_E40_E42_coordinators_killed_while_members_commit(kafka3: Kafka, topic_name: Callable[[], str]) -> None:
     topic = create(kafka3, topic_name(), PARTITIONS)
     with ExitStack() as running:
