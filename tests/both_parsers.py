@@ -1,6 +1,6 @@
 """Every command line that a test runs in its process is read by Typer, too: equal values, and what is wrong is wrong.
 
-`main` reads a line by the fast parser; here its `parse` is wrapped while the session's fixtures are there. A line is compared once.
+`main` reads a line by the fast parser; a fixture of the session wraps its `parse` here. A line is compared once.
 """
 
 from __future__ import annotations

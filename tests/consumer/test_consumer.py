@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import time
 import random
+import time
 
 import pytest
 

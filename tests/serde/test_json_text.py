@@ -12,9 +12,10 @@ from hypothesis import strategies as some
 
 from kcli.serde.json_text import any_json, json_or_map, msgpack_json, url_json, written_json
 
+TEXT = some.text(some.characters(exclude_categories=["Cs"]))
 PLAIN = some.recursive(
-    some.none() | some.booleans() | some.integers(-(2**63), 2**64 - 1) | some.text(some.characters(exclude_categories=["Cs"])),
-    lambda inner: some.lists(inner) | some.dictionaries(some.text(some.characters(exclude_categories=["Cs"])), inner),
+    some.none() | some.booleans() | some.integers(-(2**63), 2**64 - 1) | TEXT,
+    lambda inner: some.lists(inner) | some.dictionaries(TEXT, inner),
 )
 
 
