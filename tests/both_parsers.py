@@ -28,7 +28,7 @@ class BothParsers:
         parser.parse = self.parse
 
     def remove(self) -> None:
-        parser.parse = self._fast
+        parser.parse = self._fast  # type: ignore[assignment]
 
     def parse(self, command: Command, argv: list[str]) -> Line | None:
         """What the fast parser says. Raises AssertionError where Typer says another thing."""

@@ -652,7 +652,7 @@ async def test_E2_partitions_that_had_data_stand_last_in_the_next_full_request()
         def busy(*_what: object) -> None:
             time.sleep(0.005)  # as on a loaded machine: what failed together comes back together even so
 
-        consumer._reader.observer.retried = busy  # type: ignore[method-assign]
+        consumer._reader.observer.retried = busy  # type: ignore[method-assign, assignment]
         cluster.brokers[0].hook = hook
         broker = cluster.brokers[0]
         await until(lambda: sum(one.session_epoch == 0 for one in broker.fetches) == 2)
