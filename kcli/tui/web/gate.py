@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 COOKIE = "kcli_session"
 FREE = 3.0
 """Seconds that a new session waits for one that ends: a page that is loaded again opens the new one first."""
+TAKEN = "A session is open in another window: close it, then load this page again. --sessions 2 allows two."
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
@@ -87,8 +88,19 @@ class Gate:
                 await self._free.acquire()
         except TimeoutError:
             self._tell("a second session was refused; --sessions 2 allows it")
-            return web.Response(status=409, text="A session is open in another window.\n")
+            return await _said(request, TAKEN)
         try:
             return await handler(request)
         finally:
             self._free.release()
+
+
+async def _said(request: web.Request, sentence: str) -> web.StreamResponse:
+    """Show a sentence where the session would be, until the page is left: of a refused socket it shows nothing, of one
+    that was closed only that."""
+    socket = web.WebSocketResponse()
+    await socket.prepare(request)
+    await socket.send_bytes(f"\r\n  {sentence}\r\n".encode())
+    async for _ in socket:
+        pass
+    return socket

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from kcli.tui.web.gate import Handler
 
 LOOPBACK = "127.0.0.1"
+FOCUS = """<script>
+new MutationObserver(() => document.querySelector(".xterm-helper-textarea")?.focus())
+  .observe(document.body, {attributes: true, attributeFilter: ["class"]})
+</script>
+"""
+"""Keys go to the dashboard from the first picture on: without it one would have to click into it."""
 LEAVING = 3.0
 """Seconds that a session has to end when the server does."""
 
@@ -34,7 +40,10 @@ async def application(gate: Gate, command: Sequence[str]) -> web.Application:
     app.on_startup.clear()  # which prints a logo
 
     async def through(request: web.Request, handler: Handler) -> web.StreamResponse:
-        return await gate.answer(request, handler)
+        response = await gate.answer(request, handler)
+        if isinstance(response, web.Response) and response.content_type == "text/html" and response.text:
+            response.text = response.text.replace("</body>", f"{FOCUS}</body>")
+        return response
 
     app.middlewares.append(web.middleware(through))
     return app

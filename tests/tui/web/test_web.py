@@ -80,6 +80,7 @@ async def screen(socket: Any, words: str) -> str:
 async def test_the_page_of_the_token_shows_the_dashboard_and_changes_nothing(seeded: SandboxThread) -> None:
     async with served(seeded.bootstrap) as server, server.browser() as browser:
         async with browser.get(server.address) as page:
+            assert ".focus()" in await page.text(), "keys go to the dashboard without a click"
             assert page.status == 200
             assert str(page.url) == f"{server.origin}/", "the token is in no history"
             assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
@@ -127,9 +128,8 @@ async def test_a_second_session_is_refused_until_the_first_has_ended(seeded: San
             pass
         async with server.socket(browser) as first:
             await screen(first, "fraud")
-            with pytest.raises(aiohttp.WSServerHandshakeError, match="409"):
-                async with server.socket(browser):
-                    pass
+            async with server.socket(browser) as refused:
+                assert b"open in another window" in (await refused.receive()).data
         async with server.socket(browser) as second:
             await screen(second, "fraud")
     assert any("--sessions 2 allows it" in line for line in server.lines)
