@@ -107,7 +107,7 @@ def _quiet(groups: Sequence[GroupStanding]) -> Line:
 
 
 def incident(standing: GroupStanding, snapshot: LagSnapshot, since: float | None = None) -> list[Word]:
-    """`■ search  STUCK 22m  12.3k +5.0/s → index-requests[0-7], reader pod-7, last commit 07:37`."""
+    """`■ search  STUCK 22m  12.3k +5.0/s → index-requests[0-7], reader pod-7, no commit since 07:37`."""
     word, tone = status_of(standing.total)
     glyph, _, word = word.partition(" ")
     worst = _worst(standing)
@@ -116,7 +116,7 @@ def incident(standing: GroupStanding, snapshot: LagSnapshot, since: float | None
     pace = standing.growth or 0.0
     grows = f" {'+' if pace > 0 else '-'}{rate(abs(pace))}/s" if pace else ""
     where = f"→ {places(worst)}, {_readers(worst)}"
-    commit = f", last commit {datetime.fromtimestamp(snapshot.time - still):%H:%M}" if still else ""
+    commit = f", no commit since {datetime.fromtimestamp(snapshot.time - still):%H:%M}" if still else ""
     return [
         Word(glyph, tone),
         Word(printable(standing.described.group), "name"),

@@ -78,7 +78,7 @@ def test_a_card_says_what_where_and_whose() -> None:
     group = standing("search-indexer", STUCK, 12_300, growth=5.0)
     cards = board([group, standing("fine", OK, 0)], LagSnapshot(time=NOW), 5)
     text = "  ".join(piece.text for piece in cards[0].pieces)
-    assert text.startswith("■  search-indexer  STUCK 1m30s  12.3k +5.0/s  → orders[0], reader pod-7, last commit ")
+    assert text.startswith("■  search-indexer  STUCK 1m30s  12.3k +5.0/s  → orders[0], reader pod-7, no commit since ")
     assert cards[0].key == "search-indexer"
     orphan = board([standing("gone", ORPHANED, 5000)], LagSnapshot(time=NOW), 5)[0]
     assert "→ orders[0], no reader" in orphan.pieces[-1].text
