@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import broker, cases, dashboard, data, outage, report, scale, schemas
@@ -46,7 +47,7 @@ def main() -> int:
     chosen = set(filter(None, given.programs.split(",")))
     with tempfile.TemporaryDirectory(prefix="kcli-bench-") as folder, broker.sandbox() as bootstrap:
         files = _files(Path(folder), wanted)
-        rows = [_row(job, bootstrap, files, given.rounds, chosen) for job in wanted]
+        rows = _rows(wanted, bootstrap, files, given.rounds, chosen)
         starts = _startup(bootstrap, given.rounds * 3)
         delays = _latency(bootstrap)
         held = {f"{LULL:g}": outage.outage(_long(files), LULL)} if _long(files) is not None else {}
@@ -72,7 +73,7 @@ def _reproduce(label: str, rounds: int, scale: float) -> int:
         return 0
     with tempfile.TemporaryDirectory(prefix="kcli-bench-") as folder, broker.sandbox() as bootstrap:
         files = _files(Path(folder), wanted)
-        rows = [_row(job, bootstrap, files, rounds, set()) for job in wanted]
+        rows = _rows(wanted, bootstrap, files, rounds, set())
     print(report.table(rows, rounds))
     return 0
 
@@ -104,18 +105,35 @@ def _files(folder: Path, wanted: list[cases.Job]) -> dict[str, Path]:
     return files
 
 
+Row = tuple[cases.Job, dict[str, list[tuple[Run, int]]]]
+
+
+def _rows(wanted: list[cases.Job], bootstrap: str, files: dict[str, Path], rounds: int, chosen: set[str]) -> list[Row]:
+    """The rows on the broker of the run, and those of TLS on a sandbox that speaks it."""
+    rows = [_row(job, bootstrap, files, rounds, chosen) for job in wanted if not job.tls]
+    if any(job.tls for job in wanted):
+        with broker.Sandbox(tls=True) as secure:
+            rows += [_row(job, secure.bootstrap, files, rounds, chosen, secure.words) for job in wanted if job.tls]
+    return rows
+
+
 def _row(
-    job: cases.Job, bootstrap: str, files: dict[str, Path], rounds: int, chosen: set[str]
+    job: cases.Job,
+    bootstrap: str,
+    files: dict[str, Path],
+    rounds: int,
+    chosen: set[str],
+    words: Sequence[str] = (),
 ) -> tuple[cases.Job, dict[str, list[tuple[Run, int]]]]:
-    """All rounds of one row: program to its runs and how many records each moved."""
+    """All rounds of one row: program to its runs and how many records each moved. `words` are for each command."""
     found: dict[str, list[tuple[Run, int]]] = {}
     stem = f"{job.verb}-{job.data.name}-{job.codec}"
     if not job.writes:
         for share in shares(job):
             topic = f"{stem}-{share}"
-            broker.create(bootstrap, topic)
+            broker.create(bootstrap, topic, words=words)
             fill, _ = cases.commands(cases.Job("produce", job.data, job.codec), bootstrap, topic)["kcli"]
-            measure(fill, stdin=str(files[f"{job.data.name}.{share}"]))
+            measure([*fill, *words], stdin=str(files[f"{job.data.name}.{share}"]))
     for turn in range(rounds + 1):  # the first is a warm-up
         for program, (argv, extra) in cases.commands(job, bootstrap, "TOPIC").items():
             if chosen and program not in chosen:
@@ -123,24 +141,24 @@ def _row(
             share = SLOW.get(program, 1)
             if job.writes:
                 topic = f"{stem}-{share}-{turn}-{program.replace(' ', '').replace(',', '-')}"
-                broker.create(bootstrap, topic, job.data.partitions)
+                broker.create(bootstrap, topic, job.data.partitions, words)
                 source = str(files[f"{job.data.name}.{share}"])
             else:
                 topic, source = f"{stem}-{share}", os.devnull
             os.environ.update(extra)
             try:
                 names = {"TOPIC": topic, "GROUP": f"{topic}-{turn}-{program}"}  # a group that has read nothing yet
-                run = measure([named(word, names) for word in argv], stdin=source)
+                run = measure([named(word, names) for word in (*argv, *words)], stdin=source)
             finally:
                 for name in extra:
                     del os.environ[name]
                 if job.writes:
-                    broker.delete(bootstrap, topic)
+                    broker.delete(bootstrap, topic, words)
             if turn:
                 found.setdefault(program, []).append((run, job.data.count // share))
     if not job.writes:
         for share in shares(job):
-            broker.delete(bootstrap, f"{stem}-{share}")
+            broker.delete(bootstrap, f"{stem}-{share}", words)
     print(report.line(job, found), file=sys.stderr)
     return job, found
 

@@ -45,10 +45,11 @@ class Job:
     data: Data
     codec: str = "none"
     search: tuple[str, str] = ("", "")  # the option and its words
+    tls: bool = False
 
     @property
     def label(self) -> str:
-        codec = "" if self.codec == "none" else f", {self.codec}"
+        codec = ("" if self.codec == "none" else f", {self.codec}") + (", TLS" if self.tls else "")
         return {
             "produce": f"produce {self.data.label}{codec}",
             "consume": f"consume {self.data.label}{codec}",
@@ -85,6 +86,7 @@ def jobs(scale: float) -> list[Job]:
     large = Data("large", "1 KiB", million // 5)
     keyed = Data("keyed", "8 B key + 100 B", million, keyed=True)
     json = Data("json", "JSON 138 B", million)
+    text1 = Data("text-tls", "100 B", million, long=True)
     text10 = Data("text10", "100 B", 10 * million, long=True)
     large5 = Data("large5", "1 KiB", million, long=True)
     spread = [
@@ -120,6 +122,7 @@ def jobs(scale: float) -> list[Job]:
         *[Job(verb, data) for verb in ("produce", "consume") for data in (text10, large5)],
         Job("produce", few),
         *[Job("consume", data) for data in (*single, *small, huge)],
+        *[Job(verb, data, tls=True) for verb in ("produce", "consume") for data in (text1, large5)],
     ]
 
 
