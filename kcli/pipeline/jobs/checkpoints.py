@@ -1,4 +1,5 @@
-"""What a checkpoint of Spark's holds: the last batch, the offsets it read up to, whether it was committed."""
+"""What a checkpoint of Spark's holds: the last batch, the offsets it read up to, whether it was committed. It is a
+folder of this machine (a Path), or in a store (a URI), of which kcli reads s3a:// ones."""
 
 from __future__ import annotations
 
@@ -11,7 +12,12 @@ from typing import Any
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.pipeline.offset_options import KEY, from_offsets
+from kcli.pipeline.sink.storage import storage_here
 from kcli.values import Value, field
+
+ELSEWHERE = "--checkpoint: of a stream into a table it is a folder of this machine, or s3://BUCKET/PATH"
+MOST = 16 << 20
+"""Bytes of a file beside a checkpoint."""
 
 
 class Checkpoint(Value):
@@ -56,9 +62,32 @@ def read(path: Path) -> Checkpoint:
     return checkpoint
 
 
-def begun(path: Path) -> bool:
-    """Whether a checkpoint has a batch: then something may be written of it."""
-    return _last(path / "offsets") >= 0
+def begun(checkpoint: Path | str) -> bool:
+    """Whether a checkpoint has a batch: then something may be written of it. Raises KcliError for a store that cannot
+    be read."""
+    return any(name.isdigit() for name in names(checkpoint, "offsets"))
+
+
+def stored(checkpoint: Path | str) -> bool:
+    """Whether kcli reads it in a store."""
+    return isinstance(checkpoint, str) and checkpoint.startswith("s3a://")
+
+
+def names(checkpoint: Path | str, folder: str) -> list[str]:
+    """The files of a folder in it. Raises KcliError for a store that cannot be read."""
+    if isinstance(checkpoint, str):
+        return storage_here().names(f"{checkpoint}/{folder}") if stored(checkpoint) else []
+    place = checkpoint / folder
+    return [path.name for path in place.iterdir()] if place.is_dir() else []
+
+
+def query_of(checkpoint: Path | str) -> str:
+    """The id of the query, which Spark writes before the first batch. Raises KcliError."""
+    if isinstance(checkpoint, str):
+        text = storage_here().read(f"{checkpoint}/metadata").decode()
+    else:
+        text = (checkpoint / "metadata").read_text()
+    return str(json.loads(text)["id"])
 
 
 class Beside:
@@ -66,24 +95,40 @@ class Beside:
     without a batch holds nothing. Raises UsageError for a file that is none."""
 
     def __init__(self, checkpoint: Path | str, word: str, what: str) -> None:
-        self.path = Path(f"{checkpoint}.{word}.json")
+        name = f"{checkpoint}.{word}.json"
+        self.path: Path | str = name if stored(checkpoint) else Path(name)
         self._what = what
-        held = self.path.exists() and begun(Path(checkpoint))
-        self.known: dict[str, str] = self._read() if held else {}
+        text = self._text()
+        self.known: dict[str, str] = self._read(text) if text and begun(checkpoint) else {}
 
-    def _read(self) -> dict[str, str]:
+    def _text(self) -> str:
+        """What the file has; "" without one."""
+        if isinstance(self.path, str):
+            return storage_here().read(self.path, MOST).decode(errors="replace")
         try:
-            texts = json.loads(self.path.read_text(encoding="utf-8"))
+            return self.path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return ""
+        except (OSError, ValueError) as problem:
+            raise UsageError(f"{self.path} is not {self._what}: {problem}") from problem
+
+    def _read(self, text: str) -> dict[str, str]:
+        try:
+            texts = json.loads(text)
             return {str(name): str(text) for name, text in texts.items()}
-        except (OSError, ValueError, AttributeError) as problem:
+        except (ValueError, AttributeError) as problem:
             raise UsageError(f"{self.path} is not {self._what}: {problem}") from problem
 
     def keep(self, texts: Mapping[str, str]) -> None:
-        """Write it down, with what is known. Raises UsageError."""
+        """Write it down, with what is known. Raises UsageError, KcliError for a store that cannot be written."""
+        text = json.dumps({**self.known, **texts}, indent=1) + "\n"
+        if isinstance(self.path, str):
+            storage_here().write(self.path, text.encode())
+            return
         part = self.path.with_suffix(f".{os.getpid()}")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text(json.dumps({**self.known, **texts}, indent=1) + "\n", encoding="utf-8")
+            part.write_text(text, encoding="utf-8")
             part.replace(self.path)
         except OSError as problem:
             raise UsageError(f"{self.path} cannot be written: {problem.strerror}") from problem

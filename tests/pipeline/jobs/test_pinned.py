@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kcli.cli.commands.pipeline.source.pinned import Pinned
 from kcli.errors import UsageError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NO_SPARK: Any = None  # what needs no comparison asks none
 
@@ -20,6 +18,7 @@ def kept(checkpoint: Path, schema: str) -> Path:
     first = Pinned(checkpoint)
     assert first.settled(NO_SPARK, "t", schema, "") == schema
     first.keep()
+    assert isinstance(first.path, Path)
     return first.path
 
 
@@ -46,9 +45,10 @@ def test_a_file_that_is_no_schema_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_schema_that_cannot_be_kept_has_to_be_given() -> None:
-    elsewhere = Pinned("s3a://bucket/checkpoint")
+    elsewhere = Pinned("hdfs://name/checkpoint")
     with pytest.raises(UsageError, match="--value-schema is needed: the schema of the first run cannot be kept"):
         elsewhere.settled(NO_SPARK, "t", "id BIGINT", "")
     assert elsewhere.settled(NO_SPARK, "t", None, "id BIGINT") == "id BIGINT"
     elsewhere.keep()
+    assert isinstance(elsewhere.path, Path)
     assert not elsewhere.path.exists()

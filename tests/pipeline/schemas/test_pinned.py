@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,8 +16,6 @@ from kcli.errors import UsageError
 from tests.each import each
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.pipeline.schemas.registries import Registry
 
 
@@ -100,13 +99,14 @@ def test_evolve_reads_by_a_latest_schema_with_more_columns(topic: Topic) -> None
 def test_a_checkpoint_that_is_elsewhere_keeps_no_schema(topic: Topic) -> None:
     value = topic.schema("value", record(n=INT))
     given = {"subscribe": topic.name, "schema.registry.url": topic.registry.url}
-    kept = Pinned("s3://bucket/checkpoint")
+    kept = Pinned("hdfs://name/checkpoint")
     with pytest.raises(UsageError, match="--reader-schema id:N is needed"):
         Registered(PayloadOptions(value_format="avro")).pin(given, topic.name, "fail", kept)
     named = Registered(PayloadOptions(value_format="avro", reader_schema=value))
     named.pin(given, topic.name, "fail", kept)
     kept.keep()
     assert named.options() == {"readerSchema": value}
+    assert isinstance(kept.path, Path)
     assert not kept.path.parent.exists()
 
 

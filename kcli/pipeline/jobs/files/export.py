@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from kcli.errors import UsageError
+from kcli.pipeline.jobs.checkpoints import ELSEWHERE, query_of, stored
 from kcli.pipeline.jobs.counting import Counted
 from kcli.pipeline.jobs.files.timed import Timed, Written
 from kcli.pipeline.jobs.frames import with_column
@@ -151,13 +151,12 @@ class Export:
 
     def _table_stream(self, table: Timed, checkpoint: Path | str, trigger: Trigger, stop_file: Path | None) -> Stream:
         """Each batch is a commit of the table, once."""
-        if isinstance(checkpoint, str):
-            raise UsageError("--checkpoint: of a stream into a table it has to be a folder of this machine")
+        if isinstance(checkpoint, str) and not stored(checkpoint):
+            raise UsageError(ELSEWHERE)
         table.check(self._frame, evolve=self._form.evolve)
 
         def batch(rows: DataFrame, number: int) -> None:
-            query = json.loads((checkpoint / "metadata").read_text())["id"]
-            self._put(table, rows, "append", query, number)
+            self._put(table, rows, "append", query_of(checkpoint), number)
 
         writer = self._frame.writeStream.foreachBatch(batch).option("checkpointLocation", str(checkpoint))
         return Stream(trigger.on(writer).start, stop_file)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcli.errors import UsageError
+from kcli.pipeline.jobs.checkpoints import begun
 from kcli.pipeline.jobs.files.leftovers import old_of, part_of, recover
 
 if TYPE_CHECKING:
@@ -97,11 +98,11 @@ class Folder:
     def check_stream(self, checkpoint: Path | str, form: str = "", partition_by: Sequence[str] = ()) -> None:
         """Raise UsageError unless folder and checkpoint are of one pipeline: both new, or both there. With a form, as
         `check`."""
-        if not self.local or isinstance(checkpoint, str):
+        if not self.local or (isinstance(checkpoint, str) and self.table is None):
             return
         added, self.mode = self.mode == "append" and self.table is not None, "append"
         there = self._listed()
-        known = (checkpoint / "offsets").is_dir() and any((checkpoint / "offsets").iterdir())
+        known = begun(checkpoint)
         if there == [LOG] and not known and last(self._path / LOG) < 0:
             there = []  # Spark makes its log first: a run that was stopped before its first batch wrote nothing
         if there and not known and not (added and DELTA in there):
@@ -116,7 +117,7 @@ class Folder:
             )
         if known and form:
             self._check_adding(form, partition_by, is_table=DELTA in there, begun=True)
-        if known and DELTA not in there:
+        if known and DELTA not in there and isinstance(checkpoint, Path):
             self._one_pipeline(checkpoint)
 
     def _one_pipeline(self, checkpoint: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kcli.errors import UsageError
-from kcli.pipeline.jobs.checkpoints import begun
+from kcli.pipeline.jobs.checkpoints import ELSEWHERE, begun, names, stored
 from kcli.pipeline.jobs.lake.committer import Committer
 
 
@@ -34,15 +34,15 @@ class Destination:
     def check_stream(self, checkpoint: Path | str, form: str = "", partition_by: Sequence[str] = ()) -> None:
         """Raise UsageError unless table and checkpoint are of one pipeline, or --append says that it is added to."""
         added, self.mode = self.mode == "append", "append"
-        if isinstance(checkpoint, str):
-            raise UsageError("--checkpoint: of a stream into a table it has to be a folder of this machine")
+        if isinstance(checkpoint, str) and not stored(checkpoint):
+            raise UsageError(ELSEWHERE)
         there, known = self.table.exists(), begun(checkpoint)
         if there and not known and not added:
             raise UsageError(
                 f"the table {self.table.label} is there and {checkpoint} knows nothing of it: --append adds to it what "
                 "the topic has, or name the --checkpoint that wrote it"
             )
-        if known and not there and (checkpoint / "commits").is_dir() and any((checkpoint / "commits").iterdir()):
+        if known and not there and names(checkpoint, "commits"):
             raise UsageError(
                 f"{checkpoint} says that records were written to {self.table.label}, but the table is missing: start "
                 "over with another --name or --checkpoint"

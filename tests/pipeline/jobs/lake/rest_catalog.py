@@ -24,14 +24,14 @@ MAIN = "org.apache.iceberg.rest.RESTCatalogServer"
 PATIENCE = 120
 
 
-def require() -> None:
+def require(pom: Path = POM, name: str = NAME) -> None:
     """Skip with the reason where Java or Maven is missing; in CI that is a failure."""
-    there = (artifacts.cache(POM, NAME) / "complete").exists()
+    there = (artifacts.cache(pom, name) / "complete").exists()
     wanted = [program for program in ("java", *(() if there else ("mvn",))) if shutil.which(program) is None]
     if wanted:
         if os.environ.get("CI"):
-            pytest.fail(f"in CI Iceberg's REST catalog is a must: {wanted[0]} is not on the PATH")
-        pytest.skip(f"no REST catalog: {wanted[0]} is not on the PATH")
+            pytest.fail(f"in CI {name} is a must: {wanted[0]} is not on the PATH")
+        pytest.skip(f"no {name}: {wanted[0]} is not on the PATH")
 
 
 class RestCatalog:

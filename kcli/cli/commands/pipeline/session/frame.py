@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kcli.cli.commands.pipeline.options import PipelineOptions, report_format
+from kcli.cli.commands.pipeline.session.stored import store_conf
 from kcli.cli.runtime.connection import Connection
 from kcli.cli.runtime.views import view_of
 from kcli.config.secrets.sources import Source
@@ -60,7 +61,7 @@ class Frame:
             from kcli.pipeline.session.java import find_java
 
             find_java(options.java_home)
-        conf = dict(self.conf)
+        conf = store_conf(options.checkpoint or "", self.conf) if self.remote is None else dict(self.conf)
         wanted = list(packages)
         if self.connector == "jvm" and not any("spark-sql-kafka" in text for text in conf.values()):
             wanted.append(jvm_connector())
@@ -79,7 +80,7 @@ class Frame:
         """Where this pipeline remembers how far it is. A path of this machine is a Path; a URI is a str."""
         given = self.options.checkpoint
         if given is not None:
-            return given if "://" in given else self._resumable(Path(given))
+            return given.replace("s3://", "s3a://", 1) if "://" in given else self._resumable(Path(given))
         if self.remote is not None or not (self.options.master or "local").startswith("local"):
             raise UsageError("--checkpoint DIR is needed: on a cluster it must be a folder that all machines share")
         return self._resumable(home(self.options.name or name) / "checkpoint")

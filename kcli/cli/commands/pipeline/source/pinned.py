@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcli.errors import KcliError, UsageError
-from kcli.pipeline.jobs.checkpoints import Beside
+from kcli.pipeline.jobs.checkpoints import Beside, stored
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,7 +31,7 @@ class Pinned:
     about what differs and is no error."""
 
     def __init__(self, checkpoint: Path | str) -> None:
-        self.elsewhere = isinstance(checkpoint, str)
+        self.elsewhere = isinstance(checkpoint, str) and not stored(checkpoint)
         self._kept = Beside(checkpoint, "schema", "the schema of a pipeline")
         self.path = self._kept.path
         self.notes: list[str] = []

@@ -1,0 +1,41 @@
+"""A checkpoint in an object store: Spark writes it by Hadoop's client for S3, which PySpark does not bring."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from kcli.errors import UsageError
+from kcli.pipeline.sink.storage import storage_here
+
+S3A = "spark.hadoop.fs.s3a."
+PLACES = ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath")
+
+
+def store_conf(checkpoint: str, conf: Mapping[str, str]) -> dict[str, str]:
+    """The settings of Spark for a checkpoint in s3://: where the store is, as the environment says, unless --conf does.
+    Raises UsageError where nothing brings Hadoop's client."""
+    if not checkpoint.startswith(("s3://", "s3a://")):
+        return dict(conf)
+    version, there = _hadoop()
+    if not there and not any("hadoop-aws" in conf.get(name, "") for name in PLACES):
+        raise UsageError(
+            f"--checkpoint {checkpoint}: Spark writes there by hadoop-aws, which PySpark does not bring: "
+            f"--conf spark.jars.packages=org.apache.hadoop:hadoop-aws:{version}"
+        )
+    here = storage_here()
+    found = {"endpoint.region": here.region}
+    if here.endpoint:
+        plain = str(here.endpoint.startswith("https://")).lower()
+        found |= {"endpoint": here.endpoint, "path.style.access": "true", "connection.ssl.enabled": plain}
+    return {f"{S3A}{name}": text for name, text in found.items() if text} | dict(conf)
+
+
+def _hadoop() -> tuple[str, bool]:
+    """The version of PySpark's Hadoop, and whether its client for S3 is beside it."""
+    import pyspark
+
+    jars = Path(pyspark.__file__).parent / "jars"
+    known = next(iter(sorted(jars.glob("hadoop-client-api-*.jar"))), None)
+    version = "VERSION" if known is None else known.stem.removeprefix("hadoop-client-api-")
+    return version, any(jars.glob("hadoop-aws-*.jar"))

@@ -1,0 +1,78 @@
+"""A stream whose checkpoint is in an object store (moto's server), beside its table: killed, and continued."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kcli.cli.commands.pipeline.session.stored import store_conf
+from kcli.errors import UsageError
+from kcli.pipeline.jobs.checkpoints import Beside, begun, names, query_of
+from kcli.pipeline.sink.storage import delta_options, storage_here
+from tests.kafka import artifacts
+from tests.pipeline.jobs.lake.rest_catalog import require
+from tests.pipeline.jobs.lake.test_killed import run
+from tests.pipeline.jobs.lake.test_object_store import bucket as bucket
+
+if TYPE_CHECKING:
+    from tests.pipeline.topics import Topics
+
+POM = Path(__file__).with_name("hadoop_aws.pom.xml")
+CHECKPOINT = "s3a://lake/checkpoint"
+
+
+@pytest.mark.spark
+@pytest.mark.process
+@pytest.mark.timeout(1000)
+def test_a_stream_with_its_checkpoint_and_table_in_a_store_is_killed_and_continued(
+    bucket: str, topics: Topics, tmp_path: Path
+) -> None:
+    import deltalake
+
+    require(POM, "hadoop-aws")
+    topic = topics.make(1)
+    values = [b'{"n":%d}' % n for n in range(300)]
+    topics.fill(topic, [(0, None, None, value, ()) for value in values[:200]])
+    jars = ",".join(sorted(str(jar) for jar in artifacts.libs(POM, "hadoop-aws").glob("*.jar")))
+    line = ["export", topic, "s3://lake/orders", "--file-format", "delta", "--once", "-q", "--value-format", "json"]
+    line += ["--select", "value.n", "--checkpoint", "s3://lake/checkpoint", "--conf", f"spark.jars={jars}"]
+    assert run("checkpoint", line, tmp_path, topics.bootstrap) == -signal.SIGKILL
+    assert [names(CHECKPOINT, "offsets"), names(CHECKPOINT, "commits")] == [["0"], []]
+    topics.fill(topic, [(0, None, None, value, ()) for value in values[200:]])
+    assert run("never", line, tmp_path, topics.bootstrap) == 0
+    table = deltalake.DeltaTable("s3://lake/orders", storage_options=delta_options())
+    assert sorted(table.to_pyarrow_table()["n"].to_pylist()) == list(range(300))
+    assert table.transaction_version(query_of(CHECKPOINT)) == 1
+    assert Beside(CHECKPOINT, "schema", "a schema").known == {topic: "`n` bigint"}
+
+
+@pytest.mark.process
+def test_what_is_kept_beside_a_checkpoint_in_a_store_holds_with_its_first_batch(bucket: str) -> None:
+    Beside(CHECKPOINT, "schema", "a schema").keep({"orders": "id BIGINT"})
+    assert not begun(CHECKPOINT)
+    assert Beside(CHECKPOINT, "schema", "a schema").known == {}
+    storage_here().write(f"{CHECKPOINT}/offsets/0", b"v1")
+    assert begun(CHECKPOINT)
+    assert Beside(CHECKPOINT, "schema", "a schema").known == {"orders": "id BIGINT"}
+    storage_here().write(f"{CHECKPOINT}.schema.json", b"no JSON")
+    with pytest.raises(UsageError, match=r"s3a://lake/checkpoint\.schema\.json is not a schema"):
+        Beside(CHECKPOINT, "schema", "a schema")
+
+
+def test_spark_is_told_where_the_store_is_and_needs_hadoops_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark,spark-java]'")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://localhost:9000")
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
+    assert store_conf("/tmp/here", {"a": "b"}) == {"a": "b"}
+    with pytest.raises(UsageError, match=r"--conf spark\.jars\.packages=org\.apache\.hadoop:hadoop-aws:3\."):
+        store_conf(CHECKPOINT, {})
+    given = {"spark.jars": "/jars/hadoop-aws-3.5.0.jar", "spark.hadoop.fs.s3a.endpoint": "http://other:1"}
+    assert store_conf(CHECKPOINT, given) == {
+        **given,
+        "spark.hadoop.fs.s3a.endpoint.region": "eu-west-1",
+        "spark.hadoop.fs.s3a.path.style.access": "true",
+        "spark.hadoop.fs.s3a.connection.ssl.enabled": "false",
+    }
