@@ -139,12 +139,10 @@ def error_of(answer: Answer, about: str, origin: str, credentials: str) -> KcliE
         kind = NotFound if code in NOT_FOUND else RegistryError
         return kind(f"{about}: {text} ({code})", status, code)
     if status in (404, 405, 501):
-        return Unsupported(
-            f"{about}: {origin} has no such request (HTTP {status}); is the path of schema.registry.url complete? "
-            "Apicurio's ends with /apis/ccompat/v7",
-            status,
-            code,
-        )
+        why = "; is the path of schema.registry.url complete? Apicurio's ends with /apis/ccompat/v7"
+        if "/apis/ccompat/" in origin:
+            why = ": registries differ"
+        return Unsupported(f"{about}: {origin} has no such request (HTTP {status}){why}", status, code)
     return RegistryError(f"{about}: {origin} answered HTTP {status}{f': {words}' if words else ''}", status, code)
 
 
