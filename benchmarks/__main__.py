@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import broker, cases, dashboard, data, outage, report, scale, schemas
+from benchmarks import bound, broker, cases, dashboard, data, outage, report, scale, schemas
 from benchmarks.process import Run, measure
 
 SLOW = {"kafka_python": 10}  # gets a tenth of the records, so that a run ends today; figures are per record
@@ -53,7 +53,7 @@ def main() -> int:
         held = {f"{LULL:g}": outage.outage(_long(files), LULL)} if _long(files) is not None else {}
     text = report.markdown(rows, starts, given.rounds, delays, held)
     if not given.only and not chosen:
-        text += scale.section() + dashboard.section() + schemas.section()
+        text += bound.section() + scale.section() + dashboard.section() + schemas.section()
     print(text)
     if given.output and not given.only and not chosen:
         Path(given.output).write_text(text)
