@@ -297,6 +297,24 @@ async def test_what_is_typed_behind_a_menus_key_is_in_no_field_of_its_change(wor
         assert not [field.value for field in pilot.app.screen.query(Input) if field.value]
 
 
+async def test_keys_that_were_held_up_until_the_dialog_is_seen_are_for_none_of_its_fields(world: World) -> None:
+    async with world.open() as pilot:
+        await shows(pilot, "billing")
+        await pilot.press("n")
+        await until(pilot, lambda: getattr(pilot.app.focused, "id", "") == "topic")
+        dialog = pilot.app.screen
+        assert isinstance(dialog, Produce)
+        for letter, wait in (("a", -0.1), ("b", 0.1), ("enter", -0.1), ("c", 0.1), ("escape", -0.1)):
+            key = Key(letter, letter if len(letter) == 1 else None)
+            key.time = dialog.seen_at + wait
+            pilot.app.post_message(key)
+            if letter == "c":
+                await until(pilot, lambda: pilot.app.screen.query_one("#topic", Input).value != "b")
+                assert pilot.app.screen.query_one("#topic", Input).value == "bc"
+                assert getattr(pilot.app.focused, "id", "") == "topic"
+        await until(pilot, lambda: isinstance(pilot.app.screen, Groups))
+
+
 async def test_tab_goes_through_the_produce_form_as_it_is_read(world: World) -> None:
     async with world.open() as pilot:
         await shows(pilot, "billing")

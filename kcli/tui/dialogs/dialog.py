@@ -3,6 +3,7 @@ that does the same."""
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual.app import ComposeResult
@@ -29,6 +30,7 @@ class Dialog(ModalScreen[None]):
     ]
 
     AUTO_FOCUS = ""  # a key that was typed before the dialog is seen is for none of its fields
+    seen_at = 0.0  # time.monotonic() when the first field got the keys
     title_text = ""
 
     def __init__(self, session: Session) -> None:
@@ -51,6 +53,7 @@ class Dialog(ModalScreen[None]):
         field = self.first_field() if self.is_open and self.focused is None else None
         if field is not None:
             field.focus()
+            self.seen_at = time.monotonic()
 
     def fields(self) -> ComposeResult:
         """The lines between the title and the last two."""

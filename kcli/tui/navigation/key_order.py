@@ -81,6 +81,8 @@ class KeyOrder:
             self._timer = self._app.set_timer(PATIENCE, self._next)
 
     async def _give(self, key: Key) -> None:
+        if key.key != "escape" and key.time < getattr(self._app.screen, "seen_at", 0.0):
+            return  # it was held, and typed before the dialog showed its fields: it is for none of them
         target = self._front
         await self._handle(key)
         if not self._follow(target, is_last=False):
