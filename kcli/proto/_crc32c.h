@@ -148,4 +148,25 @@ static inline int kcli_first(uint64_t marks) {
 #endif
     return at;
 }
+
+/* Whether `what`, of 1 byte or more, is in [at, at + size). Where its first and its last byte are at the right distance,
+   which 16 places are asked at once, the bytes between are compared. */
+static int kcli_has(const uint8_t* at, size_t size, const uint8_t* what, size_t length) {
+    size_t here = 0, last = length - 1;
+    if (length == 1) return memchr(at, what[0], size) != NULL;
+    if (length > size) return 0;
+#if defined(__x86_64__) && defined(__GNUC__)
+    const __m128i first_of = _mm_set1_epi8((char)what[0]), last_of = _mm_set1_epi8((char)what[last]);
+    for (; size - here >= last + 16; here += 16) {
+        const __m128i begins = _mm_cmpeq_epi8(first_of, _mm_loadu_si128((const __m128i*)(at + here)));
+        const __m128i ends = _mm_cmpeq_epi8(last_of, _mm_loadu_si128((const __m128i*)(at + here + last)));
+        unsigned both = (unsigned)_mm_movemask_epi8(_mm_and_si128(begins, ends));
+        for (; both; both &= both - 1)
+            if (!memcmp(at + here + __builtin_ctz(both) + 1, what + 1, last)) return 1;
+    }
+#endif
+    for (; size - here >= length; here++)
+        if (at[here] == what[0] && !memcmp(at + here + 1, what + 1, last)) return 1;
+    return 0;
+}
 #endif

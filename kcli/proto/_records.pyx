@@ -27,6 +27,7 @@ from kcli.proto.columns import Columns, Envelopes, Lines, Record
 cdef extern from "_crc32c.h" nogil:
     uint32_t kcli_crc32c(uint32_t crc, const uint8_t* data, size_t size)
     int kcli_first(uint64_t marks)
+    int kcli_has(const uint8_t* at, size_t size, const uint8_t* what, size_t length)
 
 cdef extern from "Python.h":
     char* PyOS_double_to_string(double number, char code, int digits, int flags, int* kind) except NULL

@@ -186,11 +186,7 @@ class Batch(core.Header):
 
     def may_contain(self, text: bytes) -> bool:
         """Whether the bytes occur anywhere in its records section; False means in no key, value or header of it."""
-        if self.packed:
-            self._decoded(id)  # unpacks it
-        if isinstance(self.data, bytes | bytearray):
-            return self.data.find(text, self.body_start, self.body_end) >= 0
-        return text in bytes(memoryview(self.data)[self.body_start : self.body_end])
+        return self._decoded(core.contains, text)  # type: ignore[no-any-return]
 
     def check(self) -> None:
         """Raises CorruptBatch where its records cannot be read; none is made."""

@@ -22,6 +22,7 @@ Header = _core.Header
 ProtobufReader = _core.ProtobufReader
 any_compressed = _core.any_compressed
 avro_columns = _core.avro_columns
+contains = _core.contains
 count_visible = _core.count_visible
 crc32c = _core.crc32c
 ends = _core.ends

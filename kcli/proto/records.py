@@ -17,7 +17,7 @@ from kcli.proto.plain.json import write_json
 from kcli.proto.plain.lines import partition_keys, split_lines
 from kcli.proto.plain.payloads import payload_json
 from kcli.proto.plain.protobuf import ProtobufReader
-from kcli.proto.plain.records import count_visible, pick, read_columns, read_records
+from kcli.proto.plain.records import contains, count_visible, pick, read_columns, read_records
 from kcli.proto.plain.replace import replace_fields
 from kcli.proto.plain.scan import any_compressed, crc32c, ends, scan, show, shown_records
 from kcli.proto.plain.spread import spread_rows
@@ -33,6 +33,7 @@ __all__ = [
     "ProtobufReader",
     "any_compressed",
     "avro_columns",
+    "contains",
     "count_visible",
     "crc32c",
     "encode_headers",

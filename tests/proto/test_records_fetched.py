@@ -143,3 +143,19 @@ def sealed_lines(core: Any, lines: Sequence[bytes]) -> bytes:
 def placed(data: bytes, base: int, *, epoch: int) -> bytes:
     """A batch as a broker stores it: at an offset, under an epoch (neither is under the CRC)."""
     return base.to_bytes(8, "big", signed=True) + data[8:12] + epoch.to_bytes(4, "big") + data[16:]
+
+
+@cores
+def test_contains_finds_what_is_anywhere_in_the_section(core: Any) -> None:
+    """At every distance from the ends, and where first and last byte are there and what is between is not."""
+    for size in (*range(1, 40), 200):
+        value = bytes(97 + n % 23 for n in range(size))
+        found: list[Any] = []
+        core.scan(placed(sealed_lines(core, [value]), 0, epoch=0), 0, True, core.Header, found)
+        section = bytes(found[0].data[found[0].body_start : found[0].body_end])
+        texts = [section[at:end] for at in range(len(section)) for end in range(at, min(at + 35, len(section)) + 1)]
+        for text in (*texts[:: 1 if size < 40 else 7], section, section + b"x", b"x" + section, b"\xfe", b""):
+            assert core.contains(found[0], text) == (text in section)
+            for between in range(1, len(text) - 1, 5):
+                other = text[:between] + b"\xfe" + text[between + 1 :]
+                assert not core.contains(found[0], other)

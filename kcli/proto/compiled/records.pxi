@@ -114,3 +114,16 @@ def read_records(Header h):
     opened.walk = begin
     records.opened, records.base = opened, h.base_offset
     return records
+
+
+def contains(Header h, bytes text):
+    """As plain.records.contains."""
+    cdef Opened opened = Opened(h)
+    cdef const uint8_t* what = <const uint8_t*> PyBytes_AS_STRING(text)
+    cdef size_t length = PyBytes_GET_SIZE(text)
+    cdef bint found
+    if length == 0:
+        return True
+    with nogil:
+        found = kcli_has(opened.walk.at, opened.walk.end - opened.walk.at, what, length)
+    return found

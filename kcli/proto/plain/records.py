@@ -36,6 +36,11 @@ def read_columns(h: Header) -> Columns:
     return Columns(data, offsets, timestamps, *spans)
 
 
+def contains(h: Header, text: bytes) -> bool:
+    """Whether the bytes occur anywhere in the records section."""
+    return text in body(h)
+
+
 def pick(h: Header, offsets: array[int]) -> tuple[bytes, int]:
     """The encoded records at these offsets, which ascend, and how many were found. They stay what they were, because
     a record counts its offset and its time from its batch: a section made of some of them is what a compacted batch
