@@ -109,6 +109,14 @@ class Admin:
 
         return await delete_groups(Coordinators(self._cluster), names)
 
+    async def remove_members(self, group: str, member_ids: Iterable[str] | None = None) -> dict[str, bool | KcliError]:
+        """Remove these members from a classic or a consumer group, or all: True where it left, MemberMissing for an id
+        that there is not. A member that runs joins again. Raises GroupMissing, and NotRemovable for another type."""
+        from kcli.admin.groups.members import remove_by_id
+
+        described = (await self.describe_groups([group]))[group]
+        return await remove_by_id(Coordinators(self._cluster), described, member_ids)
+
     async def committed(
         self, groups: Iterable[str]
     ) -> dict[str, dict[TopicPartition, OffsetAndMetadata | KcliError] | KcliError]:

@@ -68,6 +68,11 @@ class SyncAdmin:
         """Delete groups without members: True where it is gone, GroupInUse or GroupMissing where not."""
         return self._thread.run(self._admin.delete_groups(names))
 
+    def remove_members(self, group: str, member_ids: Iterable[str] | None = None) -> dict[str, bool | KcliError]:
+        """Remove these members from a classic or a consumer group, or all: True where it left, MemberMissing for an id
+        that there is not. A member that runs joins again. Raises GroupMissing, and NotRemovable for another type."""
+        return self._thread.run(self._admin.remove_members(group, member_ids))
+
     def committed(
         self, groups: Iterable[str]
     ) -> dict[str, dict[TopicPartition, OffsetAndMetadata | KcliError] | KcliError]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kcli.admin.groups.groups import find_groups
-from kcli.admin.groups.members import MemberMissing, NotRemovable, refusal_to_remove, remove_members
-from kcli.admin.groups.rows import Described, Member
+from kcli.admin.groups.members import MemberMissing, NotRemovable, refusal_to_remove, remove_by_id, remove_members
+from kcli.admin.groups.rows import Described, GroupMissing, Member
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.errors import BrokerError
@@ -104,3 +104,18 @@ def test_members_of_other_kinds_of_groups_are_refused_with_the_kind(kind: str) -
     assert f"g: this is a {kind} group; Kafka removes members of classic and consumer groups only" in str(refusal)
     for other in ("classic", "consumer"):
         assert refusal_to_remove(Described(group="g", type=other)) is None
+
+
+async def test_the_library_removes_members_by_their_ids_or_all(sandbox: SandboxThread) -> None:
+    await static_members(sandbox, "a", "b", group="library")
+    async with client_of(sandbox) as client:
+        first, second = [member.member_id for member in await members(client, "library")]
+        removed = await client.admin.remove_members("library", [first, "nobody"])
+        assert removed[first] is True
+        assert isinstance(removed["nobody"], MemberMissing)
+        assert [member.member_id for member in await members(client, "library")] == [second]
+        assert await client.admin.remove_members("library") == {second: True}
+        with pytest.raises(GroupMissing):
+            await client.admin.remove_members("none")
+        with pytest.raises(NotRemovable):
+            await remove_by_id(Coordinators(client.cluster), Described(group="s", type="share"), None)

@@ -73,6 +73,22 @@ async def remove_members(
     return {name: True if sent and isinstance(one, MemberMissing) else one for name, one in answered.items()}
 
 
+async def remove_by_id(
+    coordinators: Coordinators, group: Described | KcliError, member_ids: Iterable[str] | None
+) -> dict[str, bool | KcliError]:
+    """As `remove_members`, by the ids of members; None removes all. Raises the error of a group that could not be
+    described, and NotRemovable."""
+    if isinstance(group, KcliError):
+        raise group
+    refusal = refusal_to_remove(group)
+    if refusal is not None:
+        raise refusal
+    there = {member.member_id: member for member in group.members}
+    wanted = list(there if member_ids is None else member_ids)
+    left = await remove_members(coordinators, group.group, [there[name] for name in wanted if name in there])
+    return {name: left.get(name, MemberMissing(group.group, name)) for name in wanted}
+
+
 async def _leave(broker: Broker, group: str, members: list[Member]) -> Outcome:
     """Raises BrokerError where the coordinator refuses the whole request."""
     _, highest = (await broker.versions()).get(LEAVE_GROUP, (0, 0))
