@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.color import Color, ColorSystem
 
+from kcli.tui.screens.page import Page
 from tests.tui.conftest import shows, visit
 
 if TYPE_CHECKING:
@@ -26,8 +27,11 @@ SCREENS = {
     "acls": "ACLs",
     "quotas": "uotas",
     "reassignments": "eassignments",
+    "schemas": "schema registry",
 }
 """The words of a place, and a word that is there then."""
+DIALOGS = {"r": "Reset the offsets", "question_mark": "Keys", "a": "kcli "}
+"""A key on a group's page, and a word of the dialog that it opens."""
 LEAST = 2.5
 """The contrast under which no text is; WCAG asks for 3 of large text, and dim words are context."""
 QUIET = (("─", "▟"), ("⠀", "⣿"))
@@ -48,10 +52,11 @@ def contrast(one: Color, other: Color) -> float:
 
 
 def words(pilot: Pilot[int]) -> list[tuple[str, Color, Color]]:
-    """The text on the screen with its colour and its ground."""
-    found = []
-    for strip in pilot.app.screen._compositor.render_strips():
-        for text, style, _ in strip:
+    """The text of the page, or of the dialog before it, with its colour and its ground."""
+    found, screen = [], pilot.app.screen
+    box = screen.region if isinstance(screen, Page) else screen.children[0].region
+    for strip in screen._compositor.render_strips()[box.y : box.bottom]:
+        for text, style, _ in strip.crop(box.x, box.right):
             said = "".join(letter for letter in text if not any(first <= letter <= last for first, last in QUIET))
             if said.strip() and style is not None and style.color is not None and style.bgcolor is not None:
                 found.append((said, style.color, style.bgcolor))
@@ -65,12 +70,24 @@ async def test_every_word_can_be_read(dashboard: Open, theme: str) -> None:
         for place, word in SCREENS.items():
             await visit(pilot, place)
             await shows(pilot, word)
-            for text, colour, ground in words(pilot):
-                assert contrast(colour, ground) >= LEAST, (place, theme, text)
-                few = [each.downgrade(ColorSystem.EIGHT_BIT) for each in (colour, ground)]
-                assert contrast(*few) >= LEAST, (place, theme, "256 colours", text)
+            legible(pilot, place, theme)
             while len(pilot.app.screen_stack) > 2:
                 await pilot.app.pop_screen()
+        await visit(pilot, "group audit")
+        await shows(pilot, "ORPHANED")
+        for key, word in DIALOGS.items():
+            await pilot.press(key)
+            await shows(pilot, word)
+            legible(pilot, f"dialog {key}", theme)
+            await pilot.press("escape")
+
+
+def legible(pilot: Pilot[int], place: str, theme: str) -> None:
+    """Every word on the screen can be read."""
+    for text, colour, ground in words(pilot):
+        assert contrast(colour, ground) >= LEAST, (place, theme, text)
+        few = [each.downgrade(ColorSystem.EIGHT_BIT) for each in (colour, ground)]
+        assert contrast(*few) >= LEAST, (place, theme, "256 colours", text)
 
 
 async def test_without_colours_every_screen_is_grey_and_has_its_glyphs(
