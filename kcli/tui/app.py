@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from textual.binding import Binding
     from textual.command import Provider
     from textual.dom import DOMNode
+    from textual.driver import Driver
 
     from kcli.client import Client
     from kcli.tui.alerts.ways import Ways
@@ -90,6 +91,15 @@ class Dashboard(App[int]):
         self.visits = Visits()
         self._keys = KeyOrder(self, super().on_event)
         self._alerting = Alerting(self, self.state, ways, lambda sequence: self.write_out(sequence))
+
+    def get_driver_class(self) -> type[Driver]:
+        """Textual's, with a way out of a terminal that went away."""
+        found = super().get_driver_class()
+        if found.__name__ != "LinuxDriver":
+            return found
+        from kcli.tui.beat.terminal_driver import TerminalDriver
+
+        return TerminalDriver
 
     @property
     def session(self) -> Session:

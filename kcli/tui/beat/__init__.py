@@ -1,1 +1,1 @@
-"""How often the cluster is asked, and that no key waits for it."""
+"""How often the cluster is asked, and that neither keys nor the end wait for it or for the terminal."""
