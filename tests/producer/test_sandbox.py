@@ -162,3 +162,21 @@ async def test_C6_metadata_without_the_topic_for_a_round_changes_nothing() -> No
         sent = await send_batches(producer, 3, first=3)
         await asyncio.gather(*sent)
         assert await stored(client) == values(6)
+
+
+async def test_B29_a_request_whose_task_is_cancelled_from_outside_is_no_acknowledgement() -> None:
+    async with running() as (sandbox, client, producer):
+        sandbox.faults.wire.close_before("Produce")
+        sandbox.faults.wire.delay("Produce", 0.2)
+        await client.cluster.refresh(["t"])
+        first = await producer.send("t", b"one", partition=0)  # no connection is open: a task asks
+        cancelled = 0
+        while not cancelled:
+            await asyncio.sleep(0.005)
+            for task in asyncio.all_tasks():
+                if getattr(task.get_coro(), "__qualname__", "") == "LeaderSender._ask":
+                    task.cancel()  # as the end of `asyncio.run` does
+                    cancelled += 1
+        assert (await asyncio.wait_for(first, 10)).offset == 0
+        assert await stored(client) == [b"one"]
+        assert producer.counts.acked == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kcli.errors import ConnectError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import asyncio
@@ -51,14 +53,15 @@ class Exchange:
 
     def _asked(self, task: asyncio.Task[ProduceResponse | None]) -> None:
         if task.cancelled():
-            self.over = True  # the producer is being closed, and settles what is left by itself
+            if not self.over:  # not by `give_up`: the program cancels all tasks, and the request may have left
+                self.set_exception(ConnectError("the request was cancelled", sent=True))
         elif (problem := task.exception()) is not None:
             self.set_exception(problem)
         else:
             self.set_result(task.result())
 
     def give_up(self) -> None:
-        """The response is not wanted any more."""
+        """The response is not wanted any more: the producer is being closed, and settles what is left by itself."""
         self.over = True
         if self.task is not None:
             self.task.cancel()

@@ -195,7 +195,7 @@ class LeaderSender:
             return
         response = exchange.response
         answers = produce_request.read(response, exchange.request) if response is not None else {}
-        nothing = produce_request.missing() if response is not None else Answer(codes.NONE)
+        nothing = produce_request.missing() if self._settings.acks else Answer(codes.NONE)
         for queue, batch in exchange.sent:
             self._returns.answered(queue, batch, answers.get((batch.at.topic, batch.at.partition), nothing))
 
