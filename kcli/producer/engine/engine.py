@@ -158,7 +158,7 @@ class Engine:
         before it can be sent costs fresh memory, and nothing is sent sooner. A pace and no bound: a partition that is
         stuck holds the others up for a moment only."""
         ahead, size = AHEAD, queue.waiting[-1].size if queue.waiting else 0
-        if 0 < size < AHEAD_BYTES // AHEAD:  # a wait for each of them would cost more than they do
+        if 0 < size < AHEAD_BYTES // AHEAD and not self._compresses:  # a wait for each would cost more than they do
             ahead = min(AHEAD_BYTES // size, AHEAD_SMALL)
             self._unpaced += 1
             if len(queue.waiting) < ahead and self._unpaced < AHEAD_SMALL:
