@@ -4,6 +4,8 @@ and consumer. Calls are per request, batch and fetch, never per record.
 
 from __future__ import annotations
 
+from asyncio import CancelledError
+
 from kcli.errors import Closed
 from kcli.metrics.histogram import Histogram
 from kcli.metrics.values import MILLISECOND, ClientMetrics, ConsumerMetrics, ProducerMetrics, RequestMetrics
@@ -41,7 +43,7 @@ class Observer:
 
         try:
             function(EVENTS[hook](*values))
-        except Exception as problem:  # noqa: BLE001 - the program's mistake must not break the client
+        except (Exception, CancelledError) as problem:  # noqa: BLE001 - the program's mistake must not break the client
             LOG.warning("the hook %s raised %s: %s", hook, type(problem).__name__, problem)
 
 

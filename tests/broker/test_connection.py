@@ -287,3 +287,21 @@ async def test_B31_a_loop_that_stood_still_is_not_taken_for_a_silent_broker() ->
         time.sleep(0.3)  # noqa: ASYNC251 - a handler that computes
         assert await asked == "1"
         assert len(far.links) == 1
+
+
+async def test_an_observer_that_is_cancelled_keeps_no_answer_from_the_caller() -> None:
+    """Answers are taken in the connection's own callback, where nothing else tells a caller whose answer is lost."""
+
+    class Cancelled:
+        def answered(self, *_: object) -> None:
+            raise asyncio.CancelledError
+
+        def disconnected(self, *_: object, **__: object) -> None:
+            pass
+
+    async with pair() as (_, near):
+        assert await answer(near, 1) == "1"
+        for connection in near._lanes.open.values():
+            connection.observer = Cancelled()  # type: ignore[assignment]
+        async with asyncio.timeout(5):
+            assert await answer(near, 2) == "2"

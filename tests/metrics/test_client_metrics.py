@@ -264,11 +264,12 @@ async def test_a_fetch_that_is_repeated_is_a_retry(sandbox: SandboxThread) -> No
     assert seen["on_retry"][0][:4] == ("fetch", "t", 0, 1)
 
 
+@pytest.mark.parametrize("problem", [ZeroDivisionError, asyncio.CancelledError])
 async def test_an_exception_of_a_hook_is_logged_and_breaks_nothing(
-    sandbox: SandboxThread, caplog: pytest.LogCaptureFixture
+    sandbox: SandboxThread, caplog: pytest.LogCaptureFixture, problem: type[BaseException]
 ) -> None:
     def fails(event: object) -> None:
-        raise ZeroDivisionError(type(event).__name__)
+        raise problem(type(event).__name__)
 
     hooks = kcli.Hooks(**dict.fromkeys(FIELDS, fails))
     with caplog.at_level(logging.WARNING, "kcli.metrics"):
@@ -282,8 +283,8 @@ async def test_an_exception_of_a_hook_is_logged_and_breaks_nothing(
                     pass
     assert stored.offset == 0
     said = {row.getMessage() for row in caplog.records if row.name == "kcli.metrics"}
-    assert "the hook on_batch_written raised ZeroDivisionError: BatchWritten" in said
-    assert "the hook on_rebalance raised ZeroDivisionError: Rebalanced" in said
+    assert f"the hook on_batch_written raised {problem.__name__}: BatchWritten" in said
+    assert f"the hook on_rebalance raised {problem.__name__}: Rebalanced" in said
     assert {text.split()[2] for text in said} == set(FIELDS) - {"on_throttle", "on_retry"}
 
 

@@ -134,8 +134,9 @@ class Connection(asyncio.BufferedProtocol):
             return 0
         self._reader.limit = self._max_frame
         frames: list[list[Buffer]] = []
+        size = 0
         for request, reply, cap in requests:
-            if not self._slots.take_now():
+            if size > HIGH_WATER or not self._slots.take_now():
                 break
             try:
                 version = pick(type(request), self.versions, self.name, cap)
@@ -144,6 +145,7 @@ class Connection(asyncio.BufferedProtocol):
                 self._slots.give()
                 break
             self._expect(reply, timeout, slot=True)
+            size += sum(len(part) for part in frames[-1])
         if frames:
             self.last_used = self._loop.time()
             self._send_all(frames)
@@ -257,6 +259,8 @@ class Connection(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         try:
             for frame in self._reader.received(nbytes):
+                if self.lost is not None:
+                    return  # an answer led to its end, and every request was answered with that
                 self._answer(frame)
         except DecodeError as broken:
             about = f" ({describe(self._session.asked[0])})" if self._session.asked else ""
@@ -268,15 +272,20 @@ class Connection(asyncio.BufferedProtocol):
         if waiter.slot:
             self._slots.give()  # not when the caller leaves: a tombstone is still in flight
         self.last_used = self._loop.time()
+        try:
+            self._observe(asked, response, len(frame) + 4, self.last_used - waiter.since)
+        finally:  # whatever an observer raises: nothing else settles what is no longer waited for
+            self._settle(waiter, response)
+
+    def _observe(self, asked: Asked, response: Any, size: int, seconds: float) -> None:
         if self.observer is not None:
-            self.observer.answered(asked, len(frame) + 4, self.last_used - waiter.since)
+            self.observer.answered(asked, size, seconds)
         quiet = pause(asked.request.api_key, asked.version, getattr(response, "throttle_time_ms", 0))
         if quiet:
             self._gate.mute(quiet)
             LOG.info("%s: throttles this client for %.3g s (quota)", self.name, quiet)
             if self.observer is not None:
                 self.observer.throttled(asked.request.api_key, quiet)
-        self._settle(waiter, response)
 
     def _settle(self, waiter: Waiter, answer: Any) -> None:
         if not waiter.future.done():
