@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 
 from kcli.errors import DecodeError
 from kcli.proto import records as twin
+from kcli.proto.batch import HEADER
+from kcli.proto.core import crc32c
+from kcli.proto.varint import encode_varint
 from tests.effort import tries
 from tests.proto.record_cores import CORES, built, opened
 from tests.proto.test_records_cores import PROGRAM, as_json
@@ -107,3 +110,37 @@ def test_usual_records_in_a_batch_with_the_time_of_its_append(core: Any) -> None
     out = bytearray()
     core.write_json(batch, out, "t", 0, -1)
     assert out.count(b'"timestamp":77,"timestamp_type":"append"') == MANY
+
+
+def section(*records: bytes) -> Any:
+    """A batch of these records, opened by the plain core."""
+    body = b"".join(encode_varint(len(record)) + record for record in records)
+    data = bytearray(61) + body
+    HEADER.pack_into(data, 0, 0, len(data) - 12, -1, 2, 0, 0, len(records) - 1, 0, 0, -1, -1, -1, len(records))
+    data[17:21] = crc32c(memoryview(data)[21:]).to_bytes(4, "big")
+    return bytes(data)
+
+
+def record(delta: int, value: bytes, key: bytes = b"\x01") -> bytes:
+    """Without its length; `key` as its length and bytes."""
+    return b"\0\0" + encode_varint(delta) + key + encode_varint(len(value)) + value + b"\0"
+
+
+@cores
+def test_a_last_record_that_is_shorter_than_the_bytes_of_its_place_is_read(core: Any) -> None:
+    """From 8,192 on an offset delta has three bytes; a broker may repeat a small one."""
+    many = [record(n, b"v" * 70) for n in range(8192)]
+    out = bytearray()
+    wrote, _ = core.write_values(opened(core, section(*many, record(5, b""))), out, b"\n", -1, b"~")
+    assert wrote == 8193
+    assert len(out) == 8192 * 71 + 1
+
+
+@cores
+@pytest.mark.parametrize("name", ["write_values", "write_json"])
+def test_a_null_key_may_be_written_in_more_bytes_than_one(core: Any, name: str) -> None:
+    data = section(record(0, b"abc", b"\x81\0"))
+    out = bytearray()
+    getattr(core, name)(opened(core, data), out, *dict(SHOWN)[name])
+    assert b"abc" in out
+    assert [(key, value) for _, _, key, value, *_ in core.read_records(opened(core, data))] == [(None, b"abc")]

@@ -93,7 +93,7 @@ def write_many(list batches, bytearray out, bytes delimiter, bytes null):
         for h in batches:
             if not readable(h):
                 break
-            if h.data is not held:
+            if held is None or h.data is not held:
                 if held is not None:
                     PyBuffer_Release(&buffer)
                     held = None

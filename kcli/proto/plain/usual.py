@@ -80,15 +80,18 @@ def usual_values(h: Header, data: bytes, values: list[bytes]) -> int:
     """Values of the records of usual shape in front of the first other one. Returns where that starts."""
     add = values.append
     at = 0
-    for widths, key, shapes in _stretches(h):
-        for width in widths:
-            written, before, start, end = shapes[data[at : at + 4]][data[at + key]]
-            start += at
-            end += at
-            if end == at or data[at + 4 : at + key] != width or data[before + at : start] != written or data[end]:
-                return at
-            add(data[start:end])
-            at = end + 1
+    try:
+        for widths, key, shapes in _stretches(h):
+            for width in widths:
+                written, before, start, end = shapes[data[at : at + 4]][data[at + key]]
+                start += at
+                end += at
+                if end == at or data[at + 4 : at + key] != width or data[before + at : start] != written or data[end]:
+                    return at
+                add(data[start:end])
+                at = end + 1
+    except IndexError:
+        return at  # a record at the end that is shorter than the bytes of its delta suggest: the walk reads it
     return at
 
 

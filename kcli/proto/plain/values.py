@@ -78,7 +78,7 @@ def _values(h: Header, data: bytes, at: int, values: list[bytes], null: bytes) -
         if key != 1:
             if key > 127:
                 key, at = read_more(data, at, key, 32)
-            if key & 1:
+            if key & 1 and key != 1:
                 raise DecodeError("a negative length")
             at += key >> 1
         value = data[at]

@@ -104,7 +104,7 @@ def walk(h: Header, data: bytes, at: int = 0, done: int = 0) -> Iterator[Walked]
             if key_length > 127:
                 key_length, key = read_more(data, key, key_length, 32)
             key_length = (key_length >> 1) ^ -(key_length & 1)
-            value = key + key_length
+            value = key + max(key_length, 0)  # null may be written in more bytes than one
         if key_length < -1:
             raise DecodeError("a key of negative length")
         value_length = data[value]
