@@ -57,3 +57,27 @@ async def test_a_paused_partition_and_one_whose_leader_is_killed_and_comes_back(
             while not fetched:
                 fetched = [each for each in await consumer.poll(1.0) if each.batches]
         assert [record.value for each in fetched for batch in each.batches for record in batch] == [b"again"]
+
+
+async def test_a_frozen_leader_is_backed_off_from(kafka3: Kafka, topic_name: Callable[[], str]) -> None:
+    topic = topic_name()
+    made = await asyncio.to_thread(
+        run, "topics", "create", topic, "-p", "1", "-r", "1", "--wait", "-b", kafka3.bootstrap
+    )
+    assert made.code == 0, made.err
+    leader = await asyncio.to_thread(kafka3.leader, topic)
+    at = kcli.TopicPartition(topic, 0)
+    settings = kcli.ConsumerSettings(fetch_max_wait=0.2, request_timeout=1.5)
+    async with kcli.Client(kafka3.bootstrap) as client, client.consumer(settings) as consumer:
+        consumer.assign({at: 0})
+        await becomes(consumer, at, "fetching")
+        async with client.producer() as producer:
+            await producer.send_and_wait(topic, b"one")
+        while not any(each.batches for each in await consumer.poll(1.0)):
+            pass  # its connection is open then: a connection that is being made outlives the broker's session
+        leader.pause()  # it still counts as the leader: its session is 3 seconds
+        ((_, node, reason),) = await becomes(consumer, at, "backing off")
+        leader.resume()
+        assert node == leader.id
+        assert reason, "the last error says why"
+        await becomes(consumer, at, "fetching")
