@@ -1,5 +1,5 @@
-"""`python -m benchmarks.bound`: what a request costs that nobody has to make or to read. No client on asyncio can be
-below it. `--output docs/benchmarks.md` writes its part of that page.
+"""`python -m benchmarks.bound`: the cost of a request that is made in advance and whose response is not read. No client
+on asyncio can be below it. `--output docs/benchmarks.md` writes its part of that page.
 
 A protocol of the event loop writes the same Produce request again and again, as many in flight as a producer has, and
 counts the responses by their sizes alone.
@@ -106,7 +106,7 @@ def section(rounds: int = 3) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="What a request costs that nobody has to make or to read.")
+    parser = argparse.ArgumentParser(description="The cost of a request made in advance whose response is not read.")
     parser.add_argument("--output", type=Path, help="the page whose part is written anew")
     given = parser.parse_args()
     text = section()

@@ -48,7 +48,7 @@ class Network(World):
         self.absent = 0
         self.quiet_until: dict[int, float] = {}
         self.late: Callable[[], float] | None = None
-        self.takes: Callable[[int], int] = lambda count: count  # how many of so many requests are written at once
+        self.takes: Callable[[int], int] = lambda count: count  # how many of them are written at once
 
     def freeze(self, node_id: int) -> None:
         """That node learns nothing any more."""

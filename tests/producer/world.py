@@ -94,7 +94,7 @@ def play(scene: Coroutine[Any, Any, None]) -> None:
     try:
         loop.run_until_complete(scene)
         left = asyncio.all_tasks(loop)
-        answers = {task for task in left if task.get_name() == ANSWERS}  # nobody waits for these any more
+        answers = {task for task in left if task.get_name() == ANSWERS}  # no test waits for these any more
         loop.run_until_complete(cancelled(answers))
         assert left == answers, f"left running: {left - answers}"
     finally:

@@ -38,7 +38,7 @@ with SandboxThread(topics={f"team-{n % 37}.topic-{n:05}": int(sys.argv[2]) for n
 
 @contextlib.contextmanager
 def many_topics(topics: int) -> Iterator[str]:
-    """The address of a sandbox with so many topics, in a process of its own."""
+    """The address of a sandbox with this number of topics, in a process of its own."""
     words = [sys.executable, "-c", BOX, str(topics), str(PARTITIONS)]
     process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -114,12 +114,12 @@ class Seen(NamedTuple):
 
 
 def percentile(some: list[float], share: float = 0.99) -> float:
-    """The value that so many are not above."""
+    """The value that this share of them is not above."""
     return sorted(some)[min(int(len(some) * share), len(some) - 1)]
 
 
 def watch(bootstrap: str, topics: int, seconds: float) -> Seen:
-    """Open the page of topics and stay for so long: two thirds of a minute without a key, then keys, and again."""
+    """Watch the page of topics for `seconds`: two thirds of a minute without a key, then keys, and again."""
     board = Terminal([sys.executable, "-m", "kcli", "tui", "topics", "-b", bootstrap], 140, 40)
     keys, letters, memory = Times([], []), Times([], []), []
     idle = []
