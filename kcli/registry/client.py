@@ -21,7 +21,7 @@ from kcli.registry.errors import (
     harmless,
 )
 from kcli.registry.http import Http
-from kcli.registry.subjects import quoted
+from kcli.registry.subjects import DEFAULT_CONTEXT, among, quoted
 from kcli.tasks import in_daemon_thread
 from kcli.text.escape import visible
 from kcli.text.json_object import whole, whole_numbers
@@ -68,10 +68,11 @@ class RegistryClient:
     # -- subjects ------------------------------------------------------------------------------------------------------
 
     async def subjects(self, prefix: str = "", *, deleted: bool = False, deleted_only: bool = False) -> list[str]:
-        """All subjects that begin with the prefix. `:*:` as the prefix is those of all contexts."""
-        given: Query = {"subjectPrefix": prefix, "deleted": deleted, "deletedOnly": deleted_only}
+        """All subjects that begin with the prefix; `:*:` in front of it means all contexts, `:.:` the default one."""
+        asked = prefix.removeprefix(DEFAULT_CONTEXT)  # as the subjects there are named
+        given: Query = {"subjectPrefix": asked, "deleted": deleted, "deletedOnly": deleted_only}
         names = await self._pages("/subjects", given, "the subjects", answers.texts)
-        return names if prefix.startswith(":") else [name for name in names if name.startswith(prefix)]
+        return among(prefix, names)  # Apicurio answers all, and some all contexts
 
     async def versions(self, subject: str, *, deleted: bool = False) -> list[int]:
         path = f"/subjects/{quoted(subject)}/versions"

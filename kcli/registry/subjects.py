@@ -11,6 +11,7 @@ from urllib.parse import quote
 from kcli.errors import UsageError
 
 ALL_CONTEXTS = ":*:"
+DEFAULT_CONTEXT = ":.:"
 GLOBAL = ":.__GLOBAL:"
 DEFAULT_GROUP = "default"
 """That of Apicurio's artifacts whose names are the subjects of its compatibility API."""
@@ -54,6 +55,16 @@ def prefix(context: str) -> str:
     if not context or context == ".":
         return ""
     return f":{context}:" if context == "*" or context.startswith(".") else f":.{context}:"
+
+
+def among(prefix: str, subjects: list[str]) -> list[str]:
+    """Those of the subjects that begin with a prefix; with one that names a context, those of this context whose names
+    begin with what follows it. `:*:` is every context, and `:.:` the default one."""
+    context, beginning = split(prefix)
+    if beginning == prefix:
+        return [subject for subject in subjects if subject.startswith(prefix)]
+    places = ((subject, *split(subject)) for subject in subjects)
+    return [subject for subject, own, name in places if context in ("*", own) and name.startswith(beginning)]
 
 
 def quoted(name: str) -> str:

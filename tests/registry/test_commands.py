@@ -92,6 +92,38 @@ def test_subjects_are_listed_by_pattern(commands: Commands, subject: Names) -> N
     assert f"{name}-x-value" in missing.err
 
 
+def test_subjects_are_listed_by_context(commands: Commands, subject: Names) -> None:
+    path, name = commands.avro("v1.avsc", "id:int"), subject("a")
+    space = f".{subject('s')}"
+    here, there, other = f"{name}-value", f":{space}:{name}-value", f":{space}:b-{name}"
+    for one in (here, there, other):
+        commands.registered(one, path)
+
+    def listed(*words: str) -> list[str]:
+        return [row["subject"] for row in commands.rows("list", *words)]
+
+    for words, rows in {
+        (f":{space}:",): [there, other],
+        (f":{space}:*-value",): [there],
+        (f":{space}:^{name}",): [there],
+        (f":{space}:", "--literal"): [there, other],
+        (f":*:{name}-value",): [there, here],
+        (f":*:{name}*",): [there, here],
+        (f":.:{name}*",): [here],
+        (f":.:{name}-value",): [here],
+        (f"{name}-value", "--context", space): [there],
+        (f"{name}*", "--context", space): [there],
+        (f"{name}*", "--context", "*"): [there, here],
+        (f"{name}*", "--context", "."): [here],
+        ("--context", space): [there, other],
+    }.items():
+        assert sorted(listed(*words)) == sorted(rows), words
+    for words, present in {(":*:",): {here, there, other}, (":.:",): {here}, ("--context", "."): {here}}.items():
+        assert set(listed(*words)) & {here, there, other} == present
+    assert "no subject matches" in commands.run("list", f":.{subject('nix')}:", code=1).err
+    assert "no such subject" in commands.run("list", f":{space}:{name}*", "--literal", code=1).err
+
+
 def test_a_check_says_that_there_was_nothing_to_compare_with(commands: Commands, subject: Names) -> None:
     """A subject that is new, or mistyped."""
     name, path = subject("orders-value"), commands.avro("v1.avsc", "id:int")

@@ -15,6 +15,7 @@ from kcli.registry.apis.glue_errors import NO_SCHEMA, glue_error
 from kcli.registry.client import RegistryClient
 from kcli.registry.errors import BadAnswer, Incompatible, NotFound, RegistryError, Unsupported, harmless
 from kcli.registry.http import Http
+from kcli.registry.subjects import among
 from kcli.schemas import AVRO, KINDS, Schema
 from kcli.text.json_object import JsonObject, read_object
 
@@ -61,7 +62,7 @@ class GlueClient(RegistryClient):
         given = {"RegistryId": {"RegistryName": self.settings.glue_registry}}
         rows = await self._listed("ListSchemas", given, "Schemas", "the schemas")
         names = [row.text("SchemaName") for row in rows]
-        return [name for name in names if prefix == ":*:" or name.startswith(prefix)]
+        return among(prefix, names)
 
     async def versions(self, subject: str, *, deleted: bool = False) -> list[int]:
         rows = await self._listed("ListSchemaVersions", {"SchemaId": self._id(subject)}, "Schemas", subject)

@@ -6,7 +6,7 @@ from kcli.errors import UsageError
 from kcli.registry.client import RegistryClient
 from kcli.registry.errors import NO_OWN, NotFound, RegistryError, Unsupported
 from kcli.registry.folder import COMPATIBILITY, FolderSchemas
-from kcli.registry.subjects import ALL_CONTEXTS, split
+from kcli.registry.subjects import ALL_CONTEXTS, among, split
 from kcli.schemas import SchemaNotFound
 
 TYPE_CHECKING = False
@@ -30,7 +30,7 @@ class FolderClient(RegistryClient):
 
     async def subjects(self, prefix: str = "", *, deleted: bool = False, deleted_only: bool = False) -> list[str]:
         known = [] if deleted_only else self._schemas.subjects()
-        return known if prefix == ALL_CONTEXTS else [name for name in known if name.startswith(prefix)]
+        return among(prefix, known)
 
     async def versions(self, subject: str, *, deleted: bool = False) -> list[int]:
         numbers = self._schemas.versions(subject)

@@ -12,7 +12,7 @@ from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import missing, plural, say
 from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError, UsageError
-from kcli.registry.subjects import prefix, split
+from kcli.registry.subjects import DEFAULT_CONTEXT, prefix
 
 if TYPE_CHECKING:
     from kcli.cli.output.tables.document import Document
@@ -80,8 +80,7 @@ def _plain(name: str) -> str:
 
 
 async def _row(registry: Registry, name: str, *, deleting: bool) -> ContextRow:
-    within = "" if name == "." else name  # without a prefix some registries list all contexts
-    count = sum(split(subject)[0] == within for subject in await registry.client.subjects(prefix(name)))
+    count = len(await registry.client.subjects(prefix(name) or DEFAULT_CONTEXT))
     error = f"{name}: the context has {plural(count, 'subject')}: delete them first" if deleting and count else None
     result = None if not deleting else "not empty" if count else "would delete"
     return ContextRow(context=name, subjects=count, result=result, error=error)

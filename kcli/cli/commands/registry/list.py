@@ -12,7 +12,8 @@ from kcli.cli.parsing.option import flag, text
 from kcli.cli.runtime.answer import answer
 from kcli.errors import KcliError, UsageError
 from kcli.registry.listing.latest import latest_of, levels_of
-from kcli.registry.subjects import ALL_CONTEXTS, prefix, split
+from kcli.registry.listing.names import subject_names
+from kcli.registry.subjects import DEFAULT_CONTEXT, prefix, split
 from kcli.text.names import Names
 
 if TYPE_CHECKING:
@@ -46,13 +47,14 @@ class ListOptions(RegistryOptions, PatternOptions, ReadOptions):
     examples="""
 kcli registry list
 kcli registry list 'orders-*' --levels
-kcli registry list --context staging -J
+kcli registry list ':.staging:orders-*' -J
 kcli registry list --unused                     # no topic of that name""",
 )
 def list_all(options: ListOptions) -> int:
     """Print the subjects of a schema registry: the latest version, its type and its id. A SUBJECT is a name or a
-    pattern; without one, all subjects."""
-    names = Names(options.words, literal=options.literal)
+    pattern, of the names in a context where one is in front: ':.staging:' is all subjects of .staging, ':*:orders-*'
+    those of every context. Without one, all subjects."""
+    names = subject_names(options.words, literal=options.literal, context=options.context or "")
 
     async def work(registry: Registry, document: Document) -> None:
         rows = document.of(SubjectRow)
@@ -69,7 +71,8 @@ def list_all(options: ListOptions) -> int:
 
 
 async def _subjects(registry: Registry, names: Names, options: ListOptions, document: Document) -> list[SubjectRow]:
-    context = ALL_CONTEXTS if options.context == "*" else prefix(options.context or "")
+    every = options.context in (None, "", "*")  # which a registry answers without a prefix
+    context = "" if every else prefix(options.context or "") or DEFAULT_CONTEXT
     known = await registry.client.subjects(context, deleted=options.deleted)
     match = names.among(known)
     if match.unmatched:

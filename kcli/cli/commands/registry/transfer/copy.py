@@ -17,10 +17,10 @@ from kcli.cli.runtime.change import make_change
 from kcli.cli.runtime.connection import connection_of
 from kcli.config.properties.merged import read_properties
 from kcli.errors import UsageError
+from kcli.registry.listing.names import subject_names
 from kcli.registry.moving.transfer import Transfer
 from kcli.registry.settings import registry_of
 from kcli.settings import ClientSettings
-from kcli.text.names import Names
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -57,7 +57,7 @@ def copy(options: RegistryCopyOptions) -> int:
     `kcli registry import` does it. What other subjects a schema refers to is copied too. Credentials of the source are
     not used for the target: --to-profile has its own, or --to-X. The plan comes first, --execute applies it.
     """
-    names = Names(options.words, literal=options.literal)
+    names = subject_names(options.words, literal=options.literal)
 
     async def make_plan(both: tuple[Registry, Registry], document: Document) -> PlannedChange | None:
         source, target = both

@@ -12,7 +12,7 @@ from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions, PatternOptions
 from kcli.cli.runtime.answer import answer, format_of, plural, say
 from kcli.errors import UsageError
-from kcli.text.names import Names
+from kcli.registry.listing.names import subject_names
 
 if TYPE_CHECKING:
     from kcli.cli.output.tables.document import Document
@@ -54,7 +54,7 @@ def export(options: RegistryExportOptions) -> int:
     if path == "-" and format_of(options) != "table":
         raise UsageError("- is the document on stdout; --format is for the rows")
     files.check(path)
-    names = Names(words, literal=options.literal)
+    names = subject_names(words, literal=options.literal)
 
     async def work(registry: Registry, document: Document) -> None:
         snapshot = await taken(registry.client, names, document)

@@ -16,6 +16,7 @@ from kcli.cli.parsing.groups import PatternOptions, UndoOptions
 from kcli.cli.runtime.change import make_change
 from kcli.errors import UsageError
 from kcli.registry.folder import FolderSchemas
+from kcli.registry.listing.names import subject_names
 from kcli.registry.moving.folder_client import FolderClient
 from kcli.registry.moving.transfer import Transfer
 from kcli.registry.settings import RegistrySettings
@@ -51,7 +52,7 @@ def import_all(options: ImportOptions) -> int:
     if not options.words:
         raise UsageError("missing argument: kcli registry import FOLDER, or FILE.yaml")
     path, *words = options.words
-    names = Names(words, literal=options.literal)
+    names = subject_names(words, literal=options.literal)
     read = files.read(path) if path == "-" or os.path.isfile(path) or files.is_file(path) else None
 
     async def make_plan(registry: Registry, document: Document) -> PlannedChange | None:

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from kcli.text.names import Names
 
 
-async def taken(client: RegistryClient, names: Names, document: Document, prefix: str = "") -> Snapshot:
+async def taken(client: RegistryClient, names: Names, document: Document) -> Snapshot:
     """All versions of the subjects that the names mean, with what they refer to. A name that means none is an error of
     the document, and then nothing is taken. Raises KcliError."""
-    return await take(client, selected(await client.subjects(prefix), names, document))
+    return await take(client, selected(await client.subjects(), names, document))
 
 
 def selected(known: list[str], names: Names, document: Document) -> list[str]:

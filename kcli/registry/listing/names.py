@@ -1,0 +1,52 @@
+"""Names and patterns of subjects on a command line. A context in front is a scope: `:.staging:orders*` is a pattern for
+the names in the context `.staging`, `:.staging:` alone is all of them; `:*:` in front means every context, and `:.:`
+the default one. A pattern without a context is one for whole names, as everywhere."""
+
+from __future__ import annotations
+
+from kcli.registry.subjects import DEFAULT_CONTEXT, prefix, split
+from kcli.text.names import NamePattern, Names, is_pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+EVERY = "*"
+
+
+class SubjectPattern(NamePattern):
+    """The names in one context, or in every one, that match a pattern. Raises UsageError for one that is not valid."""
+
+    def __init__(self, word: str, *, literal: bool = False) -> None:
+        """`literal`: what follows the context is a name."""
+        context, name = split(word)
+        if literal and name:
+            matches: Callable[[str], object] = name.__eq__
+        else:
+            super().__init__(name or "*")
+            matches = self.fits
+        self.text = word
+
+        def fits(subject: str) -> object:
+            own, rest = split(subject)
+            return context in (EVERY, own) and matches(rest)
+
+        self.fits = fits
+
+
+def subject_names(words: Iterable[str], *, literal: bool = False, context: str = "") -> Names:
+    """The names of a line; those without a context are meant in `context`, where one is named: `*` is every one. Raises
+    UsageError."""
+    names = Names((_qualified(word, context) for word in words), literal=literal)
+    for word in names.words:
+        context, name = split(word)
+        if name != word and (context == EVERY or not name or (is_pattern(name) and not literal)):
+            names.patterns[word] = SubjectPattern(word, literal=literal)
+    return names
+
+
+def _qualified(word: str, context: str) -> str:
+    own, name = split(word)
+    if name == word:
+        return f"{prefix(context) or DEFAULT_CONTEXT}{word}" if context else word
+    return name if not own and name and not is_pattern(name) else word
