@@ -16,7 +16,7 @@ from kcli.proto.plain.protobuf_tree import ZERO, Payload
 from kcli.serde.avro.parse import parse
 from kcli.serde.avro.program import avro_reader
 from kcli.serde.avro.types import Array, Map, Record, Union
-from kcli.serde.protobuf.reader import ProtobufSchema
+from kcli.serde.protobuf.reader import parsed_schema
 from kcli.serde.protobuf.schema.types import Enum, Message
 from kcli.serde.rules.functions import Fields
 
@@ -57,7 +57,7 @@ def avro_values(text: str, referred: Sequence[str]) -> ValueOf:
 
 def protobuf_values(text: str, referred: Sequence[str], name: str) -> ValueOf:
     """What reads payloads of a message, "" for the first. Raises SchemaRefused."""
-    schema = ProtobufSchema(text, referred)
+    schema = parsed_schema(text, tuple(referred))
     message, program = schema.message(name), schema.program()
     table = Tables(program.code, program.texts, program.names).messages[program.numbers[id(message)]]
     return lambda payload: message_value(message, Payload(payload).tree(table))

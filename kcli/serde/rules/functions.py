@@ -74,6 +74,12 @@ class _Evaluator(Evaluator):
                 raise TooMuch(f"it makes texts and lists of more than {MOST_MADE >> 20} MiB")
         return result
 
+    def literal(self, tree: Any) -> Any:
+        """A literal is read once. celpy reads its text each time, character by character."""
+        if not hasattr(tree, "read"):
+            tree.read = super().literal(tree)
+        return tree.read
+
     def macro_has_eval(self, exprlist: Any) -> BoolType:
         Fields.asked += 1
         try:

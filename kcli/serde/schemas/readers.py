@@ -47,9 +47,9 @@ def reader_of(
 
     def plain(schema: Schema, referred: References, texts: list[str]) -> Reader:
         if schema.kind == PROTOBUF:
-            from kcli.serde.protobuf.reader import IndexedReader, ProtobufSchema
+            from kcli.serde.protobuf.reader import IndexedReader, parsed_schema
 
-            return IndexedReader(ProtobufSchema(schema.text, texts), camel=camel)
+            return IndexedReader(parsed_schema(schema.text, tuple(texts)), camel=camel)
         if schema.kind == JSON:
             from kcli.serde.json_schema.reader import JsonReader
 

@@ -91,18 +91,18 @@ class RecordWriter:
 def message_indexes(schema: Schema, referred: References, message: str) -> bytes:
     """Confluent's indexes of a message. Raises SchemaRefused and UsageError."""
     from kcli.serde.protobuf.indexes import write_indexes
-    from kcli.serde.protobuf.reader import ProtobufSchema
+    from kcli.serde.protobuf.reader import parsed_schema
 
-    read = ProtobufSchema(schema.text, texts(referred))
+    read = parsed_schema(schema.text, tuple(texts(referred)))
     return write_indexes(read.path(read.message(message)))
 
 
 def message_number(schema: Schema, referred: References, message: str) -> bytes:
     """AWS Glue's number of a message. Raises SchemaRefused and UsageError."""
     from kcli.proto.varint import encode_unsigned
-    from kcli.serde.protobuf.reader import ProtobufSchema
+    from kcli.serde.protobuf.reader import parsed_schema
 
-    read = ProtobufSchema(schema.text, texts(referred))
+    read = parsed_schema(schema.text, tuple(texts(referred)))
     return encode_unsigned(read.number(read.message(message)))
 
 
@@ -114,9 +114,9 @@ def same(left: Schema, right: Schema, needed: References, own_needed: References
     if left.kind == JSON:
         return bool(json.loads(left.text) == json.loads(right.text))
     if left.kind == PROTOBUF:
-        from kcli.serde.protobuf.reader import ProtobufSchema
+        from kcli.serde.protobuf.reader import parsed_schema
 
-        return ProtobufSchema(left.text, texts(needed)).same(ProtobufSchema(right.text, texts(own_needed)))
+        return parsed_schema(left.text, tuple(texts(needed))).same(parsed_schema(right.text, tuple(texts(own_needed))))
     from kcli.serde.avro.canonical import canonical
     from kcli.serde.avro.parse import parse
 
@@ -151,9 +151,9 @@ def _avro(schema: Schema, referred: References) -> Write:
 
 
 def _protobuf(schema: Schema, referred: References, message: str) -> Write:
-    from kcli.serde.protobuf.reader import ProtobufSchema
+    from kcli.serde.protobuf.reader import parsed_schema
 
-    read: ProtobufSchema = ProtobufSchema(schema.text, texts(referred))
+    read: ProtobufSchema = parsed_schema(schema.text, tuple(texts(referred)))
     writer = read.writer(read.message(message))
 
     def write(text: str) -> bytes:

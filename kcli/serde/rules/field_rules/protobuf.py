@@ -15,7 +15,7 @@ from kcli.proto.plain.protobuf_program import Program as Tables
 from kcli.proto.plain.protobuf_tree import ZERO, Payload
 from kcli.proto.varint import encode_unsigned
 from kcli.serde.avro.exact import BadValue
-from kcli.serde.protobuf.reader import ProtobufSchema
+from kcli.serde.protobuf.reader import parsed_schema
 from kcli.serde.protobuf.scalars import ENCODE, is_zero
 from kcli.serde.protobuf.schema.types import Enum, Message
 from kcli.serde.rules.cel_values import message_value, one_value
@@ -54,7 +54,7 @@ class ProtobufFieldRule:
 
     def __init__(self, schema: Schema, texts: Sequence[str], message: str, rule: Rule, expression: Expression) -> None:
         """Raises SchemaRefused."""
-        parsed = ProtobufSchema(schema.text, texts)
+        parsed = parsed_schema(schema.text, tuple(texts))
         self._message, program = parsed.message(message), parsed.program()
         tables = Tables(program.code, program.texts, program.names)
         self._table = tables.messages[program.numbers[id(self._message)]]
