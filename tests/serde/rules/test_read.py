@@ -132,7 +132,8 @@ def test_an_expression_that_runs_on_and_on_is_stopped(expression: str, says: str
         writer_of(schema, [], conditions=conditions_of(schema))(json.dumps(VALUE))
 
 
-def test_an_expression_that_is_stopped_often_is_evaluated_no_more() -> None:
+def test_an_expression_that_is_stopped_often_is_evaluated_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kcli.serde.rules.functions.MOST_STEPS", 5_000)
     write = writer_of(
         with_rules(AVRO, rule(HOSTILE[0][0], mode="WRITE")),
         [],
