@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,19 @@ from tests.each import each
 from tests.words import main, page_text, riddles, text_of
 
 
-def test_no_place_has_more_riddles_than_it_may(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_a_place_with_more_riddles_than_it_may_have_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(Path(__file__).parent.parent.parent)
-    assert main([]) == 0, capsys.readouterr().out
+    """`make check` counts the riddles of the tree itself."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tests.words.PAGES", ())
+    Path("kcli/lag").mkdir(parents=True)
+    Path("kcli/lag/status.py").write_text('"""The status that a group has."""\n')
+    assert main([]) == 0
+    text_of.cache_clear()
+    Path("kcli/lag/status.py").write_text('"""What stands there."""\n')
+    assert main([]) == 1
+    assert "docstrings:kcli/lag: 1 riddles, 0 are allowed" in capsys.readouterr().out
 
 
 SAID_BEFORE = """
@@ -31,12 +40,17 @@ which files?|which command?|from which|of which topics?|what, and where to?|woul
 """Sentences that were reworded: nothing that users read has them again."""
 
 
+BROKEN = re.compile(r'"\s*\n\s*f?"')
+"""Where a string is broken in two lines of a source."""
+
+
 def test_what_was_reworded_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parent.parent.parent)
     phrases = [phrase for line in SAID_BEFORE.strip().splitlines() for phrase in line.split("|")]
     found = [
         f"{path}:{number}: {phrase}"
         for path in sorted(Path("kcli").rglob("*.py"))
+        if any(map(BROKEN.sub("", path.read_text().lower()).__contains__, phrases))  # only these are worth parsing
         for number, text in text_of(path).user
         for phrase in phrases
         if phrase in text.lower() and len(text.split()) >= 3
