@@ -15,7 +15,7 @@ from kcli.proto import avro_code as op
 from kcli.proto.core import AvroReader
 from kcli.schemas import SchemaRefused
 from kcli.serde.avro.defaults import default_text
-from kcli.serde.avro.resolve import PROMOTED, chosen, reader_field
+from kcli.serde.avro.resolve import PROMOTED, chosen, reader_fields
 from kcli.serde.avro.types import Array, Enum, Fixed, Map, Record, Type, Union
 
 TYPE_CHECKING = False
@@ -188,8 +188,9 @@ class Program:
 
         def fill() -> None:
             shown, before = set(), "{"
+            found = {} if reader is writer else reader_fields(reader)
             for number, field in enumerate(writer.fields):
-                to = field if reader is writer else reader_field(field, reader)
+                to = field if reader is writer else found.get(field.name)
                 at = place + 3 + 2 * number
                 if to is None or to.name in shown:
                     self.code[at], self.code[at + 1] = -1, self.place(field.type, field.type)

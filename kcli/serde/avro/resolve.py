@@ -44,9 +44,11 @@ def matches(writer: Type, reader: Type) -> bool:
     return writer.name.rpartition(".")[2] == reader.name.rpartition(".")[2]
 
 
-def reader_field(field: Field, reader: Record) -> Field | None:
-    """The reader's field for a writer's one: of its name, else the one that has it as an alias."""
-    for to in reader.fields:
-        if to.name == field.name:
-            return to
-    return next((to for to in reader.fields if field.name in to.aliases), None)
+def reader_fields(reader: Record) -> dict[str, Field]:
+    """The reader's fields by the names of a writer's ones: a field of that name, else the first with it as an alias."""
+    found: dict[str, Field] = {}
+    for field in reader.fields:
+        for alias in field.aliases:
+            found.setdefault(alias, field)
+    found.update({field.name: field for field in reader.fields})
+    return found

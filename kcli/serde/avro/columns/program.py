@@ -11,7 +11,7 @@ from kcli.serde.avro.columns.columns import Column
 from kcli.serde.avro.defaults import bad_default, default_text
 from kcli.serde.avro.exact import BadValue, read_json
 from kcli.serde.avro.program import Program
-from kcli.serde.avro.resolve import PROMOTED, chosen, reader_field
+from kcli.serde.avro.resolve import PROMOTED, chosen, reader_fields
 from kcli.serde.avro.types import Array, Enum, Field, Fixed, Map, Record, Type, Union
 from kcli.serde.avro.write import AvroWriter
 
@@ -143,7 +143,8 @@ class ColumnProgram(Program):
     def _fields(self, writer: Record, reader: Record, column: Column | None) -> None:
         """A record, with the defaults of fields that the writer's has not."""
         columns = {} if column is None else {part.name: part for part in column.parts}
-        given = {to.name for field in writer.fields if (to := reader_field(field, reader)) is not None}
+        found = reader_fields(reader)
+        given = {to.name for field in writer.fields if (to := found.get(field.name)) is not None}
         added = [] if column is None else [to for to in reader.fields if to.name not in given]
         count = len(writer.fields) + len(added)
         place = self.put(op.RECORD, -1 if column is None else column.number, count, *[0] * count)
@@ -151,7 +152,7 @@ class ColumnProgram(Program):
         def fill() -> None:
             read = set()
             for at, field in enumerate(writer.fields, place + 3):
-                to = None if column is None else reader_field(field, reader)
+                to = None if column is None else found.get(field.name)
                 if to is None or to.name in read:
                     self.code[at] = self.passed(field.type)
                     continue
