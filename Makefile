@@ -49,10 +49,10 @@ quick: $(VENV)/.made-dev  ## no Kafka, Spark, dashboard and processes: a minute 
 		$(addprefix --ignore=tests/,kafka tui interop) $(ARGS)
 
 test: $(VENV)/.made-dev  ## every test but long ones, Spark's and pictures, against a real Apache Kafka where Java and Maven are
-	$(FORKED) $(WORKERS) tests -m 'not outage and not registry and not spark and not pictures and not dist' $(ARGS)
+	$(FORKED) $(WORKERS) tests -m 'not long and not registry and not spark and not pictures and not dist' $(ARGS)
 
-test-long: $(VENV)/.made-dev  ## the tests of registries of others, and of outages of a real Kafka under load
-	$(FORKED) $(WORKERS) tests -m '(outage or registry) and not spark' $(ARGS)
+test-long: $(VENV)/.made-dev  ## the tests of registries of others, and those that take a real Kafka ten seconds: outages, storms, migrations
+	$(FORKED) $(WORKERS) tests -m '(long or registry) and not spark' $(ARGS)
 
 test-spark: $(VENV)/.made-dev  ## the tests that run Spark: clusters, kills in mid-stream, every command on a real Kafka
 	$(subst -n $(WORKERS),-n 2,$(PYTEST)) tests/pipeline tests/docs tests/test_readme.py -m spark $(ARGS)

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import kcli
 from tests.kafka.admin.test_streams_groups import StreamsMember
 from tests.kafka.artifacts import libs
@@ -48,6 +50,7 @@ def test_committed_offsets_and_transactions(kafka: Kafka, topic_name: Callable[[
     assert states[-1] in ("PrepareCommit", "CompleteCommit")
 
 
+@pytest.mark.long
 def test_records_of_all_kinds_of_groups(kafka: Kafka, topic_name: Callable[[], str]) -> None:
     """Groups of the consumer protocol, share groups and streams groups, as Kafka's own classes read their records."""
     topic = topic_name()

@@ -70,7 +70,7 @@ class Party:
         assert again(seen) < sent / 2, "most of it came twice"
 
 
-@pytest.mark.outage
+@pytest.mark.long
 def test_F25_E40_E42_coordinators_killed_while_members_commit(kafka3: Kafka, topic_name: Callable[[], str]) -> None:
     topic = create(kafka3, topic_name(), PARTITIONS)
     with ExitStack() as running:
@@ -107,6 +107,7 @@ def frozen_topic(kafka: Kafka, topic_name: Callable[[], str]) -> str:
     return name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_E46_E53_E59_a_member_frozen_beyond_its_session_comes_back_and_commits_nothing_of_anothers(
     kafka: Kafka, frozen_topic: str, protocol: str

@@ -50,6 +50,7 @@ def values(one: Background) -> list[int]:
     return [int(row.split()[1]) for row in one.out.splitlines() if row.count(b" ") == 1]
 
 
+@pytest.mark.long
 def test_E58_E60_two_of_ours_and_librdkafka_share_and_take_over_while_reading(
     kafka: Kafka, topic: str, tmp_path: Path
 ) -> None:

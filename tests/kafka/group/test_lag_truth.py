@@ -211,6 +211,7 @@ class Play:
         return [f"{what}: {said}" for what, said in found.items() if said is not None]
 
 
+@pytest.mark.long
 @pytest.mark.timeout(200)  # of a test that takes half a minute where nobody disturbs it
 def test_rates_eta_and_time_lag_are_those_of_a_scripted_workload(
     kafka: Kafka, topic_name: Callable[[], str], tmp_path: Path

@@ -19,7 +19,7 @@ from tests.programs import KCLI, Background
 from tests.programs import kcli as run
 
 
-@pytest.fixture(params=["kafka", "sandbox"])
+@pytest.fixture(params=[pytest.param("kafka", marks=pytest.mark.long), "sandbox"])
 def bootstrap(request: pytest.FixtureRequest) -> Iterator[str]:
     if request.param == "kafka":
         yield request.getfixturevalue("kafka").bootstrap

@@ -180,6 +180,7 @@ def test_E67_start_and_lag_are_what_kafkas_own_tool_says(kafka: Kafka, topic: st
     assert share(kafka, topic, "-e").out.count(b"\n") == 250
 
 
+@pytest.mark.long
 def test_E65_a_dead_leader_loses_no_record(
     kafka3: Kafka, topic_name: Callable[[], str], tmp_path: Path
 ) -> None:  # fmt: skip

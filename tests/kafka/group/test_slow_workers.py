@@ -14,6 +14,7 @@ from tests.kafka.storm import shorten
 from tests.programs import kcli
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 async def test_E36_E53_A3_13_a_worker_that_takes_three_times_the_rebalance_timeout_loses_its_partition(
     kafka: Kafka, topic_name: Callable[[], str], protocol: str

@@ -29,7 +29,7 @@ def progress(*floods: Flood) -> None:
         flood.progress()
 
 
-@pytest.mark.outage
+@pytest.mark.long
 def test_R5_two_floods_survive_kill_freeze_restart_and_outage(kafka3: Kafka, topic_name: Callable[[], str]) -> None:
     topics = create(kafka3, topic_name()), create(kafka3, topic_name())
     with (
@@ -62,7 +62,7 @@ def test_R5_two_floods_survive_kill_freeze_restart_and_outage(kafka3: Kafka, top
         assert counts["acked"] > 10_000
 
 
-@pytest.mark.outage
+@pytest.mark.long
 def test_R1_D29_what_a_hasty_flood_gives_up_is_counted_and_what_it_does_not_is_there(
     kafka3: Kafka, topic_name: Callable[[], str]
 ) -> None:

@@ -58,6 +58,7 @@ async def test_F11_a_zombie_leader_costs_nothing(kafka3: Kafka, topic_name: Call
     assert counts[FAILED] == counts[UNKNOWN] == 0
 
 
+@pytest.mark.long
 async def test_F10_a_rolling_restart_is_not_noticed(kafka3: Kafka, topic_name: Callable[[], str]) -> None:
     topic = create(kafka3, topic_name())
     async with Load(kafka3.bootstrap, topic, 3) as load:
@@ -78,6 +79,7 @@ def coordinator(kafka: Kafka, group: str) -> Node:
     return next(kafka.nodes[row["coordinator"] - 1] for row in rows if row["group"] == group)
 
 
+@pytest.mark.long
 def test_F25_a_group_outlives_its_coordinator(kafka3: Kafka, topic_name: Callable[[], str], tmp_path: Path) -> None:
     topic = create(kafka3, topic_name(), 4)
     group = f"g-{topic}"
@@ -121,6 +123,7 @@ def _wait_members(kafka: Kafka, group: str, count: int) -> None:
         assert time.monotonic() < deadline, shown
 
 
+@pytest.mark.long
 def test_F12_too_few_in_sync_is_waited_for_and_then_a_failure_that_wrote_nothing(
     kafka3: Kafka, topic_name: Callable[[], str], tmp_path: Path
 ) -> None:
@@ -154,6 +157,7 @@ def _wait_isr(kafka: Kafka, topic: str, count: int) -> None:
         assert time.monotonic() < deadline, shown
 
 
+@pytest.mark.long
 def test_F12_without_a_majority_the_outcome_is_unknown_and_said_so(
     kafka3: Kafka, topic_name: Callable[[], str], tmp_path: Path
 ) -> None:

@@ -215,6 +215,7 @@ async def test_D37_the_cluster_is_upgraded_between_two_transactions(
         kafka.stop()
 
 
+@pytest.mark.long
 async def test_D35_C15_the_coordinator_is_killed_mid_transaction(kafka3: Kafka, topic_name: Callable[[], str]) -> None:
     topic = create(kafka3, topic_name(), 2, 3)
     kept: list[bytes] = []

@@ -26,7 +26,7 @@ def topic(kafka3: Kafka, topic_name: Callable[[], str]) -> str:
     return name
 
 
-@pytest.mark.outage
+@pytest.mark.long
 def test_D38_transactions_are_whole_or_absent_through_kills_of_leader_coordinator_and_producer(
     kafka3: Kafka, topic: str
 ) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 import pytest
 
-
 _context = functools.cache(ssl.create_default_context)
 
 
