@@ -41,6 +41,8 @@ checkpointLocation keepTimestamp brokerMap exactlyOnce sourceIds onBad quarantin
 schemaRegistry keySubject valueSubject keyReaderSchema readerSchema keyWriterSchema writerSchema registerSchemas
 withoutRules
 """.split()
+TOPIC = "topic:"
+"""In front of a quarantine that is a topic."""
 PASSED_OVER = ("groupIdPrefix", "fetchOffset.numRetries", "fetchOffset.retryIntervalMs")
 """Of Spark's source, and without a meaning here: reading needs no group, and the client tries again by itself."""
 _DURATION = re.compile(r"\s*(\d+)\s*(ms|s|m|min|h|d|milliseconds?|seconds?|minutes?|hours?|days?)?\s*")
@@ -283,13 +285,15 @@ def _on_bad(given: Mapping[str, str]) -> bool:
 
 
 def _quarantine(given: Mapping[str, str]) -> str:
-    """The folder of records that did not fit; "" for none."""
-    folder = given.get("quarantine", "").strip()
-    if folder and not _on_bad(given):
+    """The folder, or the topic, of records that did not fit; "" for none."""
+    place = given.get("quarantine", "").strip()
+    if place and not _on_bad(given):
         raise UsageError("option quarantine goes with onBad=null")
-    if folder and not os.path.isabs(folder):
-        raise UsageError(f"option quarantine {folder}: the absolute path of a folder that every executor has")
-    return folder
+    if place and not os.path.isabs(place) and (place == TOPIC or not place.startswith(TOPIC)):
+        raise UsageError(
+            f"option quarantine {place}: the absolute path of a folder that every executor has, or {TOPIC}NAME"
+        )
+    return place
 
 
 def _flag(given: Mapping[str, str], name: str, usual: bool) -> bool:

@@ -34,11 +34,12 @@ class Topics:
 
         return asyncio.run(call())
 
-    def make(self, partitions: int = 1) -> str:
+    def make(self, partitions: int = 1, **configs: str) -> str:
         """A new topic's name."""
         self._made += 1
         name = f"{self._name}-{self._made}"
-        made = self.run(lambda client: create_topics(client.cluster, [NewTopic(topic=name, partitions=partitions)]))
+        new = NewTopic(topic=name, partitions=partitions, configs=configs)
+        made = self.run(lambda client: create_topics(client.cluster, [new]))
         assert not isinstance(made[name], Exception), made
         return name
 

@@ -15,7 +15,7 @@ from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.pipeline.connection import Sealed
 from kcli.pipeline.log import Log
-from kcli.pipeline.options import TYPES, ReadOptions
+from kcli.pipeline.options import TOPIC, TYPES, ReadOptions
 from kcli.pipeline.source.fetching import LogChanged
 from kcli.pipeline.source.limits import sizes_of
 from kcli.pipeline.source.ranges import Range, ranges_of
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kcli.pipeline.formats.arrow import Frame
     from kcli.pipeline.schemas.sealed import SealedSchemas
     from kcli.pipeline.source.quarantine import Kept
+    from kcli.pipeline.source.quarantine_topic import Sent
 
 Offsets = Mapping[TopicPartition, int]
 
@@ -61,8 +62,11 @@ class Reading:
             check_types(schema, self.schemas)
 
     def ranges(self, log: Log, starts: Offsets, ends: Offsets) -> list[Range]:
-        """A task each. The log says where minPartitions makes them small."""
+        """A task each. The log says where minPartitions makes them small. Raises UsageError where the topic of the
+        quarantine is read too."""
         options = self.options
+        if options.quarantine.startswith(TOPIC) and options.quarantine.removeprefix(TOPIC) in {at.topic for at in ends}:
+            raise UsageError(f"option quarantine {options.quarantine}: that topic is read; name another one")
         parts = self._parts(log, starts, ends) if options.max_partition_bytes else None
         made = ranges_of(starts, ends, least=options.min_partitions, most=options.max_records, parts=parts)
         if options.min_partitions and not options.max_records and not self._looked_at:
@@ -95,14 +99,14 @@ class Reading:
 
         from kcli.pipeline.progress import Reporter
         from kcli.pipeline.source.fetching import gathered
-        from kcli.pipeline.source.quarantine import NEEDS, Kept
+        from kcli.pipeline.source.quarantine import NEEDS
 
         assert isinstance(partition, Range)
         if not len(partition):
             return
         options = self.options
         shape = to_arrow_schema(self.schema, timezone="UTC")
-        kept = Kept(options.quarantine, partition) if options.quarantine else None
+        kept = self._kept(partition)
         frame = self._frame(partition, shape, kept)
         reporter = Reporter(options.progress, partition.topic, partition.partition, partition.start, partition.end)
         try:
@@ -126,11 +130,24 @@ class Reading:
                 kept.undo()
             reporter.close()
 
+    def _kept(self, partition: Range) -> Kept | Sent | None:
+        """What keeps the bad records of a range."""
+        place = self.options.quarantine
+        if not place:
+            return None
+        if place.startswith(TOPIC):
+            from kcli.pipeline.source.quarantine_topic import Sent
+
+            return Sent(place.removeprefix(TOPIC), self.sealed, partition)
+        from kcli.pipeline.source.quarantine import Kept
+
+        return Kept(place, partition)
+
     def _needed(self) -> frozenset[str]:
         """Columns that are fetched for another: a header may name a schema."""
         return frozenset({"headers"} if self.schemas else ())
 
-    def _frame(self, partition: Range, shape: pa.Schema, kept: Kept | None) -> Frame:
+    def _frame(self, partition: Range, shape: pa.Schema, kept: Kept | Sent | None) -> Frame:
         """What makes record batches of the range."""
         from kcli.pipeline.formats.arrow import Convert, Frame, alone
         from kcli.pipeline.formats.formats import converter

@@ -145,6 +145,39 @@ def test_nothing_bad_leaves_no_folder(kcli: Kcli, topics: Topics, spark: SparkSe
     assert spark.read.parquet(str(tmp_path / "out")).count() == 40
 
 
+def test_a_topic_has_the_bad_records_when_the_files_have_the_others(
+    kcli: Kcli, topics: Topics, topic: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    bad = topics.make(2)
+    line = [*LINE, "--quarantine", f"topic:{bad}"]
+    assert kcli("export", topic, "out", *line) == 0
+    assert f"4 records do not fit the format of its key or value, and are kept in topic:{bad}" in capfd.readouterr().err
+    assert ids(tmp_path / "out") == list(range(40))
+
+    sent = []
+    for _, record in topics.read(bad):
+        about = {name: text.decode() for name, text in record.headers}
+        assert about["kcli.topic"] == topic
+        place = (int(about[f"kcli.{name}"]) for name in ("partition", "offset", "timestamp"))
+        sent.append((*place, record.key, record.value, about["kcli.reason"]))
+    assert sorted(sent) == KEPT
+    assert kcli("export", topic, "other", *LINE, "--quarantine", f"topic:{topic}") == 2
+    assert f"--quarantine topic:{topic}: that topic is read" in capfd.readouterr().err
+    assert kcli("sql", f"SELECT * FROM `{topic}`", *LINE, "--quarantine", "topic:missing-one") == 1
+    assert "missing-one" in capfd.readouterr().err
+    assert not (tmp_path / "other").exists()
+
+
+def test_bad_records_that_the_topic_refuses_end_the_job(topics: Topics, topic: str, spark: SparkSession) -> None:
+    small = topics.make(1, **{"max.message.bytes": "100"})
+    given = {"kafka.bootstrap.servers": topics.bootstrap, "subscribe": topic, "onBad": "null"}
+    given |= {"valueFormat": "json", "valueSchema": "id BIGINT"}
+    with pytest.raises(Exception, match=r"bad records of .* are not in quarantine: .*MESSAGE_TOO_LARGE"):
+        spark.read.format("kcli").options(**given, quarantine=f"topic:{small}").load().collect()
+    with pytest.raises(Exception, match="that topic is read"):
+        spark.read.format("kcli").options(**given, quarantine=f"topic:{topic}").load().collect()
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [

@@ -22,14 +22,13 @@ from kcli.cli.commands.pipeline.sink.folder import (
     FolderOptions,
     compact_of,
     conf_of,
-    folder_mode,
     folder_of,
     recover,
     size_of,
     told,
 )
 from kcli.cli.commands.pipeline.sink.merging import MergeOptions, Merging
-from kcli.cli.commands.pipeline.sink.quarantine import Quarantine, place_of
+from kcli.cli.commands.pipeline.sink.quarantine import place_of, quarantine_of
 from kcli.cli.commands.pipeline.source.pinned import Pinned
 from kcli.cli.commands.pipeline.source.plan import show
 from kcli.cli.commands.pipeline.source.source import Source
@@ -152,7 +151,7 @@ class Exporting(Job):
         self.writes_to = self.folder.place
         place = self.folder.place if self.form.form == "iceberg" else out
         self.quarantine = place_of(frame, options, place)
-        self.kept = Quarantine(frame, self.quarantine, folder_mode(frame, options)) if self.quarantine else None
+        self.kept = quarantine_of(frame, options, self.quarantine)
         self.input = self._input(topics)
         self.source = self.input.label
         recover(frame, self.folder)
@@ -179,6 +178,8 @@ class Exporting(Job):
     def look(self) -> None:
         """Ask the cluster."""
         self.input.look()
+        if self.kept is not None:
+            self.kept.look(self.input.topics)
         if not self.frame.streaming:
             self.spans = self.input.span
 

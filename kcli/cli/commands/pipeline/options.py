@@ -171,9 +171,9 @@ class QuarantineOptions(Options):
     )
     quarantine = text(
         "--quarantine",
-        metavar="DIR",
+        metavar="DIR|topic:NAME",
         help="Folder of --on-bad quarantine: parquet with topic, partition, offset, timestamp, raw key and value, "
-        "reason. Default: DIR.quarantine beside the files.",
+        "reason. Default: DIR.quarantine beside the files. Or a topic, with these as headers.",
     )
 
 

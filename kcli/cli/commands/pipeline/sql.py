@@ -13,9 +13,8 @@ from kcli.cli.commands.pipeline.options import PipelineOptions, QuarantineOption
 from kcli.cli.commands.pipeline.session.drive import drive
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
-from kcli.cli.commands.pipeline.sink.folder import folder_mode
 from kcli.cli.commands.pipeline.sink.outputs import Output, RowsOptions, output_of
-from kcli.cli.commands.pipeline.sink.quarantine import Quarantine, place_of
+from kcli.cli.commands.pipeline.sink.quarantine import Quarantine, QuarantineTopic, place_of, quarantine_of
 from kcli.cli.commands.pipeline.source.pinned import Pinned
 from kcli.cli.commands.pipeline.source.plan import show
 from kcli.cli.commands.pipeline.source.samples import Span
@@ -90,7 +89,7 @@ class Querying(Job):
         self.each = each or {}
         self.sources: list[Source] = []
         self.topics: list[str] = []
-        self.kept: dict[str, Quarantine] = {}
+        self.kept: dict[str, Quarantine | QuarantineTopic] = {}
         self.span: Span = {}
         self.sizes: dict[TopicPartition, float] = {}
         if frame.streaming and len([step for step in steps if not step.name]) > 1:
@@ -119,6 +118,8 @@ class Querying(Job):
             self.span |= source.span
             self.sizes |= source.sizes
             self.sources.append(source)
+        for place in self.kept.values():
+            place.look(named)
         self.source = ", ".join(named) or "no topic"
         if not self.frame.streaming:
             self.spans = self.span
@@ -130,12 +131,12 @@ class Querying(Job):
     def _quarantine(self, options: SqlOptions) -> str:
         """Where the tasks keep bad records of a topic; "" for nowhere."""
         place = place_of(self.frame, options, self.writes_to)
-        if not place:
+        kept = self.kept.get(place) or quarantine_of(self.frame, options, place)
+        if kept is None:
             return ""
-        if place not in self.kept:
-            self.kept[place] = Quarantine(self.frame, place, folder_mode(self.frame, options))
-            self.quarantine = ", ".join(self.kept)
-        return self.kept[place].target
+        self.kept[place] = kept
+        self.quarantine = ", ".join(self.kept)
+        return kept.target
 
     @property
     def written(self) -> Mapping[int, Written]:

@@ -23,7 +23,7 @@ _16 = Option(name='sql_where', flags=('--where',), multiple=True, metavar='SQL',
 _17 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='The topic, instead of an argument.', also=('--topics',), panel='Names', folded=True)
 _18 = Option(name='schema_mode', flags=('--schema-mode',), help="With --once or --continuous, where the newest JSON values, or the latest schemas of the registry, have other columns than the first run's: fail (default), read by the first (pinned), or add columns and widen numbers (evolve).", choices=('fail', 'pinned', 'evolve'))
 _19 = Option(name='on_bad', flags=('--on-bad',), help='A key or value that does not fit its format: fail (default), null and count it, or leave the record out and keep it in --quarantine.', choices=('fail', 'null', 'quarantine'))
-_20 = Option(name='quarantine', flags=('--quarantine',), metavar='DIR', help='Folder of --on-bad quarantine: parquet with topic, partition, offset, timestamp, raw key and value, reason. Default: DIR.quarantine beside the files.')
+_20 = Option(name='quarantine', flags=('--quarantine',), metavar='DIR|topic:NAME', help='Folder of --on-bad quarantine: parquet with topic, partition, offset, timestamp, raw key and value, reason. Default: DIR.quarantine beside the files. Or a topic, with these as headers.')
 _21 = Option(name='skip_lost', flags=('--skip-lost',), kind='flag', help='Read on where records aged out before they were read.')
 _22 = Option(name='min_partitions', flags=('--min-partitions',), kind='int', metavar='N', help='Cut the ranges into at least N tasks.', least=1)
 _23 = Option(name='isolation', flags=('--isolation',), help='Default: read_committed.', choices=('read_committed', 'read_uncommitted'), also=('--isolation-level',))
