@@ -10,21 +10,21 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import statistics
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.pipeline_cold import cold_starts
-from benchmarks.pipeline_report import Row, markdown, put
+from benchmarks.pipeline_first import first_files
+from benchmarks.pipeline_lake import lake_rows
+from benchmarks.pipeline_planning import planning
+from benchmarks.pipeline_report import Measured, Row, markdown, put
+from benchmarks.pipeline_rounds import FORMS, interleaved
 from kcli.pipeline.session.session import Session, SessionSettings
 from tests.kafka.cluster import Kafka
 from tests.pipeline import connector
 from tests.pipeline.topics import Topics
-from tests.pipeline.tree import cpu, descendants
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 PARTITIONS = 2
 SIZES = {"100 B": 1, "1 KiB": 10}
 """The sizes of values, and by what the number of records is divided."""
-FORMS = ("kcli", "kafka")
 
 
 def main() -> int:
@@ -48,18 +47,29 @@ def main() -> int:
     cluster.start()
     try:
         with tempfile.TemporaryDirectory(prefix="kcli-bench-") as folder:
-            rows, topic = measured(cluster.bootstrap, Path(folder), given.records, given.rounds)
-            starts = cold_starts(cluster.bootstrap, topic, min(1_000_000, given.records), Path(folder), given.rounds)
+            found = everything(cluster.bootstrap, Path(folder), given.records, given.rounds)
     finally:
         cluster.stop()
-    text = markdown(rows, starts, given.records, given.rounds)
+    text = markdown(found, given.records, given.rounds)
     print(text)
     if given.output:
         put(Path(given.output), text)
     return 0
 
 
-def measured(bootstrap: str, folder: Path, records: int, rounds: int) -> tuple[list[Row], str]:
+def everything(bootstrap: str, folder: Path, records: int, rounds: int) -> Measured:
+    """All figures of one run."""
+    rows, topic = connectors(bootstrap, folder, records, rounds)
+    return Measured(
+        rows=rows,
+        tables=lake_rows(bootstrap, topic, folder / "lake", records, rounds),
+        starts=cold_starts(bootstrap, topic, min(1_000_000, records), folder, rounds),
+        first=first_files(bootstrap, topic, folder, rounds),
+        planning=planning(),
+    )
+
+
+def connectors(bootstrap: str, folder: Path, records: int, rounds: int) -> tuple[list[Row], str]:
     """Every row, and the topic of small values."""
     conf = (("spark.jars", ",".join(connector.jars())), ("spark.sql.shuffle.partitions", "2"))
     topics = Topics(bootstrap, "bench")
@@ -114,16 +124,7 @@ class Bench:
             for form in FORMS[::-1]:
                 job(form)
         self._range = {}
-        found: dict[tuple[str, str], list[tuple[float, float]]] = {}
-        for number in range(rounds):
-            for label, job in jobs.items():
-                for form in FORMS if number % 2 == 0 else FORMS[::-1]:
-                    found.setdefault((label, form), []).append(timed(job, form))
-                    wall, spent = found[label, form][-1]
-                    print(f"{size} {label} {form}: {count / wall:,.0f} rows/s, {spent:.1f} CPU s", file=sys.stderr)
-        return [
-            Row(label, size, count, {form: middle(found[label, form]) for form in FORMS}) for label in jobs
-        ]  # fmt: skip
+        return interleaved(jobs, count, size, rounds)
 
     def count(self, form: str) -> None:
         """As `kcli pipeline` does it: no column is read that nobody asked for. The JVM connector has no such option."""
@@ -148,19 +149,6 @@ async def _delete(client: object, topic: str) -> None:
     from kcli.admin.topics.topics import delete_topics
 
     await delete_topics(client.cluster, [topic])  # type: ignore[attr-defined]
-
-
-def timed(job: Callable[[str], None], form: str) -> tuple[float, float]:
-    """Wall and CPU seconds."""
-    spent, began = cpu([os.getpid(), *descendants(os.getpid())]), time.monotonic()
-    job(form)
-    wall = time.monotonic() - began
-    return wall, cpu([os.getpid(), *descendants(os.getpid())]) - spent
-
-
-def middle(runs: list[tuple[float, float]]) -> tuple[float, float]:
-    """The medians."""
-    return statistics.median(wall for wall, _ in runs), statistics.median(spent for _, spent in runs)
 
 
 if __name__ == "__main__":

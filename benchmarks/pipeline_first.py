@@ -1,0 +1,88 @@
+"""From the prompt to the file of an export of 10,000 records, and how much of that is Spark's own start.
+
+python -m benchmarks.pipeline_first range|kafka BOOTSTRAP TOPIC ENDS FOLDER
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.pipeline import connector
+
+ROWS = 10_000
+EXPORT = "`kcli pipeline export` after `kcli pipeline warmup`"
+KINDS = {
+    EXPORT: "kcli",
+    "Spark alone, started as kcli does: `range` into parquet": "range",
+    "the JVM connector, in a script of pyspark": "kafka",
+}
+
+
+def first_files(bootstrap: str, topic: str, folder: Path, rounds: int) -> dict[str, tuple[float, float]]:
+    """Median wall seconds from the start of the process to the file in its place, and CPU seconds of all processes to
+    their end."""
+    half = json.dumps({topic: {"0": ROWS // 2, "1": ROWS // 2}})
+    warm = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache-warm"), "XDG_STATE_HOME": str(folder / "state")}
+    subprocess.run([sys.executable, "-m", "kcli", "pipeline", "warmup", "-q"], env=warm, check=True, timeout=300)
+    out = folder / "first"
+    spans = [sys.executable, "-m", "benchmarks.pipeline_first"]
+    line = [sys.executable, "-m", "kcli", "pipeline", "export", topic, str(out), "--file-format", "parquet", "-q"]
+    line += ["-b", bootstrap, "--where", f"offset < {ROWS // 2}"]
+    found: dict[str, list[tuple[float, float]]] = {label: [] for label in KINDS}
+    for _ in range(rounds):
+        for label, kind in KINDS.items():
+            words = line if kind == "kcli" else [*spans, kind, bootstrap, topic, half, str(out)]
+            found[label].append(_timed(words, warm, out))
+            print(f"first file, {label}: {found[label][-1][0]:.1f} s", file=sys.stderr)
+            shutil.rmtree(out)
+    return {
+        label: (statistics.median(wall for wall, _ in runs), statistics.median(spent for _, spent in runs))
+        for label, runs in found.items()
+    }
+
+
+def _timed(words: list[str], environment: dict[str, str], out: Path) -> tuple[float, float]:
+    """Until the folder is complete, and what the process and those below it spent."""
+    before, began, seen = _spent(), time.monotonic(), 0.0
+    with subprocess.Popen(words, env=environment, stderr=subprocess.DEVNULL) as process:
+        while process.poll() is None:
+            if not seen and (out / "_SUCCESS").exists():
+                seen = time.monotonic() - began
+            time.sleep(0.02)
+    if process.returncode or not seen:
+        raise RuntimeError(f"{words}: exit code {process.returncode}, {'a' if seen else 'no'} complete folder")
+    return seen, _spent() - before
+
+
+def _spent() -> float:
+    """CPU seconds of processes below this one that ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def main(kind: str, bootstrap: str, topic: str, ends: str, folder: str) -> None:
+    if kind == "range":
+        from kcli.pipeline.session.session import Session, SessionSettings
+
+        with Session(SessionSettings(quick=True)) as spark:
+            spark.range(0, ROWS, 1, 2).write.parquet(folder)
+        return
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[2]").config("spark.jars", ",".join(connector.jars()))
+    spark = builder.config("spark.ui.enabled", "false").getOrCreate()
+    options = {"kafka.bootstrap.servers": bootstrap, "subscribe": topic, "endingOffsets": ends}
+    spark.read.format("kafka").options(**options).load().write.parquet(folder)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:6])
