@@ -85,7 +85,11 @@ class Dashboard(App[int]):
         self.state = State(session, self._profiles, Frames() if debug else None)
         self._place = place
         self._keymap_given = keymap or {}
-        self._theme_given = theme
+        for each in THEMES:
+            self.register_theme(each)
+        self.set_reactive(App.theme, theme)
+        self.stylesheet.set_variables(self.get_css_variables())
+        self._styled = False
         self._clashes: set[str] = set()
         self._deafen: Callable[[], None] | None = None
         self.visits = Visits()
@@ -101,15 +105,18 @@ class Dashboard(App[int]):
 
         return TerminalDriver
 
+    def refresh_css(self, animate: bool = True) -> None:
+        """Textual asks for it when an app starts: all rules are read again, by the theme that they were read by."""
+        if self._styled:
+            super().refresh_css(animate)
+        self._styled = True
+
     @property
     def session(self) -> Session:
         """Where the data come from."""
         return self.state.session
 
     async def on_mount(self) -> None:
-        for each in THEMES:
-            self.register_theme(each)
-        self.theme = self._theme_given
         self.set_keymap(self._keymap_given)
         if self._keymap_given:
             from kcli.tui.actions.key_clashes import taken
