@@ -194,9 +194,11 @@ class Dashboard(App[int]):
     def on_looked(self, message: Looked) -> None:
         self.state.trouble = None
         self.state.trails = message.trails
-        self.state.look = message.look
+        before, self.state.look = self.state.look, message.look
         self._alerting.see(message.look)
         self._tell(NewLook)
+        if before is not None and before is not message.look:
+            self.session.free(list(before.groups))
 
     def write_out(self, sequence: str) -> None:
         """Send a sequence to the terminal, as the clipboard does."""

@@ -11,7 +11,8 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.message import Message
 
@@ -88,6 +89,10 @@ class Session(ABC):
     def making(self) -> AbstractContextManager[None]:
         """While an answer with many values is made, on the thread that makes it."""
         return nullcontext()
+
+    def free(self, values: list[Any]) -> None:
+        """Let go of the values of an answer that another one replaced. The list is the session's from now on."""
+        values.clear()
 
     @abstractmethod
     def look_now(self) -> None:
@@ -267,6 +272,9 @@ class LiveSession(Session):
 
     def making(self) -> AbstractContextManager[None]:
         return self._gc.making()
+
+    def free(self, values: list[Any]) -> None:
+        self._thread.call(partial(self._gc.free, values))
 
     def rate_over(self, window: float) -> None:
         self.window = window

@@ -43,6 +43,7 @@ class Asking:
         self._asked = float("-inf")  # when the last question of a beat was asked
         self._hurried = 0  # how often the user refreshed until then
         self._shown: float | None = None  # when the question was asked whose answer is shown
+        self._answer: list[Any] = []  # the values of that answer, where it is a list of them
 
     @property
     def due(self) -> bool:
@@ -108,6 +109,8 @@ class Asking:
             self._shown = begun
             with self._pace.continued():
                 then(answer)
+                self._state.session.free(self._answer)
+                self._answer = list(answer) if isinstance(answer, list) else []
 
     def _trouble(self, problem: KcliError) -> None:
         """One toast for one trouble, however many beats it lasts; the masthead shows it as long as it does."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import queue
 from typing import TYPE_CHECKING
 
+from textual._ansi_sequences import SYNC_END, SYNC_START
 from textual.drivers.linux_driver import LinuxDriver
 
 if TYPE_CHECKING:
@@ -54,15 +55,24 @@ class TerminalDriver(LinuxDriver):
         self._file = Mortal(self._file)  # type: ignore[assignment, arg-type]
         self._leaving = False
         self._is_stuck = False
+        self._frame: list[str] = []  # the pieces of a frame that is not complete
 
     def write(self, data: str) -> None:
-        if not self._leaving:
+        """The three texts of a frame go as one: each would wake the writing thread, and the next key wait for it."""
+        if self._leaving:
+            self._put(data)
+        elif data == SYNC_START:
+            self._frame = [data]
+        elif not self._frame:
             super().write(data)
         else:
-            self._put(data)
+            self._frame.append(data)
+            if data == SYNC_END:
+                whole, self._frame = "".join(self._frame), []
+                super().write(whole)
 
     def stop_application_mode(self) -> None:
-        self._leaving = True
+        self._leaving, self._frame = True, []
         super().stop_application_mode()
 
     def start_application_mode(self) -> None:

@@ -264,6 +264,8 @@ class Page(TimedScreen):
         """Each second: the age of what is shown, and the sentence while nothing is known."""
         if not self.is_seen or not self.stands:
             return
+        for line in self.query(Masthead):
+            line.refresh()
         stale = late(self.state)
         unknown = waiting(self.state) if self.asks or stale or self.state.look is None else ""
         for rows in self.query(Rows):

@@ -76,6 +76,13 @@ class Column(NamedTuple):
     def cell(self, row: Any) -> Cell:
         return Cell(self.show(self.value(row)), self.tone) if self.draw is None else self.draw(row)
 
+    def texts(self, rows: Sequence[Any]) -> list[str]:
+        """The text of each row's cell. No cell is made where there is none to be drawn: a filter reads all rows."""
+        if self.draw is not None:
+            return [self.draw(row).text for row in rows]
+        value, show = self.value, self.show
+        return [show(value(row)) for row in rows]
+
 
 def fitting(
     columns: Sequence[Column], first: int, rows: Sequence[Any], width: int, known: dict[str, int]
@@ -139,13 +146,36 @@ def _total(columns: Sequence[Column], sizes: dict[str, int]) -> int:
     return GAP + sum(sizes[column.id] + GAP for column in columns)
 
 
+def searched_texts(columns: Sequence[Column], rows: Sequence[Any]) -> list[str]:
+    """What a filter reads of each row, in lower case."""
+    texts = [column.texts(rows) for column in columns if column.searched]
+    return [" ".join(parts).lower() for parts in zip(*texts, strict=True)] if texts else [""] * len(rows)
+
+
+def _words(text: str) -> tuple[list[str], list[str]]:
+    """Of a filter, in lower case: the words that must be there, and those that must not, without their `!`."""
+    words = text.lower().split()
+    without = [word[1:] for word in words if word.startswith("!") and len(word) > 1]
+    return [word for word in words if not word.startswith("!")], without
+
+
+def left_by(text: str, rows: Sequence[Any], texts: Sequence[str]) -> list[Any]:
+    """The rows that a filter leaves, where `texts` is what it reads of them, in lower case. A word a time, of the rows
+    that the words before left: ten thousand rows take a millisecond."""
+    needed, without = _words(text)
+    left: Sequence[tuple[Any, str]] = list(zip(rows, texts, strict=True))
+    for word in needed:
+        left = [pair for pair in left if word in pair[1]]
+    for word in without:
+        left = [pair for pair in left if word not in pair[1]]
+    return [row for row, _ in left]
+
+
 def matcher(text: str) -> Callable[[str], bool] | None:
     """A filter's words: all must be in a row, those after `!` must not; whatever their case. None wants all."""
-    words = text.lower().split()
-    if not words:
+    needed, without = _words(text)
+    if not text.strip():
         return None
-    without = [word[1:] for word in words if word.startswith("!") and len(word) > 1]
-    needed = [word for word in words if not word.startswith("!")]
 
     def wants(row: str) -> bool:
         row = row.lower()

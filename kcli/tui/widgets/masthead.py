@@ -39,7 +39,8 @@ class Part(NamedTuple):
 
 
 class Masthead(Widget):
-    """What the state says, drawn each second: red on a protected profile. A click on a count posts `Only`."""
+    """What the state says, drawn each second by its page; red on a protected profile. A click on a count posts
+    `Only`."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "masthead--bad",
@@ -60,9 +61,6 @@ class Masthead(Widget):
         super().__init__()
         self._state = state
         self._ends: list[tuple[int, str]] = []  # up to which cell a click does what
-
-    def on_mount(self) -> None:
-        self.set_interval(1.0, self.refresh)
 
     def on_click(self, event: events.Click) -> None:
         does = next((does for end, does in self._ends if event.x < end), "")

@@ -20,7 +20,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from kcli.tui.text.cutting import fitted
-from kcli.tui.widgets.columns import Cell, Column, fitting, matcher
+from kcli.tui.widgets.columns import Cell, Column, fitting, left_by, searched_texts
 
 TONES = ("bad", "warn", "good", "dim", "accent")
 
@@ -121,8 +121,9 @@ class Rows(ScrollView, can_focus=True):
         self._marks = marks
         self._marked: set[object] = set()
         self._order = order
-        self._all: list[Any] = []
-        self._texts: list[str] | None = None  # of all rows, what a filter reads; made when it is first wanted
+        self._given: list[Any] = []  # as they were put
+        self._all: list[Any] = []  # the same in order
+        self._texts: Sequence[str] | None = None  # of all rows, what a filter reads; made when it is first wanted
         self._shown: list[Any] = []
         self._at: object = None
         self._layout: list[tuple[Column, int]] = []
@@ -138,7 +139,8 @@ class Rows(ScrollView, can_focus=True):
     def put(self, rows: Iterable[Any]) -> None:
         """The newest rows, in any order."""
         self.told = True
-        self._all, self._texts = list(rows), None
+        self._given = list(rows)
+        self._sort()
         if self._marked:
             self._marked &= {self._key(row) for row in self._all}
         self._arrange()
@@ -167,9 +169,10 @@ class Rows(ScrollView, can_focus=True):
 
     def have(self, columns: Sequence[Column]) -> None:
         """Show other columns of the same rows."""
-        self.columns, self._texts = list(columns), None
+        self.columns = list(columns)
         if self.ordered is not None and all(column.id != self.ordered.column for column in self.columns):
             self.ordered = None
+        self._sort()
         self._arrange()
 
     def relabel(self, id: str, label: str) -> None:
@@ -184,7 +187,7 @@ class Rows(ScrollView, can_focus=True):
     @property
     def marked(self) -> list[Any]:
         """The rows that are marked, in order; also those that a filter hides."""
-        return [row for row in self._in_order(self._all) if self._key(row) in self._marked] if self._marked else []
+        return [row for row in self._all if self._key(row) in self._marked] if self._marked else []
 
     @property
     def shown(self) -> list[Any]:
@@ -202,8 +205,12 @@ class Rows(ScrollView, can_focus=True):
         top = int(self.scroll_offset.y)
         return self._shown[top : top + max(self.size.height - 1, 0)]
 
+    def _sort(self) -> None:
+        """Once for all that is typed into the filter. The texts are those of rows in this order."""
+        self._all, self._texts = self._in_order(self._given), None
+
     def _arrange(self) -> None:
-        self._shown = self._in_order(self._wanted_rows())
+        self._shown = self._wanted_rows()
         self._measure()
         place = next((n for n, row in enumerate(self._shown) if self._key(row) == self._at), None)
         if place is None:
@@ -214,13 +221,11 @@ class Rows(ScrollView, can_focus=True):
 
     def _wanted_rows(self) -> list[Any]:
         """The rows that a filter leaves. The text of each is made once, however many letters are typed."""
-        wanted = matcher(self.wanted)
-        if wanted is None:
+        if not self.wanted.strip():
             return self._all
         if self._texts is None:
-            searched = [column for column in self.columns if column.searched]
-            self._texts = [" ".join(column.cell(row).text for column in searched) for row in self._all]
-        return [row for row, text in zip(self._all, self._texts, strict=True) if wanted(text)]
+            self._texts = searched_texts(self.columns, self._all)
+        return left_by(self.wanted, self._all, self._texts)
 
     def _in_order(self, rows: Sequence[Any]) -> list[Any]:
         if self.ordered is None:
@@ -300,9 +305,11 @@ class Rows(ScrollView, can_focus=True):
 
     # -- moving ---
 
-    def watch_cursor(self) -> None:
+    def watch_cursor(self, before: int) -> None:
+        """The line that the cursor left and the one it is on are drawn anew; all lines are where they scroll."""
         self._stand(self.cursor)
-        self.refresh()
+        top = int(self.scroll_offset.y)
+        self.refresh(*(Region(0, place - top + 1, self.size.width, 1) for place in (before, self.cursor)))
 
     def _stand(self, place: int) -> None:
         row = self._shown[place] if place < len(self._shown) else None
@@ -331,6 +338,7 @@ class Rows(ScrollView, can_focus=True):
         return f" --sort {option}" if option else ""
 
     def watch_ordered(self) -> None:
+        self._sort()
         self._arrange()
         self.post_message(self.Sorted())
 

@@ -73,3 +73,19 @@ def test_cycles_that_were_set_aside_are_collected_after_a_while(
     monkeypatch.setattr(gc_tuning, "SELDOM", 0.0)
     refresh()
     assert ring() is None
+
+
+def test_values_are_freed_in_slices_that_leave_turns_to_other_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Row:
+        """A value that can be watched."""
+
+    monkeypatch.setattr(gc_tuning, "SLICE", 2)
+    left: list[int] = []
+    values: list[object] = [Row() for _ in range(5)]
+    for number, value in enumerate(values):
+        weakref.finalize(value, lambda number=number: left.append(number))  # type: ignore[misc]
+    del value
+    GcTuning.free(values)
+    assert values == []
+    assert sorted(left) == [0, 1, 2, 3, 4]
+    assert left[0] in (3, 4)  # the last slice first: nothing is moved up

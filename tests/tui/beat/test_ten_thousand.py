@@ -43,12 +43,16 @@ class Counting:
 
     def __init__(self, sandbox: SandboxThread, patch: pytest.MonkeyPatch) -> None:
         self._sandbox = sandbox
-        cell, refresh, put = Column.cell, Widget.refresh, Rows.put
+        cell, texts, refresh, put = Column.cell, Column.texts, Widget.refresh, Rows.put
 
         def counted_cell(column: Column, row: Any) -> Any:
             self._cells += 1
             self._rows.add(id(row))
             return cell(column, row)
+
+        def counted_texts(column: Column, some: Any) -> Any:
+            self._cells += len(some)
+            return texts(column, some)
 
         def counted_refresh(widget: Widget, *regions: Any, **options: Any) -> Any:
             if not isinstance(widget, Screen):  # the compositor's own, which draws what the others asked for
@@ -60,6 +64,7 @@ class Counting:
             put(rows, some)
 
         patch.setattr(Column, "cell", counted_cell)
+        patch.setattr(Column, "texts", counted_texts)
         patch.setattr(Widget, "refresh", counted_refresh)
         patch.setattr(Rows, "put", counted_put)
         self.begin()

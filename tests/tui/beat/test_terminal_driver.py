@@ -6,6 +6,7 @@ import io
 import threading
 import time
 
+from textual._ansi_sequences import SYNC_END, SYNC_START
 from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
 
 from kcli.tui.beat.terminal_driver import PATIENCE, Mortal, TerminalDriver
@@ -52,6 +53,29 @@ def test_a_dashboard_that_is_left_says_its_last_words_to_a_terminal_that_reads()
     driver.close()
     assert not driver._writer_thread.is_alive()
     assert terminal.getvalue() == "the last words"
+
+
+class Counted(io.StringIO):
+    """A terminal that counts the texts it gets."""
+
+    texts = 0
+
+    def write(self, text: str) -> int:
+        self.texts += 1
+        return super().write(text)
+
+
+def test_a_frame_is_one_text_for_the_terminal_and_what_is_no_frame_goes_at_once() -> None:
+    driver = TerminalDriver.__new__(TerminalDriver)
+    terminal = Counted()
+    driver._writer_thread = WriterThread(terminal)
+    driver._leaving, driver._is_stuck, driver._frame = False, False, []
+    driver._writer_thread.start()
+    for text in ("a bell", SYNC_START, "a line", "the cursor", SYNC_END, "a title"):
+        driver.write(text)
+    driver.close()
+    assert terminal.getvalue() == f"a bell{SYNC_START}a linethe cursor{SYNC_END}a title"
+    assert terminal.texts == 3
 
 
 class Gone(io.StringIO):

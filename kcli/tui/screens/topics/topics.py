@@ -187,7 +187,8 @@ class Topics(WithPane):
                 "written",
                 "LAST WRITE",
                 lambda r: self._written.get(r.topic.topic),
-                draw=self._age,
+                duration,  # as it is drawn: no word for a filter
+                self._age,
                 right=True,
                 letter="W",
                 rank=2,
