@@ -162,12 +162,16 @@ def busy(bootstrap: str, seconds: float) -> str:
 
 def latencies(board: Terminal, forth: bytes, back: bytes, seconds: float) -> tuple[list[float], list[int]]:
     """Seconds from a key to the bar on the next line, again and again; and memory meanwhile."""
-    board.press(b"g")
+    board.press(forth)
     board.rest(0.5)
+    board.press(b"g")
+    board.until(lambda drawn: cursor_line(drawn) is not None, 10.0)
     lag, memory = [], []
-    end, here = time.monotonic() + seconds, 5
+    end, here = time.monotonic() + seconds, cursor_line(board.drawn)
+    assert here is not None
+    first = here
     while time.monotonic() < end:
-        key, there = (forth, here + 1) if here == 5 else (back, here - 1)
+        key, there = (forth, here + 1) if here == first else (back, here - 1)
         board.press(key)
         lag.append(board.until(lambda drawn, there=there: cursor_line(drawn) == there, 10.0))  # type: ignore[misc]
         here = there

@@ -62,7 +62,7 @@ class Rows(ScrollView, can_focus=True):
         Binding("u", "unmark", "Unmark all", show=False, id="rows.unmark"),
     ]
 
-    cursor: reactive[int] = reactive(0)
+    cursor: reactive[int] = reactive(0, repaint=False)
     ordered: reactive[Chosen | None] = reactive(None)
     wanted: reactive[str] = reactive("")
     first_column: reactive[int] = reactive(0)
@@ -305,11 +305,11 @@ class Rows(ScrollView, can_focus=True):
 
     # -- moving ---
 
-    def watch_cursor(self, before: int) -> None:
+    def watch_cursor(self, before: int, now: int) -> None:
         """The line that the cursor left and the one it is on are drawn anew; all lines are where they scroll."""
-        self._stand(self.cursor)
+        self._stand(now)
         top = int(self.scroll_offset.y)
-        self.refresh(*(Region(0, place - top + 1, self.size.width, 1) for place in (before, self.cursor)))
+        self.refresh(*(Region(0, place - top + 1, self.size.width, 1) for place in (before, now)))
 
     def _stand(self, place: int) -> None:
         row = self._shown[place] if place < len(self._shown) else None

@@ -149,3 +149,21 @@ async def test_the_text_of_a_row_is_made_once_however_much_is_typed(
             await pilot.pause()
             assert counting.work.cells <= drawn
             assert not counting.work.requests
+
+
+async def test_a_key_draws_the_two_lines_between_which_the_cursor_moves(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with topics(world) as (pilot, page):
+        counting, rows = Counting(world.sandbox, monkeypatch), page.query_one(Rows)
+        await pilot.pause(1.5)  # what was asked for the first picture is drawn
+        for key, here in (("j", 1), ("j", 2), ("k", 1)):
+            counting.begin()
+            await pilot.press(key)
+            await pilot.pause(0.1)
+            assert rows.cursor == here
+            assert counting.work.rows == 2
+        counting.begin()
+        await pilot.press("pagedown", "j")
+        await pilot.pause(0.1)
+        assert counting.work.rows > SIZE[1] / 2  # they scroll
