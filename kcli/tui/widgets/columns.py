@@ -77,7 +77,7 @@ class Column(NamedTuple):
         return Cell(self.show(self.value(row)), self.tone) if self.draw is None else self.draw(row)
 
     def texts(self, rows: Sequence[Any]) -> list[str]:
-        """The text of each row's cell. No cell is made where there is none to be drawn: a filter reads all rows."""
+        """The texts of the cells of these rows, for a filter that reads all rows: only `draw` makes cells."""
         if self.draw is not None:
             return [self.draw(row).text for row in rows]
         value, show = self.value, self.show
