@@ -40,7 +40,7 @@ SEEDS = 20_000  # of each command, where MUTATIONS does not say otherwise: an ho
 HANG = 20.0  # seconds of work
 LONG = 200.0  # seconds of waiting, which are leapt over: see leaps.py
 ENOUGH = 20.0  # seconds of following, likewise
-COLLECTED = 100
+COLLECTED = 400
 """After so many runs, what is left of them in cycles is collected, and its destructors are heard."""
 QUICK = {
     "KCLI_DEFAULT_API_TIMEOUT_MS": "2000", "KCLI_REQUEST_TIMEOUT_MS": "1500",

@@ -203,6 +203,7 @@ async def test_B17_a_token_that_the_broker_refuses_is_final_with_its_reason(secu
 
 
 @pytest.mark.long
+@pytest.mark.timeout(240)  # a busy machine renews late, then each client takes up to ten times as long
 async def test_B18_sessions_are_renewed_under_traffic_and_nothing_is_lost(
     secured: SecuredKafka, topic_name: Callable[[], str]
 ) -> None:
