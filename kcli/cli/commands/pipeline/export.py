@@ -144,7 +144,8 @@ class Exporting(Job):
             evolve=options.schema_mode == "evolve",
         )
         self.merging = Merging(options, options.select)
-        self.merging.check(frame, self.form, options, options)
+        self.merging.check(frame, self.form, options)
+        self.merging.check_payload(options)
         self.folder = folder_of(frame, options, self.form, out, self.merging.merge)
         self.conf = conf_of(self.form)
         self.destination = out

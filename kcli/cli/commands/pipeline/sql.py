@@ -13,6 +13,7 @@ from kcli.cli.commands.pipeline.options import PipelineOptions, QuarantineOption
 from kcli.cli.commands.pipeline.session.drive import drive
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
+from kcli.cli.commands.pipeline.sink.merging import Merging
 from kcli.cli.commands.pipeline.sink.outputs import Output, RowsOptions, output_of
 from kcli.cli.commands.pipeline.sink.quarantine import Quarantine, QuarantineTopic, place_of, quarantine_of
 from kcli.cli.commands.pipeline.source.pinned import Pinned
@@ -53,6 +54,7 @@ kcli pipeline sql 'SELECT value.user, sum(value.total) AS total FROM orders GROU
 kcli pipeline sql 'SELECT * FROM `orders.eu` WHERE offset > 1000' -o @-1h: --format ndjson
 kcli pipeline sql --file report.sql --file-format parquet --out out/report
 kcli pipeline sql 'SELECT key, value FROM orders WHERE value.total > 100' --value-format json --into big --continuous
+kcli pipeline sql 'SELECT key, value, _record FROM orders' --file-format delta --out t --merge key --once
 kcli pipeline sql 'SELECT key, offset AS id FROM orders' --into ids --to-value-format avro   # by a schema registry
 kcli pipeline sql 'SELECT window(timestamp, "1 hour") AS t, count(*) FROM orders GROUP BY 1' --continuous""",
 )
@@ -61,6 +63,8 @@ def sql(options: SqlOptions) -> int:
     they are named, headers. Put odd names in back-quotes: `orders.eu`. Keys and values are strings unless
     --value-format says json: then value.total is a column, of the type that the newest records show or --value-schema
     says.
+
+    With --merge each topic has a column _record: SELECT it, and the last record of a key counts.
 
     Only the topics that a statement names are looked at. Several statements are parted by semicolons; every one sees
     the same records. A stream (--once, --continuous) is one statement; what it prints is each batch's rows."""
@@ -112,8 +116,16 @@ class Querying(Job):
                 raise UsageError("--schema-mode goes with --file-format: only files keep the schema of the first run")
             if options.schema_mode == "evolve":
                 self.output.evolves()
-            kept = self._quarantine(options)
-            source = Source(self.frame, [topic], options, options, schema_mode=options.schema_mode, quarantine=kept)
+            self._check_merge(options)
+            source = Source(
+                self.frame,
+                [topic],
+                options,
+                options,
+                schema_mode=options.schema_mode,
+                quarantine=self._quarantine(options),
+                events=options.unwrap is not None,
+            )
             source.look(measure=measure)
             self.span |= source.span
             self.sizes |= source.sizes
@@ -127,6 +139,13 @@ class Querying(Job):
             raise UsageError(f"--{self.frame.mode}: the SQL names no topic of this cluster: nothing to follow")
         self.output.check(self.source, [step.sql for step in self.steps])
         self.checkpoint = str(self.output.checkpoint or "")
+
+    def _check_merge(self, options: SqlOptions) -> None:
+        """Raise UsageError where records of these options cannot be merged."""
+        if self.output.merges:
+            Merging(options, None).check_payload(options)
+        elif options.unwrap is not None:
+            raise UsageError("--unwrap goes with --merge COLUMN: which columns name a row")
 
     def _quarantine(self, options: SqlOptions) -> str:
         """Where the tasks keep bad records of a topic; "" for nowhere."""
@@ -196,7 +215,9 @@ class Querying(Job):
         self._typed(source, spark)
         texts = words([step.sql for step in self.steps])
         headers = any("headers" in text.lower() for text in texts)
-        columns = columns_for(texts, everything=False, headers=headers)
+        events = self.each.get(source.topics[0], self.options).unwrap is not None
+        merges = ["topic partition offset", "key value" if events else ""] if self.output.merges else []
+        columns = columns_for([*texts, *merges], everything=False, headers=headers)
         if self.options.watermark and "timestamp" not in columns:
             columns.append("timestamp")
         (topic,) = source.topics
@@ -208,6 +229,8 @@ class Querying(Job):
                 columns=tuple(source.columns(columns)),
                 formats=source.formats,
                 null_bad=source.null_bad,
+                record=self.output.merges,
+                events=events,
             )
         spark_options = source.options(columns, progress=progress, text=True)
         if self.output.cuts:
@@ -215,7 +238,14 @@ class Querying(Job):
         if self.output.stop_file is not None:
             spark_options["stopFile"] = str(self.output.stop_file)
         leave_out = bool(source.quarantine)
-        return View(topic=topic, options=spark_options, null_bad=source.null_bad, leave_out=leave_out)
+        return View(
+            topic=topic,
+            options=spark_options,
+            null_bad=source.null_bad,
+            leave_out=leave_out,
+            record=self.output.merges,
+            events=events,
+        )
 
     def _typed(self, source: Source, spark: SparkSession) -> None:
         """The schema of JSON, by the newest records; beside others a topic without JSON stays text."""

@@ -17,6 +17,7 @@ from kcli.values import Frozen
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
 
     from kcli.pipeline.jobs.lake.committer import Committer
 
@@ -124,10 +125,17 @@ class Export:
             check_columns(self._frame, target, self._form.form, self._form.partition_by)
         self._set(self._frame.write.format(self._form.form).mode(mode)).save(target)
 
-    def stream(self, target: str, checkpoint: Path | str, trigger: Trigger, stop_file: Path | None) -> Stream:
-        """As it comes."""
+    def stream(
+        self,
+        target: str,
+        checkpoint: Path | str,
+        trigger: Trigger,
+        stop_file: Path | None,
+        start: Callable[[Any], StreamingQuery] = lambda writer: writer.start(),
+    ) -> Stream:
+        """As it comes; `start` begins the query of a table."""
         if self._table is not None:
-            return self._table_stream(self._table, checkpoint, trigger, stop_file)
+            return self._table_stream(self._table, checkpoint, trigger, stop_file, start)
         if self._form.form != "delta":
             from kcli.pipeline.jobs.files.columns import check_and_keep
 
@@ -149,7 +157,14 @@ class Export:
         self.bytes += size
         self.written[batch] = Written(files=len(entries), bytes=size, commit=round(table.seconds, 3))
 
-    def _table_stream(self, table: Timed, checkpoint: Path | str, trigger: Trigger, stop_file: Path | None) -> Stream:
+    def _table_stream(
+        self,
+        table: Timed,
+        checkpoint: Path | str,
+        trigger: Trigger,
+        stop_file: Path | None,
+        start: Callable[[Any], StreamingQuery],
+    ) -> Stream:
         """Each batch is a commit of the table, once."""
         if isinstance(checkpoint, str) and not stored(checkpoint):
             raise UsageError(ELSEWHERE)
@@ -159,7 +174,8 @@ class Export:
             self._put(table, rows, "append", query_of(checkpoint), number)
 
         writer = self._frame.writeStream.foreachBatch(batch).option("checkpointLocation", str(checkpoint))
-        return Stream(trigger.on(writer).start, stop_file)
+        writer = trigger.on(writer)
+        return Stream(lambda: start(writer), stop_file)
 
     def _compressed(self) -> dict[str, str]:
         return {"compression": self._form.codec} if self._form.codec else {}

@@ -32,6 +32,10 @@ class View(Frozen):
     """Whether what does not fit its format is null, and counted."""
     leave_out: bool = False
     """Whether such records are no rows."""
+    record: bool = False
+    """Whether there is a column of which record a row is, for a merge."""
+    events: bool = False
+    """Whether values are change events of Debezium."""
 
 
 class Step(Frozen):
@@ -91,10 +95,27 @@ class Script:
         if view.null_bad and any(name in frame.columns for name in ERRORS):
             self._bad.append(BadRows(frame, leave_out=view.leave_out))
             frame = self._bad[-1].frame
+        if view.record:
+            frame = self._recorded(frame, view)
         if self._watermark is not None:
             column, delay = self._watermark
             frame = tried(f"--watermark {column} {delay}", lambda: frame.withWatermark(column, delay))
         frame.createOrReplaceTempView(quoted(view.topic))
+
+    @staticmethod
+    def _recorded(frame: DataFrame, view: View) -> DataFrame:
+        """The rows with RECORD; of change events the value is the row, and there is a column op."""
+        from pyspark.sql import functions as f
+
+        from kcli.pipeline.jobs.lake.merging.latest import RECORD
+
+        gone = f.lit(False)
+        if view.events:
+            from kcli.pipeline.jobs.lake.merging.debezium import unwrapped
+
+            frame, gone = unwrapped(frame), f.col("op") == "d"
+        place = [f.col(name) for name in ("topic", "partition", "offset")]
+        return frame.withColumn(RECORD, f.struct(gone.alias("deleted"), *place))
 
     @property
     def bad(self) -> int:

@@ -59,9 +59,9 @@ class Merging:
                 raise UsageError(f"{flag} goes with --merge COLUMN: which columns name a row")
         self.merge = merge_of(options)
 
-    def check(self, frame: Frame, form: FileForm, folder: FolderOptions, payload: PayloadOptions) -> None:
-        """Raise UsageError for a sink, a format or a size of batches that cannot be merged; a batch of a stream is
-        limited to what the driver holds."""
+    def check(self, frame: Frame, form: FileForm, folder: FolderOptions) -> None:
+        """Raise UsageError for a sink or a size of batches that cannot be merged. A batch of a stream is limited to
+        what the driver holds."""
         if self.merge is None:
             return
         if not form.by_log:
@@ -72,6 +72,17 @@ class Merging:
         if form.size or form.compression:
             flag = "--file-size" if form.size else "-z"
             raise UsageError(f"{flag}: the table's library writes the files of --merge, by the table's own properties")
+        if frame.max_rows > MOST_ROWS:
+            raise UsageError(f"--max-per-batch {frame.max_rows}: --merge takes at most {MOST_ROWS:,} records at once")
+        if frame.streaming and not frame.max_rows:
+            frame.max_rows = USUAL_ROWS
+        if frame.streaming and not frame.max_bytes and frame.connector == "kcli":
+            frame.max_bytes = USUAL_BYTES
+
+    def check_payload(self, payload: PayloadOptions) -> None:
+        """Raise UsageError for a format that cannot be merged."""
+        if self.merge is None:
+            return
         if payload.on_bad == "null":
             raise UsageError(
                 "--on-bad null and --merge exclude each other: a bad value would look like a tombstone, which deletes "
@@ -79,12 +90,6 @@ class Merging:
             )
         if self.events and payload.value_format not in TYPED:
             raise UsageError(f"--unwrap goes with --value-format {', '.join(TYPED)}: the columns of the events")
-        if frame.max_rows > MOST_ROWS:
-            raise UsageError(f"--max-per-batch {frame.max_rows}: --merge takes at most {MOST_ROWS:,} records at once")
-        if frame.streaming and not frame.max_rows:
-            frame.max_rows = USUAL_ROWS
-        if frame.streaming and not frame.max_bytes and frame.connector == "kcli":
-            frame.max_bytes = USUAL_BYTES
 
     @property
     def texts(self) -> list[str]:
@@ -125,4 +130,4 @@ def merge_of(options: MergeOptions) -> Merge | None:
     keys = tuple(name for one in options.merge.split(",") if (name := one.strip()))
     if not keys or len(set(keys)) < len(keys):
         raise UsageError(f"--merge {options.merge}: expected columns, each once, such as id or tenant,id")
-    return Merge(keys=keys, order_by=options.order_by or "")
+    return Merge(keys=keys, order_by=options.order_by or "", delete_when=options.delete_when or "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from kcli.cli.commands.pipeline.sink.folder import (
     told,
 )
 from kcli.cli.commands.pipeline.sink.formats import WrittenFormats, WrittenOptions
+from kcli.cli.commands.pipeline.sink.merging import MergeOptions, Merging
 from kcli.cli.commands.pipeline.sink.results import Results
 from kcli.cli.commands.pipeline.sink.target import Target
 from kcli.cli.output.messages import complain
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from kcli.pipeline.jobs.files.timed import Written
 
 
-class RowsOptions(FolderOptions, TargetOptions, WrittenOptions):
+class RowsOptions(FolderOptions, MergeOptions, TargetOptions, WrittenOptions):
     """Where rows go, and how."""
 
     format = rows_format()
@@ -83,6 +85,8 @@ class Output:
     cuts = True
     """Whether several tasks may read a partition; rows that go into a topic keep their order."""
     kind = "print"  # a word for the name of the pipeline
+    merges = False
+    """Whether rows are merged into a table."""
 
     def __init__(self, frame: Frame, options: RowsOptions) -> None:
         self.frame = frame
@@ -241,9 +245,12 @@ class IntoFiles(Output):
             jars=delta_jars(frame),
         )
         self.kind = form
-        self.folder = folder_of(frame, options, self.form, out)
+        merging = Merging(options, None)
+        merging.check(frame, self.form, options)
+        self.merges = merging.merge is not None
+        self.folder = folder_of(frame, options, self.form, out, merging.merge)
         self.conf = conf_of(self.form)
-        if options.output_mode not in (None, "append"):
+        if options.output_mode not in (None, "append") and not self.merges:
             raise UsageError(f"--output-mode {options.output_mode}: files can only be added to")
         self.label = self.folder.place if form == "iceberg" else out
         self.writes_to = self.folder.place
@@ -277,7 +284,13 @@ class IntoFiles(Output):
         assert self.checkpoint is not None
         export = self._export = Export(frame, self.form, self.folder.table, told(self.frame))
         trigger = trigger_of(self.frame, FILES)
-        return export.stream(self.folder.target, self.checkpoint, trigger, self.stop_file)
+        if not self.merges:
+            return export.stream(self.folder.target, self.checkpoint, trigger, self.stop_file)
+        from kcli.pipeline.jobs.sql.streams import started
+
+        mode = self.options.output_mode
+        begin = partial(started, mode=mode)
+        return export.stream(self.folder.target, self.checkpoint, trigger, self.stop_file, begin)
 
     def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
         """The folder gets its name."""
@@ -311,6 +324,8 @@ def output_of(frame: Frame, options: RowsOptions) -> Output:
         raise UsageError("--output-mode goes with --once or --continuous")
     if options.watermark is not None and not frame.streaming:
         raise UsageError("--watermark goes with --once or --continuous")
+    if options.merge is not None and form is None:
+        raise UsageError("--merge goes with --file-format delta or iceberg: rows of a table are replaced")
     if into is not None:
         return IntoTopic(frame, options, into)
     WrittenFormats(options, frame, topic=False)

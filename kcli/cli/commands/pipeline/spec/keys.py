@@ -24,6 +24,7 @@ SOURCE = {
     "on-bad": "on_bad",
     "quarantine": "quarantine",
     "schema-mode": "schema_mode",
+    "unwrap": "unwrap",
 }
 SINK = {
     "topic": "into",
@@ -36,6 +37,7 @@ SINK = {
     "append": "append",
     "file-size": "file_size",
     "compact": "compact",
+    "merge": "",
     "warehouse": "warehouse",
     "catalog": "catalog",
     "profile": "to_profile",
@@ -52,6 +54,8 @@ SINK = {
     "schema-registry": "to_schema_registry",
     "register": "register",
 }
+MERGE = {"key": "merge", "order-by": "order_by", "delete-when": "delete_when"}
+"""Below `merge` of a sink."""
 OPTIONS = {
     "master": "master",
     "remote": "remote",

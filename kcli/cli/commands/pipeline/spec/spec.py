@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Mapping
 
 from kcli.cli.commands.pipeline.options import PipelineOptions
-from kcli.cli.commands.pipeline.spec.keys import MODES, OPTIONS, PLACES, SINK, SOURCE, STEP, STREAM, TOP
+from kcli.cli.commands.pipeline.spec.keys import MERGE, MODES, OPTIONS, PLACES, SINK, SOURCE, STEP, STREAM, TOP
 from kcli.cli.commands.pipeline.sql import SqlOptions
 from kcli.cli.documents.lined import Map
 from kcli.cli.documents.yaml_reader import load
@@ -210,13 +210,21 @@ class Spec:
             why = f"sink: one of topic, files, table and print says where the rows go; there {there}"
             raise self.wrong(of, "sink", why)
         for key in sink:
-            self._common[SINK[key]] = self._value(sink, key, SINK[key])
+            if key != "merge":
+                self._common[SINK[key]] = self._value(sink, key, SINK[key])
+        if "merge" in sink:
+            self._merge(self._map(sink, "merge"))
         if kinds == ["files"]:
             self._common.setdefault("file_format", "parquet")
         elif kinds == ["table"]:
             self._common.setdefault("file_format", "iceberg")
         elif "format" in sink:
             raise self.wrong(sink, "format", "format goes with files or table")
+
+    def _merge(self, of: Map) -> None:
+        self._known(of, MERGE)
+        for key in of:
+            self._common[MERGE[key]] = self._value(of, key, MERGE[key])
 
     def _options(self, of: Map) -> None:
         if "options" not in of:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kcli.pipeline.jobs.lake.committer import Committer, NotCommitted
-from kcli.pipeline.jobs.lake.merging.latest import MARK, Merge, check_columns, latest
+from kcli.pipeline.jobs.lake.merging.latest import Merge, bare, check_columns, latest, marked
 from kcli.pipeline.jobs.lake.merging.limits import MOST_BYTES, MOST_ROWS
 from kcli.pipeline.sink.layout import FileEntry, Layout
 from kcli.pipeline.sink.storage import told
@@ -44,15 +44,15 @@ class MergedTable:
     def check(self, frame: DataFrame, *, evolve: bool) -> None:
         """As `Committer.check`; the columns of the merge too."""
         check_columns(frame, self._merge)
-        self._table.check(frame.drop(MARK), evolve=evolve)
+        self._table.check(bare(frame), evolve=evolve)
 
     def prepared(self, frame: DataFrame, attempt: str, *, evolve: bool) -> tuple[DataFrame, Layout]:
         """The last row of each key, and the folder that the commit reads."""
         from pyspark.sql.pandas.types import to_arrow_schema
 
         check_columns(frame, self._merge)
-        _, layout = self._table.prepared(frame.drop(MARK), attempt, evolve=evolve)
-        rows = latest(frame, self._merge)
+        _, layout = self._table.prepared(bare(frame), attempt, evolve=evolve)
+        rows = latest(marked(frame, self._merge), self._merge)
         self._columns = to_arrow_schema(rows.schema, timezone="UTC")
         packed = self._columns.serialize().to_pybytes()
         return rows, layout.replace(schema=packed, parts=(), labels=(), staged=True)
