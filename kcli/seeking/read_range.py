@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli import codes
 from kcli.asking.fan_out import PATIENCE
 from kcli.asking.fetch_once import Place, fetch_once
@@ -12,6 +14,9 @@ from kcli.proto.buffer import Buffer
 from kcli.proto.columns import Columns
 from kcli.proto.messages.fetch import PartitionData
 
+if TYPE_CHECKING:
+    from kcli.serde.payload_time import Decode
+
 LITTLE, MUCH = 64 * 1024, 4 * 1024 * 1024  # bytes of a partition
 AT_ONCE = 32 * 1024 * 1024  # bytes of an answer
 
@@ -20,19 +25,30 @@ class Stretch:
     """Records from an offset up to `following`; markers, what compaction took and what cannot be read are not among
     them. `damage` is the error of the batch at its end that cannot be read."""
 
-    __slots__ = ("_parts", "damage", "following", "offsets", "timestamps")
+    __slots__ = ("_batches", "_parts", "damage", "following", "offsets", "timestamps")
 
     def __init__(self, following: int) -> None:
         self.following = following
         self.damage: CorruptBatch | None = None
         self.offsets: list[int] = []
         self.timestamps: list[int] = []
+        self._batches: list[Batch] = []
         self._parts: list[tuple[Columns, int]] = []
 
-    def add(self, columns: Columns) -> None:
+    def add(self, batch: Batch) -> None:
+        """Raises CorruptBatch."""
+        columns = batch.columns()
+        self._batches.append(batch)
         self._parts += [(columns, row) for row in range(len(columns))]
         self.offsets += columns.offsets
         self.timestamps += columns.timestamps
+
+    async def decoded(self, decode: Decode, at: TopicPartition) -> None:
+        """Have the values be those that `decode` makes of the batches."""
+        self._parts = []
+        for batch in self._batches:
+            columns = (await decode(batch, at.topic, at.partition)).columns()
+            self._parts += [(columns, row) for row in range(len(columns))]
 
     def value(self, index: int) -> bytes | None:
         columns, row = self._parts[index]
@@ -40,12 +56,20 @@ class Stretch:
 
 
 async def stretches(
-    cluster: Cluster, wanted: dict[TopicPartition, tuple[int, int]], *, patience: float = PATIENCE
+    cluster: Cluster,
+    wanted: dict[TopicPartition, tuple[int, int]],
+    decode: Decode | None = None,
+    *,
+    patience: float = PATIENCE,
 ) -> dict[TopicPartition, Stretch | KcliError]:
     """The records at each offset: `wanted` is (offset, about how many bytes). A stretch without records that begins
-    at the end of the log is at its end too."""
+    at the end of the log is at its end too. `decode` makes of a batch the one whose values are read."""
     places = {at: Place(offset, size) for at, (offset, size) in wanted.items()}
-    return await fetch_once(cluster, places, _read, _nothing, at_once=AT_ONCE, patience=patience)
+    answers = await fetch_once(cluster, places, _read, _nothing, at_once=AT_ONCE, patience=patience)
+    for at, answer in answers.items():
+        if decode is not None and isinstance(answer, Stretch):
+            await answer.decoded(decode, at)
+    return answers
 
 
 def _nothing(at: TopicPartition, place: Place) -> Stretch:
@@ -75,7 +99,7 @@ def _stretch(part: PartitionData, at: TopicPartition, offset: int) -> Stretch | 
         if not batch.is_control:
             batch.first = offset
             try:
-                stretch.add(batch.columns())
+                stretch.add(batch)
             except CorruptBatch as error:
                 stretch.damage = error
         stretch.following = batch.last_offset + 1

@@ -104,7 +104,8 @@ class _Job:
         total = sum(search.bits for search in searches.values())
         sizes = dict.fromkeys(searches, LITTLE)
         while left := {at: s for at, s in searches.items() if not s.done and at not in self.failed}:
-            answers = await stretches(self.cluster, {at: (s.probe, sizes[at]) for at, s in left.items()})
+            probes = {at: (s.probe, sizes[at]) for at, s in left.items()}
+            answers = await stretches(self.cluster, probes, self.field.decode)
             for at, answer in answers.items():
                 if isinstance(answer, KcliError):
                     self.failed[at] = answer
@@ -137,7 +138,8 @@ class _Job:
                 if low >= ranges[at][1]:
                     results[at] = self._none(at, ranges[at])
             asked = {at: place for at, place in left.items() if at not in results}
-            for at, answer in (await stretches(self.cluster, asked)).items() if asked else ():
+            answers = await stretches(self.cluster, asked, self.field.decode) if asked else {}
+            for at, answer in answers.items():
                 if isinstance(answer, KcliError):
                     self.failed[at] = answer
                     continue

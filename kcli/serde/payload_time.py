@@ -10,7 +10,13 @@ from kcli.serde import formats
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from typing import Any
+
+    from kcli.proto.batch import Batch
+
+    Decode = Callable[[Batch, str, int], Awaitable[Batch]]
+    """A batch, its topic and partition: the batch to read instead of it."""
 
 NULL, UNREADABLE, MISSING, NO_TIME = "null", "unreadable", "missing", "no time"
 """Why a record has no time: null value, not of the format, without the field, the field is no time."""
@@ -27,6 +33,8 @@ class TimeField:
         """Raises ValueError for a format that there is not."""
         self.field = field
         self.format = format
+        self.decode: Decode | None = None
+        """What a search does with stored batches before it reads their values, such as Avro by a registry."""
         self._path = tuple(field.split("."))
         self.hint(likely)
 

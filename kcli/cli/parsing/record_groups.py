@@ -104,18 +104,17 @@ class SchemaOptions(Options):
     )
     no_schema_cache = flag("--no-schema-cache", help="Neither use nor keep schemas in the cache folder.", hidden=True)
     raw_value = flag("--raw-value", help="Do not decode, even if the profile names a registry.")
-    without_rules = flag("--without-rules", help="Run no rules for reading of a schema.", hidden=True)
+    without_rules = flag("--without-rules", help="Run no rules for reading of a schema.")
     logical = choice("--logical", of=("text", "raw"), help="Dates, times and decimals as text (default), or as stored.")
     avro_json = flag("--avro-json", help="Avro's own JSON: unions name their branch, bytes are strings.")
     proto_names = choice(
         "--proto-names",
         of=("file", "json"),
         help="Protobuf's fields as in the file (default), or in lowerCamelCase.",
-        hidden=True,
     )
-    validate = flag("--validate", help="Hold values with a JSON schema against it.", hidden=True)
+    validate = flag("--validate", help="Hold values with a JSON schema against it.")
     fail_on_invalid = flag(
-        "--fail-on-invalid", help="As --validate, and exit 1 if a value does not fit its JSON schema.", hidden=True
+        "--fail-on-invalid", help="As --validate, and exit 1 if a value does not fit its JSON schema."
     )
     fail_on_undecoded = flag("--fail-on-undecoded", help="Exit 1 if a key or value could not be decoded.")
 

@@ -35,6 +35,11 @@ class DecodedBatch(Batch):
         return self.stored.window(self.first, self.stop).write_json(out, topic, partition, limit)
 
 
+def stored(batch: Batch) -> Batch:
+    """The same records as they are stored."""
+    return batch.stored.window(batch.first, batch.stop) if isinstance(batch, DecodedBatch) else batch
+
+
 def replaced(batch: Batch, keys: Spans | None, values: Spans | None) -> DecodedBatch:
     """The window's records with the keys and values of these columns; None leaves them as they are."""
     section, count = core.replace_fields(batch, keys, values)

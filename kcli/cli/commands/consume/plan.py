@@ -34,7 +34,7 @@ class ConsumeOptions(
     PrintOptions,
     ConnectionOptions,
 ):
-    folded = these("per_partition", "order", "share_group", "share_ack", "timeout", "control")
+    folded = these("beginning", "per_partition", "order", "share_group", "share_ack", "timeout", "control")
 
     beginning = flag("--from-beginning", help="The same as -o beginning.")
     exit_at_end = flag("-e", "--exit", help="Stop at the end seen when reading began.")

@@ -94,7 +94,8 @@ class Selection:
         from kcli.cli.commands.consume.filtering import filter_of
 
         within = None if self.payload is None else self.payload.within
-        return filter_of(filters, by_field, within, decoded=self._formats.get("value") is not None)
+        decoded = self._formats.get("value") is not None
+        return filter_of(filters, by_field, within, decoded=decoded, keys=self.decoding is not None)
 
     def _decode(self, schemas: SchemaOptions, filters: FilterOptions | None) -> None:
         """Decode what is read where a schema is named, a format, or a registry: by --schema-registry, or by a
@@ -158,7 +159,10 @@ class Selection:
         from kcli.client import Client
 
         registry = None if self.decoding is None else self.decoding.registry
-        return Client(self.connection.client(), registry=registry)
+        client = Client(self.connection.client(), registry=registry)
+        if self.payload is not None and self.decoding is not None:
+            self.payload.field.decode = self.decoding.of_values(client)
+        return client
 
     @property
     def patience(self) -> float:

@@ -61,7 +61,7 @@ def copy(options: CopyOptions) -> int:
 
 
 async def _copy(plan: Plan, stop: Stop) -> int:
-    async with Client(plan.connection.client()) as source:
+    async with plan.client() as source:
         tell_outages(source.cluster, quiet=plan.connection.quiet)
         if plan.options.dry_run:
             span = await stop.unless(_span(plan, source))

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import sys
 
-from kcli.cli.commands.consume.selection import Selection, given_filters
+from kcli.cli.commands.consume.selection import given_filters
 from kcli.cli.commands.copy.registries import SchemasOptions, registries
 from kcli.cli.commands.copy.resume import ResumeOptions, rate_of
+from kcli.cli.commands.copy.stored import StoredOptions, StoredSelection
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.text import codec
 from kcli.cli.parsing.groups import AppliedOptions, NamedTopics, OutputOptions, PatternOptions
 from kcli.cli.parsing.option import flag, integer, text
 from kcli.cli.parsing.record_groups import (
-    CommittedSelectionOptions,
-    FilterOptions,
     TargetOptions,
     compression,
     record_limit,
@@ -31,8 +30,7 @@ Span = dict[TopicPartition, tuple[int, int]]
 class CopyOptions(
     NamedTopics,
     PatternOptions,
-    CommittedSelectionOptions,
-    FilterOptions,
+    StoredOptions,
     TargetOptions,
     SchemasOptions,
     ResumeOptions,
@@ -59,7 +57,7 @@ class CopyOptions(
     dry_run = flag("--dry-run", help="Only count the records, by partition and time; publish nothing.")
 
 
-class Plan(Selection):
+class Plan(StoredSelection):
     """What a command line says, understood. Raises UsageError."""
 
     def __init__(self, options: CopyOptions) -> None:
@@ -67,7 +65,7 @@ class Plan(Selection):
             raise UsageError("missing arguments: kcli copy SRC DST")
         self.source, self.destination = options.words
         options = options.replace(isolation=options.isolation or "read_committed")
-        super().__init__(options, "copy", [self.source], filters=options, literal=options.literal)
+        super().__init__(options, "copy", [self.source], literal=options.literal)
         self.document: Document | None = None  # of several copies; else each prints its own
         self.options = options
         self.elsewhere = bool(options.to_profile or options.to_bootstrap)
@@ -136,6 +134,7 @@ class Plan(Selection):
         options = self.options
         named = (options.offset, options.isolation, options.repartition, *given_filters(options).values())
         what = [cluster or "", topic.hex(), *map(str, named)]
+        what += ["decoded"] if self.decoding is not None else []
         self.group += f".{sha256(chr(0).join(what).encode()).hexdigest()[:8]}"
         if self.exactly_once and not options.transactional_id:
             self.producer = self.producer.replace(transactional_id=self.group)

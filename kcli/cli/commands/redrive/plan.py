@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from zlib import crc32
 
-from kcli.cli.commands.consume.selection import EARLIEST, Selection, given_filters
+from kcli.cli.commands.consume.selection import EARLIEST, given_filters
 from kcli.cli.commands.copy.resume import ResumeOptions, rate_of
+from kcli.cli.commands.copy.stored import StoredOptions, StoredSelection
 from kcli.cli.parsing.groups import ChangeOptions, NamedTopics
-from kcli.cli.parsing.option import choice, flag, integer, text, texts
-from kcli.cli.parsing.record_groups import CommittedSelectionOptions, FilterOptions, record_limit, repartition
+from kcli.cli.parsing.option import Options, choice, flag, integer, text, texts
+from kcli.cli.parsing.record_groups import record_limit, repartition
 from kcli.cli.runtime.views import view_of
 from kcli.copying.redrive import Rules
 from kcli.errors import UsageError
@@ -16,7 +17,17 @@ from kcli.serde.origin import Origins
 from kcli.settings import ProducerSettings
 
 
-class RedriveOptions(NamedTopics, CommittedSelectionOptions, FilterOptions, ResumeOptions, ChangeOptions):
+class FilterSchemaOptions(Options):
+    """The registry by which filters see keys and values."""
+
+    panel = "Schemas"
+
+    schema_registry = text(
+        "--schema-registry", metavar="URL", help="Filters see keys and values decoded by this registry's schemas."
+    )
+
+
+class RedriveOptions(NamedTopics, StoredOptions, FilterSchemaOptions, ResumeOptions, ChangeOptions):
     execute = flag("--execute", "-y", "--yes", help="Apply the plan. Without it the plan is only shown.")
     yes, expect = False, None
     count = record_limit()
@@ -47,14 +58,14 @@ class RedriveOptions(NamedTopics, CommittedSelectionOptions, FilterOptions, Resu
     )
 
 
-class Plan(Selection):
+class Plan(StoredSelection):
     """What a command line says, understood. Raises UsageError."""
 
     def __init__(self, options: RedriveOptions) -> None:
         if len(options.words) != 1:
             raise UsageError("missing argument: kcli redrive DLQ")
         options = options.replace(isolation=options.isolation or "read_committed")
-        super().__init__(options, "redrive", options.words, filters=options)
+        super().__init__(options, "redrive", options.words)
         (self.dlq,) = self.topics
         self.execute = options.execute and not options.dry_run
         self.dry_run = options.dry_run
@@ -101,6 +112,8 @@ class Plan(Selection):
         ]
         if self.range.start not in (None, EARLIEST) or self.range.starts:
             filters.append(("offset", options.offset))
+        if self.decoding is not None:
+            filters.append(("schemas", True))
         if not filters:
             return name
         return f"{name}.{crc32(repr(filters).encode('utf-8', 'surrogateescape')):08x}"

@@ -62,7 +62,7 @@ def redrive(options: RedriveOptions) -> int:
 
 async def _redrive(plan: Plan, stop: Stop) -> int:
     async with AsyncExitStack() as stack:
-        client = await stack.enter_async_context(Client(plan.connection.client()))
+        client = await stack.enter_async_context(plan.client())
         tell_outages(client.cluster, quiet=plan.connection.quiet)
         producer = await stack.enter_async_context(client.producer(plan.producer)) if plan.execute else None
         span = await stop.unless(_begin(plan, client, producer))

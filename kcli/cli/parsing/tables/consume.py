@@ -3,7 +3,7 @@
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 
-_0 = Option(name='beginning', flags=('--from-beginning',), kind='flag', help='The same as -o beginning.')
+_0 = Option(name='beginning', flags=('--from-beginning',), kind='flag', help='The same as -o beginning.', folded=True)
 _1 = Option(name='exit_at_end', flags=('-e', '--exit'), kind='flag', help='Stop at the end seen when reading began.')
 _2 = Option(name='count', flags=('-c', '-n', '--count', '--max-messages'), kind='int', metavar='N', help='Stop after N records.', least=0)
 _3 = Option(name='per_partition', flags=('--per-partition',), kind='int', metavar='N', help='Stop after N records of each partition.', least=1, folded=True)
@@ -37,12 +37,12 @@ _30 = Option(name='key_schema', flags=('--key-schema',), metavar='SPEC', help='T
 _31 = Option(name='key_format', flags=('--key-format',), help='Decode keys of this format, as --value-format does values.', choices=('int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64', 'float', 'double', 'uuid', 'cbor', 'xml', 'protobuf-raw', 'consumer-offsets', 'transaction-state', 'mm2'), hidden=True, panel='Schemas', folded=True)
 _32 = Option(name='no_schema_cache', flags=('--no-schema-cache',), kind='flag', help='Neither use nor keep schemas in the cache folder.', hidden=True, panel='Schemas', folded=True)
 _33 = Option(name='raw_value', flags=('--raw-value',), kind='flag', help='Do not decode, even if the profile names a registry.', panel='Schemas', folded=True)
-_34 = Option(name='without_rules', flags=('--without-rules',), kind='flag', help='Run no rules for reading of a schema.', hidden=True, panel='Schemas', folded=True)
+_34 = Option(name='without_rules', flags=('--without-rules',), kind='flag', help='Run no rules for reading of a schema.', panel='Schemas', folded=True)
 _35 = Option(name='logical', flags=('--logical',), help='Dates, times and decimals as text (default), or as stored.', choices=('text', 'raw'), panel='Schemas', folded=True)
 _36 = Option(name='avro_json', flags=('--avro-json',), kind='flag', help="Avro's own JSON: unions name their branch, bytes are strings.", panel='Schemas', folded=True)
-_37 = Option(name='proto_names', flags=('--proto-names',), help="Protobuf's fields as in the file (default), or in lowerCamelCase.", choices=('file', 'json'), hidden=True, panel='Schemas', folded=True)
-_38 = Option(name='validate', flags=('--validate',), kind='flag', help='Hold values with a JSON schema against it.', hidden=True, panel='Schemas', folded=True)
-_39 = Option(name='fail_on_invalid', flags=('--fail-on-invalid',), kind='flag', help='As --validate, and exit 1 if a value does not fit its JSON schema.', hidden=True, panel='Schemas', folded=True)
+_37 = Option(name='proto_names', flags=('--proto-names',), help="Protobuf's fields as in the file (default), or in lowerCamelCase.", choices=('file', 'json'), panel='Schemas', folded=True)
+_38 = Option(name='validate', flags=('--validate',), kind='flag', help='Hold values with a JSON schema against it.', panel='Schemas', folded=True)
+_39 = Option(name='fail_on_invalid', flags=('--fail-on-invalid',), kind='flag', help='As --validate, and exit 1 if a value does not fit its JSON schema.', panel='Schemas', folded=True)
 _40 = Option(name='fail_on_undecoded', flags=('--fail-on-undecoded',), kind='flag', help='Exit 1 if a key or value could not be decoded.', panel='Schemas', folded=True)
 _41 = Option(name='pretty', flags=('--pretty',), kind='flag', help='Print for reading: time, key and JSON in colour.', panel='Output')
 _42 = Option(name='template', flags=('-f',), metavar='FORMAT', help='A template: %k %s %p %o %T{iso} and more.', panel='Output')

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kcli.client import Client
     from kcli.consumer.consumer import Consumer
     from kcli.registry.settings import RegistrySettings
+    from kcli.serde.payload_time import Decode
     from kcli.serde.schemas.decoder import Field
 
 KINDS = ("key", "value")
@@ -52,6 +53,8 @@ class Decoding:
                 raise UsageError(f"--{kind}-format and --{kind}-schema are two forms of a {kind}; take one")
         self._fields: list[Field] = []
         self.labelled = False
+        self.seen = "shown"
+        """What is done with what could not be decoded: it is shown as stored, or filtered as stored."""
         self.envelopes: DecodedEnvelopes | None = None
 
     def label(self, *, envelopes: bool) -> None:
@@ -69,6 +72,11 @@ class Decoding:
             for field in self._fields if self.labelled else ():
                 field.labels = Labels(field.kind, None if self.registry is None else client.schemas)
         consumer.decode = SchemaDecoder(self._fields).batch
+
+    def of_values(self, client: Client) -> Decode | None:
+        """A decoder of values alone, that counts for no summary: a search for a time reads records again."""
+        field = self.field("value", client)
+        return None if field is None else SchemaDecoder([field]).batch
 
     def field(self, kind: str, client: Client) -> Field | None:
         """The decoder of keys, or of values; None without a schema and a registry."""
@@ -90,7 +98,7 @@ class Decoding:
     def said(self, *, unknown: bool) -> list[str]:
         """A sentence for the keys, and one for the values, that are shown as stored; with `unknown` also for fields
         that their schema does not have."""
-        sentences = [_sentence(field) for field in self._fields if field.undecoded.total]
+        sentences = [_sentence(field, self.seen) for field in self._fields if field.undecoded.total]
         if unknown:
             sentences += [_unknown(field) for field in self._fields if field.unknown]
         return sentences + ([] if self.envelopes is None else self.envelopes.said())
@@ -102,7 +110,7 @@ def _unknown(field: Field) -> str:
     return f"{field.unknown:,} fields of {field.kind}s are not in their schema and are not shown"
 
 
-def _sentence(field: Field) -> str:
+def _sentence(field: Field, seen: str) -> str:
     undecoded = field.undecoded
     total = undecoded.total
     some = [f"{count:,} × {reason}" for reason, count in undecoded.reasons.most_common(REASONS)]
@@ -112,5 +120,5 @@ def _sentence(field: Field) -> str:
     topic, partition, offset = undecoded.first
     return (
         f"{total:,} {field.kind}{'' if total == 1 else 's'} could not be decoded and {'is' if total == 1 else 'are'} "
-        f"shown as stored: {'; '.join(some)} (the first: {topic}[{partition}] offset {offset})"
+        f"{seen} as stored: {'; '.join(some)} (the first: {topic}[{partition}] offset {offset})"
     )

@@ -47,13 +47,15 @@ async def recognise(
 ) -> None:
     """Look at the newest records: they tell an unknown format, and whether there is such a field. Raises KcliError
     where they are of no known format."""
-    latest = await newest(cluster, ranges)
+    latest = await newest(cluster, ranges, field.decode)
     if not latest:
         return
     if field.format == "auto":
         from kcli.serde.formats import detect
 
         likely = next((name for record in latest if (name := detect(record.value)) is not None), None)
+        if likely is None and field.decode is not None:
+            likely = "json"  # what schemas decode; the newest record may be the one that none does
         if likely is None:
             raise KcliError(
                 f"the newest record, {_place(latest[0])}, is neither JSON, msgpack nor the query of a URL: it has no "
