@@ -10,7 +10,9 @@ from kcli.tui.text.printable import quoted
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from kcli.acls import Acl
     from kcli.admin.groups.rows import Member
+    from kcli.admin.quotas.quotas import Entity
     from kcli.admin.transactions.hanging_transactions import OpenTransaction
     from kcli.lag.history import GroupStanding
     from kcli.tui.screens.page import Page
@@ -95,3 +97,43 @@ def of_hanging(page: Page, row: OpenTransaction) -> list[Act]:
     from kcli.tui.actions.changes.transactions import Abort
 
     return [of_change("A", "Abort it in this partition …", Abort(row.at, row.producer.open_since or 0), page.begin)]
+
+
+def of_acls(page: Page, acl: Acl | None, marked: Sequence[Acl]) -> list[Act]:
+    """With the ACL under the cursor, or with those that are marked; a new one, whatever row it is."""
+    from kcli.tui import routes
+    from kcli.tui.actions.changes.acls import AddAcl, RemoveAcls
+
+    if marked:
+        return [of_change("D", f"Remove the {len(marked)} ACLs …", RemoveAcls(*marked), page.begin)]
+    new = of_change("+", "Add an ACL for a topic …", AddAcl(), page.begin)
+    if acl is None:
+        return [new]
+    who_can = f"kcli acls who-can {acl.operation if acl.operation != 'all' else 'read'} {acl.kind} {quoted(acl.name)}"
+    return [
+        Act("l", "Who may use its resource", who_can, lambda: page.go(routes.Access(acl.kind, acl.name))),
+        of_change("n", "Add an ACL for its resource …", AddAcl(acl), page.begin),
+        of_change("D", "Remove the ACL …", RemoveAcls(acl), page.begin),
+        new,
+    ]
+
+
+def of_quotas(
+    page: Page, here: tuple[Entity, str, float] | None, marked: Sequence[tuple[Entity, str, float]]
+) -> list[Act]:
+    """With the limit under the cursor, or with those that are marked; a new one, whatever row it is."""
+    from kcli.tui.actions.changes.quotas import RemoveQuotas, SetQuota
+
+    if marked:
+        limits = [(at, key) for at, key, _ in marked]
+        return [of_change("D", f"Remove the {len(marked)} quotas …", RemoveQuotas(*limits), page.begin)]
+    new = of_change("+", "Set a quota of a user …", SetQuota(), page.begin)
+    if here is None:
+        return [new]
+    at, key, value = here
+    return [
+        of_change("c", "Change the limit …", SetQuota(at, key, value), page.begin),
+        of_change("n", "Set another quota of it …", SetQuota(at), page.begin),
+        of_change("D", "Remove the limit …", RemoveQuotas((at, key)), page.begin),
+        new,
+    ]

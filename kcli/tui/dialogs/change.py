@@ -47,7 +47,8 @@ class Changing(Dialog):
     @property
     def command(self) -> str:
         confirm = f" --confirm {quoted(self._word)}" if self.session.guard == "protected" else ""
-        return self.change.command(self._given) + confirm
+        line = self.change.command(self._given)
+        return line + confirm if line else ""
 
     def fields(self) -> ComposeResult:
         for ask in self.change.asks:

@@ -85,7 +85,8 @@ class Dialog(ModalScreen[None]):
 
     def recommand(self) -> None:
         """The command, as it is now."""
-        self.query_one("#command", Static).update(f"$ {self.session.aimed(self.command)}")
+        line = self.session.aimed(self.command)
+        self.query_one("#command", Static).update(f"$ {line}" if line else "")
 
     def action_copy(self) -> None:
         command = self.session.aimed(self.command)

@@ -61,7 +61,8 @@ class Menu(ModalScreen["Act | None"]):
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         event.stop()
-        self.query_one("#command", Static).update(f"$ {self._command(self._acts[event.option_index])}")
+        line = self._command(self._acts[event.option_index])
+        self.query_one("#command", Static).update(f"$ {line}" if line else "no single command does this")
 
     def _command(self, act: Act) -> str:
         return self._session.aimed(act.command) if act.command else ""

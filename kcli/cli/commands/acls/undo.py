@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from kcli.acls import Acl
+from kcli.admin.acls.undo import SCHEMA, document
 from kcli.cli.commands.acls.parse import checked
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.runtime.undo import UndoFile, undo_document
 from kcli.model import Cluster
 from kcli.text.json_object import JsonObject
 
-SCHEMA = "kcli.acls.undo/1"
 LIST = "kcli.acls.list/1"
 
 
 async def keep(options: UndoOptions, cluster: Cluster, added: list[Acl], removed: list[Acl]) -> None:
     """Write what will be added and removed, and say how to take the change back."""
-    document = {
-        "schema": SCHEMA,
-        "added": [acl._asdict() for acl in added],
-        "removed": [acl._asdict() for acl in removed],
-    }
-    await UndoFile(options).keep(cluster, "acls", document, "kcli acls restore {}")
+    await UndoFile(options).keep(cluster, "acls", document(added, removed), "kcli acls restore {}")
 
 
 def read(path: str) -> tuple[list[Acl], list[Acl]]:

@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kcli.admin.quotas.quotas import KEYS, Entity, entity
+from kcli.admin.quotas.undo import SCHEMA, document
 from kcli.cli.runtime.undo import UndoFile, undo_document
 from kcli.model import Cluster
 
 if TYPE_CHECKING:
     from kcli.cli.parsing.groups import UndoOptions
 
-SCHEMA = "kcli.quotas.undo/1"
-
 
 async def keep(options: UndoOptions, cluster: Cluster, before: list[tuple[Entity, str, float | None]]) -> None:
     """Write what was set, None where nothing was, and say how to take the change back."""
-    rows = [{"entity": at.names, "quota": key, "value": value} for at, key, value in before]
-    await UndoFile(options).keep(cluster, "quotas", {"schema": SCHEMA, "quotas": rows}, "kcli quotas restore {}")
+    await UndoFile(options).keep(cluster, "quotas", document(before), "kcli quotas restore {}")
 
 
 def read(path: str) -> dict[Entity, dict[str, float | None]]:

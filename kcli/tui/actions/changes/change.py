@@ -65,7 +65,7 @@ class Change(ABC):
 
     @abstractmethod
     def command(self, given: Given) -> str:
-        """The kcli command that does the same."""
+        """The kcli command that does the same; "" where no single one does."""
 
     @abstractmethod
     async def plan(self, client: Client, given: Given) -> Plan:

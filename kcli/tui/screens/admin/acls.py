@@ -11,6 +11,7 @@ from kcli.acls import Acl
 from kcli.admin.acls.acls import describe_acls
 from kcli.errors import BrokerError
 from kcli.tui import routes
+from kcli.tui.actions import menus
 from kcli.tui.screens.page import Page
 from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
@@ -18,6 +19,7 @@ from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
     from kcli.client import Client
+    from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
 EMPTY = "No ACLs yet. Add one: kcli acls add --help"
@@ -42,7 +44,7 @@ class Acls(Page):
         return "kcli acls list"
 
     def body(self) -> ComposeResult:
-        yield Rows(_columns(), key=lambda acl: acl, order=_place, id="acls", empty=EMPTY)
+        yield Rows(_columns(), key=lambda acl: acl, order=_place, marks=True, id="acls", empty=EMPTY)
 
     async def fetch(self, client: Client) -> Any:
         return await asked_acls(client)
@@ -56,6 +58,16 @@ class Acls(Page):
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
         self.go(routes.Access(event.row.kind, event.row.name))
+
+    @property
+    def acts_about(self) -> str:
+        acl, marked = self.query_one(Rows).row, self.query_one(Rows).marked
+        if marked:
+            return f"{len(marked)} marked ACLs"
+        return "ACLs" if acl is None else f"the ACL of {printable(acl.principal)} for {acl.kind} {printable(acl.name)}"
+
+    def acts(self) -> list[Act]:
+        return menus.of_acls(self, self.query_one(Rows).row, self.query_one(Rows).marked)
 
 
 async def asked_acls(client: Client) -> list[Acl] | tuple[()] | None:

@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 
 from kcli.admin.quotas.quotas import Entity, describe_quotas, text_of
 from kcli.tui import routes
+from kcli.tui.actions import menus
 from kcli.tui.screens.page import Page
 from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
@@ -15,6 +16,7 @@ from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
     from kcli.client import Client
+    from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
 
@@ -51,6 +53,7 @@ class Quotas(Page):
             order=lambda row: (row.place, row.key),
             id="quotas",
             opens=False,
+            marks=True,
             empty="No quotas yet. Set one: kcli quotas alter --help",
         )
 
@@ -66,6 +69,18 @@ class Quotas(Page):
         self._known = len(limits)
         self.query_one(Rows).put(limits)
         self.retitle()
+
+    @property
+    def acts_about(self) -> str:
+        row, marked = self.query_one(Rows).row, self.query_one(Rows).marked
+        if marked:
+            return f"{len(marked)} marked quotas"
+        return "quotas" if row is None else f"{row.key} of {printable(str(row.entity))}"
+
+    def acts(self) -> list[Act]:
+        row, marked = self.query_one(Rows).row, self.query_one(Rows).marked
+        here = None if row is None else (row.entity, row.key, row.value)
+        return menus.of_quotas(self, here, [(one.entity, one.key, one.value) for one in marked])
 
 
 def _part(kind: str) -> Column:

@@ -1,0 +1,21 @@
+"""The ACLs that a change added and removed, as the undo file has them that `kcli acls restore` reads."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from kcli.acls import Acl
+
+SCHEMA = "kcli.acls.undo/1"
+
+
+def document(added: Iterable[Acl], removed: Iterable[Acl]) -> dict[str, Any]:
+    """The undo file's contents."""
+    return {
+        "schema": SCHEMA,
+        "added": [acl._asdict() for acl in added],
+        "removed": [acl._asdict() for acl in removed],
+    }

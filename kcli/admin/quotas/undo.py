@@ -1,0 +1,20 @@
+"""The quotas before a change, as the undo file has them that `kcli quotas restore` reads."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from kcli.admin.quotas.quotas import Entity
+
+SCHEMA = "kcli.quotas.undo/1"
+
+
+def document(before: Iterable[tuple[Entity, str, float | None]]) -> dict[str, Any]:
+    """The undo file's contents; the value is None where no quota was set."""
+    return {
+        "schema": SCHEMA,
+        "quotas": [{"entity": at.names, "quota": key, "value": value} for at, key, value in before],
+    }

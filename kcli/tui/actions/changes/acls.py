@@ -1,0 +1,135 @@
+"""Changes of ACLs: add one, remove those of marked rows. Both keep an undo file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.acls import ANYWHERE, CLUSTER, OPERATIONS, PERMISSIONS, POSSIBLE, Acl, principal
+from kcli.admin.acls.acls import create_acls, delete_acls, describe_acls
+from kcli.admin.acls.undo import document
+from kcli.errors import KcliError, UsageError
+from kcli.tui.actions.changes.change import Ask, Change, Plan, Step, keep
+from kcli.tui.actions.changes.several import word_of
+from kcli.tui.text.printable import printable, quoted
+
+if TYPE_CHECKING:
+    from kcli.client import Client
+    from kcli.tui.actions.changes.change import Given
+
+RESTORE = "kcli acls restore {}"
+
+
+def resource(acl: Acl) -> str:
+    """The options with which `kcli acls` names the resource of an ACL."""
+    if acl.kind == "cluster":
+        return "--cluster"
+    return f"--{acl.kind} {quoted(acl.name)} --pattern {acl.pattern}"
+
+
+def words(acl: Acl) -> str:
+    """An ACL in a line: who, what, from where."""
+    where = "" if acl.host == ANYWHERE else f" from {acl.host}"
+    return f"{acl.permission} {acl.principal} {acl.operation} on {acl.kind} {acl.name} ({acl.pattern}){where}"
+
+
+class RemoveAcls(Change):
+    """One ACL, or several. What has to be typed is the name of its resource."""
+
+    def __init__(self, *acls: Acl) -> None:
+        self.acls = acls
+        self.word = acls[0].name if len(acls) == 1 else word_of([""] * len(acls), "ACL")
+        what = f"the ACL of {printable(acls[0].principal)}" if len(acls) == 1 else self.word
+        self.title = f"Remove {what}"
+
+    def command(self, given: Given) -> str:
+        if len(self.acls) > 1:
+            return ""  # no one command removes these and no others
+        acl = self.acls[0]
+        options = f"{resource(acl)} --principal {quoted(acl.principal)} --operation {acl.operation}"
+        return f"kcli acls remove {options} --host {quoted(acl.host)} --permission {acl.permission} --execute"
+
+    async def plan(self, client: Client, given: Given) -> Plan:
+        there = set(await describe_acls(client.cluster))
+        steps = {acl: Step(what=words(acl), result="would remove") for acl in self.acls}
+        for acl, step in steps.items():
+            if acl not in there:
+                step.result, step.note = "absent", "it was removed before"
+        ready = [acl for acl in self.acls if acl in there]
+        if not ready:
+            raise KcliError("none of these ACLs exists (any more)")
+
+        async def carry_out(client: Client) -> str:
+            back = await keep(client, "acls", document([], ready), RESTORE)
+            settle(steps, await delete_acls(client.cluster, ready), "removed")
+            return back
+
+        return Plan(steps=list(steps.values()), carry_out=carry_out)
+
+
+class AddAcl(Change):
+    """A rule for the resource of `like`: for whom, what, and whether it allows or denies."""
+
+    def __init__(self, like: Acl | None = None) -> None:
+        self.like = like or Acl("topic", "", "literal", "", ANYWHERE, "read", "allow")
+        fixed = like is not None
+        name = f"{self.like.kind} {printable(self.like.name)}"
+        self.title = f"Add an ACL for {name}" if fixed else "Add an ACL for a topic"
+        self.word = self.like.name
+        of = ", ".join((*POSSIBLE[self.like.kind], "all"))
+        self.asks = (
+            *(() if fixed else (Ask("name", "topic", "its name; * is all"),)),
+            Ask("principal", "principal", "such as User:bob; User:* is every user"),
+            Ask("operation", "operation", of, self.like.operation),
+            Ask("permission", "permission", "allow or deny", "allow"),
+            Ask("host", "host", "an address; * is any", ANYWHERE),
+        )
+
+    def _acl(self, given: Given) -> Acl:
+        """The rule of the fields. Raises UsageError."""
+        like = self.like
+        name = like.name or given["name"].strip()
+        operation, permission = (given[key].strip().lower() for key in ("operation", "permission"))
+        if not name:
+            raise UsageError("topic: an ACL needs the name of a topic, or * for all")
+        if not given["principal"].strip():
+            raise UsageError("principal: for whom is it? Such as User:bob")
+        if operation not in OPERATIONS or operation not in (*POSSIBLE[like.kind], "all"):
+            raise UsageError(f"operation: for a {like.kind} it is {', '.join(POSSIBLE[like.kind])} or all")
+        if permission not in PERMISSIONS:
+            raise UsageError("permission: allow or deny")
+        who, host = principal(given["principal"].strip()), given["host"].strip() or ANYWHERE
+        return Acl(like.kind, name, like.pattern, who, host, operation, permission)
+
+    def command(self, given: Given) -> str:
+        like = self.like._replace(name=self.like.name or given.get("name", "").strip() or "TOPIC")
+        allow = "deny" if given["permission"].strip().lower() == "deny" else "allow"
+        who = quoted(given["principal"].strip()) if given["principal"].strip() else "PRINCIPAL"
+        host = given["host"].strip()
+        at = "" if host in ("", ANYWHERE) else f" --{allow}-host {quoted(host)}"
+        return (
+            f"kcli acls add --{allow} {who}{at} --operation {quoted(given['operation'].strip() or 'OPERATION')} "
+            f"{resource(like)} --execute"
+        )
+
+    async def plan(self, client: Client, given: Given) -> Plan:
+        acl = self._acl(given)
+        self.word = CLUSTER if acl.kind == "cluster" else acl.name
+        if acl in await describe_acls(client.cluster):
+            return Plan(steps=[Step(what=words(acl), result="exists")])
+        steps = {acl: Step(what=words(acl), result="would add")}
+
+        async def carry_out(client: Client) -> str:
+            back = await keep(client, "acls", document([acl], []), RESTORE)
+            settle(steps, await create_acls(client.cluster, [acl]), "added")
+            return back
+
+        return Plan(steps=list(steps.values()), carry_out=carry_out)
+
+
+def settle(steps: dict[Acl, Step], outcomes: dict[Acl, KcliError | None], done: str) -> None:
+    """Put the outcome of each ACL into its row."""
+    for acl, problem in outcomes.items():
+        if problem is None:
+            steps[acl].result = done
+        else:
+            steps[acl].failed(problem)

@@ -1,0 +1,126 @@
+"""Changes of quotas: set a limit of an entity, remove those of marked rows. Both keep an undo file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.admin.quotas.quotas import KEYS, Entity, alter_quotas, describe_quotas, entity, text_of, value_of
+from kcli.admin.quotas.undo import document
+from kcli.errors import KcliError, UsageError
+from kcli.tui.actions.changes.change import Ask, Change, Plan, Step, keep
+from kcli.tui.actions.changes.several import word_of
+from kcli.tui.text.printable import printable, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kcli.client import Client
+    from kcli.tui.actions.changes.change import Given
+
+Limits = dict[Entity, dict[str, float | None]]
+
+
+def options(at: Entity) -> str:
+    """The options with which `kcli quotas alter` names an entity."""
+    return " ".join(f"--{kind}-default" if name is None else f"--{kind} {quoted(name)}" for kind, name in at.parts)
+
+
+def name_of(at: Entity) -> str:
+    """What has to be typed for a change of an entity: its first name, or `default`."""
+    return next((name for _, name in at.parts if name is not None), "default")
+
+
+async def planned(client: Client, changes: Mapping[Entity, Mapping[str, float | None]]) -> Plan:
+    """The plan of limits, None to remove one, as the controller checked it."""
+    before = await describe_quotas(client.cluster)
+    checked = await alter_quotas(client.cluster, changes, dry_run=True)
+    steps: dict[tuple[Entity, str], Step] = {}
+    for at, limits in changes.items():
+        for key, new in limits.items():
+            old, problem = before.get(at, {}).get(key), checked[at]
+            step = Step(what=f"{at} {key}", old=_text(key, old), new=_text(key, new), result="would change")
+            steps[at, key] = step
+            if problem is not None:
+                step.failed(problem)
+            elif old == new:
+                step.result = "unchanged"
+    ready: Limits = {}
+    for (at, key), step in steps.items():
+        if step.result == "would change":
+            ready.setdefault(at, {})[key] = changes[at][key]
+    if not ready:
+        return Plan(steps=list(steps.values()))
+
+    async def carry_out(client: Client) -> str:
+        rows = [(at, key, before.get(at, {}).get(key)) for at, limits in ready.items() for key in limits]
+        back = await keep(client, "quotas", document(rows), "kcli quotas restore {}")
+        for at, problem in (await alter_quotas(client.cluster, ready)).items():
+            for key in ready[at]:
+                if problem is None:
+                    steps[at, key].result = "done"
+                else:
+                    steps[at, key].failed(problem)
+        return back
+
+    return Plan(steps=list(steps.values()), carry_out=carry_out)
+
+
+def _text(key: str, value: float | None) -> str:
+    return "none" if value is None else text_of(key, value)
+
+
+class SetQuota(Change):
+    """A limit of an entity; without one, of a user."""
+
+    def __init__(self, at: Entity | None = None, key: str = "", value: float | None = None) -> None:
+        self.at = at
+        self.word = name_of(at) if at is not None else ""
+        self.title = f"Set a quota of {printable(str(at))}" if at is not None else "Set a quota of a user"
+        self.asks = (
+            *((Ask("user", "user", "as the broker names the principal"),) if at is None else ()),
+            Ask("quota", "quota", ", ".join(KEYS), key),
+            Ask("limit", "limit", "such as 10MiB, 50%, 5/s", "" if value is None else text_of(key, value)),
+        )
+
+    def command(self, given: Given) -> str:
+        user = given.get("user", "").strip()
+        whose = options(self.at) if self.at is not None else f"--user {quoted(user) if user else 'USER'}"
+        key, limit = given["quota"].strip() or "QUOTA", given["limit"].strip().removesuffix("/s") or "LIMIT"
+        return f"kcli quotas alter {whose} {quoted(f'{key}={limit}')} --execute"
+
+    async def plan(self, client: Client, given: Given) -> Plan:
+        if self.at is None and not given["user"].strip():
+            raise UsageError("user: whose quota is it?")
+        at = self.at or entity({"user": given["user"].strip()})
+        key, limit = given["quota"].strip(), given["limit"].strip()
+        if not key or not limit:
+            raise UsageError("quota and limit: such as producer_byte_rate and 10MiB")
+        self.word = name_of(at)
+        return await planned(client, {at: {key: value_of(key, limit.removesuffix("/s"))}})
+
+
+class RemoveQuotas(Change):
+    """The limits of one or several rows."""
+
+    def __init__(self, *limits: tuple[Entity, str]) -> None:
+        self.limits = limits
+        at, key = limits[0]
+        self.word = name_of(at) if len(limits) == 1 else word_of([""] * len(limits), "quota")
+        self.title = f"Remove {key} of {printable(str(at))}" if len(limits) == 1 else f"Remove {self.word}"
+
+    def command(self, given: Given) -> str:
+        at, _ = self.limits[0]
+        if any(other != at for other, _ in self.limits):
+            return ""  # one command is about one entity
+        return (
+            f"kcli quotas alter {options(at)} {' '.join(f'--delete {quoted(key)}' for _, key in self.limits)} --execute"
+        )
+
+    async def plan(self, client: Client, given: Given) -> Plan:
+        changes: Limits = {}
+        for at, key in self.limits:
+            changes.setdefault(at, {})[key] = None
+        plan = await planned(client, changes)
+        if plan.carry_out is None and not plan.bad:
+            raise KcliError("none of these quotas is set (any more)")
+        return plan
