@@ -111,7 +111,7 @@ def of_acls(page: Page, acl: Acl | None, marked: Sequence[Acl]) -> list[Act]:
         return [new]
     who_can = f"kcli acls who-can {acl.operation if acl.operation != 'all' else 'read'} {acl.kind} {quoted(acl.name)}"
     return [
-        Act("l", "Who may use its resource", who_can, lambda: page.go(routes.Access(acl.kind, acl.name))),
+        Act("l", "Access to its resource", who_can, lambda: page.go(routes.Access(acl.kind, acl.name))),
         of_change("n", "Add an ACL for its resource …", AddAcl(acl), page.begin),
         of_change("D", "Remove the ACL …", RemoveAcls(acl), page.begin),
         new,

@@ -27,7 +27,7 @@ def resource(acl: Acl) -> str:
 
 
 def words(acl: Acl) -> str:
-    """An ACL in a line: who, what, from where."""
+    """An ACL in a line: permission, principal, operation, resource, host."""
     where = "" if acl.host == ANYWHERE else f" from {acl.host}"
     return f"{acl.permission} {acl.principal} {acl.operation} on {acl.kind} {acl.name} ({acl.pattern}){where}"
 
@@ -43,7 +43,7 @@ class RemoveAcls(Change):
 
     def command(self, given: Given) -> str:
         if len(self.acls) > 1:
-            return ""  # no one command removes these and no others
+            return ""  # a filter would match other ACLs too
         acl = self.acls[0]
         options = f"{resource(acl)} --principal {quoted(acl.principal)} --operation {acl.operation}"
         return f"kcli acls remove {options} --host {quoted(acl.host)} --permission {acl.permission} --execute"
@@ -67,7 +67,7 @@ class RemoveAcls(Change):
 
 
 class AddAcl(Change):
-    """A rule for the resource of `like`: for whom, what, and whether it allows or denies."""
+    """A new ACL for the resource of `like`: a principal, an operation, a permission, a host."""
 
     def __init__(self, like: Acl | None = None) -> None:
         self.like = like or Acl("topic", "", "literal", "", ANYWHERE, "read", "allow")
@@ -92,7 +92,7 @@ class AddAcl(Change):
         if not name:
             raise UsageError("topic: an ACL needs the name of a topic, or * for all")
         if not given["principal"].strip():
-            raise UsageError("principal: for whom is it? Such as User:bob")
+            raise UsageError("principal: missing; such as User:bob")
         if operation not in OPERATIONS or operation not in (*POSSIBLE[like.kind], "all"):
             raise UsageError(f"operation: for a {like.kind} it is {', '.join(POSSIBLE[like.kind])} or all")
         if permission not in PERMISSIONS:
