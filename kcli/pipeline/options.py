@@ -38,8 +38,8 @@ maxBytesPerPartition
 groupIdPrefix kafkaConsumer.pollTimeoutMs fetchOffset.numRetries fetchOffset.retryIntervalMs includeHeaders topic path
 columns keyFormat valueFormat keySchema valueSchema commitGroup context pushdown progressAddr stopFile
 checkpointLocation keepTimestamp brokerMap exactlyOnce sourceIds onBad quarantine
-schemaRegistry keySubject valueSubject keyReaderSchema readerSchema keyWriterSchema writerSchema registerSchemas
-withoutRules
+schemaRegistry keySubject valueSubject keySubjectStrategy valueSubjectStrategy keyReaderSchema readerSchema
+keyWriterSchema writerSchema registerSchemas withoutRules
 """.split()
 TOPIC = "topic:"
 """In front of a quarantine that is a topic."""

@@ -10,11 +10,14 @@ from typing import TypeVar
 from kcli.errors import KcliError, UsageError
 from kcli.pipeline.schemas.framing.ruled import check_rules_for_reading
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
+from kcli.pipeline.schemas.subjects import NAMED
 from kcli.pipeline.schemas.wanted import Wanted
 from kcli.registry.folder import FolderSchemas
 from kcli.registry.lookup import RegistrySchemas, open_schemas
 from kcli.registry.settings import RegistrySettings
+from kcli.registry.subjects import RECORD
 from kcli.schemas import Schema, SchemaNotFound, SchemaRefused
+from kcli.serde.schema_name import schema_name
 from kcli.serde.schemas.decoder import schema_named
 from kcli.serde.schemas.frames import AZURE, GLUE, GUID, ID, ZLIB
 
@@ -32,8 +35,8 @@ def looked_up(wanted: Wanted, settings: RegistrySettings | None) -> SealedSchema
     named, its schema is of another kind, or one has a rule for reading that is not run here, SchemaNotFound, and what
     the registry's client raises."""
     registry = named_registry(wanted, settings)
-    sealed = asking(registry, lambda schemas: _looked_up(wanted, registry, schemas))
-    check_rules_for_reading(sealed, wanted.subject)
+    sealed, subject = asking(registry, lambda schemas: _looked_up(wanted, registry, schemas))
+    check_rules_for_reading(sealed, subject)
     return sealed
 
 
@@ -72,12 +75,14 @@ def asking(
     return asyncio.run(run())
 
 
-async def _looked_up(wanted: Wanted, settings: RegistrySettings, schemas: Opened) -> SealedSchemas:
+async def _looked_up(wanted: Wanted, settings: RegistrySettings, schemas: Opened) -> tuple[SealedSchemas, str]:
+    """The schemas, and their subject."""
     reader = await chosen(wanted, schemas)
+    wanted = wanted.replace(subject=await subject_of(wanted, schemas, reader))
     written = dict.fromkeys(_names(reader.schema), reader)
     for known in await _versions(wanted, schemas):
         written |= dict.fromkeys(_names(known.schema), known)
-    return SealedSchemas(
+    sealed = SealedSchemas(
         field=wanted.field,
         form=wanted.form,
         message=wanted.message,
@@ -86,6 +91,7 @@ async def _looked_up(wanted: Wanted, settings: RegistrySettings, schemas: Opened
         settings=settings,
         rules=wanted.rules,
     )
+    return sealed, wanted.subject
 
 
 async def chosen(wanted: Wanted, schemas: Opened) -> Known:
@@ -94,12 +100,26 @@ async def chosen(wanted: Wanted, schemas: Opened) -> Known:
     if wanted.of_file:
         return Known(schema=Schema(kind=wanted.kind, text=_text(wanted)))
     if wanted.reader == "latest":
-        found = await schemas.latest(wanted.subject)
+        found = await schemas.latest(await subject_of(wanted, schemas))
     else:
         found = await schemas.by_id(int(wanted.reader.removeprefix("id:")))
     if found.kind != wanted.kind:
         raise UsageError(f"{found.name} is {found.kind}, and option {wanted.field}Format is {wanted.form}")
     return await _known(schemas, found)
+
+
+async def subject_of(wanted: Wanted, schemas: Opened, known: Known | None = None) -> str:
+    """The subject that the options name, or that their strategy leads to, by the name of the schema that is `known`. ""
+    where a read of several topics, or by a schema without a name, has none. Raises UsageError where a write has none,
+    SchemaRefused, and what the registry's client raises."""
+    if wanted.subject or (wanted.strategy != RECORD and not wanted.topic):
+        return wanted.subject
+    name = ""
+    if wanted.strategy in NAMED:
+        name = wanted.message if known is None else schema_name(known.schema, list(known.referred), wanted.message)
+        if not name and not wanted.written:
+            return ""
+    return await schemas.subject(wanted.strategy, wanted.topic, wanted.field, name)
 
 
 def _text(wanted: Wanted) -> str:

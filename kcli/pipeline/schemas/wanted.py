@@ -7,6 +7,8 @@ from collections.abc import Mapping
 
 from kcli.errors import UsageError
 from kcli.pipeline.pickling import Carried
+from kcli.pipeline.schemas.subjects import NAMED, strategy_of, topic_of
+from kcli.registry.subjects import RECORD, TOPIC
 from kcli.schemas import AVRO, JSON, PROTOBUF
 
 REGISTERED = {"avro": AVRO, "protobuf": PROTOBUF, "json-schema": JSON}
@@ -18,11 +20,14 @@ FILE = "file:"
 
 class Wanted(Carried):
     """The schema that keys or values (`field`) are read with, or `written`: the latest of a subject, `id:N` or
-    `file:PATH`, which `register` registers. `rules` says whether rules of data contracts are run."""
+    `file:PATH`, which `register` registers. Without a `subject` the `strategy` finds it for the `topic`. `rules` says
+    whether rules of data contracts are run."""
 
     field: str = "value"
     form: str = "avro"
     subject: str = ""
+    strategy: str = TOPIC
+    topic: str = ""
     reader: str = "latest"
     message: str = ""
     written: bool = False
@@ -51,7 +56,7 @@ def wanted_of(given: Mapping[str, str], *, writes: bool = False) -> list[Wanted]
         form = given.get(f"{field}format", "").lower()
         reader = option_of(field, writes=writes)
         if form not in REGISTERED:
-            for name in (f"{field}Subject", reader):
+            for name in (f"{field}Subject", f"{field}SubjectStrategy", reader):
                 if given.get(name.lower(), ""):
                     raise UsageError(f"option {name} goes with {field}Format {', '.join(REGISTERED)}")
             continue
@@ -61,13 +66,25 @@ def wanted_of(given: Mapping[str, str], *, writes: bool = False) -> list[Wanted]
             )
         text, _, message = given.get(reader.lower(), "latest").strip().partition("#")
         _check(text, reader)
-        subject = given.get(f"{field}subject", "").strip() or _subject(given, field)
-        if (text == "latest" or (writes and text.startswith(FILE))) and not subject:
+        wanted = Wanted(
+            field=field,
+            form=form,
+            subject=given.get(f"{field}subject", "").strip(),
+            strategy=strategy_of(given, field),
+            topic=topic_of(given),
+            reader=text,
+            message=message,
+            written=writes,
+        )
+        if message and form != "protobuf" and wanted.strategy not in NAMED:
             raise UsageError(
-                f"option {field}Subject is missing: with several topics it names the subject whose latest schema "
-                f"{field}s are {'written' if writes else 'read'} with; or {reader} names a schema by its id: id:N"
+                f"option {reader}: #{message} names a message of Protobuf, or the schema whose subject "
+                f"{field}SubjectStrategy record and topic-record find"
             )
-        wanted = Wanted(field=field, form=form, subject=subject, reader=text, message=message, written=writes)
+        if text == "latest" or (writes and text.startswith(FILE)):
+            _check_subject(wanted)
+        if wanted.strategy == TOPIC and not wanted.subject and wanted.topic:
+            wanted = wanted.replace(subject=f"{wanted.topic}-{field}")
         found.append(wanted.replace(register=register and wanted.of_file, rules=rules))
     if register and not any(wanted.register for wanted in found):
         raise UsageError("option registerSchemas registers the file of writerSchema or keyWriterSchema: file:PATH")
@@ -80,20 +97,6 @@ def _true(given: Mapping[str, str], name: str) -> bool:
     if text not in ("true", "false"):
         raise UsageError(f"option {name} is true or false, not {text}")
     return text == "true"
-
-
-def _subject(given: Mapping[str, str], field: str) -> str:
-    """The subject of the one topic that is read, as Confluent's serializers name it; "" for several."""
-    topics = given.get("subscribe") or given.get("topic") or given.get("path") or ""
-    names = [name.strip() for name in topics.split(",") if name.strip()]
-    if "assign" in given:
-        import json
-
-        try:
-            names = list(json.loads(given["assign"]))
-        except (ValueError, TypeError):
-            return ""  # which is refused elsewhere
-    return f"{names[0]}-{field}" if len(names) == 1 else ""
 
 
 def absolute(place: str) -> str:
@@ -117,3 +120,19 @@ def _check(text: str, option: str) -> None:
     if text.startswith("id:") and number.isascii() and number.isdigit():
         return
     raise UsageError(f"option {option} is latest, id:N or file:PATH, not {text}")
+
+
+def _check_subject(wanted: Wanted) -> None:
+    """Raise UsageError where the options of a schema that a subject leads to leave the subject open."""
+    if wanted.strategy in NAMED and wanted.reader == "latest" and not wanted.message:
+        raise UsageError(
+            f"option {wanted.field}SubjectStrategy {wanted.strategy} makes the subject of the schema's name, which "
+            f"{wanted.option} has to give: latest#NAME"
+        )
+    if wanted.subject or wanted.topic or wanted.strategy == RECORD:
+        return
+    raise UsageError(
+        f"option {wanted.field}Subject is missing: with several topics it names the subject whose latest schema "
+        f"{wanted.field}s are {'written' if wanted.written else 'read'} with; or {wanted.option} names a schema by its "
+        "id: id:N"
+    )

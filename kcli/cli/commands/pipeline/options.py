@@ -5,6 +5,7 @@ from __future__ import annotations
 from kcli.cli.parsing.groups import ConnectionOptions, TableOptions
 from kcli.cli.parsing.option import Options, choice, flag, integer, span, text, texts
 from kcli.cli.parsing.record_groups import CommittedSelectionOptions, TimeOptions
+from kcli.registry.subjects import STRATEGIES
 
 FILES = ("parquet", "json", "csv", "orc", "delta")
 SINKS = (*FILES, "iceberg")
@@ -140,10 +141,21 @@ class PayloadOptions(Options):
         "--value-subject", metavar="NAME", help="Subject of the schema of values. Default: TOPIC-value."
     )
     key_subject = text("--key-subject", metavar="NAME", help="Subject of the schema of keys. Default: TOPIC-key.")
+    value_subject_strategy = choice(
+        "--value-subject-strategy",
+        of=STRATEGIES,
+        help="How the subject of values is found (default topic).",
+    )
+    key_subject_strategy = choice(
+        "--key-subject-strategy",
+        of=STRATEGIES,
+        help="How the subject of keys is found (default topic).",
+    )
     reader_schema = text(
         "--reader-schema",
         metavar="SCHEMA",
-        help="Schema whose columns values become: latest (default), id:N or file:PATH; #MESSAGE of Protobuf.",
+        help="Schema whose columns values become: latest (default), id:N or file:PATH; #NAME of a message, or of the "
+        "record whose subject is found by its name.",
     )
     key_reader_schema = text(
         "--key-reader-schema", metavar="SCHEMA", help="Schema whose columns keys become, as --reader-schema."

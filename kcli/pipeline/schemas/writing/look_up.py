@@ -5,7 +5,7 @@ an id, or that of a file, which is registered if the options say so.
 from __future__ import annotations
 
 from kcli.errors import UsageError
-from kcli.pipeline.schemas.look_up import Opened, asking, chosen, named_registry
+from kcli.pipeline.schemas.look_up import Opened, asking, chosen, named_registry, subject_of
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
 from kcli.pipeline.schemas.wanted import Wanted
 from kcli.pipeline.schemas.writing.frames import check_rules
@@ -36,7 +36,7 @@ def looked_up_to_write(
 
 async def _known(wanted: Wanted, own: Schema, schemas: Opened) -> Known:
     """The schema of a file as the registry has it."""
-    subject = wanted.subject
+    subject = await subject_of(wanted, schemas, Known(schema=own))
     writer_of(own.replace(subject=wanted.reader), [], message=wanted.message)
     latest = await _latest(subject, schemas)
     if not wanted.register:

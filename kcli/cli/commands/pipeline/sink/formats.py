@@ -8,6 +8,7 @@ from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.parsing.option import Options, choice, flag, text
 from kcli.errors import UsageError
 from kcli.pipeline.schemas.wanted import FILE, REGISTERED, absolute
+from kcli.registry.subjects import STRATEGIES
 
 FORMS = tuple(REGISTERED)
 
@@ -25,10 +26,20 @@ class WrittenOptions(Options):
     to_key_subject = text(
         "--to-key-subject", metavar="NAME", help="Subject of the schema of written keys. Default: TOPIC-key."
     )
+    to_value_subject_strategy = choice(
+        "--to-value-subject-strategy",
+        of=STRATEGIES,
+        help="How the subject of written values is found (default topic).",
+    )
+    to_key_subject_strategy = choice(
+        "--to-key-subject-strategy",
+        of=STRATEGIES,
+        help="How the subject of written keys is found (default topic).",
+    )
     to_value_schema = text(
         "--to-value-schema",
         metavar="SCHEMA",
-        help="Schema of written values: latest (default), id:N or file:PATH; #MESSAGE of Protobuf.",
+        help="Schema of written values: latest (default), id:N or file:PATH; #NAME as with --reader-schema.",
     )
     to_key_schema = text("--to-key-schema", metavar="SCHEMA", help="Schema of written keys, as --to-value-schema.")
     register = flag(
@@ -47,21 +58,16 @@ class WrittenFormats:
     def __init__(
         self, options: WrittenOptions, frame: Frame, *, topic: bool = True, registry: str | None = None
     ) -> None:
-        parts = (
-            ("key", options.to_key_format, options.to_key_subject, options.to_key_schema, "keyWriterSchema"),
-            ("value", options.to_value_format, options.to_value_subject, options.to_value_schema, "writerSchema"),
-        )
         self._options: dict[str, str] = {}
-        self.typed = frozenset(part for part, form, *_ in parts if form)
+        forms = {"key": options.to_key_format, "value": options.to_value_format}
+        self.typed = frozenset(part for part, form in forms.items() if form)
         """Which of key and value stay columns for the sink."""
-        for part, form, subject, schema, option in parts:
-            if not form:
-                for flag, given in (("subject", subject), ("schema", schema)):
-                    if given:
-                        raise UsageError(f"--to-{part}-{flag} goes with --to-{part}-format {', '.join(FORMS)}")
-                continue
-            found = {f"{part}Format": form, f"{part}Subject": subject, option: schema and absolute(schema)}
-            self._options |= {name: given for name, given in found.items() if given}
+        for part, word, option, given in _given(options):
+            if given and part not in self.typed:
+                raise UsageError(f"--to-{part}-{word} goes with --to-{part}-format {', '.join(FORMS)}")
+            if given:
+                self._options[option] = absolute(given)
+        self._options |= {f"{part}Format": form for part, form in forms.items() if form}
         if options.to_schema_registry and not self.typed:
             raise UsageError(f"--to-schema-registry goes with --to-value-format {', '.join(FORMS)}")
         if options.register:
@@ -101,3 +107,16 @@ class WrittenFormats:
         for one, sealed in found.items():
             options[one.option] = f"id:{sealed.reader.schema.id}" + (f"#{one.message}" if one.message else "")
         return options
+
+
+def _given(options: WrittenOptions) -> list[tuple[str, str, str, str | None]]:
+    """What the line says of each part: its flag behind `--to-key-` or `--to-value-`, the option of the sink, the
+    text."""
+    return [
+        ("key", "subject", "keySubject", options.to_key_subject),
+        ("key", "subject-strategy", "keySubjectStrategy", options.to_key_subject_strategy),
+        ("key", "schema", "keyWriterSchema", options.to_key_schema),
+        ("value", "subject", "valueSubject", options.to_value_subject),
+        ("value", "subject-strategy", "valueSubjectStrategy", options.to_value_subject_strategy),
+        ("value", "schema", "writerSchema", options.to_value_schema),
+    ]

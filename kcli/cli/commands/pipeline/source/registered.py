@@ -26,7 +26,9 @@ class Registered:
         """Of the parts whose schemas are in a registry: key, value, or both."""
         given = [
             ("--value-subject", "valueSubject", payload.value_subject, "value"),
+            ("--value-subject-strategy", "valueSubjectStrategy", payload.value_subject_strategy, "value"),
             ("--reader-schema", "readerSchema", payload.reader_schema, "value"),
+            ("--key-subject-strategy", "keySubjectStrategy", payload.key_subject_strategy, "key"),
             ("--key-subject", "keySubject", payload.key_subject, "key"),
             ("--key-reader-schema", "keyReaderSchema", payload.key_reader_schema, "key"),
         ]

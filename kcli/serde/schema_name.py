@@ -1,0 +1,40 @@
+"""The full name of a schema, of which the strategies `record` and `topic-record` make its subject."""
+
+from __future__ import annotations
+
+import json
+
+from kcli.schemas import AVRO, PROTOBUF, SchemaRefused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.schemas import Schema
+    from kcli.serde.schemas.readers import References
+
+
+def schema_name(schema: Schema, referred: References, message: str = "") -> str:
+    """As Confluent's serializers have it: the name of an Avro record, enum or fixed with its namespace, that of a
+    Protobuf `message` ("" is the first) with its package, the title of a JSON schema. "" where the schema has none.
+    Raises SchemaRefused."""
+    texts = [text for _, text in referred]
+    if schema.kind == AVRO:
+        from kcli.serde.avro.parse import parse
+        from kcli.serde.avro.types import Named
+
+        parsed = parse(schema.text, texts)
+        return parsed.name if isinstance(parsed, Named) else ""
+    if schema.kind == PROTOBUF:
+        from kcli.serde.protobuf.reader import ProtobufSchema
+
+        return ProtobufSchema(schema.text, texts).message(message).name
+    return _title(schema)
+
+
+def _title(schema: Schema) -> str:
+    """Of a JSON schema."""
+    try:
+        document = json.loads(schema.text)
+    except (ValueError, RecursionError):
+        raise SchemaRefused("the JSON schema is not JSON") from None
+    title = document.get("title") if isinstance(document, dict) else None
+    return title if isinstance(title, str) else ""
