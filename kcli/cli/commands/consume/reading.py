@@ -152,10 +152,9 @@ class Reading:
         fetched.batches = self._readable(fetched.batches)
         for left_out in fetched.skipped:
             self.plan.leave_out(left_out, at)
-        done = 0
-        if self.left < 0 and not self.plan.single and self.plan.keep is None:
-            written, done = self.printer.put_many(self.sink.buffer, fetched.batches)
-            self.written += written
+        done = await self._at_once(fetched.batches, at)
+        if done is None:
+            return
         for given in fetched.batches[done:]:
             batch = given if self.plan.keep is None else await self._kept(given, at)
             while batch is not None and self.left != 0 and self.sink.open:
@@ -183,6 +182,21 @@ class Reading:
         self.sink.holds = at, position - 1
         if not self.sink.buffer or await self.sink.flush():
             self._finish(fetched, at, position)
+
+    async def _at_once(self, batches: list[Batch], at: TopicPartition) -> int | None:
+        """Print the first batches together, as far as that can be done: large values are written, others are
+        in the buffer. How many batches; None when the reader left."""
+        if self.left >= 0 or self.plan.single or self.plan.keep is not None:
+            return 0
+        pieces, records, sliced = self.printer.slices(batches)
+        self.written += records
+        if pieces:
+            self.sink.holds = at, batches[sliced - 1].stop - 1
+            if not await self.sink.flush(pieces):
+                return None
+        written, done = self.printer.put_many(self.sink.buffer, batches[sliced:])
+        self.written += written
+        return sliced + done
 
     def _keep_before(self, fetched: Fetched, at: TopicPartition) -> None:
         """Records that came and are not wanted any more: the group's offset stays before them."""

@@ -20,12 +20,15 @@ from kcli.system import pipes
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
+    from collections.abc import Sequence
 
     from kcli.cli.runtime.signals import Stop
     from kcli.model import TopicPartition
-
+    from kcli.proto.buffer import Buffer
 
 GRACE = 0.8  # seconds after the first Ctrl-C in which a stuck reader may still take the rest of a record
+VECTORED = hasattr(os, "writev")
+TOGETHER = 1024  # pieces of one write, the most that Linux and macOS take
 
 
 class Sink:
@@ -72,12 +75,13 @@ class Sink:
 
         loop.add_reader(self._own, gone)
 
-    async def flush(self) -> bool:
-        """Write the whole buffer and empty it. False when the reader left. Raises OutputFailed where no more can be
-        written, as on a full disk."""
+    async def flush(self, more: Sequence[Buffer] = ()) -> bool:
+        """Write the whole buffer and empty it; then `more`, piece after piece and without a copy. False when the reader
+        left. Raises OutputFailed where no more can be written, as on a full disk."""
         with memoryview(self.buffer) as data:
             try:
                 await self._write(data)
+                await self._write_pieces(more)
             except OSError as problem:
                 self.open = not pipes.reader_left(problem)
                 if self.open:
@@ -107,6 +111,28 @@ class Sink:
                     done += os.write(self._fd, rest[:1024])  # the amount that a ready terminal takes
                 else:
                     done += await asyncio.to_thread(os.write, self._fd, rest)
+
+    async def _write_pieces(self, pieces: Sequence[Buffer]) -> None:
+        at = 0
+        while at < len(pieces) and self.open:
+            written = self._put_pieces(pieces[at : at + TOGETHER])
+            while at < len(pieces) and written >= len(pieces[at]):
+                written -= len(pieces[at])
+                at += 1
+            if at < len(pieces):
+                with memoryview(pieces[at]) as piece, piece[written:] as rest:
+                    await self._write(rest)  # it waits for the reader, where that is slow
+                at += 1
+
+    def _put_pieces(self, pieces: Sequence[Buffer]) -> int:
+        """How many bytes of the pieces could be written at once."""
+        fd = self._own if self._own >= 0 and self._socket is None else self._fd
+        if not (VECTORED and (fd == self._own or self._at_once)):
+            return 0
+        try:
+            return os.writev(fd, pieces)
+        except BlockingIOError:
+            return 0
 
     def _put(self, rest: memoryview) -> int:
         if self._socket is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli.cli.output import text
+from kcli.cli.output.records.slices import slices
 from kcli.cli.parsing.record_groups import PRINTED
 from kcli.errors import UsageError
 from kcli.proto import core
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from kcli.cli.parsing.record_groups import PrintOptions
     from kcli.cli.runtime.schemas.decoding import Decoding
     from kcli.proto.batch import Batch
+    from kcli.proto.buffer import Buffer
 
 
 class Printer:
@@ -83,6 +85,13 @@ class Printer:
         if self._json or self._program is not None or self._pretty is not None:
             return 0, 0
         return core.write_many(batches, out, self._delimiter, self._null)
+
+    def slices(self, batches: list[Batch]) -> tuple[list[Buffer], int, int]:
+        """The first batches as pieces of what was fetched, as far as they are plain values worth it: the pieces, how
+        many records, how many batches."""
+        if self._json or self._program is not None or self._pretty is not None:
+            return [], 0, 0
+        return slices(batches, self._delimiter, self._null)
 
     def put(self, out: bytearray, batch: Batch, topic: str, partition: int, limit: int = -1) -> tuple[int, int]:
         """Append a batch's records, at most `limit` (-1: all). Returns how many, and the offset after the last."""
