@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 API_VERSIONS = 18
 SCRATCH = 64 * 1024
-FIRST = 4 * SCRATCH  # of a large frame, however much was announced
+FIRST = 4 * SCRATCH  # of a large frame, however much was announced, until one as large came whole
 KEPT = 2  # buffers besides the one being filled: one being used, one waiting
+MORE = 8 * 1024 * 1024  # bytes of all of them up to which a third is kept, for the frame that comes next
 LARGEST_KEPT = 16 * 1024 * 1024
 MAX_ID = 0x7FFFFFFF
 MOST_TAGS = 1000  # of a header; Kafka has one
@@ -46,9 +47,9 @@ class FrameReader:
 
     Small frames pass through one scratch buffer; a large frame gets a buffer of its own, into which the transport
     writes directly. That begins small and grows with what has arrived: to announce costs the peer nothing, so it
-    costs us nothing either. Once the frame has no user any more its buffer is used again:
-    fresh memory costs more than the bytes that go into it. `max_frame` is in bytes; `limit` can be changed later.
-    `kept` is the largest buffer that is used again.
+    costs us nothing either, up to the largest frame that it has sent whole. Once the frame has no user any more its
+    buffer is used again: fresh memory costs more than the bytes that go into it. `max_frame` is in bytes; `limit` can
+    be changed later. `kept` is the largest buffer that is used again.
     """
 
     def __init__(self, max_frame: int, kept: int = LARGEST_KEPT) -> None:
@@ -60,7 +61,8 @@ class FrameReader:
         self._large: bytearray | None = None  # of the frame being filled, when it has a buffer of its own
         self._size = 0  # that frame's
         self._filled = 0
-        self._used: deque[bytearray] = deque(maxlen=KEPT)  # buffers of frames handed out, the oldest first
+        self._largest = FIRST  # of the frames that came whole
+        self._used: deque[bytearray] = deque()  # buffers of frames handed out, the oldest first
 
     def buffer(self) -> memoryview:
         """Where the next bytes go; never empty."""
@@ -103,8 +105,11 @@ class FrameReader:
     def _whole(self, large: bytearray) -> memoryview:
         """The frame, which is complete; its buffer is kept for another one."""
         self._large = None
+        self._largest = max(self._largest, min(self._size, self._kept))
         if len(large) <= self._kept:
             self._used.append(large)
+            if len(self._used) > (KEPT + 1 if sum(map(len, self._used)) <= MORE else KEPT):
+                self._used.popleft()
         return memoryview(large)[: self._size]
 
     def _grow(self, large: bytearray) -> None:
@@ -125,7 +130,7 @@ class FrameReader:
                 self._used.append(held)
             elif found is None and size <= len(held) <= 4 * size:
                 found = held
-        return bytearray(min(roomy(size), FIRST)) if found is None else found
+        return bytearray(min(roomy(size), roomy(self._largest))) if found is None else found
 
     @property
     def filling(self) -> int:

@@ -71,6 +71,35 @@ def test_the_buffer_of_a_frame_that_is_done_with_is_used_again() -> None:
     assert large(reader, bytes(20 * SCRATCH)).obj is not buffer
 
 
+def test_B1_an_announcement_is_trusted_as_far_as_the_peer_has_sent_before() -> None:
+    reader = FrameReader(1 << 24)
+    announced = (20 * SCRATCH).to_bytes(4, "big")
+    held = []
+    for filling in (False, True):
+        rest = reader.buffer()
+        rest[:4] = announced
+        assert not reader.received(4)
+        assert (reader.filling > 19 * SCRATCH) is filling
+        del rest
+        data = bytes(20 * SCRATCH)
+        while data:
+            room = reader.buffer()
+            n = min(len(room), len(data))
+            room[:n] = data[:n]
+            held += reader.received(n)
+            data = data[n:]
+
+
+def test_three_frames_that_take_turns_have_a_buffer_each_unless_they_are_very_large() -> None:
+    for size, kept in ((30 * SCRATCH, True), (60 * SCRATCH, False)):
+        reader = FrameReader(1 << 24)
+        first, second, third = (large(reader, bytes(size)) for _ in range(3))
+        buffer = first.obj
+        del first
+        assert (large(reader, bytes(size)).obj is buffer) is kept
+        del second, third
+
+
 def test_a_stream_is_cut_the_same_wherever_it_is_split() -> None:
     bodies = [b"", b"a", b"hello" * 20, b"z" * 300]
     stream = framed(*bodies)
