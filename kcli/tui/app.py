@@ -89,7 +89,6 @@ class Dashboard(App[int]):
             self.register_theme(each)
         self.set_reactive(App.theme, theme)
         self.stylesheet.set_variables(self.get_css_variables())
-        self._styled = False
         self._clashes: set[str] = set()
         self._deafen: Callable[[], None] | None = None
         self.visits = Visits()
@@ -104,12 +103,6 @@ class Dashboard(App[int]):
         from kcli.tui.beat.terminal_driver import TerminalDriver
 
         return TerminalDriver
-
-    def refresh_css(self, animate: bool = True) -> None:
-        """Textual asks for it when an app starts: all rules are read again, by the theme that they were read by."""
-        if self._styled:
-            super().refresh_css(animate)
-        self._styled = True
 
     @property
     def session(self) -> Session:

@@ -32,7 +32,14 @@ def costly(pace: Pace, cost: float = 3.0) -> None:
 
 @pytest.mark.parametrize(
     ("costs", "interval"),
-    [((), 5.0), ((FREE, FREE), 5.0), ((3.0,), 5.0), ((3.0, 0.01), 5.0), ((0.2, 0.2), 0.2 / SHARE), ((4.0, 3.0), 200.0)],
+    [
+        ((), 5.0),
+        ((FREE, FREE), 5.0),
+        ((3.0,), 5.0),
+        ((3.0, 0.01), 5.0),
+        ((0.2, 0.2), 0.2 / SHARE),
+        ((4.0, 3.0), 240.0),
+    ],
 )
 def test_two_costly_refreshes_stretch_the_interval(costs: tuple[float, ...], interval: float) -> None:
     pace = Pace()
