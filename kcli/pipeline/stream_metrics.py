@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -91,18 +92,30 @@ class Totals:
         self._last = batch
 
     def page(self, seen: Progress, look: Look | None) -> str:
-        """For Prometheus, as of now. An unknown figure is missing."""
+        """For Prometheus, as of now."""
+        return page_of({self.pipeline: self.figures(seen.whole.rate, -1 if look is None else look.lag)})
+
+    def figures(self, rate: float, lag: int) -> dict[str, float]:
+        """By the names of HELP, as of now. An unknown figure is missing; a `lag` of -1 is unknown."""
         values: dict[str, float | None] = {**dict.fromkeys(HELP, None), **self._sums}
         if self._last is None or self._last.files is None:
             del values["kcli_pipeline_files_total"], values["kcli_pipeline_written_bytes_total"]
-        if look is not None and look.lag >= 0:
-            values["kcli_pipeline_lag"] = look.lag
-        values["kcli_pipeline_rate"] = seen.whole.rate
+        if lag >= 0:
+            values["kcli_pipeline_lag"] = lag
+        values["kcli_pipeline_rate"] = rate
         values["kcli_pipeline_start_timestamp_seconds"] = self._begun
         if self._last is not None:
             values["kcli_pipeline_batch_seconds"] = self._last.seconds
             values["kcli_pipeline_commit_seconds"] = self._last.commit_seconds
             values["kcli_pipeline_batch_timestamp_seconds"] = self._last.time
-        labels = (("pipeline", self.pipeline),)
-        rows: dict[str, Rows] = {name: [(labels, value)] for name, value in values.items() if value is not None}
-        return page(rows, HELP, COUNTERS)
+        return {name: value for name, value in values.items() if value is not None}
+
+
+def page_of(pipelines: Mapping[str, Mapping[str, float]]) -> str:
+    """For Prometheus: the figures of each pipeline, by its name."""
+    rows: dict[str, Rows] = {}
+    for name in HELP:
+        found = [((("pipeline", label),), known[name]) for label, known in pipelines.items() if name in known]
+        if found:
+            rows[name] = [*found]
+    return page(rows, HELP, COUNTERS)

@@ -84,6 +84,6 @@ def page_path(options: LagOptions, *, asserted: bool) -> str | None:
 def _address(text: str | None) -> tuple[str, int] | None:
     if text is None:
         return None
-    from kcli.cli.output.metrics_server import address
+    from kcli.metrics.server import address
 
     return address(text)

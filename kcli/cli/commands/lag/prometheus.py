@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from kcli.cli.commands.lag.report import complain_of
 from kcli.cli.output.messages import complain
-from kcli.cli.output.metrics_server import listening
 from kcli.cli.output.refreshes import News
 from kcli.lag.formats.prometheus import failed, nothing, render
+from kcli.metrics.server import listening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

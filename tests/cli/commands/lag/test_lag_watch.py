@@ -19,7 +19,7 @@ from kcli.cli.commands.lag import watch
 from kcli.cli.commands.lag.options import LagOptions
 from kcli.cli.commands.lag.prometheus import serve
 from kcli.cli.main import main
-from kcli.cli.output.metrics_server import reply
+from kcli.metrics.server import reply
 from kcli.cli.output.refreshes import News
 from kcli.cli.runtime import refresh
 from kcli.cli.runtime.signals import Stop

@@ -142,7 +142,7 @@ def _address(text: str | None) -> tuple[str, int] | None:
     """Where metrics are served. Raises UsageError."""
     if text is None:
         return None
-    from kcli.cli.output.metrics_server import address
+    from kcli.metrics.server import address
 
     return address(text)
 

@@ -86,7 +86,7 @@ def _opened(path: str) -> TextIO:
 @contextmanager
 def _served(host: str, port: int, metrics: Metrics) -> Iterator[str]:
     """The page by HTTP, from a thread; where it is."""
-    from kcli.cli.output.metrics_server import listening
+    from kcli.metrics.server import listening
     from kcli.sync.loop_thread import LoopThread
 
     thread = LoopThread()
