@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,10 @@ MOST = 16 << 20
 class Checkpoint(Value):
     """`batch` is the last that was begun, `committed` the last that is whole (-1: none). `offsets` are where the next
     batch begins; `planned` where the one ends that was begun and is not whole. `sources` have what the reader noted of
-    each: its cluster, and the ids of its topics."""
+    each: its cluster, and the ids of its topics. `store` is the URI of one that is in a store, whose `path` is none."""
 
     path: Path = Path()
+    store: str = ""
     query: str = ""
     batch: int = -1
     committed: int = -1
@@ -33,32 +34,37 @@ class Checkpoint(Value):
     planned: dict[TopicPartition, int] = field(factory=dict)
     notes: dict[str, Any] = field(factory=dict)
 
+    @property
+    def where(self) -> str:
+        """The folder, or the URI."""
+        return self.store or str(self.path)
+
 
 def by_kcli(path: Path) -> bool:
     """Whether kcli's reader wrote the last batch: its offsets name the cluster and the ids of the topics, which Spark's
     own connector takes for topics."""
-    last = path / "offsets" / str(_last(path / "offsets"))
+    last = path / "offsets" / str(latest(names(path, "offsets")))
     return last.is_file() and f'"{KEY}":' in last.read_text().replace(" ", "")
 
 
-def read(path: Path) -> Checkpoint:
-    """Raises UsageError for a folder that is no checkpoint."""
-    if not (path / "offsets").is_dir():
-        raise UsageError(f"{path} is no checkpoint: it has no folder offsets")
-    checkpoint = Checkpoint(path=path, batch=_last(path / "offsets"), committed=_last(path / "commits"))
-    metadata = path / "metadata"
-    if metadata.is_file():
-        checkpoint.query = str(json.loads(metadata.read_text()).get("id", ""))
+def read(place: Path | str) -> Checkpoint:
+    """Raises UsageError for a folder that is no checkpoint, KcliError for a store that cannot be read."""
+    found = names(place, "offsets")
+    if not found and not (isinstance(place, Path) and (place / "offsets").is_dir()):
+        raise UsageError(f"{place} is no checkpoint: it has no folder offsets")
+    checkpoint = Checkpoint(store=place) if isinstance(place, str) else Checkpoint(path=place)
+    checkpoint.batch, checkpoint.committed = latest(found), latest(names(place, "commits"))
+    metadata = _text(place, "metadata")
+    if metadata:
+        checkpoint.query = str(json.loads(metadata).get("id", ""))
     if checkpoint.batch < 0:
         return checkpoint
-    ends = _offsets(path / "offsets" / str(checkpoint.batch), checkpoint)
+    ends = _offsets(_text(place, f"offsets/{checkpoint.batch}"), checkpoint)
     if checkpoint.committed == checkpoint.batch:
         checkpoint.offsets = ends
         return checkpoint
     checkpoint.planned = ends
-    before = path / "offsets" / str(checkpoint.committed)
-    if before.is_file():
-        checkpoint.offsets = _offsets(before, checkpoint)
+    checkpoint.offsets = _offsets(_text(place, f"offsets/{checkpoint.committed}"), checkpoint)
     return checkpoint
 
 
@@ -134,21 +140,29 @@ class Beside:
             raise UsageError(f"{self.path} cannot be written: {problem.strerror}") from problem
 
 
-def _last(folder: Path) -> int:
-    numbers = [int(path.name) for path in folder.iterdir() if path.name.isdigit()] if folder.is_dir() else []
-    return max(numbers, default=-1)
+def latest(files: Iterable[str]) -> int:
+    """The last batch that has a file, -1 for none."""
+    return max((int(name) for name in files if name.isdigit()), default=-1)
 
 
-def _offsets(file: Path, checkpoint: Checkpoint) -> dict[TopicPartition, int]:
+def _text(place: Path | str, name: str) -> str:
+    """A file of a checkpoint; "" without it."""
+    if isinstance(place, str):
+        return storage_here().read(f"{place}/{name}", MOST).decode()
+    file = place / name
+    return file.read_text() if file.is_file() else ""
+
+
+def _offsets(text: str, checkpoint: Checkpoint) -> dict[TopicPartition, int]:
     """The offsets of a batch: a line of version, one of Spark's settings, then one for each source."""
     ends: dict[TopicPartition, int] = {}
-    for line in file.read_text().splitlines()[2:]:
+    for line in text.splitlines()[2:]:
         if line.strip() in ("", "-"):
             continue
         try:
             offsets = json.loads(line)
             ends |= from_offsets({name: offset for name, offset in offsets.items() if name[:1] != "@"})
         except (ValueError, TypeError, AttributeError):
-            raise UsageError(f"{file}: this checkpoint is not of a topic: {line[:80]}") from None
+            raise UsageError(f"{checkpoint.where}: this checkpoint is not of a topic: {line[:80]}") from None
         checkpoint.notes |= offsets.get(KEY) or {}
     return ends

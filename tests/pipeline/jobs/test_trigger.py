@@ -11,7 +11,7 @@ import pytest
 
 from kcli.cli.commands.pipeline.export import ExportOptions
 from kcli.cli.commands.pipeline.session.frame import Frame
-from kcli.cli.commands.pipeline.session.stream import FILES, trigger_of
+from kcli.cli.commands.pipeline.session.stream import FILES, stop_file_of, trigger_of
 from kcli.errors import UsageError
 from kcli.pipeline.jobs import work
 from kcli.pipeline.jobs.work import Stream
@@ -40,6 +40,25 @@ def test_a_batch_has_a_size_where_a_stream_reads_by_kclis_connector() -> None:
     ):
         with pytest.raises(UsageError, match=said):
             Frame(options, "export")
+
+
+def test_a_stream_whose_checkpoint_is_in_a_store_drains_by_a_file_of_the_driver(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    here, there = Frame(ExportOptions(once=True), "export"), Frame(ExportOptions(once=True, remote="sc://h"), "export")
+    assert stop_file_of(here, tmp_path / "checkpoint") == tmp_path / "stop"
+    one, other = (stop_file_of(here, f"s3a://lake/{name}") for name in ("a", "b"))
+    assert one is not None
+    assert one != other
+    assert one.is_relative_to(tmp_path)
+    assert stop_file_of(there, "s3a://lake/a") is None
+
+
+def test_the_python_of_tasks_is_sparks_setting() -> None:
+    pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark,spark-java]'")
+    options = ExportOptions(python="./env/bin/python", master="yarn", conf=["spark.pyspark.python=python3"])
+    assert dict(Frame(options, "export").session("export").conf)["spark.pyspark.python"] == "./env/bin/python"
 
 
 class Query:

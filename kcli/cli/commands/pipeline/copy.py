@@ -152,7 +152,7 @@ class Copying(Job):
         streaming = self.frame.streaming
         self.input.schema_of(spark)
         kcli = self.frame.connector == "kcli"
-        stop_file = stop_file_of(self._checkpoint) if streaming and kcli else None
+        stop_file = stop_file_of(self.frame, self._checkpoint) if streaming and kcli else None
         if kcli:
             self._sink = self._kcli_sink(spark, progress, "" if stop_file is None else str(stop_file))
         else:

@@ -189,7 +189,7 @@ class Exporting(Job):
         query, form, streaming = self.query, self.form, self.frame.streaming
         pinned = self.input.schema_of(spark, self._pinned if streaming else None)
         kcli = self.frame.connector == "kcli"
-        stop_file = stop_file_of(self._checkpoint) if streaming and kcli else None
+        stop_file = stop_file_of(self.frame, self._checkpoint) if streaming and kcli else None
         frame = self._records(spark, progress, "" if stop_file is None else str(stop_file))
         where = query.sql_where
         if self.input.null_bad:

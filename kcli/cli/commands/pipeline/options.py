@@ -68,6 +68,12 @@ class EngineOptions(SparkOptions):
     master = text(
         "--master", metavar="URL", help="Where Spark runs: local[*,3] (default), spark://HOST:PORT, yarn, k8s://…"
     )
+    python = text(
+        "--python",
+        metavar="PATH",
+        help="The Python of Spark's tasks, where they run (default: PYSPARK_PYTHON, else the same Python here, python3 "
+        "on a cluster).",
+    )
     remote = text("--remote", metavar="sc://HOST:PORT", help="A Spark Connect server, instead of --master.")
     connector = choice(
         "--connector",

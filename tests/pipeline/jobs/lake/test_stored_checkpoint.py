@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kcli.cli.commands.pipeline.session.stored import store_conf
+from kcli.cli.main import main
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.checkpoints import Beside, begun, names, query_of
 from kcli.pipeline.sink.storage import delta_options, storage_here
@@ -60,6 +62,30 @@ def test_what_is_kept_beside_a_checkpoint_in_a_store_holds_with_its_first_batch(
     storage_here().write(f"{CHECKPOINT}.schema.json", b"no JSON")
     with pytest.raises(UsageError, match=r"s3a://lake/checkpoint\.schema\.json is not a schema"):
         Beside(CHECKPOINT, "schema", "a schema")
+
+
+@pytest.mark.process
+def test_a_checkpoint_in_a_store_is_shown_and_not_moved(bucket: str, capfd: pytest.CaptureFixture[str]) -> None:
+    head = 'v1\n{"batchWatermarkMs":0}\n'
+    for name, text in (
+        ("metadata", '{"id":"7f"}'),
+        ("offsets/0", head + '{"orders":{"0":5},"@kcli":{"cluster":"c","topics":{}}}'),
+        ("offsets/1", head + '{"orders":{"0":9},"@kcli":{"cluster":"c","topics":{}}}'),
+        ("commits/0", "v1"),
+    ):
+        storage_here().write(f"{CHECKPOINT}/{name}", text.encode())
+    assert main(["pipeline", "checkpoint", "s3://lake/checkpoint/", "-J"]) == 0
+    shown = json.loads(capfd.readouterr().out)
+    assert shown["checkpoint"] == [{"path": CHECKPOINT, "query": "7f", "batch": 1, "committed": 0, "cluster": "c"}]
+    (row,) = shown["offsets"]
+    assert (row["topic"], row["partition"], row["offset"], row["planned"]) == ("orders", 0, 5, 9)
+    for words, why in (
+        (["s3://lake/checkpoint", "--reset-to", "beginning"], "is in a store, where kcli moves nothing"),
+        (["s3://lake/other"], "s3a://lake/other is no checkpoint: it has no folder offsets"),
+        (["hdfs://lake/checkpoint"], "is neither on this machine nor in s3://"),
+    ):
+        assert main(["pipeline", "checkpoint", *words]) == 2
+        assert why in capfd.readouterr().err
 
 
 def test_spark_is_told_where_the_store_is_and_needs_hadoops_client(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,13 +51,14 @@ class CheckpointOptions(ResetOptions):
     examples="""
 kcli pipeline checkpoint orders-to-lake
 kcli pipeline checkpoint /data/checkpoints/orders --format json
+kcli pipeline checkpoint s3://lake/checkpoints/orders
 kcli pipeline checkpoint orders-to-lake --reset-to @-1d --dry-run
 kcli pipeline checkpoint orders-to-lake --reset-to beginning -t orders:0,1 --execute
 kcli pipeline checkpoint orders-to-lake --reset-to '{"orders":{"0":42}}' --execute""",
 )
 def checkpoint(options: CheckpointOptions) -> int:
-    """WHERE is the folder of a checkpoint, or the name of a pipeline. The next run resumes at `offset`; a batch up to
-    `planned` was started and is repeated.
+    """WHERE is the folder of a checkpoint, s3://BUCKET/PATH, or the name of a pipeline. The next run resumes at
+    `offset`; a batch up to `planned` was started and is repeated.
 
     --reset-to moves a pipeline that does not run: back, and records are read again (earlier output stays); forward,
     and records are skipped. It prints how to undo it. SQL with sums and windows must not be reset: its state would be
@@ -74,7 +75,7 @@ def checkpoint(options: CheckpointOptions) -> int:
     document = Document(shape=SHAPE, view=view_of(options))
     document.of(CheckpointRow).append(
         CheckpointRow(
-            path=str(state.path),
+            path=state.where,
             query=state.query or None,
             batch=_number(state.batch),
             committed=_number(state.committed),
@@ -86,8 +87,11 @@ def checkpoint(options: CheckpointOptions) -> int:
     return 0
 
 
-def place(word: str) -> Path:
-    """The folder: of a pipeline's home, of a job that is known, or as it is named. Raises UsageError."""
+def place(word: str) -> Path | str:
+    """The folder: of a pipeline's home, of a job that is known, or as it is named; or the URI of a store. Raises
+    UsageError."""
+    if "://" in word:
+        return _store(word)
     path = Path(word)
     if path.is_dir():
         return path / "checkpoint" if (path / "checkpoint" / "offsets").is_dir() else path
@@ -100,8 +104,15 @@ def place(word: str) -> Path:
     if not entry.checkpoint:
         raise UsageError(f"{entry.name} reads a batch: it has no checkpoint")
     if "://" in entry.checkpoint:
-        raise UsageError(f"{entry.checkpoint} is not on this machine: copy its folder offsets here and name that")
+        return _store(entry.checkpoint)
     return Path(entry.checkpoint)
+
+
+def _store(uri: str) -> str:
+    """As `checkpoints.stored` has it. Raises UsageError for a store that kcli does not read."""
+    if not uri.startswith(("s3://", "s3a://")):
+        raise UsageError(f"{uri} is neither on this machine nor in s3://: copy its folder offsets here and name that")
+    return uri.replace("s3://", "s3a://", 1).rstrip("/")
 
 
 def _offsets(state: Checkpoint) -> list[OffsetRow]:

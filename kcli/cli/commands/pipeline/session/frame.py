@@ -62,6 +62,8 @@ class Frame:
 
             find_java(options.java_home)
         conf = store_conf(options.checkpoint or "", self.conf) if self.remote is None else dict(self.conf)
+        if options.python is not None:
+            conf["spark.pyspark.python"] = options.python
         wanted = list(packages)
         if self.connector == "jvm" and not any("spark-sql-kafka" in text for text in conf.values()):
             wanted.append(jvm_connector())
@@ -124,9 +126,13 @@ def _check_engine(options: PipelineOptions) -> None:
             raise UsageError("--master and --remote: a session is made by one of them")
         if not options.remote.startswith("sc://"):
             raise UsageError(f"--remote {options.remote}: expected sc://HOST:PORT")
-        for flag, value in (("--memory", options.memory), ("--java-home", options.java_home)):
+        for flag, value in (
+            ("--memory", options.memory),
+            ("--java-home", options.java_home),
+            ("--python", options.python),
+        ):
             if value is not None:
-                raise UsageError(f"{flag} configures a local Spark; --remote uses a server")
+                raise UsageError(f"{flag} configures a Spark that kcli starts; --remote uses a server")
     if options.connector == "jvm" and options.commit_group:
         raise UsageError("--commit-group is kcli's: Spark's own connector commits nothing")
     if options.connector == "jvm" and options.max_bytes_per_batch:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kcli.cli.commands.pipeline.session.frame import Frame, cluster_options
 from kcli.model import TopicPartition
+from kcli.paths import data_folder
 from kcli.pipeline.jobs.trigger import Trigger
 
 USUAL, FILES = 1.0, 60.0
@@ -23,9 +24,14 @@ def trigger_of(frame: Frame, usual: float = USUAL) -> Trigger:
     return Trigger(every=None if frame.mode == "once" else every)
 
 
-def stop_file_of(checkpoint: Path | str) -> Path | None:
-    """Beside the checkpoint: `kcli pipeline drain` finds it there. None where the driver's disk is not what counts."""
-    return checkpoint.parent / "stop" if isinstance(checkpoint, Path) else None
+def stop_file_of(frame: Frame, checkpoint: Path | str) -> Path | None:
+    """While it is there the source begins no batch. It is beside the checkpoint, and of one in a store in the data
+    folder of the driver, which is this machine. None with --remote then."""
+    if isinstance(checkpoint, Path):
+        return checkpoint.parent / "stop"
+    if frame.remote is not None:
+        return None
+    return Path(data_folder("stops")) / sha256(checkpoint.encode()).hexdigest()[:16]
 
 
 def name_of(command: str, source: str, destination: str, form: str) -> str:

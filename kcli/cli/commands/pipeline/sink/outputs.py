@@ -100,7 +100,7 @@ class Output:
             name = name_of("sql", source, "\0".join([self.label, *statements]), self.kind)
             self.checkpoint = self.frame.checkpoint(name)
             if self.frame.connector == "kcli":
-                self.stop_file = stop_file_of(self.checkpoint)
+                self.stop_file = stop_file_of(self.frame, self.checkpoint)
 
     def evolves(self) -> None:
         """Let it get columns and wider types, where it has any."""

@@ -66,6 +66,7 @@ OPTIONS = {
     "conf": "conf",
     "connector": "connector",
     "java-home": "java_home",
+    "python": "python",
     "memory": "memory",
     "metrics": "metrics",
     "prometheus": "prometheus",
