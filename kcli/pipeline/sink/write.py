@@ -97,10 +97,10 @@ class Writing:
         wrong: list[BatchOutcome],
     ) -> Counts:
         """Send until the rows end or something went wrong; what became of them."""
-        from kcli.pipeline.background import Background
+        from kcli.pipeline.kept_client import client_of
         from kcli.pipeline.sink.rows import sends_of
 
-        with Background(self.sealed.client) as kafka:
+        with client_of(self.sealed) as kafka:
             producer = kafka.client.producer(self.sealed.producer.for_command(max_block_given=False))
             producer.on_batch = settled
             kafka.run(producer.start())

@@ -17,6 +17,7 @@ from kcli.consumer.poll import Fetched
 from kcli.errors import DeadlineExceeded, KcliError
 from kcli.pipeline.background import Background
 from kcli.pipeline.connection import Sealed
+from kcli.pipeline.kept_client import client_of
 from kcli.proto.core import Gather
 from kcli.proto.spans import Gathered
 
@@ -53,7 +54,7 @@ def gathered(
     """The records of `wanted`. `noted(rows, bytes, next offset)` is called for each poll. Raises DataLoss, LogChanged,
     DeadlineExceeded when nothing came for `poll_timeout` seconds, and what the client raises."""
     into = Gather("key" in columns, "value" in columns, "headers" in columns)
-    with Background(sealed.client) as kafka:
+    with client_of(sealed) as kafka:
         consumer = kafka.client.consumer(sealed.consumer)
         try:
             position = wanted.start

@@ -1,0 +1,76 @@
+"""Tasks of one process share a client, one after another; one whose task failed is not used again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark,spark-java]'")
+
+from kcli.pipeline import kept_client
+from kcli.pipeline.connection import Sealed, sealed_of
+from kcli.pipeline.source.fetching import gathered
+from kcli.pipeline.source.ranges import Range
+from tests.pipeline.topics import Topics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kcli.sandbox.thread import SandboxThread
+
+API_VERSIONS = 18
+
+
+@pytest.fixture
+def in_task(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(kept_client, "in_task", lambda: True)
+    yield
+    kept_client.close()
+
+
+def read(sealed: Sealed, topic: str) -> int:
+    wanted, columns = Range(topic, 0, 0, 10), frozenset({"value"})
+    got = gathered(wanted, sealed, columns, fail_on_data_loss=True, poll_timeout=10, noted=lambda *_: None)
+    return sum(one.rows for one in got)
+
+
+def connections(sandbox: SandboxThread) -> int:
+    """How often a client said hello."""
+    return int(sandbox.call(lambda kafka: kafka.seen[API_VERSIONS]))
+
+
+def test_the_next_task_uses_the_connections_of_the_one_before(
+    sandbox: SandboxThread, in_task: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topics = Topics(sandbox.bootstrap, "kept")
+    topic = topics.make(1)
+    topics.values(topic, 10)
+    sealed = sealed_of({"kafka.bootstrap.servers": sandbox.bootstrap})
+    assert read(sealed, topic) == 10
+    before = connections(sandbox)
+    assert read(sealed, topic) == 10
+    assert connections(sandbox) == before
+    other = sealed_of({"kafka.bootstrap.servers": sandbox.bootstrap, "kafka.client.id": "other"})
+    assert read(other, topic) == 10
+    assert connections(sandbox) > before, "settings that differ have a client of their own"
+    before = connections(sandbox)
+    monkeypatch.setattr(kept_client, "IDLE", -1.0)
+    assert read(sealed, topic) == 10
+    assert connections(sandbox) > before, "one that was idle for long is replaced"
+
+
+def test_a_client_ends_with_a_task_that_fails_and_with_a_block_that_is_no_task(
+    sandbox: SandboxThread, in_task: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sealed = sealed_of({"kafka.bootstrap.servers": sandbox.bootstrap})
+    with pytest.raises(ValueError, match="x"), kept_client.client_of(sealed):
+        raise ValueError("x")
+    assert not kept_client._kept
+    with kept_client.client_of(sealed) as one:
+        pass
+    assert len(kept_client._kept) == 1
+    monkeypatch.setattr(kept_client, "in_task", lambda: False)
+    with kept_client.client_of(sealed) as other:
+        assert other is not one
+    assert len(kept_client._kept) == 1
