@@ -26,7 +26,7 @@ def cold_starts(bootstrap: str, topic: str, records: int, folder: Path, rounds: 
     warm = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache-warm")}
     cold = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache-cold")}
     words = "from kcli.pipeline.session.session import *; print(warm_up(SessionSettings()))"
-    subprocess.run([sys.executable, "-c", words], env=warm, check=True, timeout=300)
+    subprocess.run([sys.executable, "-c", words], env=warm, check=True, timeout=900)
     for _ in range(rounds):
         for kind in KINDS:
             form = "kafka" if kind == KINDS[2] else "kcli"
@@ -34,7 +34,7 @@ def cold_starts(bootstrap: str, topic: str, records: int, folder: Path, rounds: 
             began = time.monotonic()
             subprocess.run(
                 [sys.executable, "-m", "benchmarks.pipeline_cold", form, bootstrap, topic, half, str(out)],
-                env=warm if kind == KINDS[1] else cold, check=True, timeout=300, stderr=subprocess.DEVNULL,
+                env=warm if kind == KINDS[1] else cold, check=True, timeout=900, stderr=subprocess.DEVNULL,
             )  # fmt: skip
             found[kind].append(float((out / "done").read_text()) - began)
             print(f"cold start, {kind}: {found[kind][-1]:.1f} s", file=sys.stderr)
