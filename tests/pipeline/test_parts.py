@@ -15,7 +15,7 @@ import pytest
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.pipeline.errors import told
-from kcli.pipeline.session import archive, shuffle
+from kcli.pipeline.session import archive, gateway, shuffle
 from kcli.pipeline.session.gateway import SparkFailed, command_of, python_of, spark_home, start
 from kcli.pipeline.session.hosts import reached_by
 from kcli.pipeline.session.java import Java, find_java
@@ -280,6 +280,21 @@ def test_a_jvm_that_does_not_start_is_told_with_its_last_words_and_the_log(tmp_p
     log = tmp_path / "logs" / "spark.log"
     with pytest.raises(SparkFailed, match=f"Spark did not start: Exception: no memory today; the log is {log}"):
         start(Java(home=home, version="17.0.1"), {}, log)
+
+
+@pytest.mark.spark
+@pytest.mark.process
+def test_a_command_line_that_the_jvm_refuses_is_left_to_sparks_own_script(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(gateway, "command_of", lambda java, *_, **__: [java.command, "no.such.Main"])
+    log = tmp_path / "spark.log"
+    jvm = start(find_java(), {"spark.master": "local[1]", "spark.app.name": "x"}, log, memory="512m")
+    assert jvm.port
+    assert "Could not find or load main class no.such.Main" in log.read_text()
+    jvm.stop(30.0)
+    monkeypatch.setattr(gateway, "by_script", lambda *_, **__: [])
+    with pytest.raises(SparkFailed, match=r"no\.such\.Main"):
+        start(find_java(), {"spark.master": "local[1]"}, log)
 
 
 def test_an_archive_belongs_to_one_spark_and_one_java_and_is_used_only_where_it_is(tmp_path, monkeypatch):

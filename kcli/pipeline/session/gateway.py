@@ -2,11 +2,13 @@
 
 What spark-submit would do: SparkSubmit with `pyspark-shell`, which writes its port and secret into a file. It ends when
 our end of its stdin is closed, so it never outlives us; in a session of its own it is not hit by the terminal's Ctrl-C.
+A JVM that refuses this command line is started by Spark's own script, whose options are those of that Spark.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -26,6 +28,14 @@ java.base/java.nio java.base/java.util java.base/java.util.concurrent java.base/
 java.base/jdk.internal.ref java.base/sun.nio.ch java.base/sun.nio.cs java.base/sun.security.action
 java.base/sun.util.calendar java.security.jgss/sun.security.krb5
 """.split()
+REFUSED = (
+    "Unrecognized",
+    "Could not create the Java Virtual Machine",
+    "Could not find or load main class",
+    "IllegalAccess",
+    "InaccessibleObject",
+)
+"""Words of a JVM for which the command line is wrong: that of another Spark or Java."""
 START = 120.0
 """Seconds in which the JVM has to answer."""
 
@@ -95,15 +105,37 @@ def command_of(
     ]
 
 
+def by_script(home: Path, conf: Mapping[str, str], *, memory: str) -> list[str]:
+    """The command line of Spark's own script; empty where it or its shell is missing."""
+    script = home / "bin" / ("spark-submit.cmd" if os.name == "nt" else "spark-submit")
+    if not script.exists() or (os.name != "nt" and shutil.which("bash") is None):
+        return []
+    settings = [part for key, value in conf.items() for part in ("--conf", f"{key}={value}")]
+    return [str(script), "--driver-memory", memory, *settings, "pyspark-shell"]
+
+
 def start(java: Java, conf: Mapping[str, str], log: Path, *, memory: str = "2g", options: Sequence[str] = ()) -> Jvm:
     """Start the JVM and wait until it listens. Raises SparkFailed with the log's path."""
     home = spark_home()
+    command = command_of(java, home, conf, memory=memory, options=[*archive.flags(java, home), *options])
+    try:
+        return _started(command, java, conf, log)
+    except SparkFailed:
+        script = by_script(home, conf, memory=memory)
+        last = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
+        if not script or not any(words in last for words in REFUSED):
+            raise
+        return _started(script, java, conf, log)
+
+
+def _started(command: Sequence[str], java: Java, conf: Mapping[str, str], log: Path) -> Jvm:
     log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="kcli-spark-") as folder, open(log, "ab", opener=private) as out:
         path = Path(folder) / "connection"
         environment = {
             **os.environ,
-            "SPARK_HOME": str(home),
+            "SPARK_HOME": str(spark_home()),
+            "JAVA_HOME": str(java.home),
             "SPARK_CONNECT_MODE": "0",
             "_PYSPARK_DRIVER_CONN_INFO_PATH": str(path),
             "PYSPARK_PYTHON": python_of(conf),
@@ -114,9 +146,8 @@ def start(java: Java, conf: Mapping[str, str], log: Path, *, memory: str = "2g",
         environment.pop("JAVA_TOOL_OPTIONS", None)
         if conf.get("spark.master", "").startswith("local"):
             environment.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-        flags = [*archive.flags(java, home), *options]
         process = subprocess.Popen(
-            command_of(java, home, conf, memory=memory, options=flags),
+            command,
             stdin=subprocess.PIPE,
             stdout=out,
             stderr=out,
