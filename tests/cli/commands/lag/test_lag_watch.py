@@ -19,7 +19,6 @@ from kcli.cli.commands.lag import watch
 from kcli.cli.commands.lag.options import LagOptions
 from kcli.cli.commands.lag.prometheus import serve
 from kcli.cli.main import main
-from kcli.metrics.server import reply
 from kcli.cli.output.refreshes import News
 from kcli.cli.runtime import refresh
 from kcli.cli.runtime.signals import Stop
@@ -28,6 +27,7 @@ from kcli.lag.assertion import LagAssertion
 from kcli.lag.formats.recording import line
 from kcli.lag.history import History
 from kcli.lag.watch import LagSnapshot
+from kcli.metrics.server import reply
 from kcli.text.numbers import human_time
 from tests.cli.conftest import Shell, inside
 from tests.lag.test_history import look
