@@ -284,7 +284,9 @@ def test_a_jvm_that_does_not_start_is_told_with_its_last_words_and_the_log(tmp_p
 
 @pytest.mark.spark
 @pytest.mark.process
-def test_a_command_line_that_the_jvm_refuses_is_left_to_sparks_own_script(tmp_path, monkeypatch):
+def test_a_command_line_that_the_jvm_refuses_is_left_to_sparks_own_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(gateway, "command_of", lambda java, *_, **__: [java.command, "no.such.Main"])
     log = tmp_path / "spark.log"
