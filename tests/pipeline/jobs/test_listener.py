@@ -13,7 +13,7 @@ from kcli.errors import UsageError
 
 pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark,spark-java]'")
 
-from kcli.pipeline.listener import MetricsListener
+from kcli.pipeline.metrics.listener import MetricsListener
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -22,7 +22,13 @@ VERSION = "v1"
 
 
 def check(checkpoint: Checkpoint) -> None:
-    """Raise UsageError for a checkpoint whose offsets are not all that it remembers, or that has none yet."""
+    """Raise UsageError for a checkpoint whose offsets are not all that it remembers, that has none yet, or that is in a
+    store."""
+    if checkpoint.store:
+        raise UsageError(
+            f"{checkpoint.store} is in a store, where kcli moves nothing: begin another pipeline with --checkpoint and "
+            "-o, or --append to the same table"
+        )
     if checkpoint.batch < 0:
         raise UsageError(f"{checkpoint.path} has no batch yet: where a first run begins, its options say (-o)")
     if checkpoint.committed < 0:

@@ -68,11 +68,6 @@ def reset(options: ResetOptions, where: str, state: Checkpoint) -> int:
     from kcli.pipeline.jobs import registry
     from kcli.pipeline.jobs.files import rewinding
 
-    if state.store:
-        raise UsageError(
-            f"{OPTION}: {state.store} is in a store, where kcli moves nothing: begin another pipeline with "
-            "--checkpoint and -o, or --append to the same table"
-        )
     rewinding.check(state)
     other = registry.live(str(state.path))
     if other is not None:

@@ -16,14 +16,14 @@ from kcli.pipeline.progress_sum import Progress
 if TYPE_CHECKING:
     from kcli.cli.commands.pipeline.session.job import Job, Outcome
     from kcli.pipeline.jobs.work import Action, Look, Stream
-    from kcli.pipeline.stream_metrics import Batch
+    from kcli.pipeline.metrics.stream_metrics import Batch
 
 
 class Metrics:
     """What a run reports of itself; nothing unless its line asks for it."""
 
     def __init__(self, pipeline: str, job: Job, out: TextIO | None) -> None:
-        from kcli.pipeline.stream_metrics import Totals
+        from kcli.pipeline.metrics.stream_metrics import Totals
 
         self._job = job
         self._out = out
@@ -33,7 +33,7 @@ class Metrics:
 
     def at(self, seen: Progress, look: Look | None, work: Action | Stream) -> None:
         """The figures now, and the batches that ended since."""
-        from kcli.pipeline.stream_metrics import batch_of
+        from kcli.pipeline.metrics.stream_metrics import batch_of
 
         for progress in work.ended():
             self._add(batch_of(progress, self._job.written.get(progress["batchId"]), time()))
@@ -41,7 +41,7 @@ class Metrics:
 
     def end(self, seen: Progress, outcome: Outcome) -> None:
         """A batch ended, which is all of the run."""
-        from kcli.pipeline.stream_metrics import Batch
+        from kcli.pipeline.metrics.stream_metrics import Batch
 
         now, rows, written = time(), max(outcome.records, 0) or seen.whole.rows, self._job.written.get(-1)
         seconds = round(now - self._begun, 3)

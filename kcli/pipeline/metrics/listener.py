@@ -21,7 +21,7 @@ from pyspark.sql.streaming.listener import StreamingQueryListener
 from kcli.metrics.server import address, listening
 from kcli.paths import private
 from kcli.pipeline.jobs.work import rows_of
-from kcli.pipeline.stream_metrics import Batch, Totals, batch_of, page_of
+from kcli.pipeline.metrics.stream_metrics import Batch, Totals, batch_of, page_of
 from kcli.sync.loop_thread import LoopThread
 
 if TYPE_CHECKING:
