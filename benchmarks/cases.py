@@ -6,10 +6,13 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks import optional
+
 PEERS = Path(__file__).parent / "peers"
 PYTHON = sys.executable
 KCLI = str(Path(PYTHON).with_name("kcli"))
 PEER_NAMES = ("confluent", "aiokafka", "kafka_python")
+JAVA_ROWS = ("text", "large")
 PURE = {"KCLI_PURE_PYTHON": "1"}
 
 OBJECTS = {"confluent": "confluent_objects.py", "aiokafka": "aiokafka_objects.py"}
@@ -152,9 +155,21 @@ def commands(job: Job, bootstrap: str, topic: str) -> Programs:
     if job.verb == "consume" and not job.data.long:
         for peer in PEER_NAMES:
             out[peer] = ([PYTHON, str(PEERS / f"{peer}_consume.py"), bootstrap, topic], {})
+    if job.verb == "consume":
+        out |= _optional(job, bootstrap, topic)
     if not job.data.long:
         out["kcli, plain Python"] = (mine, PURE)
     return out
+
+
+def _optional(job: Job, bootstrap: str, topic: str) -> Programs:
+    """Peers whose tools may be missing; those of Java, which take seconds to start, have a few rows."""
+    lines: dict[str, list[str] | None] = {}
+    if not job.tls and not (job.writes and job.data.batch):
+        lines["franz-go"] = optional.franz_line(job.verb, bootstrap, topic, job.codec, keyed=job.data.keyed)
+    if not job.tls and job.data.name in JAVA_ROWS and job.codec == "none":
+        lines["java"] = optional.java_line(job.verb, bootstrap, topic, job.data.count)
+    return {name: (line, {}) for name, line in lines.items() if line is not None}
 
 
 def _producers(job: Job, bootstrap: str, topic: str) -> Programs:
@@ -170,4 +185,4 @@ def _producers(job: Job, bootstrap: str, topic: str) -> Programs:
             words = [PYTHON, str(PEERS / f"{peer}_produce.py"), bootstrap, topic, job.codec, "1" if keyed else "0"]
             out[peer] = (words, {})
         out["kcli, plain Python"] = (mine, PURE)
-    return out
+    return out | _optional(job, bootstrap, topic)

@@ -8,13 +8,14 @@ import os
 import platform
 import subprocess
 
+from benchmarks import optional
 from benchmarks.cases import KCLI, Job
 from benchmarks.outage import LIMIT
 from benchmarks.process import Run, median
 
 Found = dict[str, list[tuple[Run, int]]]
-ORDER = ["kcli", "kcli, plain Python", "kcat", "confluent", "aiokafka", "kafka_python"]
-NAMES = {"confluent": "confluent-kafka", "kafka_python": "kafka-python"}
+ORDER = ["kcli", "kcli, plain Python", "kcat", "confluent", "aiokafka", "kafka_python", "franz-go", "java"]
+NAMES = {"confluent": "confluent-kafka", "kafka_python": "kafka-python", "java": "Kafka's console tools"}
 
 
 def cpu_ns(runs: list[tuple[Run, int]]) -> float:
@@ -42,7 +43,7 @@ def table(rows: list[tuple[Job, Found]], rounds: int) -> str:
         "one broker (kcli's sandbox in a process of its own, which only stores and returns batches) and one partition",
         "unless the row says more,",
         "acks=all. kcli checks every CRC, kcat by default does not. kafka-python gets a tenth of the records. kcat",
-        "searches with grep or jq behind it.",
+        "searches with grep or jq behind it. franz-go and Kafka's console tools are measured where Go and Java are.",
         "",
         machine(),
         "",
@@ -129,4 +130,7 @@ def _versions() -> str:
     kcat = next((row.strip() for row in kcat.splitlines() if row.startswith("Version")), "kcat ?")
     mine = subprocess.run([KCLI, "--version"], capture_output=True, text=True).stdout.strip()
     peers = ", ".join(f"{p} {importlib.metadata.version(p)}" for p in ("confluent-kafka", "aiokafka", "kafka-python"))
-    return f"CPython {platform.python_version()}, {mine}, kcat {kcat.split('(')[0]}({kcat.split(', ')[-1]}, {peers}"
+    more = "".join(f", {peer}" for peer in optional.versions())
+    return (
+        f"CPython {platform.python_version()}, {mine}, kcat {kcat.split('(')[0]}({kcat.split(', ')[-1]}, {peers}{more}"
+    )
