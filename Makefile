@@ -21,7 +21,7 @@ RECORDS := $(addprefix tests/,proto producer consumer serde interop sandbox kafk
 	$(addprefix cli/commands/,cat consume copy produce redrive))
 LATE := admin broker cluster consumer lag producer sandbox seeking cli kafka/broker/test_security.py
 
-.PHONY: demo playground tables snapshots reference docs quick test test-long test-spark test-pure test-pictures test-dist test-root versions dist deb onefile alone nightly asan check schedules late chaos storm soak soak-tui screenshots recordings bench bench-pipeline clean format
+.PHONY: demo playground tables snapshots reference docs quick test test-long test-spark test-pure test-pictures test-dist test-root versions dist deb onefile alone nightly asan check schedules late chaos storm soak soak-tui screenshots recordings bench bench-scale bench-pipeline clean format
 
 $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/*.c kcli/proto/*.pyx kcli/proto/compiled/*.pxi)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -163,6 +163,9 @@ recordings: $(VENV)/.made-dev  ## the terminal sessions of docs/recordings, as a
 
 bench: $(VENV)/.made-dev  ## kcli beside kcat and the Python clients, in one interleaved run; writes docs/benchmarks.md
 	$(BIN)/python -m benchmarks
+
+bench-scale: $(VENV)/.made-dev  ## CPU and memory against partitions, brokers, groups and sizes; fails where a cost grows faster than its work
+	$(BIN)/python -m benchmarks.curves
 
 bench-pipeline: $(VENV)/.made-dev  ## kcli's Spark source and sink beside the JVM connector on a real Kafka, BENCH_RECORDS (10000000) of them; writes docs/pipeline.md
 	$(BIN)/python -m benchmarks.pipeline --records $${BENCH_RECORDS:-10000000}

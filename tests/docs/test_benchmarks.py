@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import optional
+from benchmarks.curves import Curve
+from benchmarks.process import Run
 from benchmarks.report import with_part
 from tests.each import each
 
@@ -35,3 +38,39 @@ def test_a_part_of_the_page_is_written_anew() -> None:
     assert with_part(page, "## Two", "\n## Two\n\n3\n") == "# Page\n\n## One, of old\n\n1\n\n## Two\n\n3\n"
     with pytest.raises(ValueError, match="no part ## Three"):
         with_part(page, "## Three", "")
+
+
+def curve(work: list[float], cpu: list[float]) -> Curve:
+    return Curve("x", list(range(len(work))), work, [Run(seconds, seconds, 10, 0) for seconds in cpu])
+
+
+@each(
+    ("work", "cpu", "bends"),
+    [
+        ([1, 10, 100], [0.06, 0.15, 1.05], [False, False, False]),  # in step with the work
+        ([1, 10, 100], [0.06, 0.15, 3.05], [False, False, True]),
+        ([1, 1, 1], [0.15, 0.25, 0.35], [False, True, False]),  # no more work
+        ([100, 10], [0.15, 0.25], [False, True]),  # less work, at a higher cost
+        ([1, 10], [0.05, 0.09], [False, False]),  # a command that does next to nothing is noise
+    ],
+)
+def test_a_cost_that_grows_faster_than_its_work_is_a_bend(
+    work: list[float], cpu: list[float], bends: list[bool]
+) -> None:
+    assert curve(work, cpu).bends(0.05) == bends
+
+
+def test_a_peer_without_its_tools_is_left_out_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    for peer in (optional.franz, optional.java):
+        peer.cache_clear()
+    assert optional.franz_line("consume", "h:1", "t") is None
+    assert optional.java_line("consume", "h:1", "t", 1) is None
+    assert optional.versions() == []
+    said = capsys.readouterr().err
+    assert "franz-go: not measured: go is not on the PATH" in said
+    assert "Kafka's console tools: not measured: java is not on the PATH" in said
+    for peer in (optional.franz, optional.java):
+        peer.cache_clear()

@@ -1,0 +1,197 @@
+"""`make bench-scale`: CPU and memory against partitions, brokers, groups, batch size and record size. A cost that grows
+faster than its work is a defect, and is marked. `--only AXIS` measures one axis, `--most N` leaves out what is larger.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks import data
+from benchmarks.cases import KCLI
+from benchmarks.process import Run, measure, median
+from benchmarks.report import machine
+from benchmarks.scale import fill
+
+LINES = 200_000
+BYTES = 100_000_000  # of the records of each size, at most
+ROUNDS = 3
+BEND = 1.5
+"""A cost above start-up that grows by this much more than its work."""
+NOISE = 0.05  # seconds of CPU above start-up that are told apart from nothing
+
+
+@dataclass
+class Curve:
+    """What a command costs along an axis. `work` is how much there is to do at each place, in any unit."""
+
+    command: str
+    places: list[int] = field(default_factory=list)
+    work: list[float] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+
+    def add(self, place: int, work: float, line: list[str], stdin: str = os.devnull) -> None:
+        """Run the command at the next place, and keep the run of median CPU."""
+        runs = sorted((measure(line, stdin=stdin) for _ in range(ROUNDS)), key=lambda run: run.cpu)
+        self.places.append(place)
+        self.work.append(work)
+        self.runs.append(runs[ROUNDS // 2])
+        print(f"{place:,}: {self.command}: {self.runs[-1]}", file=sys.stderr)
+
+    def bends(self, start: float) -> list[bool]:
+        """Whether the cost grew faster than the work, from each place to the next. `start` is the CPU of a command that
+        does nothing, in seconds."""
+        costs = [max(run.cpu - start, NOISE) for run in self.runs]
+        steps = zip(costs, costs[1:], self.work, self.work[1:], strict=False)
+        return [False, *(later > BEND * cost * max(more / work, 1) for cost, later, work, more in steps)]
+
+    def row(self, start: float) -> str:
+        """A line of the table: CPU seconds and MiB at each place, a bend in bold."""
+        bends = zip(self.runs, self.bends(start), strict=True)
+        cells = [
+            f"**{run.cpu:.2f}**, {run.peak_mib:.0f}" if bend else f"{run.cpu:.2f}, {run.peak_mib:.0f}"
+            for run, bend in bends
+        ]
+        return f"| `{self.command}` | " + " | ".join(cells) + " |"
+
+
+Curves = dict[str, Curve]
+
+
+@contextlib.contextmanager
+def cluster(brokers: int = 1) -> Iterator[list[str]]:
+    """A sandbox of so many brokers, as the options that reach it."""
+    words = [KCLI, "sandbox", "--port", "0", "--brokers", str(brokers), "--format", "json"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield ["-b", json.loads(process.stdout.readline())["bootstrap"]]
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def lists(curves: Curves, place: int, ends: list[str], *commands: str) -> None:
+    """Commands that look at a cluster; what they look at grows with the place."""
+    for command in commands:
+        curves.setdefault(command, Curve(command)).add(place, place, [KCLI, *command.split(), *ends])
+
+
+def records(
+    curves: Curves, place: int, work: float, lines: Path, ends: list[str], *words: str, partitions: int = 1
+) -> str:
+    """`produce` the lines into a topic, and `consume` what all rounds of that have written. The topic."""
+    topic = f"t{place}"
+    create = [KCLI, "topics", "create", topic, "-p", str(partitions), "--wait", *ends]
+    subprocess.run(create, check=True, stdout=subprocess.DEVNULL, timeout=300)
+    made, read = (curves.setdefault(verb, Curve(verb)) for verb in ("produce", "consume"))
+    made.add(place, work, [KCLI, "produce", topic, *words, *ends], str(lines))
+    read.add(place, work, [KCLI, "consume", topic, "-o", "beginning", "-e", "-q", *ends])
+    return topic
+
+
+def partitions(places: list[int], folder: Path) -> Curves:
+    """The same keyed lines in more and more partitions."""
+    data.write_lines(folder / "keyed", LINES, (100, 100), keyed=True)
+    curves: Curves = {}
+    for place in places:
+        with cluster() as ends:
+            topic = records(curves, place, place, folder / "keyed", ends, "-K", "\t", partitions=place)
+            reset = [KCLI, "groups", "reset", "g", "-t", topic, "--to-earliest", "--execute", *ends]
+            subprocess.run(reset, check=True, capture_output=True, timeout=300)
+            lists(curves, place, ends, "topics list", "topics stats", "lag -g g", "lag -g g --by partition")
+    return curves
+
+
+def brokers(places: list[int], folder: Path) -> Curves:
+    """The same keyed lines in 100 partitions on more and more brokers."""
+    data.write_lines(folder / "keyed", LINES, (100, 100), keyed=True)
+    curves: Curves = {}
+    for place in places:
+        with cluster(place) as ends:
+            records(curves, place, place, folder / "keyed", ends, "-K", "\t", partitions=100)
+            lists(curves, place, ends, "topics list", "brokers list", "groups list")
+    return curves
+
+
+def sizes(places: list[int], folder: Path) -> Curves:
+    """Larger and larger records: the work is their bytes, and some for each of them."""
+    curves: Curves = {}
+    with cluster() as ends:
+        for place in places:
+            count = max(min(BYTES // place, 1_000_000), 5)
+            data.write_lines(folder / "lines", count, (place, place))
+            large = ["-X", f"max.request.size={2 * place}"] if place >= 500_000 else []
+            records(curves, place, count * (place + 100), folder / "lines", ends, *large)
+    return curves
+
+
+def batches(places: list[int], folder: Path) -> Curves:
+    """The same lines in larger and larger batches: no more work."""
+    data.write_lines(folder / "lines", LINES // 10, (100, 100))
+    curves: Curves = {}
+    with cluster() as ends:
+        for place in places:
+            records(curves, place, 1, folder / "lines", ends, "-X", f"batch.num.messages={place}", "-X", "linger.ms=0")
+    return curves
+
+
+def groups(places: list[int], folder: Path) -> Curves:
+    """More and more groups, two to a topic of two partitions."""
+    del folder
+    curves: Curves = {}
+    for place in places:
+        with cluster(3) as ends:
+            asyncio.run(fill(ends[1], max(place // 2, 1), place))
+            lists(curves, place, ends, "lag", "groups list", "topics list")
+    return curves
+
+
+AXES = {
+    "partitions": (partitions, [1, 10, 100, 1000, 10_000]),
+    "brokers": (brokers, [1, 3, 10, 30, 100]),
+    "bytes a record": (sizes, [10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000]),
+    "records a batch": (batches, [1, 10, 100, 1000, 10_000]),
+    "groups": (groups, [10, 100, 1000, 5000]),
+}
+
+
+def table(axis: str, curves: Curves, start: float) -> str:
+    """The part of one axis."""
+    places = next(iter(curves.values())).places
+    out = [f"## {axis}", "", "| CPU seconds, MiB | " + " | ".join(f"{place:,}" for place in places) + " |"]
+    return "\n".join([*out, "|---|" + "---:|" * len(places), *(curve.row(start) for curve in curves.values()), ""])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Costs along partitions, brokers, groups and sizes; bends in bold.")
+    parser.add_argument("--only", choices=AXES, help="one axis")
+    parser.add_argument("--most", type=int, default=10_000_000, help="leave out places above this")
+    given = parser.parse_args()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    with cluster() as ends:
+        start = median([measure([KCLI, "topics", "list", *ends]).cpu for _ in range(5)])
+    print(f"{machine()} {LINES:,} lines of 100 B, a tenth of them in batches of few records; {BYTES:,} bytes of each")
+    print(f"size. Start-up: {start:.2f} s. Bold: above it, the cost grew {BEND:g} times faster than the work.\n")
+    bent = 0
+    with tempfile.TemporaryDirectory(prefix="kcli-bench-") as folder:
+        for axis, (curves_of, places) in AXES.items():
+            if given.only in (None, axis):
+                curves = curves_of([place for place in places if place <= given.most], Path(folder))
+                bent += sum(any(curve.bends(start)) for curve in curves.values())
+                print(table(axis, curves, start), flush=True)
+    print(f"{bent} curves have a bend")
+    return int(bent > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
