@@ -161,7 +161,7 @@ class FieldDecoder:
         referred = [(name, imported.text) for name, imported in needed]
         reader = self._reader_of(schema, referred)
         try:
-            self._readers.append(frames.reader_behind(framing, schema, reader))
+            self._readers.append(frames.reader_behind(framing, schema, reader, [text for _, text in referred]))
         except Unreadable as problem:
             raise DecodeError(f"{schema.name}: {problem}") from None
         number = len(self._readers) - 1

@@ -22,11 +22,13 @@ from __future__ import annotations
 import re
 
 from kcli.proto import core
+from kcli.schemas import AVRO
 from kcli.serde.schemas.readers import indexed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
+    from collections.abc import Sequence
 
     from kcli.proto.columns import Columns, Headers
     from kcli.schemas import Schema
@@ -74,10 +76,14 @@ def uuid_of(data: bytes) -> str:
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
-def reader_behind(name: bytes, schema: Schema, reader: Reader) -> Reader:
-    """The reader of what is behind a frame, or of the bare payload that a header names. Raises Unreadable for a message
-    that the schema does not have, SchemaRefused."""
+def reader_behind(name: bytes, schema: Schema, reader: Reader, imported: Sequence[str] = ()) -> Reader:
+    """The reader of what is behind a frame, or of the bare payload that a header names; `imported` are texts that the
+    schema refers to. Raises Unreadable for a message that the schema does not have, SchemaRefused."""
     form, rest = name[0], name[front(name) :]
+    if form in JSON_FORMS and schema.kind == AVRO:
+        from kcli.serde.json_schema.avro import SpecifiedReader
+
+        return SpecifiedReader(schema.text, imported, reader)
     if form in JSON_FORMS:
         from kcli.serde.json_schema.reader import JsonReader
 

@@ -23,6 +23,10 @@ from tests.proto.record_cores import CORES, built
 
 EVENTS = json.loads((Path(__file__).parent.with_name("frames") / "events.json").read_text())
 RECORDED = json.loads((Path(__file__).parent.with_name("frames") / "recorded.json").read_text())
+AZURE = json.loads((Path(__file__).parent.with_name("frames") / "azure.json").read_text())
+ENCODINGS = json.loads((Path(__file__).parent.with_name("frames") / "encodings.json").read_text())
+VISIT = """{"type":"record","name":"Visit","fields":[{"name":"id","type":"int"},
+ {"name":"note","type":["null","string"]},{"name":"data","type":"bytes"}]}"""
 NOTE = '{"type":"record","name":"Note","fields":[{"name":"id","type":"int"},{"name":"text","type":"string"}]}'
 PROTO = 'syntax = "proto3"; package shop; message Other {} message Note { int32 id = 1; string text = 2; }'
 GUID = "00010203-0405-0607-0809-0a0b0c0d0e0f"
@@ -66,6 +70,37 @@ def test_frames_that_java_wrote(row: dict[str, Any], folder: FolderSchemas) -> N
     text = "hi" if short else "hi" + " hi" * 18
     assert values[0] is not None
     assert json.loads(values[0]) == {"id": 7, "text": text}, row["form"]
+
+
+@each("row", AZURE)
+def test_values_that_azures_encoder_wrote(row: dict[str, Any], folder: FolderSchemas) -> None:
+    import asyncio
+
+    headers: list[tuple[str, bytes | None]] = [("content-type", row["content-type"].encode())]
+    (value,), reasons = asyncio.run(decoded(folder, [(b64decode(row["value"]), headers)]))
+    assert (json.loads(value or b""), reasons) == (row["shown"], {})
+
+
+@each("row", ENCODINGS)
+def test_avro_that_java_wrote_as_bytes_and_as_json_is_shown_alike(row: dict[str, Any], tmp_path: Path) -> None:
+    import asyncio
+
+    (tmp_path / "ids").mkdir(exist_ok=True)
+    for id in (4, 5):
+        (tmp_path / "ids" / f"{id}.avsc").write_text(VISIT)
+    data = b64decode(row["data"])
+    headers: list[tuple[str, bytes | None]] = [(name, b64decode(held)) for name, held in row["headers"]]
+    (seen,), reasons = asyncio.run(decoded(FolderSchemas(str(tmp_path)), [(data, headers)], row["part"]))
+    if row["encoding"] == "JSON" and not headers:  # nothing says that JSON is behind the id
+        assert (seen, len(reasons)) == (data, 1)
+        return
+    assert (json.loads(seen or b""), reasons) == ({"id": 7, "note": "hi", "data": {"base64": "Af8="}}, {})
+    if row["encoding"] == "JSON":
+        for broken in (data[:-1], data.replace(b"7", b'"x"'), data.replace(b"string", b"int"), b"", b"\xff"):
+            rows: list[Any] = [(broken, headers)]
+            (seen,), reasons = asyncio.run(decoded(FolderSchemas(str(tmp_path)), rows, row["part"]))
+            assert seen == broken
+            assert [reason.startswith("it is not the JSON of its schema: ") for reason in reasons] == [True]
 
 
 @each("row", EVENTS)

@@ -1,4 +1,4 @@
-"""A registry that does not answer costs a reader one time-out: records are shown as stored, and one sentence says why."""
+"""A registry that is late, drips or is dead costs a reader one time-out: records are shown as stored."""
 
 from __future__ import annotations
 

@@ -1,0 +1,29 @@
+"""Avro in the JSON of its specification, as Apicurio's serializer writes it on request, shown as all Avro is."""
+
+from __future__ import annotations
+
+from kcli.serde.avro.exact import read_json
+from kcli.serde.avro.parse import parse
+from kcli.serde.avro.write import AvroWriter
+from kcli.serde.schemas.payloads import PayloadReader, Unreadable, read_one
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.serde.schemas.readers import Reader
+
+
+class SpecifiedReader(PayloadReader):
+    """`reader` is that of the schema's binary payloads. Raises SchemaRefused."""
+
+    def __init__(self, text: str, imported: Iterable[str], reader: Reader) -> None:
+        self._writer = AvroWriter(parse(text, list(imported)), specified=True)
+        self._reader = reader
+
+    def json(self, data: bytes) -> bytes:
+        try:
+            payload = self._writer.write(read_json(str(data, "utf-8")))
+        except ValueError as problem:
+            raise Unreadable(f"it is not the JSON of its schema: {problem}") from None
+        return read_one(self._reader, payload)
