@@ -79,7 +79,9 @@ class Dashboard(App[int]):
         profiles: dict[str, Callable[[], Session]] | None = None,
         debug: bool = False,
         ways: Ways | None = None,
+        tour: bool = False,
     ) -> None:
+        """`tour`: begin with the five steps of the tour."""
         super().__init__()
         self._profiles = profiles or {}
         self.state = State(session, self._profiles, Frames() if debug else None)
@@ -89,6 +91,7 @@ class Dashboard(App[int]):
             self.register_theme(each)
         self.set_reactive(App.theme, theme)
         self.stylesheet.set_variables(self.get_css_variables())
+        self._tour = tour
         self._clashes: set[str] = set()
         self._deafen: Callable[[], None] | None = None
         self.visits = Visits()
@@ -122,6 +125,20 @@ class Dashboard(App[int]):
             await self.push_screen(page_of(self._place, self.state))
         self._note()
         self.run_worker(self.session.open(self.post_message), name="open")
+        if self._tour:
+            self._show_step(0)
+
+    def _show_step(self, number: int | None) -> None:
+        """A step of the tour; None ends it."""
+        if number is not None:
+            self.run_worker(self._open_step(number), name="tour", group="tour", exclusive=True)
+
+    async def _open_step(self, number: int) -> None:
+        """The page that a step is about, and the step before it."""
+        from kcli.tui.navigation.tour import STEPS, Tour
+
+        await self._open_only(self._way_to(STEPS[number].place(self.state.look)))
+        self.push_screen(Tour(number), self._show_step)
 
     def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
         """What is on a key that the keymap file gave to something else, said once."""
@@ -395,8 +412,12 @@ class Dashboard(App[int]):
     def jump(self, route: Route) -> None:
         """Open a page on top of the first one: the way home is one step, whatever was open before. One that is open
         already comes to the front again."""
+        self._move(self._way_to(route))
+
+    def _way_to(self, route: Route) -> tuple[Route, ...]:
+        """The pages from the first to this one."""
         stack = [page.route for page in self._pages]
-        self._move(stack[: stack.index(route) + 1] if route in stack else [stack[0], route])
+        return tuple(stack[: stack.index(route) + 1] if route in stack else (stack[0], route))
 
     def _move(self, stack: Sequence[Route]) -> None:
         self.run_worker(self._open_only(tuple(stack)), name="move", group="move", exclusive=True)

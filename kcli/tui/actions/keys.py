@@ -61,10 +61,10 @@ class Known(Value):
 
 def every() -> dict[str, Known]:
     """All of them, in the order of their ids."""
-    from kcli.tui import dialogs, screens, widgets
+    from kcli.tui import dialogs, navigation, screens, widgets
 
     keys = {known.id: known for known in _of(EVERYWHERE)}
-    for package in (screens, dialogs, widgets):
+    for package in (screens, dialogs, navigation, widgets):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             loaded = importlib.import_module(module.name)
             for kind in vars(loaded).values():

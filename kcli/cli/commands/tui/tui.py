@@ -43,6 +43,7 @@ class TuiOptions(ConnectionOptions):
     port = integer("--port", least=0, help="With --web: the port (default: a free one).")
     writable = flag("--writable", help="With --web: allow changes.")
     sessions = integer("--sessions", least=1, help="With --web: open at the same time (default 1).")
+    tour = flag("--tour", help="Begin with a tour of five steps.")
     keys = flag("--keys", help="Print the id of every key; keys.toml changes them.")
     debug = flag("--debug", help="Show a line with memory, frames and queues.")
 
@@ -92,6 +93,7 @@ def run(options: TuiOptions) -> int:
         profiles={name: _of_profile(name, options, interval, window) for name in profile_names()},
         debug=options.debug,
         ways=ways_of(options.alert or ""),
+        tour=options.tour,
     )
     code = board.run()
     return (board.return_code or 0) if code is None else code

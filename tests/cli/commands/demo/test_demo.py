@@ -110,6 +110,41 @@ def test_a_file_that_is_none_or_empty_is_a_usage_error(
     assert says in capsys.readouterr().err
 
 
+@pytest.mark.process
+def test_the_dashboard_opens_first_and_the_steps_follow_when_it_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "some.txt"
+    file.write_bytes(b"a\nb\nc\n")
+    opened: list[str] = []
+
+    def dashboard(bootstrap: str) -> None:
+        opened.append(capfd.readouterr().out)
+
+    monkeypatch.setattr(demo, "_dashboard", dashboard)
+    assert main(["demo", "--dashboard", "--file", str(file)]) == 0
+    assert "produce" not in opened[0]
+    out, err = capfd.readouterr()
+    assert err == ""
+    assert "While the dashboard was open" in out
+    assert "kcli produce lines < some.txt" in out
+    assert out.splitlines()[-1] == "The sandbox is stopped. Everything above was checked."
+
+
+@pytest.mark.process
+def test_a_step_that_failed_behind_the_dashboard_is_the_exit_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "some.txt"
+    file.write_bytes(b"a\n")
+    monkeypatch.setattr(demo, "_dashboard", lambda bootstrap: None)
+    monkeypatch.setattr(demo, "_sandbox", no_sandbox)  # nothing listens there
+    assert main(["demo", "--dashboard", "--file", str(file)]) == 1
+    out, err = capfd.readouterr()
+    assert "the step above ended with exit code" in out
+    assert "the main job failed, as the last line above says" in err
+
+
 WAITS = """
 import time
 from kcli.cli.commands.demo.command import _sandbox
