@@ -1,8 +1,9 @@
 """A pipeline that ends itself by SIGKILL at a point of a batch: python -m tests.pipeline.jobs.lake.killed POINT WORDS…
 
 Points: `files` before a file is written, `commit` between the files and the commit, `checkpoint` between the commit and
-Spark's checkpoint, `mark` between the commit and the end of a batch's mark, `folder` before a folder gets its name,
-`swap` when the folder that it replaces has lost its own, `never`.
+Spark's checkpoint, `schema` between the change of a Delta table's columns and its batch, `mark` between the commit and
+the end of a batch's mark, `folder` before a folder gets its name, `swap` when the folder that it replaces has lost its
+own, `never`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 from kcli.cli.main import main
 from kcli.pipeline.jobs.files.folder import Folder
 from kcli.pipeline.jobs.lake import attempts, committer
+from kcli.pipeline.jobs.lake.delta import DeltaTable
 
 
 def die(*_: Any) -> Any:
@@ -34,6 +36,14 @@ def arm(point: str) -> None:
             die()
 
         setattr(committer, "written", then_die)  # noqa: B010
+    if point == "schema":
+        evolved = DeltaTable._evolved
+
+        def evolve_and_die(*given: Any) -> Any:
+            evolved(*given)
+            die()
+
+        setattr(DeltaTable, "_evolved", evolve_and_die)  # noqa: B010
     if point == "mark":
         setattr(attempts.Attempt, "__exit__", die)  # noqa: B010
     if point == "folder":
