@@ -24,6 +24,7 @@ from benchmarks.scale import fill
 
 LINES = 200_000
 BYTES = 100_000_000  # of the records of each size, at most
+LARGEST = 100_000_000  # max.message.bytes of the topics
 ROUNDS = 3
 BEND = 1.5
 """A cost above start-up that grows by this much more than its work."""
@@ -91,7 +92,18 @@ def records(
 ) -> str:
     """`produce` the lines into a topic, and `consume` what all rounds of that have written. The topic."""
     topic = f"t{place}"
-    create = [KCLI, "topics", "create", topic, "-p", str(partitions), "--wait", *ends]
+    create = [
+        KCLI,
+        "topics",
+        "create",
+        topic,
+        "-p",
+        str(partitions),
+        "--config",
+        f"max.message.bytes={LARGEST}",
+        "--wait",
+        *ends,
+    ]
     subprocess.run(create, check=True, stdout=subprocess.DEVNULL, timeout=300)
     made, read = (curves.setdefault(verb, Curve(verb)) for verb in ("produce", "consume"))
     made.add(place, work, [KCLI, "produce", topic, *words, *ends], str(lines))
