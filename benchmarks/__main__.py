@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import bound, broker, cases, dashboard, data, outage, report, scale, schemas
+from benchmarks import bound, broker, cases, dashboard, data, end_to_end, outage, report, scale, schemas
 from benchmarks.process import Run, measure
 
 SLOW = {"kafka_python": 10}  # gets a tenth of the records, so that a run ends today; figures are per record
@@ -48,12 +48,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="kcli-bench-") as folder, broker.sandbox() as bootstrap:
         files = _files(Path(folder), wanted)
         rows = _rows(wanted, bootstrap, files, given.rounds, chosen)
-        starts = _startup(bootstrap, given.rounds * 3)
+        starts = _startup(bootstrap, 20)
         delays = _latency(bootstrap)
         held = {f"{LULL:g}": outage.outage(_long(files), LULL)} if _long(files) is not None else {}
     text = report.markdown(rows, starts, given.rounds, delays, held)
     if not given.only and not chosen:
-        text += bound.section() + scale.section() + dashboard.section() + schemas.section()
+        text += end_to_end.section() + bound.section() + scale.section() + dashboard.section() + schemas.section()
     print(text)
     if given.output and not given.only and not chosen:
         Path(given.output).write_text(text)
@@ -188,8 +188,11 @@ def _latency(bootstrap: str) -> dict[tuple[str, str], list[float]]:
 
 
 def _startup(bootstrap: str, rounds: int) -> dict[str, list[Run]]:
-    """What a command costs before it does anything: --version, --help, ten records in, ten records out."""
+    """What a command costs before it does anything: --version, --help, ten records in, ten records out, short lists."""
     broker.create(bootstrap, "ten")
+    for number in range(10):
+        reset = ["groups", "reset", f"ten-{number}", "-t", "ten", "--to-earliest", "--execute", "-b", bootstrap]
+        subprocess.run([cases.KCLI, *reset], check=True, capture_output=True, timeout=60)
     with tempfile.NamedTemporaryFile() as ten:
         ten.write(b"".join(b"line %d\n" % n for n in range(10)))
         ten.flush()
@@ -204,6 +207,8 @@ def _startup(bootstrap: str, rounds: int) -> dict[str, list[Run]]:
             "kcat -C, 10 records": (["kcat", "-C", "-t", "ten", *ends], os.devnull),
             "kcli produce, 10 records": ([kcli, "produce", "ten-in", "-b", bootstrap], ten.name),
             "kcat -P, 10 records": (["kcat", "-P", "-t", "ten-in", "-b", bootstrap], ten.name),
+            "kcli topics list": ([kcli, "topics", "list", "-b", bootstrap], os.devnull),
+            "kcli lag, 10 groups": ([kcli, "lag", "-b", bootstrap], os.devnull),
             "python -c pass": ([cases.PYTHON, "-c", "pass"], os.devnull),
         }
         broker.create(bootstrap, "ten-in")
