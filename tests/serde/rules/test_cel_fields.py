@@ -156,6 +156,27 @@ def test_a_transform_that_fails_leaves_the_value_where_its_rule_says_none() -> N
         stored(with_rules(rule("value + 1", "NOTE")))
 
 
+def by_confluent(given: dict[str, Any], value: dict[str, Any]) -> bytes | None:
+    """The payload that Confluent's serializer writes under a rule; None where it refuses the value."""
+    from confluent_kafka.schema_registry import Rule, RuleKind, RuleMode, RuleSet, SchemaRegistryClient
+    from confluent_kafka.schema_registry import Schema as Theirs
+    from confluent_kafka.schema_registry.avro import AvroSerializer
+    from confluent_kafka.schema_registry.rules.cel.cel_field_executor import CelFieldExecutor
+    from confluent_kafka.serialization import MessageField, SerializationContext
+
+    CelFieldExecutor.register()  # type: ignore[no-untyped-call]
+    kind, tags = RuleKind[given["kind"]], given["tags"] or None
+    one = Rule("r", "", kind, RuleMode.WRITE, "CEL_FIELD", tags, None, given["expr"], None, None, False)
+    client = SchemaRegistryClient.new_client({"url": "mock://"})
+    client.register_schema("t-value", Theirs(TEXT, "AVRO", [], None, RuleSet(None, [one])))
+    write = AvroSerializer(client, conf={"auto.register.schemas": False, "use.latest.version": True})
+    try:
+        payload = write(value, SerializationContext("t", MessageField.VALUE))
+    except Exception:  # noqa: BLE001 - whatever it raises, it refuses the value
+        return None
+    return None if payload is None else bytes(payload[5:])
+
+
 @pytest.mark.parametrize(
     "given",
     [
@@ -168,26 +189,22 @@ def test_a_transform_that_fails_leaves_the_value_where_its_rule_says_none() -> N
 )
 @pytest.mark.parametrize("note", ["hi", None])
 def test_confluents_serializer_stores_the_same(given: dict[str, Any], note: str | None) -> None:
-    from confluent_kafka.schema_registry import Rule, RuleKind, RuleMode, RuleSet, SchemaRegistryClient
-    from confluent_kafka.schema_registry import Schema as Theirs
-    from confluent_kafka.schema_registry.avro import AvroSerializer
-    from confluent_kafka.schema_registry.rules.cel.cel_field_executor import CelFieldExecutor
-    from confluent_kafka.serialization import MessageField, SerializationContext
-
-    CelFieldExecutor.register()  # type: ignore[no-untyped-call]
-    kind, tags = RuleKind[given["kind"]], given["tags"] or None
-    one = Rule("r", "", kind, RuleMode.WRITE, "CEL_FIELD", tags, None, given["expr"], None, None, False)
-    client = SchemaRegistryClient.new_client({"url": "mock://"})
-    client.register_schema("t-value", Theirs(TEXT, "AVRO", [], None, RuleSet(None, [one])))
-    conf = {"auto.register.schemas": False, "use.latest.version": True}
-    write = AvroSerializer(client, conf=conf)
     value: dict[str, Any] = {**json.loads(json.dumps(VALUE)), "raw": b"ab", "note": note}
-    try:
-        expected = write(value, SerializationContext("t", MessageField.VALUE))
-    except Exception:  # noqa: BLE001 - whatever it raises, it refuses the value
-        expected = None
     try:
         found: bytes | None = stored(with_rules(given), {**VALUE, "note": note})
     except BadValue:
         found = None
-    assert found == (None if expected is None else expected[5:])
+    assert found == by_confluent(given, value)
+
+
+def test_a_condition_about_items_refuses_here_and_not_at_confluents() -> None:
+    """On purpose: what a rule forbids must not be stored. Should this fail, Confluent's serializer minds items, too."""
+    theirs: dict[str, Any] = {**json.loads(json.dumps(VALUE)), "raw": b"ab"}
+    broken = rule("value != 'y'", "PII", kind="CONDITION")
+    assert by_confluent(broken, theirs) == plain(), "one item of the list does not hold, and the value is stored"
+    with pytest.raises(BadValue, match="list"):
+        stored(with_rules(broken))
+    of_a_field = rule("value != 'hi'", "PII", kind="CONDITION")
+    assert by_confluent(of_a_field, theirs) is None, "that of a field counts for both"
+    with pytest.raises(BadValue, match="note"):
+        stored(with_rules(of_a_field))
