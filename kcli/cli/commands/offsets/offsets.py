@@ -144,6 +144,7 @@ def _at_time(options: OffsetsOptions) -> AtTime | None:
     if options.time_field is options.jitter is options.value_format is None:
         return None if moment is None else _by_timestamp(moment)
     from kcli.cli.commands.consume.payload_time.filter import field_of, jitter_of, refuse_without_field
+    from kcli.cli.commands.consume.payload_time.registered import by_registry
     from kcli.cli.commands.consume.payload_time.search import firsts
 
     refuse_without_field(options)
@@ -157,7 +158,8 @@ def _at_time(options: OffsetsOptions) -> AtTime | None:
             for at, start in starts.items()
             if isinstance(start, LogOffset) and isinstance(end := ends[at], LogOffset)
         }
-        answers = await firsts(cluster, field, ranges, time, jitter, quiet=options.quiet)
+        async with by_registry(field, options):
+            answers = await firsts(cluster, field, ranges, time, jitter, quiet=options.quiet)
         return {at: first if isinstance(first, KcliError) else _log_offset(first) for at, first in answers.items()}
 
     return by_field

@@ -129,6 +129,22 @@ def test_a_range_of_times_is_searched_in_decoded_values(kcli: Shell, source: str
     assert (raw.returncode, raw.stdout) == (1, b"")
 
 
+def test_commands_that_look_for_a_time_read_decoded_values(kcli: Shell, source: str, folder: str) -> None:
+    named = ("-X", f"schema.registry.url={folder}", "--time-field", "at", "-q")
+    lines = {
+        ("offsets", source, "--at", stamp(60)): {"at_offset": 60},
+        ("rollback", source, "-t", source, "--start", stamp(61), "--dry-run"): {"old": 3, "new": 61},
+        ("groups", "reset", source, "-t", source, "--to-datetime", stamp(62), "--dry-run"): {"old": 3, "new": 62},
+    }
+    assert kcli("consume", source, "-g", source, "-c", "3", "-q").returncode == 0
+    for line, expected in lines.items():
+        document = json.loads(kcli.ok(*line, *named, "-J"))
+        (row,) = next(rows for rows in document.values() if isinstance(rows, list) and rows)
+        assert {name: row[name] for name in expected} == expected, line
+    raw = kcli("offsets", source, "--at", stamp(60), "--time-field", "at", "-q")
+    assert b"is neither JSON, msgpack nor the query of a URL" in raw.stderr
+
+
 def stored_ids(envelopes: bytes) -> list[int]:
     return [json.loads(line)["value"]["id"] for line in envelopes.splitlines()]
 

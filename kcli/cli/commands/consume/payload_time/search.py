@@ -75,7 +75,7 @@ def _lacking(field: TimeField, record: Newest) -> str:
     try:
         names = field.fields(record.value)
     except ValueError:
-        return f"{start}: it is not {field.format}"
+        return f"{start}: it is not {field.likely if field.format == 'auto' else field.format}"
     if not names or field.field in names:
         return start
     shown = ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")

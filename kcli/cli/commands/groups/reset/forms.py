@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kcli.admin.groups import reset_forms
 from kcli.admin.groups.reset import Wanted
-from kcli.cli.parsing.groups import TimeFieldOptions
+from kcli.cli.parsing.groups import ConnectionOptions, TimeFieldOptions
 from kcli.cli.parsing.option import flag, integer, span, text
 from kcli.errors import UsageError
 from kcli.grammar.durations import milliseconds
@@ -72,7 +72,7 @@ def check_form(options: FormOptions) -> None:
         raise UsageError(f"{forms[0]} names no time for --time-field")
 
 
-def form_of(options: FormOptions, now: int, *, quiet: bool) -> tuple[Prepare, int | None]:
+def form_of(options: FormOptions, now: int, connection: ConnectionOptions) -> tuple[Prepare, int | None]:
     """How to reset, and the moment that is meant, if one is (both in ms since the epoch). Raises UsageError."""
     prepare, moment = _form(options, now)
     if options.time_field is not None:
@@ -80,7 +80,7 @@ def form_of(options: FormOptions, now: int, *, quiet: bool) -> tuple[Prepare, in
             raise UsageError("--time-field goes with a time: --to-datetime, --by-duration or --to @TIME")
         from kcli.cli.commands.groups.reset.payload_time import prepare_of
 
-        return prepare_of(options, moment, quiet=quiet), moment
+        return prepare_of(options, moment, connection), moment
     if options.jitter is not None or options.value_format is not None:
         raise UsageError("--jitter and --value-format are for times in values; add --time-field NAME")
     return prepare, moment

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kcli.admin.groups.reset import Wanted
 from kcli.asking.offsets import EARLIEST, LATEST, list_offsets
 from kcli.cli.commands.consume.payload_time.filter import field_of, jitter_of
+from kcli.cli.commands.consume.payload_time.registered import by_registry
 from kcli.cli.commands.consume.payload_time.search import firsts
 from kcli.cli.output.timestamps import utc
 from kcli.errors import KcliError
@@ -17,13 +18,14 @@ from kcli.model import OffsetAndMetadata
 if TYPE_CHECKING:
     from kcli.admin.groups.reset import Form, Standing
     from kcli.cli.commands.groups.plans import Prepare
-    from kcli.cli.parsing.groups import TimeFieldOptions
+    from kcli.cli.parsing.groups import ConnectionOptions, TimeFieldOptions
     from kcli.model import Cluster, TopicPartition
     from kcli.seeking.seeking import First
 
 
-def prepare_of(options: TimeFieldOptions, moment: int, *, quiet: bool) -> Prepare:
-    """How to reset to the first record whose time in --time-field is `moment` (ms) or later. Raises UsageError."""
+def prepare_of(options: TimeFieldOptions, moment: int, connection: ConnectionOptions) -> Prepare:
+    """How to reset to the first record whose time in --time-field is `moment` (ms) or later; values are decoded where
+    the connection names a registry. Raises UsageError."""
     field, jitter = field_of(options), jitter_of(options.jitter)
 
     async def prepare(cluster: Cluster, partitions: list[TopicPartition]) -> Form:
@@ -39,7 +41,8 @@ def prepare_of(options: TimeFieldOptions, moment: int, *, quiet: bool) -> Prepar
                 failed[at] = start if isinstance(start, KcliError) else end  # type: ignore[assignment]
             else:
                 ranges[at] = start.offset, end.offset
-        answers = await firsts(cluster, field, ranges, moment, jitter, quiet=quiet)
+        async with by_registry(field, connection):
+            answers = await firsts(cluster, field, ranges, moment, jitter, quiet=connection.quiet)
 
         def form(at: TopicPartition, standing: Standing) -> Wanted | KcliError:
             answer = failed.get(at) or answers[at]

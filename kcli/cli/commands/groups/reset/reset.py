@@ -68,7 +68,7 @@ def reset(options: ResetOptions) -> int:
             by_pattern=by_pattern,
         )
     refuse_empty(scope)
-    prepare, moment = form_of(options, now_ms(), quiet=options.quiet)
+    prepare, moment = form_of(options, now_ms(), options)
     return reset_to(options, groups, scope, prepare, moment)
 
 

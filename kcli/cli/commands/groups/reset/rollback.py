@@ -58,4 +58,4 @@ def _form(options: RollbackOptions, start: str) -> tuple[Prepare, int | None]:
     if place is not None:
         raise UsageError(f"--start {start} names no time for --time-field")
     time = moment(start, "--start", now_ms()) or 0
-    return prepare_of(options, time, quiet=options.quiet), time
+    return prepare_of(options, time, options), time
