@@ -22,6 +22,7 @@ from kcli.admin.groups.commits import write_commits
 from kcli.admin.topics.topics import NewTopic, create_topics, wait_for_topics
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
+from kcli.errors import UsageError
 from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
@@ -30,13 +31,14 @@ from kcli.tui.app import Dashboard
 from kcli.tui.messages import Connected
 from kcli.tui.replay import ReplaySession
 from kcli.tui.routes import find
-from kcli.tui.session import LiveSession
+from kcli.tui.session import LiveSession, Session
 from kcli.tui.text.chart import Chart
 from kcli.tui.widgets.plot import Plot
+from tests.tui import admin_pictures
 from tests.tui.conftest import seen, shows, until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from textual.pilot import Pilot
 
@@ -155,6 +157,57 @@ async def live(bootstrap: str, place: str, keys: tuple[str, ...], words: str) ->
         return app.export_screenshot(title="kcli")
 
 
+async def administered(sandbox: SandboxThread, name: str, size: tuple[int, int] = SIZE) -> str:
+    """A page for administrators, on a sandbox with ACLs, quotas and schemas."""
+    place, words, answers = admin_pictures.PLACES[name]
+    session = Still(
+        ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap)),
+        name="demo",
+        aim="--profile demo",
+        interval=3600.0,
+        registry=admin_pictures.registry(sandbox),
+        registry_option=admin_pictures.REGISTRY,
+    )
+    app = session.board = Dashboard(session, place=find(place))
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: app.state.look is not None)
+        await pilot.pause(0.5)
+        if answers is not None:
+            await admin_pictures.put(app.screen, answers())
+        await shows(pilot, words)
+        app.post_message(Connected("demo", 1))
+        await settled(pilot)
+        return app.export_screenshot(title="kcli")
+
+
+async def all_clusters(sandbox: SandboxThread, size: tuple[int, int] = SIZE) -> str:
+    """The page of all profiles: one that is well, one that cannot be reached, one without its secret."""
+
+    def still(name: str) -> Still:
+        return Still(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap)), name=name, interval=3600.0)
+
+    def dead() -> LiveSession:
+        return LiveSession(ClientSettings(bootstrap=parse_bootstrap("127.0.0.1:9")), name="test", interval=3600.0)
+
+    def locked() -> LiveSession:
+        raise UsageError("the keyring is locked: unlock it, or set sasl.password.command")
+
+    session = Still(
+        ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap)), name="demo", aim="--profile demo", interval=3600.0
+    )
+    profiles: dict[str, Callable[[], Session]] = {
+        "demo": lambda: still("demo"), "staging": lambda: still("staging"), "test": dead, "old": locked,
+    }  # fmt: skip
+    app = session.board = Dashboard(session, place=find("clusters"), profiles=profiles)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: app.state.look is not None)
+        await shows(pilot, "could not connect")
+        await shows(pilot, "keyring")
+        app.post_message(Connected("demo", 1))
+        await settled(pilot)
+        return app.export_screenshot(title="kcli")
+
+
 async def settled(pilot: Pilot[int]) -> None:
     """Until nothing changes for half a second."""
     before = ""
@@ -172,6 +225,11 @@ async def everything() -> dict[str, str]:
         await seed(sandbox.bootstrap)
         for name, (place, pressed, there) in LIVE.items():
             found[name] = await live(sandbox.bootstrap, place, pressed, there)
+        found["clusters"] = await all_clusters(sandbox)
+    with SandboxThread(topics={"orders": 6}, registry=True, super_users=["User:ANONYMOUS"]) as sandbox:
+        await admin_pictures.administer(sandbox)
+        for name in admin_pictures.PLACES:
+            found[name] = await administered(sandbox, name)
     return found
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from kcli.lag.formats.marks import STATUSES
 from kcli.tui.routes import NAMES
-from tests.tui import pictures
+from tests.tui import admin_pictures, pictures
 
 PAGE = pictures.PAGE.read_text()
 
@@ -21,7 +21,7 @@ def test_the_table_of_keys_is_written_from_the_bindings() -> None:
 def test_every_picture_is_there_and_shown() -> None:
     shown = set(re.findall(r"pictures/(\w+)\.svg", PAGE))
     there = {path.stem for path in pictures.PICTURES.glob("*.svg")}
-    made = pictures.REPLAYED.keys() | pictures.LIVE.keys()
+    made = pictures.REPLAYED.keys() | pictures.LIVE.keys() | admin_pictures.PLACES.keys() | {"clusters"}
     assert shown <= there
     assert there == made
 
