@@ -11,7 +11,7 @@ from kcli.errors import KcliError, UsageError
 from kcli.pipeline.schemas.framing.ruled import check_rules_for_reading
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
 from kcli.pipeline.schemas.subjects import NAMED
-from kcli.pipeline.schemas.wanted import Wanted
+from kcli.pipeline.schemas.wanted import FILE, Wanted
 from kcli.registry.folder import FolderSchemas
 from kcli.registry.lookup import RegistrySchemas, open_schemas
 from kcli.registry.settings import RegistrySettings
@@ -31,9 +31,11 @@ NEWEST = 20
 
 
 def looked_up(wanted: Wanted, settings: RegistrySettings | None) -> SealedSchemas:
-    """The schema to read or write with, and the newest versions of its subject. Raises UsageError where no registry is
-    named, its schema is of another kind, or one has a rule for reading that is not run here, SchemaNotFound, and what
-    the registry's client raises."""
+    """The schema to read with, and the newest versions of its subject, or the one that all payloads have. Raises
+    UsageError where no registry is named, its schema is of another kind, or one has a rule for reading that is not run
+    here, SchemaNotFound, and what the registry's client raises."""
+    if settings is None and wanted.bare.startswith(FILE) and (not wanted.reader or wanted.of_file):
+        settings = RegistrySettings()  # which is not asked
     registry = named_registry(wanted, settings)
     sealed, subject = asking(registry, lambda schemas: _looked_up(wanted, registry, schemas))
     check_rules_for_reading(sealed, subject)
@@ -77,17 +79,20 @@ def asking(
 
 async def _looked_up(wanted: Wanted, settings: RegistrySettings, schemas: Opened) -> tuple[SealedSchemas, str]:
     """The schemas, and their subject."""
-    reader = await chosen(wanted, schemas)
+    bare = await said(wanted, schemas) if wanted.bare else None
+    reader = bare if bare is not None and not wanted.reader else await chosen(wanted, schemas)
     wanted = wanted.replace(subject=await subject_of(wanted, schemas, reader))
     written = dict.fromkeys(_names(reader.schema), reader)
-    for known in await _versions(wanted, schemas):
+    for known in await _versions(wanted, schemas) if bare is None else ():
         written |= dict.fromkeys(_names(known.schema), known)
     sealed = SealedSchemas(
         field=wanted.field,
         form=wanted.form,
         message=wanted.message,
         reader=reader,
-        written=tuple(written.items()),
+        written=tuple(written.items()) if bare is None else (),
+        bare=bare,
+        payload=wanted.payload,
         settings=settings,
         rules=wanted.rules,
     )
@@ -98,11 +103,33 @@ async def chosen(wanted: Wanted, schemas: Opened) -> Known:
     """The schema that is named; one of a file is not registered. Raises UsageError, SchemaNotFound, and what the
     registry's client raises."""
     if wanted.of_file:
-        return Known(schema=Schema(kind=wanted.kind, text=_text(wanted)))
+        return Known(schema=Schema(kind=wanted.kind, text=_text(wanted.reader, wanted.option)))
     if wanted.reader == "latest":
         found = await schemas.latest(await subject_of(wanted, schemas))
     else:
         found = await schemas.by_id(int(wanted.reader.removeprefix("id:")))
+    return await _of_kind(wanted, found, schemas)
+
+
+async def said(wanted: Wanted, schemas: Opened) -> Known:
+    """The schema that all payloads have, as `kcli consume --value-schema` finds it. Raises what `chosen` raises."""
+    text = wanted.bare
+    if text.startswith(FILE):
+        return Known(schema=Schema(kind=wanted.kind, text=_text(text, f"{wanted.field}Schema"), subject=text))
+    if text.startswith("id:"):
+        return await _of_kind(wanted, await schemas.by_id(int(text.removeprefix("id:"))), schemas)
+    name, at, version = text.rpartition("@")
+    subject = name if at else text
+    if subject == "topic":
+        subject = await subject_of(wanted, schemas)
+        if not subject:
+            raise UsageError(f"option {wanted.field}Schema {text}: with several topics name the subject")
+    known = schemas.latest(subject) if version == "latest" or not at else schemas.version(subject, int(version))
+    return await _of_kind(wanted, await known, schemas)
+
+
+async def _of_kind(wanted: Wanted, found: Schema, schemas: Opened) -> Known:
+    """Raise UsageError for a schema that is not of the format."""
     if found.kind != wanted.kind:
         raise UsageError(f"{found.name} is {found.kind}, and option {wanted.field}Format is {wanted.form}")
     return await _known(schemas, found)
@@ -122,12 +149,12 @@ async def subject_of(wanted: Wanted, schemas: Opened, known: Known | None = None
     return await schemas.subject(wanted.strategy, wanted.topic, wanted.field, name)
 
 
-def _text(wanted: Wanted) -> str:
+def _text(place: str, option: str) -> str:
     """The text of `file:PATH`. Raises UsageError."""
     try:
-        return Path(wanted.reader.removeprefix("file:")).read_text(encoding="utf-8")
+        return Path(place.removeprefix(FILE)).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as problem:
-        raise UsageError(f"option {wanted.option} {wanted.reader}: {problem}") from None
+        raise UsageError(f"option {option} {place}: {problem}") from None
 
 
 async def _versions(wanted: Wanted, schemas: Opened) -> list[Known]:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from kcli.pipeline.formats.avro_arrow import arrow_type, spans_of
-from kcli.pipeline.schemas.framing.messages import MOST_FRONT, Fronts, parsed
+from kcli.pipeline.schemas.framing.messages import MOST_FRONT, BareMessage, Fronts, parsed
 from kcli.pipeline.schemas.protobuf_values import fitted, message_column
 from kcli.pipeline.schemas.reading import Decoded, RegisteredField
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
@@ -28,6 +28,9 @@ from kcli.serde.schemas.readers import read_rows
 def protobuf_column(known: Known, message: str) -> Column:
     """The column of a schema's message, "" for its first. Raises SchemaRefused."""
     return message_column(parsed(known).message(message))
+
+
+Front = Fronts | BareMessage
 
 
 class ProtobufField(RegisteredField):
@@ -50,7 +53,7 @@ class ProtobufField(RegisteredField):
         writer = schema.writer(schema.message(self._name))
         return lambda text: writer.write(read_json(text))
 
-    def read(self, cells: pa.Array, skips: array[int], which: array[int], readers: Sequence[Fronts]) -> Decoded:
+    def read(self, cells: pa.Array, skips: array[int], which: array[int], readers: Sequence[Front]) -> Decoded:
         spans = spans_of(cells)
         data, starts, lengths = spans
         errors: dict[int, str] = {}
@@ -79,7 +82,7 @@ class ProtobufField(RegisteredField):
         spans: tuple[Any, Any, Any],
         skips: array[int],
         which: array[int],
-        readers: Sequence[Fronts],
+        readers: Sequence[Front],
         shown: list[bytes | None],
         errors: dict[int, str],
     ) -> None:

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from kcli.errors import KcliError
 from kcli.pipeline.formats.avro_arrow import spans_of
+from kcli.pipeline.schemas.bare import BareField
 from kcli.pipeline.schemas.framing.names import names_of
 from kcli.pipeline.schemas.framing.opened import Open, in_json, opened, opening
 from kcli.pipeline.schemas.framing.ruled import with_rules
@@ -48,6 +49,7 @@ class RegisteredField:
         self._numbers: dict[bytes, int] = {}
         self._reasons: dict[bytes, str] = {}
         self._missing = 0
+        self._bare: BareField | None = None
 
     def reader_of(self, known: Known, name: bytes) -> Any:
         """What reads payloads of a schema, whose frames have this name. Raises SchemaRefused."""
@@ -65,6 +67,9 @@ class RegisteredField:
     def __call__(self, cells: pa.Array, got: Gathered) -> Decoded:
         """Binary cells as the columns of the reader's schema, and by row why a record has none. Raises KcliError where
         the registry cannot be asked."""
+        if self.sealed.bare is not None:
+            self._bare = self._bare or BareField(self, self.sealed.bare, self.sealed.payload)
+            return self._bare(cells, got)
         spans = spans_of(cells)
         names, numbers, skips = names_of(spans, got, self.sealed.field)
         used = np.bincount(np.asarray(numbers, np.int32) + 1, minlength=len(names) + 1)[1:]

@@ -20,7 +20,8 @@ class Known(Frozen):
 
 class SealedSchemas(Frozen):
     """The schemas of keys or values (`field`): that of the `reader`, and those that records may be written with, by
-    the names in their frames. `rules` says whether rules for reading are run. Its repr shows no secret; its pickle has
+    the names in their frames. Where `bare` is given, all are written with it, as the user says; `payload` is its
+    message of Protobuf. `rules` says whether rules for reading are run. Its repr shows no secret; its pickle has
     them, as every task needs them."""
 
     field: str = "value"
@@ -28,6 +29,8 @@ class SealedSchemas(Frozen):
     message: str = ""
     reader: Known = Known()
     written: tuple[tuple[bytes, Known], ...] = ()
+    bare: Known | None = None
+    payload: str = ""
     settings: RegistrySettings = RegistrySettings()
     rules: bool = True
 

@@ -20,8 +20,9 @@ FILE = "file:"
 
 class Wanted(Carried):
     """The schema that keys or values (`field`) are read with, or `written`: the latest of a subject, `id:N` or
-    `file:PATH`, which `register` registers. Without a `subject` the `strategy` finds it for the `topic`. `rules` says
-    whether rules of data contracts are run."""
+    `file:PATH`, which `register` registers. Without a `subject` the `strategy` finds it for the `topic`. `bare` is the
+    schema that all payloads have, as the user says, and `payload` its message; they are read with it, too, where
+    `reader` is "". `rules` says whether rules of data contracts are run."""
 
     field: str = "value"
     form: str = "avro"
@@ -30,6 +31,8 @@ class Wanted(Carried):
     topic: str = ""
     reader: str = "latest"
     message: str = ""
+    bare: str = ""
+    payload: str = ""
     written: bool = False
     register: bool = False
     rules: bool = True
@@ -60,12 +63,10 @@ def wanted_of(given: Mapping[str, str], *, writes: bool = False) -> list[Wanted]
                 if given.get(name.lower(), ""):
                     raise UsageError(f"option {name} goes with {field}Format {', '.join(REGISTERED)}")
             continue
-        if given.get(f"{field}schema", "").strip():
-            raise UsageError(
-                f"option {field}Schema is DDL for json and msgpack; the schema of {form} is named by {reader}"
-            )
-        text, _, message = given.get(reader.lower(), "latest").strip().partition("#")
-        _check(text, reader)
+        bare, payload = bare_of(given.get(f"{field}schema", ""), field, form, writes=writes)
+        text, _, message = given.get(reader.lower(), "" if bare else "latest").strip().partition("#")
+        if text or not bare:
+            _check(text, reader)
         wanted = Wanted(
             field=field,
             form=form,
@@ -73,7 +74,9 @@ def wanted_of(given: Mapping[str, str], *, writes: bool = False) -> list[Wanted]
             strategy=strategy_of(given, field),
             topic=topic_of(given),
             reader=text,
-            message=message,
+            message=message if text else payload,
+            bare=bare,
+            payload=payload,
             written=writes,
         )
         if message and form != "protobuf" and wanted.strategy not in NAMED:
@@ -97,6 +100,24 @@ def _true(given: Mapping[str, str], name: str) -> bool:
     if text not in ("true", "false"):
         raise UsageError(f"option {name} is true or false, not {text}")
     return text == "true"
+
+
+def bare_of(spec: str, field: str, form: str, *, writes: bool = False) -> tuple[str, str]:
+    """The schema that all payloads have, without a frame that names it, and its message; ("", "") for none. Raises
+    UsageError."""
+    spec = spec.strip()
+    text, _, message = spec.partition("#")
+    subject, at, version = text.rpartition("@")
+    if spec and (writes or (" " in text.removeprefix(FILE).strip() and not text.startswith(FILE))):
+        reader = option_of(field, writes=writes)
+        raise UsageError(f"option {field}Schema is DDL for json and msgpack; the schema of {form} is named by {reader}")
+    number = text.removeprefix("id:")
+    wrong = text == FILE or (text != number and not (number.isascii() and number.isdigit()))
+    if at and not text.startswith(FILE):
+        wrong = not subject or (version != "latest" and not (version.isascii() and version.isdigit()))
+    if wrong or (spec and not text):
+        raise UsageError(f"option {field}Schema is id:N, file:PATH, SUBJECT[@VERSION] or topic[@VERSION], not {spec}")
+    return text, message
 
 
 def absolute(place: str) -> str:

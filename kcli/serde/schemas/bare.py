@@ -120,19 +120,13 @@ class BareDecoder:
         starts, lengths = column_of(columns, self.kind)
         none = array("i", [0]) * len(starts)
         which = array("i", [AS_IT_IS if length < 0 else 0 for length in lengths])
-        ids = core.frame_ids(columns.data, starts, lengths)
-        rows = len(which) - list(which).count(AS_IT_IS)
-        framed = [id >= 0 for id in ids].count(True) == rows
-        skips = array("i", [FRAME if framed else 0]) * len(which)
-        if not framed:  # all may begin with a GUID, as AWS Glue's do, or as Avro's single objects
-            _, _, skips = core.frame_names(columns, starts, lengths, b"")
-            framed = len(skips) - skips.count(0) == rows
+        skips = frame_skips(columns, starts, lengths)
         best: tuple[Read, array[int], Reader] | None = None
         unknown = 0
-        behind_frames = (
-            ((skips, behind), (none, bare), (skips, bare)) if behind is not bare else ((skips, bare), (none, bare))
-        )
-        for skip, reader in behind_frames if framed else ((none, bare),):
+        ways = [(none, bare)]
+        if skips is not None:
+            ways = [(skips, bare), (none, bare)] if behind is bare else [(skips, behind), (none, bare), (skips, bare)]
+        for skip, reader in ways:
             before = unknown_fields(reader)
             result = read_rows(columns.data, starts, lengths, skip, which, [reader])
             if best is None or len(result[1]) < len(best[0][1]):
@@ -142,3 +136,13 @@ class BareDecoder:
         assert best is not None
         self.unknown += unknown
         return best
+
+
+def frame_skips(columns: Columns, starts: array[int], lengths: array[int]) -> array[int] | None:
+    """How many bytes of each row its frame has, where all rows begin as frames do; else None."""
+    rows = sum(length >= 0 for length in lengths)
+    ids = core.frame_ids(columns.data, starts, lengths)
+    if [id >= 0 for id in ids].count(True) == rows:
+        return array("i", [FRAME]) * len(lengths)
+    _, _, skips = core.frame_names(columns, starts, lengths, b"")  # a GUID, as AWS Glue's, or Avro's single objects
+    return skips if len(skips) - skips.count(0) == rows else None

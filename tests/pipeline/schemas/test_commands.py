@@ -144,7 +144,7 @@ def test_what_does_not_go_together_is_refused(kcli: Kcli, topic: str, capfd: pyt
     for words, sentence in (
         (("--value-subject", "x"), "--value-subject goes with --value-format avro"),
         (("--schema-registry", "http://127.0.0.1:1"), "--schema-registry goes with --value-format avro"),
-        (("--value-format", "avro", "--value-schema", "id INT"), "--value-schema goes with --value-format json or msg"),
+        (("--value-format", "avro", "--value-schema", "id INT"), "option valueSchema is DDL for json and msgpack"),
         (("--value-format", "avro"), "option valueFormat avro takes schemaRegistry"),
     ):
         assert kcli("export", topic, "out", *words) == 2

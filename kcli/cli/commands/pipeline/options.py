@@ -135,12 +135,13 @@ class PayloadOptions(Options):
         of=PAYLOADS,
         help="Format of values; all but binary and string become columns value.a, value.b.",
     )
-    key_schema = text("--key-schema", metavar="DDL", help="Schema for --key-format json or msgpack: 'id BIGINT'.")
+    key_schema = text("--key-schema", metavar="SCHEMA", help="Schema for --key-format, as --value-schema.")
     value_schema = text(
         "--value-schema",
-        metavar="DDL",
-        help="Schema for --value-format: 'id BIGINT, user STRUCT<name: STRING>'. Default for JSON: inferred from the "
-        "newest records.",
+        metavar="SCHEMA",
+        help="DDL for --value-format json and msgpack: 'id BIGINT, user STRUCT<name: STRING>'. Default for JSON: "
+        "inferred from the newest records. For avro, protobuf and json-schema the schema of values whose frame names "
+        "none: id:N, file:PATH, SUBJECT[@VERSION] or topic[@VERSION].",
     )
     schema_registry = text("--schema-registry", metavar="URL", help="The registry of avro, protobuf and json-schema.")
     value_subject = text(

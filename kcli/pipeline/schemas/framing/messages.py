@@ -19,6 +19,22 @@ def parsed(known: Known) -> ProtobufSchema:
     return ProtobufSchema(known.schema.text, [text for _, text in known.referred])
 
 
+class BareMessage:
+    """The message of payloads with nothing in front: the one that the user names, "" for the first."""
+
+    def __init__(self, known: Known, message: str) -> None:
+        """Raises SchemaRefused."""
+        self._name = parsed(known).message(message).name
+
+    def message(self, data: bytes) -> tuple[str, int]:
+        """Its full name, and no bytes in front of it."""
+        return self._name, 0
+
+    def unindexed(self, data: bytes, *, chosen: bool) -> str:
+        """Payloads have no indexes anyway."""
+        return ""
+
+
 class Fronts:
     """The messages of payloads behind one name. `wanted` is the full name of the reader's message."""
 

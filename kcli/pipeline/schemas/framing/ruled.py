@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli.errors import UsageError
 from kcli.pipeline.schemas.framing.opened import Open, compressed, in_json
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
-from kcli.schemas import SchemaRefused
+from kcli.schemas import PROTOBUF, SchemaRefused
 from kcli.serde.schemas.frames import ID, reader_behind
 from kcli.serde.schemas.readers import reader_of
 
@@ -31,8 +31,20 @@ def check_rules_for_reading(sealed: SealedSchemas, subject: str) -> None:
     if not sealed.rules:
         return
     versions = [known for _, known in sealed.written if subject and known.schema.subject == subject]
+    if sealed.bare is not None:
+        _check_bare(sealed.bare)
+        versions.append(sealed.bare)
     for known in {id(one): one for one in (sealed.reader, *versions)}.values():
         try:
             with_rules(known, bytes([ID]) * 5, None)
         except SchemaRefused as problem:
             raise UsageError(f"{problem} (option withoutRules true)") from None
+
+
+def _check_bare(known: Known) -> None:
+    """Raise UsageError where rules would be run about messages of Protobuf that have nothing in front."""
+    if known.schema.kind == PROTOBUF and 'READ"' in known.schema.rule_set:
+        raise UsageError(
+            f"{known.schema.name} has rules for reading, which are run about messages behind a frame only "
+            "(option withoutRules true)"
+        )

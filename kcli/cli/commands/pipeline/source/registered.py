@@ -28,6 +28,8 @@ class Registered:
             ("--value-subject", "valueSubject", payload.value_subject, "value"),
             ("--value-subject-strategy", "valueSubjectStrategy", payload.value_subject_strategy, "value"),
             ("--reader-schema", "readerSchema", payload.reader_schema, "value"),
+            ("--value-schema", "valueSchema", payload.value_schema if "value" in self.formats else None, "value"),
+            ("--key-schema", "keySchema", payload.key_schema if "key" in self.formats else None, "key"),
             ("--key-subject-strategy", "keySubjectStrategy", payload.key_subject_strategy, "key"),
             ("--key-subject", "keySubject", payload.key_subject, "key"),
             ("--key-reader-schema", "keyReaderSchema", payload.key_reader_schema, "key"),
@@ -57,7 +59,7 @@ class Registered:
         given = {**spark_options, **formats, **self._options}
         for part in self.formats:
             option = option_of(part, writes=False)
-            reader = self._options.get(option, "")
+            reader = self._options.get(option) or self._options.get(f"{part}Schema", "")
             if kept.elsewhere and not reader.startswith(("id:", "file:")):
                 raise UsageError(
                     f"{FLAGS[part]} id:N is needed: the schema of the first run cannot be kept beside a --checkpoint "

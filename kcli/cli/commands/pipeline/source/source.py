@@ -21,7 +21,7 @@ from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
 from kcli.pipeline.offset_options import LATEST as END
 from kcli.pipeline.offset_options import to_json
-from kcli.pipeline.schemas.wanted import REGISTERED
+from kcli.pipeline.schemas.wanted import REGISTERED, absolute, bare_of
 from kcli.pipeline.source.task_sizes import shares, too_small
 
 if TYPE_CHECKING:
@@ -83,8 +83,11 @@ class Source:
     def _format(self, part: str, given: str | None, ddl: str | None) -> tuple[str, str]:
         """(format, schema) of keys or values."""
         form, schema = given or "", ddl or ""
-        if schema and form not in SCHEMED:
-            raise UsageError(f"--{part}-schema goes with --{part}-format json or msgpack")
+        if schema and form not in (*SCHEMED, *REGISTERED):
+            raise UsageError(f"--{part}-schema goes with --{part}-format json, msgpack, {', '.join(REGISTERED)}")
+        if form in REGISTERED:
+            bare_of(schema, part, form)
+            schema = absolute(schema)
         if form in ("msgpack", *REGISTERED) and self.frame.connector == "jvm":
             raise UsageError(f"--{part}-format {form} is kcli's: Spark's own connector knows no {form}")
         if form in SCHEMED and not schema and (part, form) != ("value", "json"):
