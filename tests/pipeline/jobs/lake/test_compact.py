@@ -35,6 +35,15 @@ def test_small_files_are_merged_when_it_is_due(tmp_path: Path) -> None:
     assert len(deltalake.DeltaTable(place).file_uris()) == 2, "the last time was just now"
 
 
+def test_pyiceberg_has_no_compaction() -> None:
+    """Where this fails, --compact can be for Iceberg too."""
+    from pyiceberg.table import Table
+    from pyiceberg.table.maintenance import MaintenanceTable
+
+    names = [*dir(Table), *dir(MaintenanceTable)]
+    assert not [name for name in names if "compact" in name or "rewrite" in name or "optimize" in name]
+
+
 def test_what_has_no_compaction_and_no_size_of_files_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
