@@ -25,9 +25,10 @@ def has_files_of(table: DeltaTable, folder: str) -> bool:
 
 
 def merge(table: DeltaTable, every: float, size: int) -> None:
-    """Merge small files into such of `size` bytes, in one version, where the last time (or the table's first version)
-    is `every` seconds ago. The old files stay for readers of older versions."""
+    """Merge small files into such of at most one and a half times `size` bytes, in one version, where the last time (or
+    the table's first version) is `every` seconds ago. deltalake merges neighbours in the log: the small last file of a
+    task has to fit behind a full one. The old files stay for readers of older versions."""
     merged = [one for one in table.history(LOOKED_AT) if one["operation"] == "OPTIMIZE" or one["version"] == 0]
     last = max((one["timestamp"] for one in merged), default=0) / 1000
     if time.time() - last >= every:
-        table.optimize.compact(target_size=size)
+        table.optimize.compact(target_size=size * 3 // 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -33,6 +34,22 @@ def test_small_files_are_merged_when_it_is_due(tmp_path: Path) -> None:
     deltalake.write_deltalake(place, pa.table({"n": [4]}), mode="append")
     table.compact(3600)
     assert len(deltalake.DeltaTable(place).file_uris()) == 2, "the last time was just now"
+
+
+def test_the_last_file_of_a_task_is_merged_with_the_full_one_before_it(tmp_path: Path) -> None:
+    from kcli.pipeline.jobs.lake.delta import DeltaTable
+
+    place, size, random = str(tmp_path / "lake"), 100_000, Random(7)
+    for _ in range(3):  # what tasks of 118, 118 and 25 KB leave
+        for rows in (115, 115, 25):
+            made = pa.table({"value": [random.randbytes(1024) for _ in range(rows)]})
+            deltalake.write_deltalake(place, made, mode="append")
+    DeltaTable(place, size=size).compact(0)
+    known = deltalake.DeltaTable(place)
+    sizes = pa.table(known.get_add_actions(flatten=True))["size_bytes"].to_pylist()
+    assert len(sizes) == 6
+    assert 0.4 * size < min(sizes) <= max(sizes) < 1.6 * size
+    assert known.to_pyarrow_dataset().count_rows() == 765
 
 
 def test_pyiceberg_has_no_compaction() -> None:
