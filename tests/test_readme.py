@@ -130,11 +130,11 @@ def says_of_schemas(printed: dict[str, bytes]) -> None:
 
 @pytest.mark.process
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("spark", [False, pytest.param(True, marks=pytest.mark.spark)], ids=["plain", "spark"])
-def test_every_command_line_runs_and_ends_with_0(shell: Shell, spark: bool) -> None:
+@pytest.mark.parametrize("pipelines", [False, pytest.param(True, marks=pytest.mark.spark)], ids=["plain", "spark"])
+def test_every_command_line_runs_and_ends_with_0(shell: Shell, pipelines: bool) -> None:
     """The lines that start Spark are left out once: `make test` has no Spark."""
     lines = [line for line in command_lines() if not line.startswith("make ")]
-    lines = [line for line in lines if spark or "kcli pipeline" not in line]
+    lines = [line for line in lines if pipelines or "kcli pipeline" not in line]
     assert len(lines) > 10
     printed = {line: shell.run(line) for line in lines}
     says_of_schemas(printed)
@@ -143,8 +143,8 @@ def test_every_command_line_runs_and_ends_with_0(shell: Shell, spark: bool) -> N
     values = [line.rpartition(b":")[2] for line in (plain + keyed).splitlines()]
     for topic in ("orders", "orders-2"):
         assert sorted(shell.run(f"kcli consume {topic} -e").splitlines()) == sorted(values)
-    assert shell.run("kcli count copy") == (b"3000\n" if spark else b"1000\n")
-    if spark:
+    assert shell.run("kcli count copy") == (b"3000\n" if pipelines else b"1000\n")
+    if pipelines:
         assert parquet.read_table(shell.folder / "out" / "orders").num_rows == 2000
 
 
