@@ -80,7 +80,7 @@ def transactions() -> Any:
         started = now - int(minutes * MINUTE) if minutes else -1
         partitions = [TopicPartition("ledger", n) for n in range(2)] if minutes else []
         producer = 4000 + len(name)
-        return Listed(name=name, state=state, producer_id=producer), Described(
+        return Listed(name=name, state=state, producer_id=producer, coordinator=1), Described(
             name=name, state=state, timeout_ms=timeout * MINUTE, started=started, partitions=partitions,
             producer_id=producer, coordinator=1,
         )  # fmt: skip

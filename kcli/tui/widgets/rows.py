@@ -318,6 +318,12 @@ class Rows(ScrollView, can_focus=True):
         if row is not None and before != self._at:
             self.post_message(self.Moved(self, row))
 
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Other rows are seen now, whose texts may be longer."""
+        super().watch_scroll_y(old_value, new_value)
+        if round(old_value) != round(new_value):
+            self._measure()
+
     def validate_cursor(self, place: int) -> int:
         return max(0, min(place, len(self._shown) - 1))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from textual.app import App, ComposeResult
 
 from kcli.lag.formats.marks import STATUSES
 from kcli.tui.app import Dashboard
@@ -85,3 +86,31 @@ def test_a_cut_keeps_both_ends_and_counts_cells() -> None:
     assert fitted("名前はとても長いです", 10, middle=True) == "名前 …です"
     assert fitted("42", 5, right=True) == "   42"
     assert fitted("ab", 1, middle=True) == "…"
+
+
+class Listed(App[int]):
+    """A table of short names, and of longer ones further down."""
+
+    def compose(self) -> ComposeResult:
+        yield Rows(
+            [
+                Column("name", "NAME", lambda row: row[0], name=True, rank=0),
+                Column("text", "TEXT", lambda row: row[1], wide=True, rank=0),
+            ],
+            key=lambda row: row,
+        )
+
+
+@pytest.mark.parametrize("keys", [("end",), ("pagedown", "pagedown", "pagedown", "pagedown")], ids=str)
+async def test_rows_that_come_into_view_are_as_wide_as_there_is_room(keys: tuple[str, ...]) -> None:
+    short = [(f"n{n}", "short") for n in range(60)]
+    long = [(f"a-much-longer-name-{n}", "as much text as there is room for beside it") for n in range(40)]
+    async with Listed().run_test(size=(100, 20)) as pilot:
+        table = pilot.app.screen.query_one(Rows)
+        table.put(short + long)
+        table.focus()
+        await pilot.press(*keys)
+        await pilot.pause()
+        assert "…" not in seen(pilot)
+        assert "a-much-longer-name-" in seen(pilot)
+        assert "as much text as there is room for beside it" in seen(pilot)
