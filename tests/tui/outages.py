@@ -127,15 +127,17 @@ def fates(node: Node, kafka: Kafka) -> Iterator[str]:
     yield "let go"
 
 
-def screens(board: Tmux, kafka: Kafka, seconds: float) -> Iterator[Outcome]:
-    """Every screen under every fate, then every dialog while a broker dies and comes back behind it."""
+def screens(board: Tmux, kafka: Kafka, seconds: float, only: list[str]) -> Iterator[Outcome]:
+    """Every screen under every fate, then every dialog while a broker dies and comes back behind it; or those of these
+    names `only`."""
     victims = kafka.nodes
-    for number, place in enumerate(SCREENS):
+    for number, place in enumerate(place for place in SCREENS if place in only or not only):
         board.go(place)
         for fate in fates(victims[number % len(victims)], kafka):
             time.sleep(seconds)
             yield Outcome(place, fate, verdict(board) or answers(board))
-    for number, (name, (place, keys)) in enumerate(DIALOGS.items()):
+    chosen = {name: opened for name, opened in DIALOGS.items() if name in only or not only}
+    for number, (name, (place, keys)) in enumerate(chosen.items()):
         board.go(place)
         for key in keys:
             board.type(key)
@@ -170,6 +172,7 @@ async def seed(bootstrap: str) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Outages behind every screen.")
     parser.add_argument("--seconds", type=float, default=6.0, help="how long each state lasts")
+    parser.add_argument("only", nargs="*", help="screens and dialogs (default: all)")
     given = parser.parse_args()
     kafka = Kafka(nodes=3)
     kafka.start()
@@ -179,13 +182,13 @@ def main() -> int:
     bad = 0
     try:
         assert board.until("billing", 60.0), board.text
-        for outcome in screens(board, kafka, given.seconds):
+        for outcome in screens(board, kafka, given.seconds, given.only):
             print(f"{'✖' if outcome.problem else '●'} {outcome.name}: {outcome.fate}  {outcome.problem}", flush=True)
             if outcome.problem:
                 bad += 1
                 print(board.text, flush=True)
-        board.press("Escape", "Escape", "Escape", "Escape", "Escape")
-        board.type("q")
+        board.go("groups")
+        board.type("q")  # not at once after escape: both together are alt+q
         time.sleep(3.0)
     finally:
         left = subprocess.run(["tmux", "has-session", "-t", SESSION], capture_output=True, check=False).returncode != 0

@@ -167,6 +167,7 @@ def test_kcli_demo_opens_the_dashboard_on_a_terminal(pane: Pane, tmp_path: Path)
     pane.run(f"{KCLI} demo --file {lines}")
     pane.shows("billing", 60.0)
     pane.shows("ORPHANED", 60.0)
+    pane.shows("Tour 1 of 5", 60.0)
     pane.press("q")
     text = pane.shows("ended with 0.", 60.0)
     assert "The sandbox is stopped. Everything above was checked." in text

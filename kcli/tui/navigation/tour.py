@@ -98,7 +98,8 @@ class Tour(ModalScreen[int | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,right,space", "step(1)", "Next", id="tour.next"),
         Binding("left,backspace", "step(-1)", "Before", id="tour.before"),
-        Binding("escape,q", "dismiss(None)", "End the tour", id="tour.close"),
+        Binding("escape", "dismiss(None)", "End the tour", id="tour.close"),
+        Binding("q", "app.quit", "Quit", id="tour.quit"),
     ]
 
     def __init__(self, number: int) -> None:
