@@ -158,7 +158,7 @@ class Fetcher:
             max_wait_ms=int(settings.fetch_max_wait * 1000) if wanted else 0,
             min_bytes=settings.fetch_min_bytes,
             max_bytes=max(
-                min(settings.fetch_max_bytes, self.reader.share - held),
+                min(self.reader.fetch_bytes, self.reader.share - held),
                 largest if largest > settings.partition_max_bytes else 1,
             ),
             isolation_level=ISOLATION[settings.isolation],

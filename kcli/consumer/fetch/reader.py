@@ -141,6 +141,13 @@ class Reader:
         """A fetcher's part of the buffer, in bytes."""
         return self.settings.buffer_bytes // max(len(self.fetchers), 1)
 
+    @property
+    def fetch_bytes(self) -> int:
+        """Bytes of one fetch. Several fetchers divide them, as each holds a few responses in memory, but a partition
+        always gets what one may bring."""
+        most = self.settings.fetch_max_bytes
+        return max(most // max(len(self.fetchers), 1), min(self.settings.partition_max_bytes, most))
+
     def look_up(self) -> None:
         """Look up a position that is unknown."""
         self.positions.wake.set()
