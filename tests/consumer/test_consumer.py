@@ -248,17 +248,6 @@ async def test_E12_undelivered_bytes_stay_below_the_bound():
             await consumer.poll(1)
 
 
-async def test_E12_several_brokers_divide_what_one_fetch_may_bring():
-    for brokers, most in ((1, 8000), (2, 4000), (4, 3000)):  # a partition gets its 3000 whatever the number
-        cluster = FakeCluster({TopicPartition("t", n): Log().fill(10) for n in range(4)}, brokers=brokers)
-        settings = QUICK.replace(buffer_bytes=100_000, partition_max_bytes=3000, fetch_max_bytes=8000)
-        async with Consumer(cluster, settings) as consumer:
-            consumer.assign(dict.fromkeys(cluster.logs, 0))
-            consumer.stop_at(dict.fromkeys(cluster.logs, 10))
-            await everything(consumer)
-            assert {broker.fetches[-1].max_bytes for broker in cluster.brokers.values()} == {most}
-
-
 async def test_E12_E30_A3_06_a_paused_partition_keeps_its_data_and_blocks_nobody():
     logs = {A: Log().fill(100), B: Log().fill(3000)}
     cluster = FakeCluster(logs)
