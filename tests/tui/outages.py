@@ -89,6 +89,15 @@ class Tmux:
         self.press("Enter")
         time.sleep(1.5)
 
+    def ended(self, seconds: float) -> bool:
+        """Whether it ends by itself within this time."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if subprocess.run(["tmux", "has-session", "-t", SESSION], capture_output=True, check=False).returncode:
+                return True
+            time.sleep(0.3)
+        return False
+
     def end(self) -> None:
         subprocess.run(["tmux", "kill-session", "-t", SESSION], capture_output=True, check=False)
 
@@ -179,7 +188,7 @@ def main() -> int:
     kafka.wait_ready()
     asyncio.run(seed(kafka.bootstrap))
     board = Tmux([sys.executable, "-m", "kcli", "tui", "-b", kafka.bootstrap, "--interval", "2s"])
-    bad = 0
+    bad, left = 0, False
     try:
         assert board.until("billing", 60.0), board.text
         for outcome in screens(board, kafka, given.seconds, given.only):
@@ -189,9 +198,8 @@ def main() -> int:
                 print(board.text, flush=True)
         board.go("groups")
         board.type("q")  # not at once after escape: both together are alt+q
-        time.sleep(3.0)
+        left = board.ended(15.0)
     finally:
-        left = subprocess.run(["tmux", "has-session", "-t", SESSION], capture_output=True, check=False).returncode != 0
         board.end()
         kafka.stop()
     print("it ends at q" if left else "✖ it does not end at q")
