@@ -96,8 +96,8 @@ class Tour(ModalScreen[int | None]):
     """One step, at the bottom of the page that it is about. The answer is the step that is wanted next; None ends."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,right,space", "step(1)", "Next", id="tour.next"),
-        Binding("left,backspace", "step(-1)", "Before", id="tour.before"),
+        Binding("enter,right", "step(1)", "Next", id="tour.next"),
+        Binding("left", "step(-1)", "Before", id="tour.before"),
         Binding("escape", "dismiss(None)", "End the tour", id="tour.close"),
         Binding("q", "app.quit", "Quit", id="tour.quit"),
     ]
