@@ -55,6 +55,7 @@ test-long: $(VENV)/.made-dev  ## the tests of registries of others, and those th
 	$(FORKED) $(WORKERS) tests -m '(long or registry) and not spark' $(ARGS)
 
 test-spark: $(VENV)/.made-dev  ## the tests that run Spark: clusters, kills in mid-stream, every command on a real Kafka
+	$(BIN)/python -m tests.pipeline.class_archive
 	$(subst -n $(WORKERS),-n 2,$(PYTEST)) tests/pipeline tests/docs tests/test_readme.py -m spark $(ARGS)
 
 test-pure: $(VENV)/.made-dev  ## what handles records, on the plain-Python record core

@@ -28,6 +28,7 @@ import pytest
 from kcli import redact
 from kcli.cli.main import main
 from tests.cli.conftest import ROOT, redirected
+from tests.pipeline import class_archive
 
 OPERATORS = {"|", "<", ">", ">>", "2>", "&&"}
 WORD = re.compile(r"""\s*(2>|&&|>>|[|<>]|(?:'[^']*'|"[^"]*"|\\.|[^\s'"|<>&\\])+)""")
@@ -63,6 +64,7 @@ class Lines:
         script.parent.mkdir(exist_ok=True)
         script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m kcli "$@"\n')
         script.chmod(script.stat().st_mode | stat.S_IXUSR)
+        class_archive.share(folder)
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("KCLI_")},
             "PATH": f"{script.parent}{os.pathsep}{os.environ['PATH']}",

@@ -20,6 +20,7 @@ from pyarrow import parquet
 
 from kcli.sandbox.access.tls import make_certificates
 from kcli.sandbox.thread import SandboxThread
+from tests.pipeline import class_archive
 from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -57,6 +58,7 @@ class Shell:
             "XDG_CONFIG_HOME": str(folder / ".config"),
             "XDG_CACHE_HOME": str(folder / ".cache"),
         }
+        class_archive.share(folder)
         self.environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), **home}
         (folder / "orders.txt").write_bytes(b"".join(b"order %d\n" % n for n in range(1000)))
         (folder / "keyed.txt").write_bytes(b"".join(b"customer-%d:order %d\n" % (n % 9, n) for n in range(1000)))
