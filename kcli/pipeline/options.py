@@ -71,6 +71,7 @@ class ReadOptions(Carried):
     key_schema: str = ""
     value_schema: str = ""
     null_bad: bool = False
+    drop_bad: bool = False
     quarantine: str = ""
     commit_group: str = ""
     pushdown: bool = False
@@ -141,7 +142,8 @@ def read_options(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
         max_records=_number(given, "maxRecordsPerPartition") or 0,
         max_partition_bytes=_size(given, "maxBytesPerPartition") or 0,
         poll_timeout=(_number(given, "kafkaConsumer.pollTimeoutMs") or 120_000) / 1000,
-        null_bad=_on_bad(given),
+        null_bad=_on_bad(given) != "fail",
+        drop_bad=_on_bad(given) == "quarantine",
         quarantine=_quarantine(given),
         commit_group=given.get("commitgroup", ""),
         pushdown=_flag(given, "pushdown", False),
@@ -276,19 +278,21 @@ def _format(given: Mapping[str, str], field: str) -> str:
     return form
 
 
-def _on_bad(given: Mapping[str, str]) -> bool:
-    """Whether a record that does not fit its format is null, and no error."""
+def _on_bad(given: Mapping[str, str]) -> str:
+    """What is done with a record that does not fit its format."""
     text = given.get("onbad", "fail").strip().lower()
-    if text not in ("fail", "null"):
-        raise UsageError(f"option onBad is fail or null, not {text}")
-    return text == "null"
+    if text not in ("fail", "null", "quarantine"):
+        raise UsageError(f"option onBad is fail, null or quarantine, not {text}")
+    return text
 
 
 def _quarantine(given: Mapping[str, str]) -> str:
     """The folder, or the topic, of records that did not fit; "" for none."""
     place = given.get("quarantine", "").strip()
-    if place and not _on_bad(given):
-        raise UsageError("option quarantine goes with onBad=null")
+    if place and _on_bad(given) == "fail":
+        raise UsageError("option quarantine goes with onBad=quarantine, or with onBad=null")
+    if not place and _on_bad(given) == "quarantine":
+        raise UsageError(f"option onBad=quarantine takes quarantine, a folder or {TOPIC}NAME")
     if place and not os.path.isabs(place) and (place == TOPIC or not place.startswith(TOPIC)):
         raise UsageError(
             f"option quarantine {place}: the absolute path of a folder that every executor has, or {TOPIC}NAME"

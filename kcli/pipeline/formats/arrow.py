@@ -25,7 +25,7 @@ class BadRecord(KcliError):
 class Frame:
     """Makes record batches of one range. `convert` turns key and value from binary into what the schema says; what does
     not fit is an error, or with `null_bad` null and counted in `bad`; `keep` then gets the raw columns (offset,
-    timestamp, key, value) and what is wrong by row."""
+    timestamp, key, value) and what is wrong by row. With `drop_bad` too, rows with something wrong are left away."""
 
     def __init__(
         self,
@@ -35,12 +35,14 @@ class Frame:
         convert: dict[str, Convert],
         *,
         null_bad: bool = False,
+        drop_bad: bool = False,
         keep: Keep | None = None,
     ) -> None:
         self.schema = schema
         self.bad = 0
         self._convert = convert
         self._null_bad = null_bad
+        self._drop_bad = drop_bad
         self._keep = keep
         self._place = f"{topic}[{partition}]"
         self._constants = {
@@ -62,7 +64,9 @@ class Frame:
                 columns.append(sparse(made[field.name.removesuffix("Error")][1], got.rows))
             else:
                 columns.append(self._column(field, got))
-        return pa.record_batch(columns, schema=self.schema)
+        batch = pa.record_batch(columns, schema=self.schema)
+        bad = {row for _, errors in made.values() for row in errors} if self._drop_bad else ()
+        return batch.filter(pa.array([row not in bad for row in range(got.rows)])) if bad else batch
 
     @staticmethod
     def _keep_bad(keep: Keep, errors: dict[str, dict[int, str]], got: Gathered) -> None:

@@ -121,7 +121,8 @@ class Reading:
                 yield frame.batch(got)
             if frame.bad:
                 at = f"{partition.topic}[{partition.partition}]"
-                print(f"kcli: {at}: {frame.bad} keys or values do not fit and are null (onBad=null)", file=sys.stderr)
+                what = "in quarantine (onBad=quarantine)" if options.drop_bad else "null (onBad=null)"
+                print(f"kcli: {at}: {frame.bad} keys or values do not fit and are {what}", file=sys.stderr)
             if kept is not None:
                 kept.settle()
             reporter.done()
@@ -165,7 +166,15 @@ class Reading:
             if found is not None:
                 convert[field.name] = alone(found)
         keep = None if kept is None else kept.add
-        return Frame(shape, partition.topic, partition.partition, convert, null_bad=options.null_bad, keep=keep)
+        return Frame(
+            shape,
+            partition.topic,
+            partition.partition,
+            convert,
+            null_bad=options.null_bad,
+            drop_bad=options.drop_bad,
+            keep=keep,
+        )
 
 
 class BatchReader(Reading, DataSourceReader):

@@ -106,6 +106,10 @@ def test_a_bad_record_fails_is_null_or_is_kept(
     assert found[2].valueError == "the payload ends in the middle of a value"
     kept = spark.read.parquet(str(tmp_path / "bad")).orderBy("offset").collect()
     assert [(row.offset, bytes(row.value)) for row in kept] == [(4 + n, value) for n, value in enumerate(bad)]
+    aside = {"onBad": "quarantine", "quarantine": str(tmp_path / "aside")}
+    good = reader(spark, topics, registry, filled, **aside).load().orderBy("offset").collect()
+    assert [row.offset for row in good] == [0, 1, 2, 3]
+    assert spark.read.parquet(str(tmp_path / "aside")).count() == 3
 
 
 def test_a_schema_that_is_new_while_a_stream_runs_is_looked_up(
