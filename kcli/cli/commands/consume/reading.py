@@ -188,7 +188,7 @@ class Reading:
         in the buffer. How many batches; None when the reader left."""
         if self.left >= 0 or self.plan.single or self.plan.keep is not None:
             return 0
-        pieces, records, sliced = self.printer.slices(batches)
+        pieces, records, sliced = self.printer.slices(batches) if self.sink.gathers else ([], 0, 0)
         self.written += records
         if pieces:
             self.sink.holds = at, batches[sliced - 1].stop - 1

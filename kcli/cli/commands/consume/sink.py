@@ -96,6 +96,11 @@ class Sink:
         at, offset = self._wrote
         return f"the last record that was written for certain is {at.topic}[{at.partition}] offset {offset}"
 
+    @property
+    def gathers(self) -> bool:
+        """Whether many pieces are written by one call."""
+        return VECTORED and (self._at_once or (self._own >= 0 and self._socket is None))
+
     async def _write(self, data: memoryview) -> None:
         done = 0
         while done < len(data) and self.open:
@@ -126,11 +131,10 @@ class Sink:
 
     def _put_pieces(self, pieces: Sequence[Buffer]) -> int:
         """How many bytes of the pieces could be written at once."""
-        fd = self._own if self._own >= 0 and self._socket is None else self._fd
-        if not (VECTORED and (fd == self._own or self._at_once)):
+        if not self.gathers:
             return 0
         try:
-            return os.writev(fd, pieces)
+            return os.writev(self._own if self._own >= 0 else self._fd, pieces)
         except BlockingIOError:
             return 0
 

@@ -16,6 +16,7 @@ from kcli.cli.commands.consume.sink import TOGETHER, Sink
 from kcli.cli.output.records.printer import Printer
 from kcli.cli.output.records.slices import LARGE, slices
 from kcli.consumer.poll import Fetched
+from kcli.model import TopicPartition
 from kcli.proto.batch import Batch, read_batches, seal
 from kcli.proto.core import Builder
 from tests.cli.commands.consume.test_corrupt import broken_inside
@@ -124,3 +125,22 @@ async def test_R4_what_a_reader_that_left_did_not_take_is_not_committed() -> Non
     assert committed == [1]
     sink.close()
     os.close(writer)
+
+
+async def test_where_pieces_cannot_be_written_together_they_are_copied(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    settings = SimpleNamespace(include_control=False)
+    plan = SimpleNamespace(
+        options=options(""), several=False, decoding=None, limit=-1, single=False, keep=None, settings=settings
+    )
+    for vectored in (True, False):
+        monkeypatch.setattr("kcli.cli.commands.consume.sink.VECTORED", vectored)
+        with (tmp_path / "out").open("wb") as file:
+            sink = Sink(file.fileno())
+            reading = Reading(plan, SimpleNamespace(), sink, None)  # type: ignore[arg-type]  # no broker is asked
+            assert await reading._at_once([batch(*LONG)], TopicPartition("t", 0)) == 1
+            assert bool(sink.buffer) is not vectored
+            assert await sink.flush()
+            sink.close()
+        assert (tmp_path / "out").read_bytes() == b"".join(long + b"\n" for long in LONG)
