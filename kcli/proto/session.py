@@ -134,8 +134,9 @@ class FrameReader:
 
     @property
     def filling(self) -> int:
-        """Bytes that the large frame takes which is not complete; 0 for none."""
-        return 0 if self._large is None else len(self._large)
+        """Bytes that the large frame takes which is not complete; 0 for none. What is not written of a buffer takes no
+        memory."""
+        return 0 if self._large is None else min(len(self._large), max(self._filled, FIRST))
 
     def _compact(self) -> None:
         if self._start == self._end:
