@@ -219,7 +219,8 @@ def test_example_big_orders_goes_on_where_it_was(topics, kcli, monkeypatch):
     assert len(topics.read("big-orders")) == 10
     orders(topics, "orders", range(20, 24))
     monkeypatch.setenv("LEAST", "220")
-    assert kcli("run", file)[0] == 0
+    code, _, err = kcli("run", file)
+    assert code == 0, err
     found = [json.loads(one.value) for _, one in topics.read("big-orders")]
     assert sorted(one["id"] for one in found) == [*range(10, 20), 22, 23]
     # and the same topic for another example, so that it is filled once
