@@ -166,7 +166,7 @@ def test_a_registry_that_does_not_answer_ends_the_copy(tmp_path: Path, subject: 
         pair = Pair(source, target, target.registry_url, tmp_path, subject)
         pair.produce()
         source.faults.registry.fail_registry(500, path="/schemas/ids", times=50)
-        done = pair.copy("--schemas", "register", code=1)
+        done = pair.copy("--schemas", "register", code=5)
         assert "a value's schema cannot be looked up" in done.err
         assert target.call(lambda inside: True)
         assert pair.target.ok("count", pair.topic).strip() == b"0"

@@ -67,6 +67,13 @@ class Filter:
         musts += [hint.text for hint in self._hints if hint.part == "headers"]
         self._musts = [text for text in musts if text]
 
+    @property
+    def sees(self) -> tuple[str, ...]:
+        """Which of key and value the conditions look at."""
+        keys = self._keys or self._key_grep or "key" in self._names
+        values = self._grep or self.within is not None or "value" in self._names
+        return tuple(kind for kind, looks in (("key", keys), ("value", values)) if looks)
+
     def batch(self, batch: Batch, topic: str, partition: int) -> Batch | None:
         """A batch of the records that are kept, with the same window; None where there are none, the batch itself
         where all are. Raises CorruptBatch, as reading it would."""

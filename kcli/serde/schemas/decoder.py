@@ -2,7 +2,8 @@
 
 A frame is Confluent's: a header names the schema of a bare payload, or the first bytes do, by an id or a GUID. It is
 believed only where its schema is found and the payload is consumed to its last byte. Anything else stays as it is
-stored, with the reason counted, and never ends a run: a topic may hold keys that begin like a frame by chance.
+stored, with the reason counted, and never ends a run: a topic may hold keys that begin like a frame by chance. Where a
+decision follows from what is decoded, a registry that does not answer does end it (`must_answer`).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 
-from kcli.errors import DecodeError, KcliError
+from kcli.errors import ConnectError, DeadlineExceeded, DecodeError, KcliError, UsageError
 from kcli.schemas import SchemaNotFound, SchemaRefused
 from kcli.serde.schemas import frames
 from kcli.serde.schemas.decoded_batch import replaced
@@ -51,6 +52,8 @@ HEADER = b"__%s_schema_id"
 """Confluent's header that names the schema of a bare key or value."""
 GUESSES = 32
 """Names that are looked up in vain before those that follow are no longer looked up: they are no names."""
+REASONS = 1000
+"""Names whose reasons are kept: names may be bytes of records, and as many as there are records."""
 
 
 def column_of(columns: Columns, kind: str) -> tuple[array[int], array[int]]:
@@ -96,10 +99,22 @@ class Undecoded:
 
 
 class FieldDecoder:
-    """The keys, or the values, of records. `reader_of` makes a reader of a schema."""
+    """The keys, or the values, of records. `reader_of` makes a reader of a schema. `every_name`: each is looked up,
+    however many were in vain, for a filter must see all that can be decoded; with `must_answer` a registry that does
+    not answer ends the run, for what it would have said decides what is done."""
 
-    def __init__(self, kind: str, schemas: Schemas, reader_of: ReaderOf) -> None:
+    def __init__(
+        self,
+        kind: str,
+        schemas: Schemas,
+        reader_of: ReaderOf,
+        *,
+        every_name: bool = False,
+        must_answer: bool = False,
+    ) -> None:
         self.kind = kind
+        self._every_name = every_name or must_answer
+        self._must_answer = must_answer
         self.undecoded = Undecoded()
         self.labels: Labels | None = None
         self.schemas = schemas
@@ -111,10 +126,11 @@ class FieldDecoder:
         self._missing: defaultdict[int, set[bytes]] = defaultdict(set)  # by the first byte of a name
 
     async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:
-        """The field as a new column; None where nothing of it was decoded."""
+        """The field as a new column; None where nothing of it was decoded. With `must_answer` it raises KcliError."""
         starts, lengths = column_of(columns, self.kind)
         names, numbers, skips = frame_names(columns, starts, lengths, self.kind, self._header)
-        readers = [self._known[name] if name in self._known else await self._look_up(name) for name in names]
+        place = f"{topic}[{partition}]"
+        readers = [self._known[name] if name in self._known else await self._look_up(name, place) for name in names]
         which = array("i", map([*readers, AS_IT_IS].__getitem__, numbers))
         if AS_IT_IS in readers:
             unread = {number: self.reason(names[number]) for number, reader in enumerate(readers) if reader == AS_IT_IS}
@@ -135,19 +151,24 @@ class FieldDecoder:
         """Why a name has no reader."""
         return self._reasons.get(name, TOO_MANY)
 
-    async def _look_up(self, name: bytes) -> int:
+    async def _look_up(self, name: bytes, place: str) -> int:
         """The number of the reader for a name, or what is done without one. What the registry may answer otherwise
         later is asked again with the next batch: `Schemas` keeps answers, bad ones too, for as long as they hold."""
         missing = self._missing[name[0]]
-        if len(missing) >= max(GUESSES, 4 * len(self._readers)) and name not in missing:
+        most = max(GUESSES, 4 * len(self._readers))
+        if len(missing) >= most and name not in missing and not self._every_name:
             return AS_IT_IS
         try:
             reader = self._known[name] = await self._reader(await self._schema(name), name)
         except KcliError as problem:
-            self._reasons[name] = str(problem)
+            absent = is_absent(problem, name)
+            if self._must_answer and not absent and not isinstance(problem, DecodeError | SchemaRefused):
+                raise no_answer(problem, f"{place}: a {self.kind}'s schema") from problem
+            if len(self._reasons) < REASONS:
+                self._reasons[name] = str(problem)
             if isinstance(problem, DecodeError | SchemaRefused):
                 self._known[name] = AS_IT_IS
-            elif isinstance(problem, SchemaNotFound) or (name[0] == 1 and not problem.retriable):  # it has no GUIDs
+            elif absent and len(missing) < most:
                 missing.add(name)
             return AS_IT_IS
         self._reasons.pop(name, None)
@@ -168,6 +189,19 @@ class FieldDecoder:
         if self.labels is not None:
             self.labels.add(number, schema, referred, self._readers[number])
         return number
+
+
+def is_absent(problem: KcliError, name: bytes) -> bool:
+    """Whether the registry answers, and has no schema of that name; some have no GUIDs at all."""
+    fault = isinstance(problem, ConnectError | DeadlineExceeded | UsageError | DecodeError | SchemaRefused)
+    return isinstance(problem, SchemaNotFound) or (name[0] == frames.GUID and not fault)
+
+
+def no_answer(problem: KcliError, what: str) -> KcliError:
+    """The error of a registry that did not say whether it has a schema, with the exit code of what went wrong."""
+    error = KcliError(f"{what} cannot be looked up: {problem}")
+    error.exit_code = problem.exit_code
+    return error
 
 
 async def schema_named(schemas: Schemas, name: bytes) -> Schema:

@@ -36,7 +36,7 @@ class FieldFrames(FieldDecoder):
     """The frames of keys, or of values. `new_id` is asked once for each id."""
 
     def __init__(self, kind: str, schemas: Schemas, new_id: NewId) -> None:
-        super().__init__(kind, schemas, reader_of(marks=False))
+        super().__init__(kind, schemas, reader_of(marks=False), must_answer=True)
         self._new_id = new_id
         self._ids: dict[bytes, int] = {}
         self._found: dict[bytes, Schema] = {}
@@ -47,7 +47,8 @@ class FieldFrames(FieldDecoder):
         starts, lengths = column_of(columns, self.kind)
         names, numbers, skips = frame_names(columns, starts, lengths, self.kind, self._header)
         rows = {number: row for row, number in reversed([*enumerate(numbers)])}  # the first with each name
-        ids = [await self._id(name, columns, rows.get(number, -1), skips) for number, name in enumerate(names)]
+        place = f"{topic}[{partition}]"
+        ids = [await self._id(name, columns, rows.get(number, -1), skips, place) for number, name in enumerate(names)]
         unread = {number: self.reason(name) for number, name in enumerate(names) if ids[number] == UNCHANGED}
         self.undecoded.add_names(unread, numbers, columns, topic, partition)
         readers = [self._known.get(name, AS_IT_IS) for name in names]
@@ -70,18 +71,18 @@ class FieldFrames(FieldDecoder):
                 done += 1
         return done
 
-    async def _id(self, name: bytes, columns: Columns, row: int, skips: array[int]) -> int:
+    async def _id(self, name: bytes, columns: Columns, row: int, skips: array[int], place: str) -> int:
         """The new id of a name that `row` has, UNCHANGED for one that is no schema's, or that no row has. Raises
         KcliError."""
         if row < 0:  # a header of the same record names another one
             return UNCHANGED
         plain = name[0] == ID_FORM and len(name) == FRAME
         if name not in self._known:
-            await self._look_up(name)
+            await self._look_up(name, place)
         if self._known.get(name, AS_IT_IS) == AS_IT_IS:
-            if name in self._missing[name[0]] or name not in self._reasons or not plain:
+            if name not in self._known or not plain:
                 return UNCHANGED
-            raise KcliError(f"a {self.kind}'s schema cannot be looked up: {self._reasons[name]}")
+            raise KcliError(f"a {self.kind}'s schema cannot be looked up: {self.reason(name)}")
         if name not in self._ids:
             if not plain or not skips[row]:
                 where = "a header" if not skips[row] else "a frame without an id of four bytes"

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from kcli.errors import ConnectError, KcliError
+from kcli.errors import AuthError, ConnectError, KcliError
 from kcli.proto.batch import Batch, read_batches
 from kcli.schemas import Reference, Schema, SchemaNotFound
 from kcli.serde.filters.filter import Filter
 from kcli.serde.filters.where import Where
-from kcli.serde.schemas.decoder import GUESSES, FieldDecoder, SchemaDecoder
+from kcli.serde.schemas.decoder import GUESSES, REASONS, TOO_MANY, FieldDecoder, SchemaDecoder
 from kcli.serde.schemas.readers import reader_of
 from tests.proto.record_cores import CORES, built
 
@@ -248,3 +248,31 @@ async def test_a_json_schema_takes_json_only() -> None:
     made = await decoding.batch(batch_of(*values), "t", 0)
     assert [record.value for record in made] == [b'{"a": 1}', *values[1:]]
     assert decoding.fields[0].undecoded.total == 2
+
+
+async def test_where_the_answer_decides_a_registry_that_gives_none_ends_the_run() -> None:
+    shelf = Shelf(SHELF, ConnectError("the registry cannot be reached"))
+    decoding = SchemaDecoder([FieldDecoder("value", shelf, reader_of(), must_answer=True)])  # type: ignore[arg-type]
+    with pytest.raises(KcliError, match=r"t\[0\]: a value's schema cannot be looked up: the registry") as ended:
+        await decoding.batch(batch_of(framed(7)), "t", 0)
+    assert ended.value.exit_code == 5
+    shelf.error = None
+    made = await decoding.batch(batch_of(framed(7), framed(5)), "t", 0)
+    assert [record.value for record in made] == [SHOWN, framed(5)]
+    assert decoding.fields[0].undecoded.reasons == {"there is no schema 5": 1}
+    shelf.guid_error = KcliError("it has no such request")
+    await decoding.batch(batch_of(b"\1" + bytes(16) + PAYLOAD), "t", 0)
+    shelf.guid_error = AuthError("it wants credentials")
+    with pytest.raises(KcliError, match="credentials"):
+        await decoding.batch(batch_of(b"\1" + bytes(15) + b"\1" + PAYLOAD), "t", 0)
+
+
+async def test_a_filter_sees_what_comes_after_many_ids_that_are_none_and_memory_has_a_bound() -> None:
+    shelf = Shelf(SHELF)
+    field = FieldDecoder("value", shelf, reader_of(), every_name=True)  # type: ignore[arg-type]
+    decoding = SchemaDecoder([field])
+    for begin in range(100, 3100, 100):
+        await decoding.batch(batch_of(*(framed(id) for id in range(begin, begin + 100))), "t", 0)
+    assert len(field.undecoded.reasons) == REASONS + 1
+    assert field.undecoded.reasons[TOO_MANY] == 3000 - REASONS
+    assert [record.value for record in await decoding.batch(batch_of(framed(7)), "t", 0)] == [SHOWN]

@@ -93,6 +93,8 @@ class Selection:
             return None
         from kcli.cli.commands.consume.filtering import filter_of
 
+        if self.decoding is not None:
+            self.decoding.filtered = True
         within = None if self.payload is None else self.payload.within
         decoded = self._formats.get("value") is not None
         return filter_of(filters, by_field, within, decoded=decoded, keys=self.decoding is not None)

@@ -33,8 +33,12 @@ class StoredSelection(Selection):
 
     def __init__(self, options: StoredOptions, command: str, topics: list[str], *, literal: bool = False) -> None:
         super().__init__(options, command, topics, filters=options, schemas=_schemas(options), literal=literal)
+        seen = () if self.keep is None else self.keep.sees
+        if not seen:
+            self.decoding = None  # a filter of headers asks no registry
         if self.decoding is not None:
-            self.decoding.seen = "filtered"
+            self.decoding.seen, self.decoding.kinds = "filtered", seen
+            self.decoding.must_answer = True  # else what is not looked up would be taken for done
 
     def kept(self, batch: Batch, at: TopicPartition) -> Batch | None:
         kept = super().kept(batch, at)

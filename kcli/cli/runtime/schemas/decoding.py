@@ -55,6 +55,10 @@ class Decoding:
         self.labelled = False
         self.seen = "shown"
         """What is done with what could not be decoded: it is shown as stored, or filtered as stored."""
+        self.kinds: tuple[str, ...] = KINDS
+        """What of a record is decoded."""
+        self.filtered = self.must_answer = False
+        """Whether filters look at what is decoded, and whether the run ends where the registry does not answer."""
         self.envelopes: DecodedEnvelopes | None = None
 
     def label(self, *, envelopes: bool) -> None:
@@ -68,17 +72,18 @@ class Decoding:
     def attach(self, consumer: Consumer, client: Client) -> None:
         """Have the consumer hand out decoded batches. The consumers of a command share what they found."""
         if not self._fields:
-            self._fields = [field for kind in KINDS if (field := self.field(kind, client)) is not None]
+            self._fields = [field for kind in self.kinds if (field := self.field(kind, client)) is not None]
             for field in self._fields if self.labelled else ():
                 field.labels = Labels(field.kind, None if self.registry is None else client.schemas)
         consumer.decode = SchemaDecoder(self._fields).batch
 
     def of_values(self, client: Client) -> Decode | None:
-        """A decoder of values alone, that counts for no summary: a search for a time reads records again."""
-        field = self.field("value", client)
+        """A decoder of values alone, that counts for no summary: a search for a time reads records again. It raises
+        KcliError where the registry does not answer: the search would end elsewhere."""
+        field = self.field("value", client, must_answer=True)
         return None if field is None else SchemaDecoder([field]).batch
 
-    def field(self, kind: str, client: Client) -> Field | None:
+    def field(self, kind: str, client: Client, *, must_answer: bool = False) -> Field | None:
         """The decoder of keys, or of values; None without a schema and a registry."""
         if kind in self._formats:
             from kcli.serde.binary.formats import FormatDecoder
@@ -87,7 +92,10 @@ class Decoding:
         spec = self._specs.get(kind)
         if spec is not None:
             return BareDecoder(kind, lambda topic: spec.schema(topic, client), self._reader_of, spec.message)
-        return None if self.registry is None else FieldDecoder(kind, client.schemas, self._reader_of)
+        if self.registry is None:
+            return None
+        must_answer = must_answer or self.must_answer
+        return FieldDecoder(kind, client.schemas, self._reader_of, every_name=self.filtered, must_answer=must_answer)
 
     @property
     def failed(self) -> bool:
