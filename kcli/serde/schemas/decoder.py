@@ -35,10 +35,11 @@ if TYPE_CHECKING:
         """A decoder of the keys, or of the values."""
 
         kind: str
-        undecoded: Undecoded
         labels: Labels | None
         """Of the records that were decoded last; None where no line names schemas."""
 
+        @property
+        def undecoded(self) -> Undecoded: ...
         @property
         def unknown(self) -> int:
             """How many fields were read that their schema does not have."""

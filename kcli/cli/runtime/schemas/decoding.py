@@ -106,7 +106,7 @@ class Decoding:
     def said(self, *, unknown: bool) -> list[str]:
         """A sentence for the keys, and one for the values, that are shown as stored; with `unknown` also for fields
         that their schema does not have."""
-        sentences = [_sentence(field, self.seen) for field in self._fields if field.undecoded.total]
+        sentences = [undecoded_sentence(field, self.seen) for field in self._fields if field.undecoded.total]
         if unknown:
             sentences += [_unknown(field) for field in self._fields if field.unknown]
         return sentences + ([] if self.envelopes is None else self.envelopes.said())
@@ -118,7 +118,8 @@ def _unknown(field: Field) -> str:
     return f"{field.unknown:,} fields of {field.kind}s are not in their schema and are not shown"
 
 
-def _sentence(field: Field, seen: str) -> str:
+def undecoded_sentence(field: Field, seen: str) -> str:
+    """How many could not be decoded, why, and where the first is; `seen` is what is done with them instead."""
     undecoded = field.undecoded
     total = undecoded.total
     some = [f"{count:,} × {reason}" for reason, count in undecoded.reasons.most_common(REASONS)]

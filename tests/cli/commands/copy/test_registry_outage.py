@@ -146,3 +146,48 @@ def test_ids_that_are_none_hide_no_others(kcli: Shell, registry: Registry) -> No
     assert b"40 values could not be decoded and are filtered as stored" in done.stderr
     assert ids(kcli, registry, target) == [*range(10)]
     assert kcli.ok("count", source, "-q", *words) == b"10\n"
+
+
+TIMES = {
+    "reset": ("groups", "reset", "{group}", "-t", "{topic}", "--to", "@2026-11-01T00:10:00Z", "--execute"),
+    "rollback": ("rollback", "{group}", "-t", "{topic}", "--start", "2026-11-01T00:10:00Z"),
+    "offsets": ("offsets", "{topic}", "--at", "@2026-11-01T00:10:00Z"),
+}
+
+
+@pytest.mark.parametrize("command", TIMES)
+def test_a_search_for_a_time_ends_with_the_registry_and_changes_nothing(
+    kcli: Shell, registry: Registry, source: str, command: str
+) -> None:
+    assert kcli("consume", source, "-g", source, "-c", "40", "-q", "--raw-value", "-f", "").returncode == 0
+    registry.broken = {9: 503}
+    words = [word.format(group=source, topic=source) for word in TIMES[command]]
+    done = kcli(*words, "--time-field", "at", "-X", f"schema.registry.url={registry.url}")
+    assert (done.returncode, done.stdout) == (5, b"")
+    assert f"{source}[0]: a value's schema cannot be looked up: {registry.url}: HTTP 503".encode() in done.stderr
+    described = json.loads(kcli.ok("groups", "describe", source, "-J"))
+    assert [row["committed"] for row in described["partitions"]] == [40]
+
+
+@pytest.mark.parametrize("command", ["count", "consume"])
+def test_a_range_of_times_ends_with_the_registry(kcli: Shell, registry: Registry, source: str, command: str) -> None:
+    registry.broken = {9: 503}
+    words = ("-e",) if command == "consume" else ()
+    times = ("--time-field", "at", "--start", stamp(10), "--schema-registry", registry.url)
+    done = kcli(command, source, *words, *times)
+    assert (done.returncode, done.stdout) == (5, b"")
+
+
+def test_what_is_not_decoded_is_counted_once_by_a_search(kcli: Shell, registry: Registry) -> None:
+    topic = kcli.topic(1)
+    write(kcli, registry, topic, range(20), 9)
+    kcli.ok("produce", topic, stdin=b"\n".join([b"\0\0\0\0\x05x"] * 5) + b"\n")
+    write(kcli, registry, topic, range(20, 60), 7)
+    words = ("offsets", topic, "--at", "@2026-11-01T00:20:00Z", "--time-field", "at", "-J")
+    words += ("-X", f"schema.registry.url={registry.url}")
+    done = kcli(*words)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["partitions"][0]["at_offset"] == 25
+    assert done.stderr.startswith(b"kcli: 5 values could not be decoded and are searched as stored: 5 \xc3\x97 ")
+    assert f"(the first: {topic}[0] offset 20)".encode() in done.stderr
+    assert kcli.ok(*words, "-q") == done.stdout
