@@ -90,6 +90,8 @@ async def _span(plan: Plan, source: Client) -> Span:
     if not plan.resume or plan.options.restart:
         return span
     stored = await Positions(source.cluster, plan.group).read(finished=not plan.moves)
+    if not stored and plan.undecoded_group:
+        await plan.say_start(source.cluster, plan.undecoded_group)
     left = {at: (min(max(start, stored.get(at, start)), stop), stop) for at, (start, stop) in span.items()}
     moved = sum(left[at][0] - start for at, (start, _) in span.items())
     if moved and not plan.connection.quiet:

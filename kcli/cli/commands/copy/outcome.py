@@ -80,7 +80,7 @@ def verdict(plan: Plan, tally: Tally, problem: KcliError | None, stop: Stop, sec
         return INTERRUPTED
     if problem is not None or plan.talkative:
         complain(f"{summary(tally)}, in {seconds:.1f} s")
-    return 0 if problem is None else problem.exit_code
+    return plan.undecoded if problem is None else problem.exit_code
 
 
 def _show(plan: Plan, format: str, tally: Tally, problem: KcliError | None, seconds: float) -> None:

@@ -78,6 +78,7 @@ class Plan(StoredSelection):
         self.every = (options.store_every or 5000) / 1000
         self.resume = not options.no_resume
         self.group = options.group or f"kcli-copy.{self.source}.{self.destination}"  # named fully by `name_for`
+        self.undecoded_group = ""  # the name without a registry; "" where --group gives the name
         self._check_transaction()
         self.target = (
             connection_of(options.to_profile, options.to_bootstrap, options.to_properties)
@@ -134,8 +135,12 @@ class Plan(StoredSelection):
         options = self.options
         named = (options.offset, options.isolation, options.repartition, *given_filters(options).values())
         what = [cluster or "", topic.hex(), *map(str, named)]
-        what += ["decoded"] if self.decoding is not None else []
-        self.group += f".{sha256(chr(0).join(what).encode()).hexdigest()[:8]}"
+        names = [
+            f"{self.group}.{sha256(chr(0).join(some).encode()).hexdigest()[:8]}"
+            for some in (what, [*what, f"decoded by {self.decoded_by}"])
+        ]
+        self.undecoded_group = names[0]
+        self.group = names[1 if self.decoded_by else 0]
         if self.exactly_once and not options.transactional_id:
             self.producer = self.producer.replace(transactional_id=self.group)
 

@@ -5,21 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.consume.selection import Selection
+from kcli.cli.output.messages import complain
 from kcli.cli.parsing.groups import DECODED_FORMATS
 from kcli.cli.parsing.option import Options, flag
 from kcli.cli.parsing.record_groups import CommittedSelectionOptions, FilterOptions, SchemaOptions
+from kcli.copying.positions import Positions
 
 if TYPE_CHECKING:
-    from kcli.model import TopicPartition
+    from kcli.model import Cluster, TopicPartition
     from kcli.proto.batch import Batch
 
 
 class RawOptions(Options):
-    """Whether filters decode."""
+    """Whether filters decode, and what becomes of what they cannot."""
 
     panel = "Schemas"
 
     raw_value = flag("--raw-value", help="Filters see what is stored, even if the profile names a registry.")
+    fail_on_undecoded = flag("--fail-on-undecoded", help="Exit 1 if a filter saw a key or value that is not decoded.")
 
 
 class StoredOptions(CommittedSelectionOptions, FilterOptions, RawOptions):
@@ -40,6 +43,23 @@ class StoredSelection(Selection):
             self.decoding.seen, self.decoding.kinds = "filtered", seen
             self.decoding.must_answer = True  # else what is not looked up would be taken for done
 
+    @property
+    def decoded_by(self) -> str:
+        """The registry by which filters decode, without its login; "" for none. Names of saved progress have it: what
+        the schemas of one registry select, those of another may not."""
+        registry = None if self.decoding is None else self.decoding.registry
+        return "" if registry is None else registry.name
+
+    async def say_start(self, cluster: Cluster, undecoded: str) -> None:
+        """Nothing is stored for this line; say so where there is progress under `undecoded`, its name without a
+        registry: records may go a second time."""
+        if not self.decoded_by or self.connection.quiet or not await Positions(cluster, undecoded).read():
+            return
+        complain(
+            f"filters now see what {self.decoded_by} decodes, so this starts over; --group {undecoded} resumes after "
+            "what was done without it"
+        )
+
     def kept(self, batch: Batch, at: TopicPartition) -> Batch | None:
         kept = super().kept(batch, at)
         if kept is None or self.decoding is None:
@@ -54,4 +74,4 @@ def _schemas(options: StoredOptions) -> SchemaOptions | None:
     looking = options.where or options.grep or options.key_grep or options.only_keys
     if not looking or options.raw_value or options.value_format in DECODED_FORMATS:
         return None
-    return SchemaOptions(schema_registry=options.schema_registry)
+    return SchemaOptions(schema_registry=options.schema_registry, fail_on_undecoded=options.fail_on_undecoded)

@@ -69,6 +69,7 @@ async def survey(plan: Plan, source: Client, span: Span, stop: Stop) -> int:
             progress.close()
     if stop.asked:
         return INTERRUPTED
+    plan.say_skipped()
     document = plan.document or Document(shape=PLAN_SHAPE, view=view_of(plan.options))
     document.of(PartitionRow).extend(_row(plan, at, contents.parts.get(at, Part()), span[at]) for at in sorted(span))
     if plan.document is None:  # nothing would distinguish the times of several topics
@@ -76,7 +77,7 @@ async def survey(plan: Plan, source: Client, span: Span, stop: Stop) -> int:
         write(document, plan.format or "table")
     if plan.talkative:
         complain(f"{plan.source}: {kept} of {records(read)} would be copied; dry run: nothing was copied")
-    return 0
+    return plan.undecoded
 
 
 def _row(plan: Plan, at: TopicPartition, part: Part, span: tuple[int, int]) -> PartitionRow:

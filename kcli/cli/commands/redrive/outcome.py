@@ -69,7 +69,7 @@ def verdict(plan: Plan, account: Account, problem: KcliError | None, stop: Stop,
             complain(PLAN_ONLY)
     if problem is not None:
         return problem.exit_code
-    return 1 if account.total("failed") or account.total("unknown") else 0
+    return 1 if account.total("failed") or account.total("unknown") else plan.undecoded
 
 
 def _show(plan: Plan, account: Account, problem: KcliError | None) -> None:

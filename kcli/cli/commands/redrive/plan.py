@@ -77,7 +77,9 @@ class Plan(StoredSelection):
         self.view = view_of(options)
         self.exactly_once = options.exactly_once
         self._check(options)
-        self.group = options.group or self._name(options)
+        self.undecoded_group = "" if options.group else self._name(options, "")
+        """The name without a registry; "" where --group gives the name."""
+        self.group = options.group or self._name(options, self.decoded_by)
         self.rules = Rules(
             dlq=self.dlq,
             origins=Origins(options.topic_headers, options.partition_headers),
@@ -104,7 +106,7 @@ class Plan(StoredSelection):
         if options.transactional_id and not self.exactly_once:
             raise UsageError("--transactional-id goes with --exactly-once")
 
-    def _name(self, options: RedriveOptions) -> str:
+    def _name(self, options: RedriveOptions, decoded_by: str) -> str:
         """Filters and beginnings have a progress of their own: records that one filter drops, another may select."""
         name = f"kcli-redrive.{self.dlq}"
         filters: list[tuple[str, object]] = [
@@ -112,8 +114,8 @@ class Plan(StoredSelection):
         ]
         if self.range.start not in (None, EARLIEST) or self.range.starts:
             filters.append(("offset", options.offset))
-        if self.decoding is not None:
-            filters.append(("schemas", True))
+        if decoded_by:
+            filters.append(("schemas", decoded_by))
         if not filters:
             return name
         return f"{name}.{crc32(repr(filters).encode('utf-8', 'surrogateescape')):08x}"

@@ -101,6 +101,8 @@ async def _span(plan: Plan, client: Client) -> Span:
     if not plan.resume or plan.restart:
         return span
     stored = await Positions(client.cluster, plan.group).read()
+    if not stored and plan.undecoded_group:
+        await plan.say_start(client.cluster, plan.undecoded_group)
     left = {at: (min(max(start, stored.get(at, start)), end), end) for at, (start, end) in span.items()}
     moved = sum(left[at][0] - start for at, (start, _) in span.items())
     if moved and not plan.connection.quiet:

@@ -153,3 +153,50 @@ def test_keys_that_a_schema_decodes_are_meant_without_quotes(kcli: Shell, source
     assert kcli.ok("count", source, "-q", "--schema-registry", folder, "--key", "ann") == b"100\n"
     assert kcli.ok("count", source, "-q", "--schema-registry", folder, "--where", "key == 'ann'") == b"100\n"
     assert kcli.ok("count", source, "-q", "--raw-value", "--key", "ann") == b"0\n"
+
+
+def test_another_registry_has_a_progress_of_its_own(kcli: Shell, source: str, folder: str, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    (other / "ids").mkdir(parents=True)
+    text = json.dumps(EVENT).replace('"id"', '"nr"')
+    (other / "ids" / "7.avsc").write_text(text)
+    for words, target in (
+        (("copy", source, copied := kcli.topic(1)), copied),
+        (("redrive", source, "--to", sent := kcli.topic(1), "--execute"), sent),
+    ):
+        line = (*words, "--where", "value.id < 20")
+        assert kcli(*line, "--schema-registry", f"file:{other}").returncode == 0
+        assert stored(kcli, target) == []
+        done = kcli(*line, "--schema-registry", folder)
+        assert (done.returncode, b"resuming" in done.stderr, b"starts over" in done.stderr) == (0, False, False)
+        assert len(stored(kcli, target)) == 20
+
+
+@pytest.mark.parametrize("command", ["copy", "redrive"])
+def test_a_registry_that_comes_later_starts_over_and_it_is_said(kcli: Shell, folder: str, command: str) -> None:
+    source, target = kcli.topic(1), kcli.topic(1)
+    kcli.ok("produce", source, stdin=b'{"id": 1}\n{"id": 2}\n')
+    words = [command, source, *(["--to", target, "--execute"] if command == "redrive" else [target])]
+    words += ["--where", "value.id > 1"]
+    assert kcli(*words).returncode == 0
+    later = (*words, "-X", f"schema.registry.url={folder}")
+    done = kcli(*later, "-c", "0").stderr.decode()
+    assert f"filters now see what {folder.removeprefix('file:')} decodes, so this starts over; --group " in done
+    before = done.split("--group ")[1].split()[0]
+    assert b"resuming after 2 offsets" in kcli(*later, "--group", before).stderr
+    assert len(stored(kcli, target)) == 1
+    assert kcli(*later).returncode == 0
+    assert b"starts over" not in kcli(*later).stderr
+    assert b"starts over" not in kcli(*words).stderr
+
+
+@pytest.mark.parametrize("command", ["copy", "redrive"])
+def test_what_a_filter_saw_undecoded_may_be_a_failure(kcli: Shell, source: str, folder: str, command: str) -> None:
+    target = kcli.topic(1)
+    words = [command, source, *(["--to", target, "--execute"] if command == "redrive" else [target]), "-q"]
+    words += ["--schema-registry", folder, "--fail-on-undecoded"]
+    assert kcli(*words, "--where", "value.id == 3").returncode == 1
+    assert len(stored(kcli, target)) == 1
+    assert kcli(*words, "--where", "key == 'ann'", "-o", f":{SIZE}").returncode == 0
+    dry = kcli("copy", source, target, "--schema-registry", folder, "--where", "value.id == 3", "--dry-run")
+    assert b"1 value could not be decoded and is filtered as stored" in dry.stderr
