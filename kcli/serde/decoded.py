@@ -63,6 +63,12 @@ def decoded_key_of(data: bytes | None) -> Any:
     return value_of(data) if data is not None and data[:1] == b'"' else key_of(data)
 
 
+def decoded_key_bytes(data: bytes) -> bytes:
+    """The bytes of such a key that a pattern is looked for in: those of its text, without the quotes."""
+    text = decoded_key_of(data) if data[:1] == b'"' else None
+    return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else data
+
+
 def headers_of(headers: Headers) -> dict[str, str | None]:
     """Name to text; the last of several with one name, which is the one that counts."""
     return {name: text_of(value) for name, value in headers}

@@ -8,6 +8,8 @@ from kcli.serde.schemas.payloads import Unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from kcli.proto.columns import Columns
     from kcli.proto.spans import Spans
     from kcli.serde.binary.readers import Read
@@ -22,6 +24,7 @@ class FormatDecoder:
         self.undecoded = Undecoded()
         self.unknown = 0
         self.labels: Labels | None = None
+        self.plain: Collection[int] = ()
         self._read = _read_of(kind, name)
 
     async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:
@@ -30,6 +33,7 @@ class FormatDecoder:
 
         data = columns.data
         cells: list[bytes | None] = []
+        self.plain = plain = set()
         starts, lengths = column_of(columns, self.kind)
         for row, (start, length) in enumerate(zip(starts, lengths, strict=True)):
             if length < 0:
@@ -41,6 +45,7 @@ class FormatDecoder:
                 cell = self._read(cell, None if size < 0 else bytes(data[at : at + size]), topic)
             except Unreadable as problem:
                 self.undecoded.add(str(problem), (topic, partition, columns.offsets[row]))
+                plain.add(columns.offsets[row])
             cells.append(cell)
         return spans(cells)
 

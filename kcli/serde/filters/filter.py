@@ -11,13 +11,13 @@ from array import array
 from itertools import repeat
 
 from kcli.proto.core import read_headers
-from kcli.serde.decoded import decoded_key_of, headers_of, key_of, value_of
+from kcli.serde.decoded import decoded_key_bytes, decoded_key_of, headers_of, key_of, value_of
 from kcli.serde.filters.pattern import Pattern
 from kcli.serde.filters.row_search import equal_rows, has_header, headed_rows, searched_rows, spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from typing import Any
 
     from kcli.proto.batch import Batch
@@ -45,13 +45,12 @@ class Filter:
     ) -> None:
         """`grep` and `key_grep` are regular expressions of which every one must be found; `keys` are whole keys, of
         which one must be equal; `headers` are a name and a value, or None for any value; `value` is how `where` sees
-        a value; `within` looks last, at what all others keep. `decoded`: keys may be JSON texts, and are meant without
-        their quotes. Raises UsageError."""
+        a value; `within` looks last, at what all others keep. `decoded`: keys may be decoded to JSON texts, and are
+        then meant without their quotes. Raises UsageError."""
+        self._decoded = decoded
         self._grep = [Pattern(text, "--grep") for text in grep]
         self._keys = frozenset(keys)
-        if decoded:
-            self._keys |= {_quoted(key) for key in self._keys}
-        self._key = decoded_key_of if decoded else key_of
+        self._decoded_keys = self._keys | {_quoted(key) for key in self._keys} if decoded else self._keys
         self._key_grep = [Pattern(text, "--key-grep") for text in key_grep]
         self._headers = tuple(headers)
         self._where = tuple(where)
@@ -59,8 +58,9 @@ class Filter:
         self.within = within
         plain = value is value_of  # what other formats make of bytes is not looked for in them
         self._names = frozenset(name for where in self._where for name in where.names)
-        musts = [pattern.literal for pattern in (*self._grep, *self._key_grep) if pattern.literal]
-        musts += [*self._keys] if len(self._keys) == 1 else []
+        on_keys = [] if decoded else self._key_grep  # JSON has other bytes for some characters
+        musts = [pattern.literal for pattern in (*self._grep, *on_keys) if pattern.literal]
+        musts += [*self._decoded_keys] if len(self._decoded_keys) == 1 else []
         musts += [name.encode("utf-8", "surrogateescape") for name, _ in self._headers]
         musts += [value for _, value in self._headers if value]
         self._hints = [hint for where in self._where for hint in where.hints if hint.part == "headers" or plain]
@@ -81,7 +81,7 @@ class Filter:
             batch.check()  # whatever is looked for, a damaged batch is an error
             return None
         columns = batch.columns()
-        rows = self.rows(columns, topic, partition)
+        rows = self.rows(columns, topic, partition, self._plain_keys(batch))
         if not rows:
             return None
         if len(rows) == len(columns):
@@ -94,50 +94,81 @@ class Filter:
         if not all(map(batch.may_contain, self._musts)):
             batch.check()
             return 0
-        return len(self.rows(batch.columns(), topic, partition))
+        return len(self.rows(batch.columns(), topic, partition, self._plain_keys(batch)))
 
-    def rows(self, columns: Columns, topic: str, partition: int) -> Rows:
-        """The rows that are kept, ascending."""
-        rows: Rows = range(len(columns))
+    def _plain_keys(self, batch: Batch) -> Collection[int] | None:
+        if not self._decoded:
+            return None
+        from kcli.serde.schemas.decoded_batch import plain_keys
+
+        return plain_keys(batch)
+
+    def rows(self, columns: Columns, topic: str, partition: int, plain: Collection[int] | None = None) -> Rows:
+        """The rows that are kept, ascending. `plain` are the offsets whose keys are as they are stored; None: all."""
+        whole = range(len(columns))
+        if plain is None:
+            rows = self._rows(columns, whole, topic, partition, decoded=False)
+        elif not plain:
+            rows = self._rows(columns, whole, topic, partition, decoded=True)
+        else:
+            offsets = columns.offsets
+            parts = [[row for row in whole if (offsets[row] in plain) != decoded] for decoded in (False, True)]
+            rows = sorted(
+                row
+                for some, decoded in zip(parts, (False, True), strict=True)
+                for row in self._rows(columns, some, topic, partition, decoded=decoded)
+            )
+        if self.within is not None and rows:
+            rows = self.within.rows(rows, spans(columns, "value", rows), columns.offsets, topic, partition)
+        return rows
+
+    def _rows(self, columns: Columns, rows: Rows, topic: str, partition: int, *, decoded: bool) -> Rows:
+        """Those of the rows that all conditions but `within` keep; their keys are decoded, or as they are stored."""
         if self._keys:
-            rows = equal_rows(columns, rows, self._keys)
+            rows = equal_rows(columns, rows, self._decoded_keys if decoded else self._keys)
         for pattern in self._key_grep:
-            rows = searched_rows(columns, "key", rows, pattern)
+            if decoded:
+                keys = zip(rows, spans(columns, "key", rows), strict=True)
+                rows = [row for row, key in keys if key is not None and pattern.holds(decoded_key_bytes(key))]
+            else:
+                rows = searched_rows(columns, "key", rows, pattern)
         for pattern in self._grep:
             rows = searched_rows(columns, "value", rows, pattern)
         for name, value in self._headers:
             rows = headed_rows(columns, rows, name, value)
         if self._where and rows:
-            rows = self._tested(columns, rows, topic, partition)
-        if self.within is not None and rows:
-            rows = self.within.rows(rows, spans(columns, "value", rows), columns.offsets, topic, partition)
+            rows = self._tested(columns, rows, topic, partition, decoded_key_of if decoded else key_of)
         return rows
 
     def record(self, record: Record, topic: str, partition: int) -> bool:
-        """The same for one record."""
-        if self._keys and record.key not in self._keys:
+        """The same for one record; its key is decoded where the keys of this filter may be."""
+        if self._keys and record.key not in self._decoded_keys:
             return False
-        if not all(record.key is not None and pattern.holds(record.key) for pattern in self._key_grep):
+        key = decoded_key_bytes(record.key) if self._decoded and record.key is not None else record.key
+        if not all(key is not None and pattern.holds(key) for pattern in self._key_grep):
             return False
         if not all(record.value is not None and pattern.holds(record.value) for pattern in self._grep):
             return False
         if not all(has_header(record.headers, name, value) for name, value in self._headers):
             return False
         if self._where:
-            seen = (self._key(record.key), self._value(record.value), headers_of(record.headers))
+            key_seen = decoded_key_of(record.key) if self._decoded else key_of(record.key)
+            seen = (key_seen, self._value(record.value), headers_of(record.headers))
             place = (topic, partition, record.offset, record.timestamp)
             if not all(_holds(where, (*seen, *place)) for where in self._where):
                 return False
         return self.within is None or bool(self.within.rows([0], [record.value], [record.offset], topic, partition))
 
-    def _tested(self, columns: Columns, rows: Rows, topic: str, partition: int) -> Rows:
+    def _tested(
+        self, columns: Columns, rows: Rows, topic: str, partition: int, key_of: Callable[[bytes | None], Any]
+    ) -> Rows:
         for hint in self._hints:
             if len(rows) == len(columns):  # else there is little left to look at
                 rows = sorted(hint.rows(columns))
         names, nothing = self._names, repeat(None)
         data, at, counts = columns.data, columns.header_starts, columns.header_counts
         arguments = zip(
-            map(self._key, spans(columns, "key", rows)) if "key" in names else nothing,
+            map(key_of, spans(columns, "key", rows)) if "key" in names else nothing,
             map(self._value, spans(columns, "value", rows)) if "value" in names else nothing,
             [headers_of(read_headers(data, at[row], counts[row])) for row in rows] if "headers" in names else nothing,
             repeat(topic),

@@ -13,7 +13,7 @@ from kcli.serde.schemas.readers import indexed, read_rows, unknown_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Collection
 
     from kcli.proto.columns import Columns
     from kcli.proto.spans import Spans
@@ -73,6 +73,7 @@ class BareDecoder:
         self._reader_of = reader_of
         self._message = message
         self.labels: Labels | None = None
+        self.plain: Collection[int] = ()
         self._topics: dict[str, OneSchema] = {}
 
     async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:
@@ -89,6 +90,7 @@ class BareDecoder:
                 return await self._by_headers(columns, known, named, topic, partition)
         (spans, faults), skips, reader = self._read(columns, known.behind, known.bare)
         self.undecoded.add_rows(faults, columns, topic, partition)
+        self.plain = {columns.offsets[row] for row, _ in faults}
         if self.labels is not None:
             self.labels.add(0, known.schema, known.referred, reader)
             which = array("i", [AS_IT_IS if length < 0 else 0 for length in column_of(columns, self.kind)[1]])
@@ -109,6 +111,7 @@ class BareDecoder:
         self.unknown += sum(map(unknown_fields, known.readers)) - before
         missing = [(row, known.reasons[message]) for row, message in named.items() if which[row] == AS_IT_IS]
         self.undecoded.add_rows(sorted([*faults, *missing]), columns, topic, partition)
+        self.plain = {columns.offsets[row] for row, _ in (*faults, *missing)}
         if self.labels is not None:
             for number, reader in enumerate(known.readers):
                 self.labels.add(number, known.schema, known.referred, reader)

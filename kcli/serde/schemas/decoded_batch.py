@@ -9,6 +9,7 @@ from kcli.proto.batch import Batch
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
+    from collections.abc import Collection
 
     from kcli.proto.spans import Spans
     from kcli.serde.schemas.labels import Label
@@ -19,17 +20,19 @@ _FIELDS = tuple(name for name in dir(core.Header) if not name.startswith("_"))
 class DecodedBatch(Batch):
     """As the batch `stored`, with other keys or values. Its window is its own."""
 
-    __slots__ = ("labels", "stored")
+    __slots__ = ("labels", "plain_keys", "stored")
 
     stored: Batch
     labels: dict[str, dict[int, Label]]
     """Of the keys and of the values, by offset; empty where no line names schemas."""
+    plain_keys: Collection[int] | None
+    """Offsets of the records whose key is as it is stored; None where all are."""
 
     def picked(self, offsets: array[int]) -> DecodedBatch:
-        return _with(super().picked(offsets), self.stored.picked(offsets), self.labels)
+        return _with(super().picked(offsets), self.stored.picked(offsets), self.labels, self.plain_keys)
 
     def window(self, first: int, stop: int) -> DecodedBatch:
-        return _with(super().window(first, stop), self.stored, self.labels)
+        return _with(super().window(first, stop), self.stored, self.labels, self.plain_keys)
 
     def write_json(self, out: bytearray, topic: str, partition: int, limit: int = -1) -> tuple[int, int]:
         return self.stored.window(self.first, self.stop).write_json(out, topic, partition, limit)
@@ -40,18 +43,25 @@ def stored(batch: Batch) -> Batch:
     return batch.stored.window(batch.first, batch.stop) if isinstance(batch, DecodedBatch) else batch
 
 
+def plain_keys(batch: Batch) -> Collection[int] | None:
+    """Offsets of the records whose key is as it is stored; None where all are."""
+    return batch.plain_keys if isinstance(batch, DecodedBatch) else None
+
+
 def replaced(batch: Batch, keys: Spans | None, values: Spans | None) -> DecodedBatch:
     """The window's records with the keys and values of these columns; None leaves them as they are."""
     section, count = core.replace_fields(batch, keys, values)
-    decoded = _with(batch, batch, {})
+    decoded = _with(batch, batch, {}, None if keys is None else ())
     decoded.data, decoded.body_start, decoded.body_end = section, 0, len(section)
     decoded.count, decoded.packed = count, False
     return decoded
 
 
-def _with(batch: Batch, stored: Batch, labels: dict[str, dict[int, Label]]) -> DecodedBatch:
+def _with(
+    batch: Batch, stored: Batch, labels: dict[str, dict[int, Label]], plain_keys: Collection[int] | None
+) -> DecodedBatch:
     decoded = DecodedBatch()
     for name in _FIELDS:
         setattr(decoded, name, getattr(batch, name))
-    decoded.stored, decoded.labels = stored, labels
+    decoded.stored, decoded.labels, decoded.plain_keys = stored, labels, plain_keys
     return decoded

@@ -21,7 +21,7 @@ from kcli.serde.schemas.readers import read_rows, unknown_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from typing import Protocol
 
     from kcli.proto.batch import Batch
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
         kind: str
         labels: Labels | None
         """Of the records that were decoded last; None where no line names schemas."""
+        plain: Collection[int]
+        """Offsets of the records that were read last and stayed as they are stored, null or not."""
 
         @property
         def undecoded(self) -> Undecoded: ...
@@ -62,6 +64,15 @@ def column_of(columns: Columns, kind: str) -> tuple[array[int], array[int]]:
     if kind == "key":
         return columns.key_starts, columns.key_lengths
     return columns.value_starts, columns.value_lengths
+
+
+def plain_rows(columns: Columns, which: array[int], faults: Sequence[tuple[int, str]]) -> frozenset[int]:
+    """Offsets of the rows that no reader read; `which` are the numbers of their readers."""
+    if not faults and AS_IT_IS not in which:
+        return frozenset()
+    offsets = columns.offsets
+    left = {offsets[row] for row, reader in enumerate(which) if reader == AS_IT_IS}
+    return frozenset(left.union(offsets[row] for row, _ in faults))
 
 
 class Undecoded:
@@ -118,6 +129,7 @@ class FieldDecoder:
         self._must_answer = must_answer
         self.undecoded = Undecoded()
         self.labels: Labels | None = None
+        self.plain: Collection[int] = ()
         self.schemas = schemas
         self._reader_of = reader_of
         self._header = HEADER % kind.encode()
@@ -140,6 +152,7 @@ class FieldDecoder:
             return None
         spans, faults = read_rows(columns.data, starts, lengths, skips, which, self._readers)
         self.undecoded.add_rows(faults, columns, topic, partition)
+        self.plain = plain_rows(columns, which, faults)
         if self.labels is not None:
             await self.labels.read(columns, skips, which, faults, topic, by_header=True)
         return spans
@@ -248,6 +261,8 @@ class SchemaDecoder:
         if keys is None and values is None:
             return batch
         decoded = replaced(batch, keys, values)
+        if keys is not None:
+            decoded.plain_keys = next(field.plain for field in self.fields if field.kind == "key")
         decoded.labels = {
             field.kind: dict(field.labels.rows)
             for field in self.fields

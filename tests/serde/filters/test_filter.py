@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 from kcli.errors import KcliError, UsageError
 from kcli.proto import core
 from kcli.proto.batch import Batch, read_batches, seal
+from kcli.proto.plain.gather import spans as cells
 from kcli.serde.filters.filter import Filter
 from kcli.serde.filters.where import Where
+from kcli.serde.schemas.decoded_batch import replaced
 from tests.effort import tries
 
 piece = st.sampled_from([b"a", b"b", b"ab", b"x", b"\xff", "é".encode(), b'{"n":1}', b""])
@@ -155,19 +157,41 @@ def test_a_bad_pattern_is_one_sentence(bad: str) -> None:
         Filter(grep=[bad])
 
 
-def test_a_key_that_is_json_text_is_meant_without_its_quotes_where_keys_are_decoded() -> None:
-    (batch,) = read_batches(
-        bytes(batch_of([(0, b'"ann"', b"1", []), (1, b"ann", b"2", []), (2, b'"a\xc3\xa9"', b"3", [])]).data)
-    )
+KEYS = [b'"ann"', b"ann", '"a\u00e9"'.encode(), b'"q\\"q"', None, b"7"]
+PLAIN_OR_NOT = {
+    "where-ann": ({"where": [Where("key == 'ann'")]}, [0, 1], [1]),
+    "key-ann": ({"keys": [b"ann"]}, [0, 1], [1]),
+    "key-quoted": ({"keys": [b'"ann"']}, [0], [0]),
+    "where-quoted": ({"where": [Where("key == '\"ann\"'")]}, [], [0]),
+    "where-quote": ({"where": [Where("key == 'q\"q'")]}, [3], []),
+    "where-in-quote": ({"where": [Where("'q\"' in key")]}, [3], [3]),
+    "key-é": ({"keys": ["a\u00e9".encode()]}, [2], []),
+    "key-no-text": ({"keys": [b"\xff"]}, [], []),
+    "grep-ann": ({"key_grep": ["^ann$"]}, [0, 1], [1]),
+    "grep-quote": ({"key_grep": ['q"q']}, [3], []),
+    "grep-é": ({"key_grep": ["^a\u00e9$"]}, [2], []),
+    "grep-number": ({"key_grep": ["^7$"]}, [5], [5]),
+    "grep-quotes": ({"key_grep": ['^"']}, [], [0, 2, 3]),
+}
 
-    def kept(keep: Filter) -> list[int]:
+
+@pytest.mark.parametrize("case", PLAIN_OR_NOT)
+def test_keys_are_meant_without_quotes_where_they_are_decoded(case: str) -> None:
+    """A stored key that happens to be a JSON text keeps its quotes, also beside one that is decoded."""
+    given, decoded, plain = PLAIN_OR_NOT[case]
+    (batch,) = read_batches(bytes(batch_of([(n, key, b"%d" % n, []) for n, key in enumerate(KEYS)]).data))
+    keep = Filter(**given, decoded=True)  # type: ignore[arg-type]
+
+    def kept(batch: Batch) -> list[int]:
         found = keep.batch(batch, "t", 0)
-        single = [record.offset for record in batch if keep.record(record, "t", 0)]
-        assert single == ([] if found is None else [record.offset for record in found])
-        return single
+        offsets = [] if found is None else [record.offset for record in found]
+        assert keep.count(batch, "t", 0) == len(offsets)
+        return offsets
 
-    for decoded, expected in ((True, [0, 1]), (False, [1])):
-        assert kept(Filter(where=[Where("key == 'ann'")], decoded=decoded)) == expected
-        assert kept(Filter(keys=[b"ann"], decoded=decoded)) == expected
-    assert kept(Filter(keys=["a\u00e9".encode()], decoded=True)) == [2]
-    assert kept(Filter(keys=[b"\xff"], decoded=True)) == []
+    assert [record.offset for record in batch if keep.record(record, "t", 0)] == decoded
+    assert kept(batch) == plain
+    made = replaced(batch, cells(KEYS), None)
+    assert kept(made) == decoded
+    for left in ({0}, {1, 3}, {0, 1, 2, 3, 4, 5}):
+        made.plain_keys = left
+        assert kept(made) == sorted({*decoded} - left | {*plain} & left)

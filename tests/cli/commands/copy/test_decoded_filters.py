@@ -200,3 +200,23 @@ def test_what_a_filter_saw_undecoded_may_be_a_failure(kcli: Shell, source: str, 
     assert kcli(*words, "--where", "key == 'ann'", "-o", f":{SIZE}").returncode == 0
     dry = kcli("copy", source, target, "--schema-registry", folder, "--where", "value.id == 3", "--dry-run")
     assert b"1 value could not be decoded and is filtered as stored" in dry.stderr
+
+
+def test_an_expression_for_keys_sees_a_decoded_key_without_quotes_and_a_stored_one_as_it_is(
+    kcli: Shell, source: str, folder: str
+) -> None:
+    kcli.ok("produce", source, "-K", "\t", stdin=b'"q"\tplain\nann\tplain\n')
+    counts = {
+        ("--key-grep", "^ann$"): 101,
+        ("--key", "ann"): 101,
+        ("--where", "key == 'ann'"): 101,
+        ("--key-grep", '^"q"$'): 1,
+        ("--key", '"q"'): 1,
+        ("--where", "key == '\"q\"'"): 1,
+        ("--key-grep", "^q$"): 0,
+        ("--key", "q"): 0,
+        ("--where", "key == 'q'"): 0,
+        ("--key-grep", '"'): 1,
+    }
+    for words, expected in counts.items():
+        assert int(kcli.ok("count", source, "-q", "--schema-registry", folder, *words)) == expected, words

@@ -6,6 +6,8 @@ from kcli.serde.schemas.decoder import Undecoded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from kcli.proto.columns import Columns
     from kcli.proto.spans import Spans
     from kcli.serde.schemas.decoder import FieldDecoder
@@ -19,6 +21,7 @@ class Searched:
     def __init__(self, field: FieldDecoder) -> None:
         self.kind = field.kind
         self.labels: Labels | None = None
+        self.plain: Collection[int] = ()
         self._field = field
         self._most: dict[tuple[str, int, int], Undecoded] = {}
 
