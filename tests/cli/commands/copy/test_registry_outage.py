@@ -183,7 +183,7 @@ def test_what_is_not_decoded_is_counted_once_by_a_search(kcli: Shell, registry: 
     write(kcli, registry, topic, range(20), 9)
     kcli.ok("produce", topic, stdin=b"\n".join([b"\0\0\0\0\x05x"] * 5) + b"\n")
     write(kcli, registry, topic, range(20, 60), 7)
-    words = ("offsets", topic, "--at", "@2026-11-01T00:20:00Z", "--time-field", "at", "-J")
+    words: tuple[str, ...] = ("offsets", topic, "--at", "@2026-11-01T00:20:00Z", "--time-field", "at", "-J")
     words += ("-X", f"schema.registry.url={registry.url}")
     done = kcli(*words)
     assert done.returncode == 0
