@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from kcli.consumer.consumer import Consumer
 from kcli.consumer.fetch.positions import OffsetOutOfRange
 from kcli.consumer.poll import Fetched
-from kcli.errors import DeadlineExceeded, KcliError
+from kcli.errors import DeadlineExceeded, KcliError, TopicRecreated
 from kcli.pipeline.background import Background
 from kcli.pipeline.connection import Sealed
 from kcli.pipeline.kept_client import client_of
@@ -57,7 +57,7 @@ def gathered(
     with client_of(sealed) as kafka:
         consumer = kafka.client.consumer(sealed.consumer)
         try:
-            position = wanted.start
+            position, known = wanted.start, False
             _begin(kafka, consumer, wanted, position)
             waited = 0.0
             while position < wanted.end:
@@ -69,10 +69,13 @@ def gathered(
                     yield from _opened(fetched, into)
                     noted(*_told(fetched), fetched.next_offset)
                     position = max(position, fetched.next_offset)
-                    if fetched.error is not None:
+                    if isinstance(fetched.error, TopicRecreated) and not known:
+                        _begin(kafka, consumer, wanted, position)  # a kept client knew the topic of an earlier task
+                    elif fetched.error is not None:
                         position = _after(fetched.error, wanted, position, fail_on_data_loss)
                         if position < wanted.end:
                             _begin(kafka, consumer, wanted, position)
+                    known = True
             if into.rows:
                 yield into.take()
         finally:

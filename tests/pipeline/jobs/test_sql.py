@@ -238,7 +238,8 @@ def test_example_lake_writes_days_and_shows_its_group(topics, kcli, spark, tmp_p
     named(topics, "orders")
     orders(topics, "orders", range(24))
     monkeypatch.setenv("OUT", str(tmp_path / "lake"))
-    assert kcli("run", str(EXAMPLES / "lake.yaml"), "--once")[0] == 0
+    code, _, err = kcli("run", str(EXAMPLES / "lake.yaml"), "--once")
+    assert code == 0, err
     read = spark.read.parquet(str(tmp_path / "lake"))
     assert read.count() == len(topics.read("orders"))
     assert {str(row["day"]) for row in read.select("day").distinct().collect()} == {"2023-11-14"}

@@ -74,3 +74,17 @@ def test_a_client_ends_with_a_task_that_fails_and_with_a_block_that_is_no_task(
     with kept_client.client_of(sealed) as other:
         assert other is not one
     assert len(kept_client._kept) == 1
+
+
+def test_a_topic_that_was_created_again_is_read_by_a_client_that_knew_the_old_one(
+    sandbox: SandboxThread, in_task: None
+) -> None:
+    topics = Topics(sandbox.bootstrap, "again")
+    topic = topics.make(1)
+    topics.values(topic, 10)
+    sealed = sealed_of({"kafka.bootstrap.servers": sandbox.bootstrap})
+    assert read(sealed, topic) == 10
+    sandbox.call(lambda kafka: kafka.topics.delete(kafka.topics.by_name[topic]))
+    sandbox.call(lambda kafka: kafka.topics.create(topic, 1))
+    topics.values(topic, 10)
+    assert read(sealed, topic) == 10
