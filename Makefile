@@ -21,7 +21,7 @@ RECORDS := $(addprefix tests/,proto producer consumer serde interop sandbox kafk
 	$(addprefix cli/commands/,cat consume copy produce redrive))
 LATE := admin broker cluster consumer lag producer sandbox seeking cli kafka/broker/test_security.py
 
-.PHONY: demo playground tables snapshots reference docs quick test test-long test-spark test-pure test-pictures test-dist test-root versions dist deb onefile alone nightly asan check schedules late chaos storm soak soak-tui screenshots recordings bench bench-scale bench-pipeline clean format
+.PHONY: demo playground tables snapshots reference docs quick test test-long test-spark test-spark-long test-pure test-pictures test-dist test-root versions dist deb onefile alone nightly asan check schedules late chaos storm soak soak-tui screenshots recordings bench bench-scale bench-pipeline clean format
 
 $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/*.c kcli/proto/*.pyx kcli/proto/compiled/*.pxi)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -56,7 +56,11 @@ test-long: $(VENV)/.made-dev  ## the tests of registries of others, and those th
 
 test-spark: $(VENV)/.made-dev  ## the tests that run Spark: clusters, kills in mid-stream, every command on a real Kafka
 	$(BIN)/python -m tests.pipeline.class_archive
-	$(subst -n $(WORKERS),-n 2,$(PYTEST)) tests/pipeline tests/docs tests/test_readme.py -m spark $(ARGS)
+	$(subst -n $(WORKERS),-n 2,$(PYTEST)) tests/pipeline tests/docs tests/test_readme.py -m 'spark and not long' $(ARGS)
+
+test-spark-long: $(VENV)/.made-dev  ## kills of Spark's jobs that take minutes: a merge, and a change of columns
+	$(BIN)/python -m tests.pipeline.class_archive
+	$(subst -n $(WORKERS),-n 2,$(PYTEST)) tests/pipeline -m 'spark and long' $(ARGS)
 
 test-pure: $(VENV)/.made-dev  ## what handles records, on the plain-Python record core
 	KCLI_PURE_PYTHON=1 $(FORKED) $(WORKERS) $(RECORDS) $(ARGS)

@@ -34,7 +34,7 @@ class Piece:
 PIECES = {
     "test": Piece(11, (("make", "test"),)),
     "test-long": Piece(4, (("make", "test-long"),)),
-    "test-spark": Piece(10, (("make", "test-spark"),)),
+    "test-spark": Piece(18, (("make", "test-spark"), ("make", "test-spark-long"))),
     "test-pure": Piece(3, (("make", "test-pure"),)),
     "test-pictures": Piece(2, (("make", "test-pictures"),)),
     "storm": Piece(4, (("make", "storm"),)),

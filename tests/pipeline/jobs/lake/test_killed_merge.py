@@ -52,6 +52,7 @@ def changes(lake: Path, form: str) -> int:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 @pytest.mark.kafka
 @pytest.mark.process
 @pytest.mark.timeout(1200)
@@ -81,6 +82,7 @@ def test_a_kill_before_and_after_the_merge_changes_each_row_once(kafka: Kafka, t
 
 
 @pytest.mark.spark
+@pytest.mark.long
 @pytest.mark.kafka
 @pytest.mark.process
 @pytest.mark.timeout(1200)
