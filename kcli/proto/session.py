@@ -49,12 +49,14 @@ class FrameReader:
     writes directly. That begins small and grows with what has arrived: to announce costs the peer nothing, so it
     costs us nothing either, up to the largest frame that it has sent whole. Once the frame has no user any more its
     buffer is used again: fresh memory costs more than the bytes that go into it. `max_frame` is in bytes; `limit` can
-    be changed later. `kept` is the largest buffer that is used again.
+    be changed later. `kept` is the largest buffer that is used again. Without `trusting` a large frame begins small
+    whatever came before: a server has many peers.
     """
 
-    def __init__(self, max_frame: int, kept: int = LARGEST_KEPT) -> None:
+    def __init__(self, max_frame: int, kept: int = LARGEST_KEPT, *, trusting: bool = True) -> None:
         self.limit = max_frame
         self._kept = kept
+        self._trusting = trusting
         self._scratch = bytearray(SCRATCH)
         self._start = 0  # of bytes not yet cut, in the scratch
         self._end = 0
@@ -105,7 +107,8 @@ class FrameReader:
     def _whole(self, large: bytearray) -> memoryview:
         """The frame, which is complete; its buffer is kept for another one."""
         self._large = None
-        self._largest = max(self._largest, min(self._size, self._kept))
+        if self._trusting:
+            self._largest = max(self._largest, min(self._size, self._kept))
         if len(large) <= self._kept:
             self._used.append(large)
             if len(self._used) > (KEPT + 1 if sum(map(len, self._used)) <= MORE else KEPT):
@@ -134,9 +137,8 @@ class FrameReader:
 
     @property
     def filling(self) -> int:
-        """Bytes that the large frame takes which is not complete; 0 for none. What is not written of a buffer takes no
-        memory."""
-        return 0 if self._large is None else min(len(self._large), max(self._filled, FIRST))
+        """Bytes that the large frame takes which is not complete; 0 for none."""
+        return 0 if self._large is None else len(self._large)
 
     def _compact(self) -> None:
         if self._start == self._end:

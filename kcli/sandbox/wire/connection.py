@@ -49,7 +49,7 @@ class Connection(asyncio.BufferedProtocol):
         self._sasl: SaslSession | None = None  # on a listener with SASL
         self.since = time.monotonic()
         self.asked = False  # whether it ever sent a whole request
-        self._reader = FrameReader(MAX_REQUEST, KEPT)
+        self._reader = FrameReader(MAX_REQUEST, KEPT, trusting=False)
         self._unanswered = 0  # bytes of the frames that came whole
         self._taken = 0  # bytes that this connection takes of those of all
         self._more: asyncio.Future[None] | None = None  # serve() waits for a frame
@@ -133,7 +133,7 @@ class Connection(asyncio.BufferedProtocol):
     def _let_go(self) -> None:
         """Hold nothing any more of what came."""
         self.frames.clear()
-        self._reader = FrameReader(MAX_REQUEST)
+        self._reader = FrameReader(MAX_REQUEST, trusting=False)
         self._unanswered = 0
         self._weigh()
 
