@@ -10,8 +10,13 @@ from kcli.system import MACOS, WINDOWS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from kcli.proto.buffer import Buffer
+
+GATHERS = hasattr(os, "writev")
+"""Whether one call writes many pieces."""
+MOST_PIECES = 1024  # of one call, the most that Linux and macOS take
 SIZE = 1 << 20
 _F_SETPIPE_SZ = 1031  # Linux
 _F_GETPATH, _PATH_MAX = 50, 1024  # macOS
@@ -60,6 +65,11 @@ def reader(fd: int) -> Callable[[memoryview], int | None]:
     from io import FileIO
 
     return FileIO(fd, closefd=False).readinto
+
+
+def write_pieces(fd: int, pieces: Sequence[Buffer]) -> int:
+    """Write at most MOST_PIECES by one call, where the system GATHERS; how many bytes. Raises OSError."""
+    return os.writev(fd, pieces)
 
 
 def reader_left(problem: OSError) -> bool:

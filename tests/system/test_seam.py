@@ -19,7 +19,7 @@ NAMES = re.compile(r"\b(?:{})\b|/proc/".format("|".join({*MODULES, *set().union(
 BEHIND_A_QUESTION = {
     "cli/runtime/question.py": {"os.set_blocking"},  # returns before on Windows
     "sandbox/log/segment_files.py": {"os.pwrite", "os.pwritev"},  # of a class that is taken where they are
-    "cli/commands/consume/sink.py": {"socket.MSG_DONTWAIT", "os.writev"},  # stdout is a socket; asked for by name
+    "cli/commands/consume/sink.py": {"socket.MSG_DONTWAIT"},  # stdout is a socket: not on Windows
 }
 
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from kcli.proto.buffer import Buffer
 
 GRACE = 0.8  # seconds after the first Ctrl-C in which a stuck reader may still take the rest of a record
-VECTORED = hasattr(os, "writev")
-TOGETHER = 1024  # pieces of one write, the most that Linux and macOS take
 
 
 class Sink:
@@ -99,7 +97,7 @@ class Sink:
     @property
     def gathers(self) -> bool:
         """Whether many pieces are written by one call."""
-        return VECTORED and (self._at_once or (self._own >= 0 and self._socket is None))
+        return pipes.GATHERS and (self._at_once or (self._own >= 0 and self._socket is None))
 
     async def _write(self, data: memoryview) -> None:
         done = 0
@@ -120,7 +118,7 @@ class Sink:
     async def _write_pieces(self, pieces: Sequence[Buffer]) -> None:
         at = 0
         while at < len(pieces) and self.open:
-            written = self._put_pieces(pieces[at : at + TOGETHER])
+            written = self._put_pieces(pieces[at : at + pipes.MOST_PIECES])
             while at < len(pieces) and written >= len(pieces[at]):
                 written -= len(pieces[at])
                 at += 1
@@ -134,7 +132,7 @@ class Sink:
         if not self.gathers:
             return 0
         try:
-            return os.writev(self._own if self._own >= 0 else self._fd, pieces)
+            return pipes.write_pieces(self._own if self._own >= 0 else self._fd, pieces)
         except BlockingIOError:
             return 0
 

@@ -12,13 +12,14 @@ from types import SimpleNamespace
 import pytest
 
 from kcli.cli.commands.consume.reading import Reading
-from kcli.cli.commands.consume.sink import TOGETHER, Sink
+from kcli.cli.commands.consume.sink import Sink
 from kcli.cli.output.records.printer import Printer
 from kcli.cli.output.records.slices import LARGE, slices
 from kcli.consumer.poll import Fetched
 from kcli.model import TopicPartition
 from kcli.proto.batch import Batch, read_batches, seal
 from kcli.proto.core import Builder
+from kcli.system.pipes import MOST_PIECES
 from tests.cli.commands.consume.test_corrupt import broken_inside
 from tests.cli.output.test_printer import options
 
@@ -82,7 +83,7 @@ async def test_R3_a_slow_reader_gets_every_piece_in_order() -> None:
 
 
 async def test_R3_more_pieces_than_one_write_takes(tmp_path: Path) -> None:
-    pieces = [b"%d," % n for n in range(3 * TOGETHER + 7)]
+    pieces = [b"%d," % n for n in range(3 * MOST_PIECES + 7)]
     with (tmp_path / "out").open("wb") as file:
         sink = Sink(file.fileno())
         assert await sink.flush(pieces)
@@ -97,7 +98,7 @@ async def test_R3_a_socket_and_a_system_without_writev(monkeypatch: pytest.Monke
         assert await sink.flush([b"a", b"", b"bc"])
         sink.close()
         assert theirs.recv(3, socket.MSG_WAITALL) == b"abc"
-    monkeypatch.setattr("kcli.cli.commands.consume.sink.VECTORED", False)
+    monkeypatch.setattr("kcli.system.pipes.GATHERS", False)
     with (tmp_path / "out").open("wb") as file:
         sink = Sink(file.fileno())
         assert await sink.flush([b"a", b"", b"bc"])
@@ -135,7 +136,7 @@ async def test_where_pieces_cannot_be_written_together_they_are_copied(
         options=options(""), several=False, decoding=None, limit=-1, single=False, keep=None, settings=settings
     )
     for vectored in (True, False):
-        monkeypatch.setattr("kcli.cli.commands.consume.sink.VECTORED", vectored)
+        monkeypatch.setattr("kcli.system.pipes.GATHERS", vectored)
         with (tmp_path / "out").open("wb") as file:
             sink = Sink(file.fileno())
             reading = Reading(plan, SimpleNamespace(), sink, None)  # type: ignore[arg-type]  # no broker is asked
