@@ -70,7 +70,7 @@ Curves = dict[str, Curve]
 
 @contextlib.contextmanager
 def cluster(brokers: int = 1) -> Iterator[list[str]]:
-    """A sandbox of so many brokers, as the options that reach it."""
+    """Start a sandbox of this number of brokers; the options that reach it."""
     words = [KCLI, "sandbox", "--port", "0", "--brokers", str(brokers), "--format", "json"]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
     try:

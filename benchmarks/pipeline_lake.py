@@ -50,7 +50,7 @@ DELTA = (
 
 
 def lake_rows(bootstrap: str, plain: str, folder: Path, records: int, rounds: int) -> list[Row]:
-    """Every row, of records of 100 bytes; `plain` is a topic of so many."""
+    """Every row, of records of 100 bytes; `plain` is a topic of `records` records."""
     jars = [*connector.jars(), *map(str, artifacts.libs(POM, "spark-tables").glob("*.jar"))]
     conf = (("spark.jars", ",".join(sorted(jars))), ("spark.sql.shuffle.partitions", "2"), *DELTA)
     avro = Topics(bootstrap, "bench-avro").make(PARTITIONS)

@@ -40,7 +40,7 @@ COMMANDS: dict[str, list[str]] = {
 
 
 async def fill(bootstrap: str, topics: int, groups: int) -> None:
-    """Make so many topics, and groups each of which has committed in one of them."""
+    """Make this number of topics, and of groups that have each committed in one of them."""
     async with Client(ClientSettings(bootstrap=parse_bootstrap(bootstrap))) as client:
         names = [f"topic-{number:05}" for number in range(topics)]
         for at in range(0, topics, 1000):

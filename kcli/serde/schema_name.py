@@ -24,9 +24,9 @@ def schema_name(schema: Schema, referred: References, message: str = "") -> str:
         parsed = parse(schema.text, texts)
         return parsed.name if isinstance(parsed, Named) else ""
     if schema.kind == PROTOBUF:
-        from kcli.serde.protobuf.reader import ProtobufSchema
+        from kcli.serde.protobuf.reader import parsed_schema
 
-        return ProtobufSchema(schema.text, texts).message(message).name
+        return parsed_schema(schema.text, tuple(texts)).message(message).name
     return _title(schema)
 
 

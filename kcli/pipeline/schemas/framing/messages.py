@@ -6,7 +6,7 @@ from kcli.pipeline.schemas.sealed import Known
 from kcli.proto.faults import Fault
 from kcli.proto.plain.protobuf_tree import Payload
 from kcli.serde.protobuf.indexes import read_indexes, read_name
-from kcli.serde.protobuf.reader import IndexedReader, ProtobufSchema
+from kcli.serde.protobuf.reader import IndexedReader, ProtobufSchema, parsed_schema
 from kcli.serde.protobuf.schema.types import Message, message_at
 from kcli.serde.schemas.frames import APICURIO, BUF, EVENT, GLUE, JSON_FORMS, front
 from kcli.serde.schemas.payloads import Unreadable
@@ -16,7 +16,7 @@ MOST_FRONT = 400  # bytes in front of a payload that say which message it is
 
 def parsed(known: Known) -> ProtobufSchema:
     """Raises SchemaRefused."""
-    return ProtobufSchema(known.schema.text, [text for _, text in known.referred])
+    return parsed_schema(known.schema.text, tuple(text for _, text in known.referred))
 
 
 class BareMessage:
