@@ -101,6 +101,7 @@ def of_hanging(page: Page, row: OpenTransaction) -> list[Act]:
 
 def of_acls(page: Page, acl: Acl | None, marked: Sequence[Acl]) -> list[Act]:
     """With the ACL under the cursor, or with those that are marked; a new one, whatever row it is."""
+    from kcli.acls import POSSIBLE
     from kcli.tui import routes
     from kcli.tui.actions.changes.acls import AddAcl, RemoveAcls
 
@@ -109,7 +110,8 @@ def of_acls(page: Page, acl: Acl | None, marked: Sequence[Acl]) -> list[Act]:
     new = of_change("+", "Add an ACL for a topic …", AddAcl(), page.begin)
     if acl is None:
         return [new]
-    who_can = f"kcli acls who-can {acl.operation if acl.operation != 'all' else 'read'} {acl.kind} {quoted(acl.name)}"
+    operation = POSSIBLE[acl.kind][0] if acl.operation == "all" else acl.operation
+    who_can = f"kcli acls who-can {operation} {acl.kind} {quoted(acl.name)}"
     return [
         Act("l", "Access to its resource", who_can, lambda: page.go(routes.Access(acl.kind, acl.name))),
         of_change("n", "Add an ACL for its resource …", AddAcl(acl), page.begin),
