@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -65,8 +66,12 @@ class Frame:
             else:
                 columns.append(self._column(field, got))
         batch = pa.record_batch(columns, schema=self.schema)
-        bad = {row for _, errors in made.values() for row in errors} if self._drop_bad else ()
-        return batch.filter(pa.array([row not in bad for row in range(got.rows)])) if bad else batch
+        bad = [row for _, errors in made.values() for row in errors] if self._drop_bad else []
+        if not bad:
+            return batch
+        good = np.ones(got.rows, bool)
+        good[bad] = False
+        return batch.filter(pa.array(good))
 
     @staticmethod
     def _keep_bad(keep: Keep, errors: dict[str, dict[int, str]], got: Gathered) -> None:
