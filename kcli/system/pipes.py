@@ -12,8 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kcli.proto.buffer import Buffer
-
 GATHERS = hasattr(os, "writev")
 """Whether one call writes many pieces."""
 MOST_PIECES = 1024  # of one call, the most that Linux and macOS take
@@ -67,7 +65,7 @@ def reader(fd: int) -> Callable[[memoryview], int | None]:
     return FileIO(fd, closefd=False).readinto
 
 
-def write_pieces(fd: int, pieces: Sequence[Buffer]) -> int:
+def write_pieces(fd: int, pieces: Sequence[bytes | bytearray | memoryview]) -> int:
     """Write at most MOST_PIECES by one call, where the system GATHERS; how many bytes. Raises OSError."""
     return os.writev(fd, pieces)
 
