@@ -47,7 +47,6 @@ class Filter:
         which one must be equal; `headers` are a name and a value, or None for any value; `value` is how `where` sees
         a value; `within` looks last, at what all others keep. `decoded`: keys may be decoded to JSON texts, and are
         then meant without their quotes. Raises UsageError."""
-        self._decoded = decoded
         self._grep = [Pattern(text, "--grep") for text in grep]
         self._keys = frozenset(keys)
         self._decoded_keys = self._keys | {_quoted(key) for key in self._keys} if decoded else self._keys
@@ -58,6 +57,7 @@ class Filter:
         self.within = within
         plain = value is value_of  # what other formats make of bytes is not looked for in them
         self._names = frozenset(name for where in self._where for name in where.names)
+        self._decoded = decoded and "key" in self.sees  # else it is all one how keys are stored
         on_keys = [] if decoded else self._key_grep  # JSON has other bytes for some characters
         musts = [pattern.literal for pattern in (*self._grep, *on_keys) if pattern.literal]
         musts += [*self._decoded_keys] if len(self._decoded_keys) == 1 else []

@@ -143,9 +143,8 @@ class BareDecoder:
 
 def frame_skips(columns: Columns, starts: array[int], lengths: array[int]) -> array[int] | None:
     """How many bytes of each row its frame has, where all rows begin as frames do; else None."""
-    rows = sum(length >= 0 for length in lengths)
-    ids = core.frame_ids(columns.data, starts, lengths)
-    if [id >= 0 for id in ids].count(True) == rows:
+    nulls = lengths.tolist().count(-1)
+    if core.frame_ids(columns.data, starts, lengths).tolist().count(-1) == nulls:
         return array("i", [FRAME]) * len(lengths)
     _, _, skips = core.frame_names(columns, starts, lengths, b"")  # a GUID, as AWS Glue's, or Avro's single objects
-    return skips if len(skips) - skips.count(0) == rows else None
+    return skips if skips.count(0) == nulls else None

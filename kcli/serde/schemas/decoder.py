@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         labels: Labels | None
         """Of the records that were decoded last; None where no line names schemas."""
         plain: Collection[int]
-        """Offsets of the records that were read last and stayed as they are stored, null or not."""
+        """Offsets of the keys that were read last and stayed as they are stored; of values nothing is asked."""
 
         @property
         def undecoded(self) -> Undecoded: ...
@@ -66,13 +66,14 @@ def column_of(columns: Columns, kind: str) -> tuple[array[int], array[int]]:
     return columns.value_starts, columns.value_lengths
 
 
-def plain_rows(columns: Columns, which: array[int], faults: Sequence[tuple[int, str]]) -> frozenset[int]:
-    """Offsets of the rows that no reader read; `which` are the numbers of their readers."""
-    if not faults and AS_IT_IS not in which:
-        return frozenset()
+def plain_keys_of(columns: Columns, which: array[int], faults: Sequence[tuple[int, str]]) -> set[int]:
+    """Offsets of the keys that no reader read, null ones aside; `which` are the numbers of their readers."""
     offsets = columns.offsets
-    left = {offsets[row] for row, reader in enumerate(which) if reader == AS_IT_IS}
-    return frozenset(left.union(offsets[row] for row, _ in faults))
+    left = {offsets[row] for row, _ in faults}
+    if AS_IT_IS in which:
+        read = zip(offsets, which, columns.key_lengths, strict=True)
+        left.update(offset for offset, reader, length in read if reader == AS_IT_IS and length >= 0)
+    return left
 
 
 class Undecoded:
@@ -152,7 +153,8 @@ class FieldDecoder:
             return None
         spans, faults = read_rows(columns.data, starts, lengths, skips, which, self._readers)
         self.undecoded.add_rows(faults, columns, topic, partition)
-        self.plain = plain_rows(columns, which, faults)
+        if self.kind == "key":  # filters ask of keys alone
+            self.plain = plain_keys_of(columns, which, faults)
         if self.labels is not None:
             await self.labels.read(columns, skips, which, faults, topic, by_header=True)
         return spans
