@@ -199,6 +199,8 @@ class ClientSession:
     def __init__(self, client_id: str | None) -> None:
         self._client_id = client_id
         self._headers: dict[tuple[type[Request[Any]], int], bytes] = {}  # what follows the correlation id
+        self._answers: dict[tuple[type[Request[Any]], int], tuple[type[Response], int]] = {}
+        """What answers it, and where the body begins if the header has no tags."""
         self._next_id = 0
         self.asked: deque[Asked] = deque()
 
@@ -238,12 +240,14 @@ class ClientSession:
         if len(frame) > LARGEST_PLAIN and kind.api_key not in WITH_RECORDS:
             name = api_name(kind.api_key)
             raise DecodeError(f"an answer of {len(frame)} bytes to {name}; the most without records is {LARGEST_PLAIN}")
-        response = kind.response()
-        start = 4
-        if response_header_version(kind, asked.version):
-            start = 5 if len(frame) > 4 and not frame[4] else skip_tags(frame, 4)
-        body = memoryview(frame)[start:]
         version = asked.version
+        known_as = self._answers.get((kind, version))
+        if known_as is None:
+            known_as = self._answers[kind, version] = kind.response(), 4 + response_header_version(kind, version)
+        response, start = known_as
+        if start == 5 and (len(frame) < 5 or frame[4]):
+            start = skip_tags(frame, 4)
+        body = memoryview(frame)[start:]
         if kind.api_key == API_VERSIONS and len(body) >= 2 and version and bytes(body[:2]) == b"\x00\x23":
             version = 0  # UNSUPPORTED_VERSION: the body may have any shape, only the code is read (B9)
             body = memoryview(b"\x00\x23\x00\x00\x00\x00") if len(body) < 6 else body
