@@ -93,7 +93,7 @@ class NetworkCluster:
         return known.leader if known is not None and at not in self._metadata.stale else -1
 
     def leaders_version(self) -> int:
-        return self.topology.version
+        return self._metadata.topology.version
 
     def has_leader(self, at: TopicPartition) -> bool:
         return self.leader_id(at) in self.topology.nodes
@@ -212,7 +212,7 @@ class NetworkCluster:
         return known.internal if known is not None else topic in INTERNAL
 
     def topic_id(self, topic: str) -> bytes:
-        known = self.topology.topics.get(topic)
+        known = self._metadata.topology.topics.get(topic)
         return known.id if known is not None else NO_ID
 
     def topic_name(self, topic_id: bytes) -> str | None:

@@ -29,6 +29,7 @@ class Observer:
     def __init__(self, hooks: Hooks | None = None) -> None:
         self.metrics = ClientMetrics()
         self._hooks = hooks
+        self.hooked = hooks is not None
         self.on_new: Callable[[ProducerObserver | ConsumerObserver], None] | None = None  # gets each new one
 
     def of_broker(self, name: str, node_id: int) -> BrokerObserver:
@@ -105,7 +106,10 @@ class BrokerObserver:
         api.count += 1
         api.sent_bytes += sent
         api.received_bytes += received
-        self._observer.call("on_request", name, version, self._broker, self._node_id, sent, received, seconds, error)
+        if self._observer.hooked:
+            self._observer.call(
+                "on_request", name, version, self._broker, self._node_id, sent, received, seconds, error
+            )
         return api
 
     def throttled(self, api_key: int, seconds: float) -> None:
@@ -140,7 +144,8 @@ class ProducerObserver:
         metrics.batch_bytes.add(size)
         metrics.batch_records.add(records)
         metrics.delivery_time.add(age)
-        self._observer.call("on_batch_written", *at, node_id, records, size, raw, offset, age)
+        if self._observer.hooked:
+            self._observer.call("on_batch_written", *at, node_id, records, size, raw, offset, age)
 
     def retried(self, at: TopicPartition, attempt: int, error: str) -> None:
         self.metrics.retries += 1
