@@ -37,6 +37,7 @@ __all__ = [
 ]
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+_NUMBERS = {name: number for number, name in enumerate(CODECS)}
 MAX_DECOMPRESSED = 256 * 1024 * 1024
 RESERVED = 61
 HEADER = Struct(">qiibIhiqqqhii")
@@ -86,8 +87,7 @@ class SealedBatch:
     def stamp(self, producer_id: int, epoch: int, base_sequence: int) -> None:
         """Write the producer's identity (-1 for none) and the CRC. The same stamp leaves the same bytes (D19)."""
         STAMP.pack_into(self._data, 43, producer_id, epoch, base_sequence)
-        with memoryview(self._data) as view:
-            WORD.pack_into(self._data, 17, core.crc32c(view[21:]))
+        WORD.pack_into(self._data, 17, core.crc32c(memoryview(self._data)[21:]))
         self._stamped = True
 
 
@@ -103,7 +103,7 @@ def seal(
 ) -> SealedBatch:
     """Close what `Builder.take` gave: 61 reserved bytes and the records. An uncompressed section is not copied.
     Compressing may be done in any thread. Raises EncodeError for an unknown codec or level."""
-    if codec not in CODECS:
+    if codec not in _NUMBERS:
         raise EncodeError(f"unknown codec {codec}; known: {', '.join(CODECS)}")
     raw_size = len(section)
     data = section
@@ -113,7 +113,7 @@ def seal(
         with memoryview(section) as view, view[RESERVED:] as body:
             data = bytearray(RESERVED)
             data += compress(codec, body, level)
-    attributes = CODECS.index(codec) | (16 if transactional else 0)
+    attributes = _NUMBERS[codec] | (16 if transactional else 0)
     length = len(data) - 12
     HEADER.pack_into(
         data, 0, 0, length, -1, 2, 0, attributes, count - 1, base_timestamp, max_timestamp, -1, -1, -1, count
