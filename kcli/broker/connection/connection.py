@@ -124,7 +124,7 @@ class Connection(asyncio.BufferedProtocol):
             self._slots.give()
             raise
         future: asyncio.Future[Any] = self._loop.create_future()
-        self._expect(future, timeout, slot=True)
+        self._expect(Waiter(self._session.asked[-1], future, True, self._loop.time(), timeout))
         return future
 
     def post(self, requests: Sequence[Posted], timeout: float) -> int:
@@ -134,7 +134,7 @@ class Connection(asyncio.BufferedProtocol):
             return 0
         self._reader.limit = self._max_frame
         frames: list[list[Buffer]] = []
-        size = 0
+        size, now = 0, self._loop.time()
         for request, reply, cap in requests:
             if size > HIGH_WATER or not self._slots.take_now():
                 break
@@ -144,10 +144,11 @@ class Connection(asyncio.BufferedProtocol):
             except KcliError:
                 self._slots.give()
                 break
-            self._expect(reply, timeout, slot=True)
-            size += sum(len(part) for part in frames[-1])
+            asked = self._session.asked[-1]
+            self._expect(Waiter(asked, reply, True, now, timeout))
+            size += asked.size
         if frames:
-            self.last_used = self._loop.time()
+            self.last_used = now
             self._send_all(frames)
         return len(frames)
 
@@ -155,12 +156,12 @@ class Connection(asyncio.BufferedProtocol):
         """Whether a request may be written at once."""
         return self.lost is None and self._gate.open and not self.idle_since(QUIET)
 
-    def _expect(self, reply: Reply, timeout: float, *, slot: bool) -> None:
+    def _expect(self, waiter: Waiter) -> None:
         """Wait for the answer to the request that was written last."""
-        now = self._loop.time()
-        self._waiters.append(Waiter(self._session.asked[-1], reply, slot, now, timeout))
-        if self._alarm is None or now + timeout < self._alarm.when():
-            self._watch(now + timeout)
+        self._waiters.append(waiter)
+        due = waiter.since + waiter.timeout
+        if self._alarm is None or due < self._alarm.when():
+            self._watch(due)
 
     async def tell(self, request: Request[Any], version: int, timeout: float) -> None:
         """Write a request that has no answer. Returns when the system has taken all of it: no answer will ever tell,
@@ -280,7 +281,8 @@ class Connection(asyncio.BufferedProtocol):
     def _observe(self, asked: Asked, response: Any, size: int, seconds: float) -> None:
         if self.observer is not None:
             self.observer.answered(asked, size, seconds)
-        quiet = pause(asked.request.api_key, asked.version, getattr(response, "throttle_time_ms", 0))
+        asked_for = getattr(response, "throttle_time_ms", 0)
+        quiet = pause(asked.request.api_key, asked.version, asked_for) if asked_for else 0.0
         if quiet:
             self._gate.mute(quiet)
             LOG.info("%s: throttles this client for %.3g s (quota)", self.name, quiet)

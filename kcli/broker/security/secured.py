@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.broker.connection.connection import HIGH_WATER, Connection
+from kcli.broker.connection.connection import HIGH_WATER, Connection, Waiter
 from kcli.errors import Closed, ConnectError
 
 TYPE_CHECKING = False
@@ -81,7 +81,7 @@ class SecuredConnection(Connection):
             raise self._not_sent()
         self._send(self._session.send(request, version))
         future: asyncio.Future[Any] = self._loop.create_future()
-        self._expect(future, timeout, slot=False)
+        self._expect(Waiter(self._session.asked[-1], future, False, self._loop.time(), timeout))
         return await future
 
     async def exchange_raw(self, token: bytes, timeout: float) -> bytes:
