@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -114,7 +116,7 @@ def test_A1_16_A5_27_a_sender_that_breaks_fails_what_is_queued_behind_it() -> No
             def broken(*_: object) -> None:
                 raise ZeroDivisionError("a bug")
 
-            producer._engine._returns.answered = broken  # type: ignore[method-assign]
+            producer._engine._returns.stored = broken  # type: ignore[assignment,method-assign]
             told = await asyncio.gather(*sent, return_exceptions=True)
             assert all("ZeroDivisionError" in str(one) for one in told)
             assert [type(one) for one in told] == [UnknownOutcome] * 5 + [KcliError] * 3
@@ -280,10 +282,50 @@ def test_A5_15_an_exchange_ends_with_an_answer_or_an_error_and_never_both(proble
         async with producing(world, retries=0) as producer:
             world.broker().then = end
             returns = producer._engine._returns
-            answered, lost = returns.answered, returns.lost
-            returns.answered = lambda *a: (calls.append("answered"), answered(*a))[1]  # type: ignore[method-assign]
-            returns.lost = lambda *a: (calls.append("lost"), lost(*a))[1]  # type: ignore[method-assign]
+
+            def counted(what: str, settle: Callable[..., None]) -> Callable[..., None]:
+                def counting(*given: Any) -> None:
+                    calls.append(what)
+                    settle(*given)
+
+                return counting
+
+            returns.answered = counted("answered", returns.answered)  # type: ignore[method-assign]
+            returns.stored = counted("answered", returns.stored)  # type: ignore[method-assign]
+            returns.lost = counted("lost", returns.lost)  # type: ignore[method-assign]
             await asyncio.gather(*await send_batches(producer, 1), return_exceptions=True)
         assert calls == (["answered"] if problem is None else ["lost"])
+
+    play(scene())
+
+
+class Calm(World):
+    """A world that says so when a leader moves, as the client's own metadata does."""
+
+    def leaders_version(self) -> int:
+        return hash(tuple(self.cached.items()))
+
+
+def test_a_sender_that_rests_is_woken_for_what_another_one_had() -> None:
+    """Node 1 backs off for one partition. A second one comes to it while the sender of node 0 has a turn ordered."""
+
+    async def scene() -> None:
+        world = Calm({"t": 2}, nodes=2)
+        async with producing(world, linger=0.0, retry_backoff=3.0, retry_backoff_max=3.0) as producer:
+            for partition in (0, 1):
+                await asyncio.gather(*await send_batches(producer, 1, partition))
+            world.log(1).script.append(codes.NOT_ENOUGH_REPLICAS)
+            refused = await send_batches(producer, 1, 1, first=1)
+            await asyncio.sleep(0.1)
+            assert senders(producer) == [1]
+            moved = await send_batches(producer, 1, 0, first=1)
+            assert senders(producer) == [0, 1]
+            world.move(0, 1)
+            world.cached[TopicPartition("t", 0)] = 1
+            begin = now()
+            await asyncio.gather(*moved)
+            assert now() - begin < 1.0
+            await asyncio.gather(*refused)
+        assert [world.log(partition).records for partition in (0, 1)] == [[b"0", b"1"]] * 2
 
     play(scene())

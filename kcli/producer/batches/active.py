@@ -20,6 +20,8 @@ class Active:
         self._leader_id = leader_id
         self._version = version
         self._seen = version()
+        self.moved = False
+        """Whether one of them got another leader since the reader of this last set it to False."""
         self._queues: Led = {}
         self._led: dict[int, Led] = {}
 
@@ -71,7 +73,9 @@ class Active:
         before, self._led = self._led, {}
         for led in before.values():
             for queue in led.values():
+                leader = queue.leader
                 self._file(queue)
+                self.moved = self.moved or queue.leader != leader
 
     def _file(self, queue: PartitionQueue) -> None:
         queue.leader = self._leader_id(queue.at)

@@ -40,15 +40,21 @@ class Budget:
     def fits(self, size: int, records: int) -> bool:
         return self.bytes + size <= self.max_bytes and self.records + records <= self.max_records
 
+    def take_now(self, size: int, records: int) -> bool:
+        """Take room if there is enough and no other caller waits for some."""
+        if self._waiting or self.bytes + size > self.max_bytes or self.records + records > self.max_records:
+            return False
+        self.bytes += size
+        self.records += records
+        return True
+
     async def take(self, size: int, records: int, timeout: float, *, block: bool = True) -> None:
         """Take room for `size` bytes, waiting up to `timeout` seconds. Raises BufferFull."""
         if size > self.max_bytes or records > self.max_records:
             raise BufferFull(
                 f"{size} bytes are more than the producer's whole buffer of {self.max_bytes} (buffer.memory)"
             )
-        if not self._waiting and self.fits(size, records):
-            self.bytes += size
-            self.records += records
+        if self.take_now(size, records):
             return
         if not block:
             raise BufferFull(f"the producer's buffer of {self.max_bytes} bytes is full (buffer.memory)")
@@ -84,7 +90,8 @@ class Budget:
         """Give room back and wake those it is enough for, in order."""
         self.bytes -= size
         self.records -= records
-        self._wake()
+        if self._waiting:
+            self._wake()
 
     def charge(self, size: int, records: int) -> None:
         """Charge bytes that become known only now, without waiting."""

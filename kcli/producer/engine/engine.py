@@ -16,6 +16,7 @@ from kcli.producer.batches.sealing import Sealers
 from kcli.producer.batches.sequence import Identity
 from kcli.producer.engine.draining import Draining
 from kcli.producer.engine.lookups import Search
+from kcli.producer.engine.pacing import Pacing
 from kcli.producer.engine.responses import Returns
 from kcli.producer.engine.sender import LeaderSender
 
@@ -31,10 +32,6 @@ if TYPE_CHECKING:
     from kcli.producer.batches.queue import PartitionQueue
     from kcli.producer.transactions.transaction import Transactions
     from kcli.settings import ProducerSettings
-
-AHEAD = 3  # batches of a partition that wait behind those in flight; more of small ones:
-AHEAD_BYTES, AHEAD_SMALL = 64 * 1024, 64  # as many as come to this, and no more than this
-AHEAD_PATIENCE = 0.05  # seconds
 
 
 class Engine:
@@ -68,8 +65,9 @@ class Engine:
         self._over = False
         self._left: list[asyncio.Task[Any]] = []  # what senders had on the wire at the end
         self._seen_leaders = -1  # the version of the leaders as of the last turn
-        self._compresses = settings.compression != "none"
-        self._unpaced = 0  # small batches since a caller last let the loop run
+        compresses = settings.compression != "none"
+        self.pacing = Pacing(compresses=compresses)
+        self._looks_always = compresses or self.transactions is not None  # the supervisor, at all that happens
         self.loop: asyncio.AbstractEventLoop
         """That of `start`: Python 3.11 makes a system call each time that it is asked for the running loop."""
         self._supervisor: asyncio.Task[None] | None = None
@@ -153,29 +151,6 @@ class Engine:
         self._old.add(topic)
         self._wake.set()
 
-    async def pace(self, queue: PartitionQueue) -> None:
-        """Between two batches of bulk input: let the loop send, and do not run far ahead of it. Input that is read
-        before it can be sent costs fresh memory, and nothing is sent sooner. A pace and no bound: a partition that is
-        stuck holds the others up for a moment only."""
-        ahead, size = AHEAD, queue.waiting[-1].size if queue.waiting else 0
-        if 0 < size < AHEAD_BYTES // AHEAD and not self._compresses:  # a wait for each would cost more than they do
-            ahead = min(AHEAD_BYTES // size, AHEAD_SMALL)
-            self._unpaced += 1
-            if len(queue.waiting) < ahead and self._unpaced < AHEAD_SMALL:
-                return
-        self._unpaced = 0
-        if len(queue.waiting) < ahead:
-            await asyncio.sleep(0)
-            return
-        changed, enough = self.ledger.changed, ahead if ahead == AHEAD else ahead // 2
-        try:
-            async with asyncio.timeout(AHEAD_PATIENCE):
-                while len(queue.waiting) >= enough:
-                    changed.clear()
-                    await changed.wait()
-        except TimeoutError:
-            return
-
     async def drained(self) -> None:
         """Wait until everything is settled that was accepted, or about to be, when this was called."""
         changed = self.ledger.changed
@@ -225,26 +200,36 @@ class Engine:
 
     def _on_flow(self, queue: PartitionQueue) -> None:
         """A batch of the queue may be sent, or one is settled. As long as all goes well only its sender has to know;
-        else the supervisor has to, too."""
-        if self._is_odd(queue):
+        else the supervisor has to, too. Where a turn of the sender is ordered already, that is found out as it begins:
+        once for all that happens until then."""
+        if self.pacing.paused:
+            self.pacing.look()
+        sender = self._senders.get(queue.leader)
+        if sender is not None and sender.awake and not queue.needs_epoch:
+            sender.unseen = True
+            return
+        if queue.leader < 0 or queue.needs_epoch or self._is_odd():
             self._on_ready()
         elif queue.depth:
-            sender = self._senders.get(queue.leader) or self._start_sender(queue.leader)
-            sender.wake()
+            (sender or self._start_sender(queue.leader)).wake()
 
-    def _is_odd(self, queue: PartitionQueue) -> bool:
+    def _on_unseen(self) -> None:
+        """A sender begins its turn, and something happened since it was ordered."""
+        if self._is_odd():
+            self._wake.set()
+            if self._abandoning or self.transactions is not None:
+                self.ledger.changed.set()
+
+    def _is_odd(self) -> bool:
         """Whether the supervisor has anything to do with what happened."""
         accumulator = self.accumulator
         return (
-            queue.leader < 0
-            or queue.needs_epoch
+            self._looks_always
             or self._alarm is None
             or accumulator.hurried
             or accumulator.pressed
             or self.budget.pressed
-            or (self._settings.linger > 0 and len(accumulator.lingering) == 1)
-            or self._compresses
-            or self.transactions is not None
+            or (len(accumulator.lingering) == 1 and self._settings.linger > 0)
             or self._abandoning > 0
             or self.identity.missing
             or self._over
@@ -311,10 +296,12 @@ class Engine:
         accumulator = self.accumulator
         leaderless: list[TopicPartition] = []
         ripe, held = accumulator.any_ripe(now), accumulator.held(now)
-        for leader in accumulator.active.leaders():
+        leaders, moved = accumulator.active.leaders(), accumulator.active.moved
+        accumulator.active.moved = False
+        for leader in leaders:
             sender = self._senders.get(leader)
             if sender is not None:
-                if ripe:
+                if ripe or moved:  # what another one had may be its by now
                     sender.wake()
                 continue
             led = accumulator.active.led_by(leader)
@@ -331,6 +318,7 @@ class Engine:
         sender = self._senders[leader] = LeaderSender(
             draining, cluster, self.identity, settings, self._returns, self._on_ready, self._sender_ended, transactions
         )
+        sender.on_unseen = self._on_unseen
         return sender
 
     def _sender_ended(self, leader: int, problem: BaseException | None) -> None:

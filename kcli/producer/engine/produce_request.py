@@ -26,6 +26,24 @@ def build(
 ) -> tuple[ProduceRequest, int | None]:
     """The request and the highest version it may go at: ids only when every topic's is known (C8), and none above
     `most`."""
+    if len(batches) == 1:
+        ((name, partition), sealed) = batches[0].at, batches[0].sealed
+        assert sealed is not None
+        topic_id = cluster.topic_id(name)
+        parts = [PartitionProduceData(index=partition, records=sealed.data)]
+        request = _request([TopicProduceData(name=name, topic_id=topic_id, partition_data=parts)], settings)
+        by_id = topic_id != NO_ID
+    else:
+        request, by_id = _of_several(batches, cluster, settings)
+    if most is not None:
+        return request, min(most, BY_NAME)
+    return request, None if by_id else BY_NAME
+
+
+def _of_several(
+    batches: Sequence[ProducerBatch], cluster: Cluster, settings: ProducerSettings
+) -> tuple[ProduceRequest, bool]:
+    """The request, and whether the ids of all its topics are known."""
     topics: dict[str, TopicProduceData] = {}
     for batch in batches:
         name, partition = batch.at
@@ -34,16 +52,31 @@ def build(
         if topic is None:
             topic = topics[name] = TopicProduceData(name=name, topic_id=cluster.topic_id(name))
         topic.partition_data.append(PartitionProduceData(index=partition, records=batch.sealed.data))
-    request = ProduceRequest(
+    return _request(list(topics.values()), settings), all(topic.topic_id != NO_ID for topic in topics.values())
+
+
+def _request(topics: list[TopicProduceData], settings: ProducerSettings) -> ProduceRequest:
+    return ProduceRequest(
         transactional_id=settings.transactional_id,
         acks=settings.acks,
         timeout_ms=int(settings.request_timeout * 1000),
-        topic_data=list(topics.values()),
+        topic_data=topics,
     )
-    by_id = all(topic.topic_id != NO_ID for topic in topics.values())
-    if most is not None:
-        return request, min(most, BY_NAME)
-    return request, None if by_id else BY_NAME
+
+
+def stored_alone(response: ProduceResponse, request: ProduceRequest) -> PartitionProduceResponse | None:
+    """The answer to a request of one batch that is stored, as most are where each record is a batch. None for all
+    else: `read` has it."""
+    if len(response.responses) != 1 or len(request.topic_data) != 1:
+        return None
+    topic, asked = response.responses[0], request.topic_data[0]
+    if len(topic.partition_responses) != 1 or len(asked.partition_data) != 1:
+        return None
+    part = topic.partition_responses[0]
+    if part.error_code or part.index != asked.partition_data[0].index:
+        return None
+    same = topic.name == asked.name if topic.name else topic.topic_id == asked.topic_id != NO_ID
+    return part if same else None
 
 
 def read(response: ProduceResponse, request: ProduceRequest) -> dict[tuple[str, int], Answer]:

@@ -54,6 +54,11 @@ class Returns:
         if not batch.sent:
             self._observer.sent(self.time() - batch.created)
 
+    def stored(self, queue: PartitionQueue, batch: ProducerBatch, offset: int, append_time: int) -> None:
+        """The broker has it."""
+        if not batch.settled:  # else its delivery timeout was quicker
+            self._written(queue, batch, offset, append_time)
+
     def answered(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:
         """The broker spoke."""
         if batch.settled:

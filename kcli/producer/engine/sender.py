@@ -61,14 +61,17 @@ class LeaderSender:
         self._loop = asyncio.get_running_loop()
         self._outstanding: deque[Exchange] = deque()
         self._asking = 0  # exchanges whose task is not over: what comes after them has to wait its turn like them
-        self._awake = False  # a turn is ordered
+        self.awake = False  # a turn is ordered
+        self.unseen = False  # more happened since it was
+        self.on_unseen: Callable[[], None]
+        """Called as a turn begins, if something was `unseen`. The engine gives it."""
         self._ended = False
         self._alarm: asyncio.TimerHandle | None = None
 
     def wake(self) -> None:
         """Have a turn soon."""
-        if not self._awake:
-            self._awake = True
+        if not self.awake:
+            self.awake = True
             self._loop.call_soon(self._turn)
 
     def stop(self) -> list[asyncio.Task[ProduceResponse | None]]:
@@ -83,10 +86,13 @@ class LeaderSender:
     # -- sending ----------------------------------------------------------------------------------------------------
 
     def _turn(self) -> None:
-        self._awake = False
+        self.awake = False
         if self._ended:
             return
         try:
+            if self.unseen:
+                self.unseen = False
+                self.on_unseen()
             later = self._send_all()
             if self._outstanding or self._draining.needed(self._loop.time()):
                 self._look_again(later)
@@ -183,9 +189,12 @@ class LeaderSender:
             while self._outstanding and self._outstanding[0].over and not self._ended:
                 self._finish(self._outstanding[0])
                 self._outstanding.popleft()
+            if self._outstanding or self._draining.mine():
+                self.wake()
+            elif not self._ended:
+                self._end(None)  # the last one: no turn for that
         except Exception as problem:  # noqa: BLE001 - it ends the producer
             self._end(problem)
-        self.wake()
 
     def _finish(self, exchange: Exchange) -> None:
         if exchange.problem is not None:
@@ -194,6 +203,11 @@ class LeaderSender:
                 self._returns.lost(queue, batch, problem)
             return
         response = exchange.response
+        if response is not None and len(exchange.sent) == 1:
+            part = produce_request.stored_alone(response, exchange.request)
+            if part is not None:
+                self._returns.stored(*exchange.sent[0], part.base_offset, part.log_append_time_ms)
+                return
         answers = produce_request.read(response, exchange.request) if response is not None else {}
         nothing = produce_request.missing() if self._settings.acks else Answer(codes.NONE)
         for queue, batch in exchange.sent:

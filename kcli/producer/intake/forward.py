@@ -52,6 +52,7 @@ class Forward:
             queue = engine.accumulator.queue(topic, partition)
             engine.accumulator.add_sealed(queue, sealed, asyncio.get_running_loop().time())
             engine.ledger.counts.accepted += sealed.count
-            await engine.pace(queue)
+            if engine.pacing.runs_ahead(queue):
+                await engine.pacing.pause(queue)
         finally:
             engine.leave(ticket)

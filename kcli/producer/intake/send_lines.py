@@ -110,7 +110,8 @@ class Bulk:
         while at < end:
             most = accumulator.sizing.limit(topic)
             room = min(10 * (end - at), most)
-            await budget.take(room, 1, settings.max_block)
+            if not budget.take_now(room, 1):
+                await budget.take(room, 1, settings.max_block)
             grown = added = 0
             try:
                 self._check()
@@ -134,8 +135,8 @@ class Bulk:
             if stop == at and not count:
                 return at  # no whole line
             at = stop
-            if at < end:
-                await engine.pace(queue)
+            if at < end and engine.pacing.runs_ahead(queue):
+                await engine.pacing.pause(queue)
         return at
 
     async def _keyed(self, block: LineBlock, stamp: int, everyone: Sequence[int]) -> int:

@@ -122,10 +122,8 @@ class Records:
     async def _take(self, size: int, timeout: float, block: bool) -> None:
         """Room for one record. Never waits when there is room and no other caller waits."""
         budget = self._engine.budget
-        if budget.waiting or not budget.fits(size, 1):
+        if not budget.take_now(size, 1):
             await budget.take(size, 1, max(0.0, timeout), block=block)
-        else:
-            budget.charge(size, 1)
 
     def _check_again(self, size: int) -> None:
         """What was allowed may not be after a wait: then the room is given back."""
