@@ -100,6 +100,18 @@ def context_not_empty(context: str) -> Refused:
     return Refused(422, 42211, f"The specified context '{context}' is not empty.")
 
 
+def associated(part: str, resource: str) -> Refused:
+    return Refused(409, 40911, f"An association of type '{part}' already exists for resource '{resource}'")
+
+
+def no_association(resource: str) -> Refused:
+    return Refused(404, 404, f"No association found for resource '{resource}'")
+
+
+def bad_association(problem: str) -> Refused:
+    return Refused(422, 42212, f"The association specified is invalid: {problem}")
+
+
 def malformed(problem: str) -> Refused:
     return Refused(400, 400, problem)
 

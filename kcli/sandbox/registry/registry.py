@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kcli.sandbox.registry import refusals
+from kcli.sandbox.registry.associations import Associations
 from kcli.sandbox.registry.compatibility import messages
 from kcli.sandbox.registry.names import checked, split
 from kcli.sandbox.registry.scoped import Scoped
@@ -33,6 +34,7 @@ class Registry:
         self.store = Store(note)
         self.levels = Scoped("level", note, {"compatibilityLevel": "BACKWARD"})
         self.modes = Scoped("mode", note, {"mode": "READWRITE"})
+        self.associations = Associations(note)
 
     def restore(self, facts: Mapping[tuple[str, str], Any]) -> None:
         """What the journal has, by kind and key."""
@@ -41,6 +43,8 @@ class Registry:
                 self.store.restore(value)
             elif kind == "registry last":
                 self.store.restore_last(key, value)
+            elif kind == "registry association":
+                self.associations.restore(key, value)
             else:
                 (self.levels if kind == "registry level" else self.modes).restore(key, value)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kcli.sandbox.registry import refusals
@@ -18,12 +18,21 @@ MOST_REFERENCES = 1000
 
 
 class Asked(Value):
-    """`context` is that of the address (`/contexts/.staging/…`)."""
+    """`context` is that of the address (`/contexts/.staging/…`); `pairs` are those of the query, in order."""
 
     names: Mapping[str, str] = {}
-    query: Mapping[str, str] = {}
+    pairs: Sequence[tuple[str, str]] = ()
     body: bytes = b""
     context: str = DEFAULT
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        """The last value of each name."""
+        return dict(self.pairs)
+
+    def every(self, name: str) -> list[str]:
+        """All values of a name that may be repeated."""
+        return [value for one, value in self.pairs if one == name and value]
 
     @property
     def subject(self) -> str:

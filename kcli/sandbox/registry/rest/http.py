@@ -125,5 +125,6 @@ def answer(status: int, body: bytes, headers: Mapping[str, str], *, keep: bool, 
     """The bytes of an answer; `empty` leaves its body out, as HEAD wants it."""
     lines = [f"HTTP/1.1 {status} {responses.get(status, 'Refused')}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
-    lines += [f"Content-Length: {len(body)}", f"Connection: {'keep-alive' if keep else 'close'}", "", ""]
+    lines += [f"Content-Length: {len(body)}"] if status != 204 else []  # which has neither a body nor a length
+    lines += [f"Connection: {'keep-alive' if keep else 'close'}", "", ""]
     return "\r\n".join(lines).encode("latin-1") + (b"" if empty else body)

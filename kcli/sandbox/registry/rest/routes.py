@@ -1,4 +1,4 @@
-"""Which function answers which request: Confluent's REST API as of 8.x, without associations, exporters and keys."""
+"""Which function answers which request: Confluent's REST API as of 8.x, without exporters and keys."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from kcli.sandbox.registry import refusals
 from kcli.sandbox.registry.names import DEFAULT
 from kcli.sandbox.registry.registry import Registry
+from kcli.sandbox.registry.rest import association_answers as associations
 from kcli.sandbox.registry.rest import schema_answers as schemas
 from kcli.sandbox.registry.rest import setting_answers as settings
 from kcli.sandbox.registry.rest.asked import Asked
@@ -48,6 +49,11 @@ ANSWERS: dict[str, Answer] = {
     "DELETE /mode/{subject}": settings.delete_mode,
     "GET /contexts": settings.contexts,
     "DELETE /contexts/{context}": settings.delete_context,
+    "POST /associations": associations.create,
+    "GET /associations/subjects/{subject}": associations.of_subject,
+    "GET /associations/resources/{namespace}/{name}": associations.of_name,
+    "GET /associations/resources/{id}": associations.of_id,
+    "DELETE /associations/resources/{id}": associations.delete,
     "GET /v1/metadata/id": settings.identity,
     "GET /v1/metadata/version": settings.release,
 }

@@ -155,11 +155,13 @@ class RegistryServer:
         """(status, content type, body)."""
         try:
             self._let_in(head)
-            parts, query = _target(head.target)
+            parts, pairs = _target(head.target)
             await self._faults.happen(f"/{'/'.join(parts)}")
-            asked = Asked(query=query, body=body)
+            asked = Asked(pairs=pairs, body=body)
             found = find("GET" if head.method == "HEAD" else head.method, parts, asked)
             value = self._faults.answered(parts) or found(self._registry, asked)
+            if value is None:
+                return 204, JSON_TYPE, b""
         except Refused as refused:
             return refused.status, JSON_TYPE, _problem(refused.code, str(refused))
         except BrokerError as refused:  # by the disk
@@ -182,7 +184,7 @@ class RegistryServer:
             raise Refused(401, 401, "Unauthorized")
 
 
-def _target(target: str) -> tuple[list[str], dict[str, str]]:
+def _target(target: str) -> tuple[list[str], list[tuple[str, str]]]:
     """(parts of the path, query), decoded. Raises Refused."""
     try:
         split = urlsplit(target)
@@ -190,7 +192,7 @@ def _target(target: str) -> tuple[list[str], dict[str, str]]:
         pairs = parse_qsl(split.query, keep_blank_values=True, max_num_fields=50, errors="strict")
     except ValueError:
         raise refusals.malformed("the address cannot be read") from None
-    return parts, dict(pairs)
+    return parts, pairs
 
 
 def _problem(code: int, message: str) -> bytes:
