@@ -101,6 +101,10 @@ class Schemas(Protocol):
         name once, and a schema comes before the schemas that need it. Raises SchemaRefused for a circle, for more than
         64 levels and more than 1,000 schemas."""
 
+    async def subject(self, strategy: str, topic: str, part: str, record: str = "") -> str:
+        """The subject of a topic's keys or values (`part` is "key" or "value") by a strategy; `record` is the full name
+        of the schema's record. Raises UsageError where the strategy takes a name and the schema has none."""
+
     async def use_of(self, schema: Schema, subject: str) -> tuple[str, int]:
         """A subject and version that the schema has: of `subject` if it has one there; ("", -1) where none is known.
         A registry that does not tell raises nothing."""

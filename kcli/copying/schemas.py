@@ -7,39 +7,53 @@ from typing import TYPE_CHECKING
 from kcli.errors import KcliError
 from kcli.registry.moving.snapshot import Snapshot, with_needed
 from kcli.registry.moving.transfer import FAILED, KNOWN, Transfer
+from kcli.registry.subjects import ASSOCIATED, NAMED, TOPIC, subject_of
+from kcli.serde.schema_name import schema_name
 from kcli.serde.schemas.frame_ids import FieldFrames, FrameRewriter
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kcli.registry.client import RegistryClient
     from kcli.registry.lookup import RegistrySchemas
     from kcli.schemas import Schema
 
 KINDS = ("key", "value")
+BY_TOPIC = dict.fromkeys(KINDS, TOPIC)
 
 
 class SchemaMoves:
     """The ids that schemas of the source have in the target. With `register` those that it does not have are registered
     there, with what they refer to. `topics` are the source's and the target's: the subject of the one becomes that of
-    the other."""
+    the other, each by the strategy of `strategies` for "key" and "value"."""
 
     def __init__(
-        self, source: RegistrySchemas, target: RegistryClient, topics: tuple[str, str], *, register: bool
+        self,
+        source: RegistrySchemas,
+        target: RegistryClient,
+        topics: tuple[str, str],
+        *,
+        register: bool,
+        strategies: Mapping[str, str] = BY_TOPIC,
     ) -> None:
         self._source = source
         self._target = target
         self._topics = topics
         self._register = register
+        self._strategies = strategies
         self.registered = 0
         self.rewriter = FrameRewriter([FieldFrames(kind, source, self.id_of) for kind in KINDS])
 
     async def id_of(self, kind: str, schema: Schema) -> int:
         """The id in the target. Raises KcliError where it does not have the schema, or does not take it."""
-        subject, version = await self._place(kind, schema)
+        own, theirs = await self._subjects(kind, schema)
+        subject, version = await self._place(schema, own)
+        name = theirs if subject == own else subject
         schemas = await with_needed(self._source.client, [(subject, version)])
-        renamed = [self._renamed(kind, one) if one.subject == subject else one for one in schemas]
+        renamed = [one.replace(subject=name) if one.subject == subject else one for one in schemas]
         transfer = Transfer(self._target, Snapshot(schemas=tuple(renamed)), keep=False)
         await transfer.plan()
-        wanted = next(move for move in transfer.moves if move.place == (self._named(kind, subject), version))
+        wanted = next(move for move in transfer.moves if move.place == (name, version))
         if wanted.action != KNOWN:
             if not self._register:
                 raise KcliError(
@@ -54,18 +68,27 @@ class SchemaMoves:
         assert wanted.id is not None
         return wanted.id
 
-    async def _place(self, kind: str, schema: Schema) -> tuple[str, int]:
+    async def _place(self, schema: Schema, own: str) -> tuple[str, int]:
         """The subject of the source and the version that has the schema: that of the topic, where it is one."""
         uses = await self._source.client.uses_of(schema.id, deleted=True)
         if not uses:
             raise KcliError(f"schema {schema.id}: the source's registry names no subject that has it")
-        own = f"{self._topics[0]}-{kind}"
         found = next((one for one in uses if one.subject == own), uses[0])
         return found.subject, found.version
 
-    def _named(self, kind: str, subject: str) -> str:
-        source, target = self._topics
-        return f"{target}-{kind}" if subject == f"{source}-{kind}" else subject
-
-    def _renamed(self, kind: str, schema: Schema) -> Schema:
-        return schema.replace(subject=self._named(kind, schema.subject))
+    async def _subjects(self, kind: str, schema: Schema) -> tuple[str, str]:
+        """Those of the two topics, "" for a schema that has no name where the strategy makes the subject of it."""
+        strategy, (source, target) = self._strategies[kind], self._topics
+        record = ""
+        if strategy in NAMED:
+            needed = await self._source.references(schema)
+            record = schema_name(schema, [(name, one.text) for name, one in needed])
+            if not record:
+                return "", ""
+        own = await self._source.subject(strategy, source, kind, record)
+        if strategy != ASSOCIATED:
+            return own, subject_of(strategy, target, kind, record)
+        theirs = await self._target.associated(target, kind)
+        if theirs is None:
+            theirs = f"{target}-{kind}" if own == f"{source}-{kind}" else own
+        return own, theirs

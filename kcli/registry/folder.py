@@ -137,7 +137,7 @@ class FolderSchemas:
     async def use_of(self, schema: Schema, subject: str) -> tuple[str, int]:
         if schema.id < 0 or (schema.subject and schema.version >= 0):
             return schema.subject, schema.version
-        for name in (subject, *self.subjects()):
+        for name in (*([subject] if subject else []), *self.subjects()):
             for version in reversed(self.versions(name)):
                 if (await self.version(name, version)).id == schema.id:
                     return name, version

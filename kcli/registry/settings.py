@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from kcli.config.properties.known import convert
 from kcli.config.secrets.secured import Asked
 from kcli.errors import UsageError
+from kcli.registry.subjects import STRATEGIES, strategy_named
 from kcli.secret import HIDDEN, Secret
 from kcli.security import OAuth, Tls
 from kcli.values import Frozen
@@ -85,6 +86,8 @@ class RegistrySettings(Frozen):
     glue_region: str = ""  # "": of the environment
     glue_registry: str = "default-registry"
     azure_group: str = ""
+    key_strategy: str = ""  # "": topic; subjects.py has the others
+    value_strategy: str = ""
     retries: int = 3
     retry_backoff: float = 0.2
     retry_backoff_max: float = 5.0
@@ -117,13 +120,14 @@ class _Reader:
         kind = self._text("kind").strip().lower()
         if kind and kind not in KINDS:
             raise UsageError(f"{self._where('kind')}: schema.registry.kind is one of {', '.join(KINDS)}")
+        strategies: dict[str, Any] = {f"{field}_strategy": self._strategy(field) for field in ("key", "value")}
         if url.startswith(FOLDER):
             path = url.removeprefix(FOLDER)
-            return RegistrySettings(folder=path.removeprefix("//") or ".", kind="file")
+            return RegistrySettings(folder=path.removeprefix("//") or ".", kind="file", **strategies)
         origins = tuple(origin_of(part.strip(), where) for part in url.split(",") if part.strip())
         if not origins:
             raise UsageError(f"{where}: schema.registry.url is empty; write https://HOST:PORT")
-        fields: dict[str, Any] = {"origins": origins, "kind": kind, "tls": self._tls(origins)}
+        fields: dict[str, Any] = {"origins": origins, "kind": kind, "tls": self._tls(origins), **strategies}
         if kind == "glue" or (not kind and all(_GLUE.fullmatch(origin.host) for origin in origins)):
             self._glue(fields)
         if kind == "azure" or (not kind and all(origin.host.endswith(AZURE) for origin in origins)):
@@ -154,6 +158,14 @@ class _Reader:
         fields |= {"kind": "glue", "glue_region": region}
         if "glue.registry.name" in self._given:
             fields["glue_registry"] = self._text("glue.registry.name")
+
+    def _strategy(self, field: str) -> str:
+        """How the subject of keys or values is found; "" where nothing says it."""
+        key = f"{field}.subject.name.strategy"
+        text = self._text(key).strip()
+        if text and text != HIDDEN and not strategy_named(text):
+            raise UsageError(f"{self._where(key)}: {key} is one of {', '.join(STRATEGIES)}, not {text}")
+        return strategy_named(text)
 
     def _text(self, key: str) -> str:
         if key not in self._given:

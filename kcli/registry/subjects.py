@@ -17,6 +17,21 @@ DEFAULT_GROUP = "default"
 """That of Apicurio's artifacts whose names are the subjects of its compatibility API."""
 TOPIC, RECORD, TOPIC_RECORD, ASSOCIATED = "topic", "record", "topic-record", "associated"
 STRATEGIES = (TOPIC, RECORD, TOPIC_RECORD, ASSOCIATED)
+NAMED = (RECORD, TOPIC_RECORD)
+"""Strategies that make the subject of the schema's name."""
+CONFLUENT = {
+    "TopicNameStrategy": TOPIC,
+    "RecordNameStrategy": RECORD,
+    "TopicRecordNameStrategy": TOPIC_RECORD,
+    "AssociatedNameStrategy": ASSOCIATED,
+}
+"""The classes of Confluent's serializers, which `value.subject.name.strategy` names there."""
+
+
+def strategy_named(word: str) -> str:
+    """The strategy that a word means, the class of Confluent's serializers too; "" for another word."""
+    strategy = CONFLUENT.get(word.rpartition(".")[2], word)
+    return strategy if strategy in STRATEGIES else ""
 
 
 def subject_of(strategy: str, topic: str, part: str, record: str = "") -> str:

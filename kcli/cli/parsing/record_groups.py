@@ -96,6 +96,13 @@ class SchemaOptions(Options):
         help="The schema of values: file:PATH, id:N, SUBJECT[@VERSION], topic[@VERSION]; of Protobuf with #MESSAGE.",
     )
     key_schema = text("--key-schema", metavar="SPEC", help="The schema of keys, in the same forms.")
+    value_subject = text(
+        "--value-subject",
+        metavar="SUBJECT",
+        help="The subject of values: topic (default), record, topic-record, associated, or a name.",
+        hidden=True,
+    )
+    key_subject = text("--key-subject", metavar="SUBJECT", help="The subject of keys, in the same words.", hidden=True)
     key_format = choice(
         "--key-format",
         of=DECODED_FORMATS,

@@ -144,19 +144,21 @@ _OF_A_REGISTRY = """
     bearer.auth.client.secret bearer.auth.credentials.source bearer.auth.identity.pool.id
     bearer.auth.issuer.endpoint.url bearer.auth.logical.cluster bearer.auth.scope bearer.auth.token
     bearer.auth.token.command bearer.auth.token.file glue.region glue.registry.name
-    http.connect.timeout.ms http.read.timeout.ms
+    http.connect.timeout.ms http.read.timeout.ms key.subject.name.strategy value.subject.name.strategy
 """
 OF_A_REGISTRY = (*_OF_A_REGISTRY.split(), *TLS)
 """The properties of a schema registry, without the prefix."""
+UNPREFIXED = ("basic.auth.", "bearer.auth.", "http.", "key.subject.", "value.subject.")
+"""Beginnings of those that Java's clients know without the prefix, too."""
 
 
 def of_a_registry(key: str) -> str:
     """The name of a registry's property without its prefix, which these names may do without: basic.auth.*,
-    bearer.auth.* and the time limits of HTTP. "" for all others: ssl.* is a broker's."""
+    bearer.auth.*, the time limits of HTTP and the strategies of subjects. "" for all others: ssl.* is a broker's."""
     bare = key.removeprefix(REGISTRY_PREFIX)
     if bare not in OF_A_REGISTRY:
         return ""
-    return bare if bare != key or bare.startswith(("basic.auth.", "bearer.auth.", "http.")) else ""
+    return bare if bare != key or bare.startswith(UNPREFIXED) else ""
 
 
 def refusal(key: str) -> str | None:

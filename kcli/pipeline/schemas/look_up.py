@@ -10,12 +10,11 @@ from typing import TypeVar
 from kcli.errors import KcliError, UsageError
 from kcli.pipeline.schemas.framing.ruled import check_rules_for_reading
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
-from kcli.pipeline.schemas.subjects import NAMED
 from kcli.pipeline.schemas.wanted import FILE, Wanted
 from kcli.registry.folder import FolderSchemas
 from kcli.registry.lookup import RegistrySchemas, open_schemas
 from kcli.registry.settings import RegistrySettings
-from kcli.registry.subjects import RECORD
+from kcli.registry.subjects import NAMED, RECORD
 from kcli.schemas import Schema, SchemaNotFound, SchemaRefused
 from kcli.serde.schema_name import schema_name
 from kcli.serde.schemas.decoder import schema_named

@@ -6,25 +6,15 @@ import json
 from collections.abc import Mapping
 
 from kcli.errors import UsageError
-from kcli.registry.subjects import ASSOCIATED, RECORD, STRATEGIES, TOPIC, TOPIC_RECORD
-
-NAMED = (RECORD, TOPIC_RECORD)
-"""Strategies that make the subject of the schema's name."""
-CONFLUENT = {
-    "TopicNameStrategy": TOPIC,
-    "RecordNameStrategy": RECORD,
-    "TopicRecordNameStrategy": TOPIC_RECORD,
-    "AssociatedNameStrategy": ASSOCIATED,
-}
-"""The classes of Confluent's serializers, which `value.subject.name.strategy` names there."""
+from kcli.registry.subjects import STRATEGIES, TOPIC, strategy_named
 
 
 def strategy_of(given: Mapping[str, str], field: str) -> str:
     """The strategy of keys or values (`field`). Raises UsageError."""
     option = f"{field}SubjectStrategy"
     text = given.get(option.lower(), "").strip()
-    strategy = CONFLUENT.get(text.rpartition(".")[2], text or TOPIC)
-    if strategy not in STRATEGIES:
+    strategy = strategy_named(text or TOPIC)
+    if not strategy:
         raise UsageError(f"option {option} is {', '.join(STRATEGIES[:-1])} or {STRATEGIES[-1]}, not {text}")
     if text and given.get(f"{field}subject", "").strip():
         raise UsageError(f"option {option} finds the subject, and {field}Subject names it: give one of them")

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from kcli.errors import UsageError
 from kcli.pipeline.pickling import Carried
-from kcli.pipeline.schemas.subjects import NAMED, strategy_of, topic_of
-from kcli.registry.subjects import RECORD, TOPIC
+from kcli.pipeline.schemas.subjects import strategy_of, topic_of
+from kcli.registry.subjects import NAMED, RECORD, TOPIC
 from kcli.schemas import AVRO, JSON, PROTOBUF
 
 REGISTERED = {"avro": AVRO, "protobuf": PROTOBUF, "json-schema": JSON}

@@ -8,11 +8,14 @@ from kcli.values import Frozen
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from kcli.proto.columns import Columns
     from kcli.schemas import Schemas
     from kcli.serde.schemas.readers import Reader, References
+
+    SubjectOf = Callable[[Schemas, str, Schema, References, str], Awaitable[str]]
+    """The subject of a topic that a schema would have there, by its name or the message's; "" where it is not known."""
 
 
 class Label(Frozen):
@@ -43,11 +46,13 @@ class Label(Frozen):
 class Labels:
     """The labels of keys, or of values: `rows` has those of the last batch, by offset."""
 
-    def __init__(self, kind: str, schemas: Schemas | None) -> None:
-        """`schemas` finds the subject of a schema; without it a schema keeps the subject that it came with."""
+    def __init__(self, kind: str, schemas: Schemas | None, subject_of: SubjectOf) -> None:
+        """`schemas` finds the subjects of a schema, and `subject_of` says which of them counts; without schemas a
+        schema keeps the subject that it came with."""
         self.rows: dict[int, Label] = {}
         self._kind = kind
         self._schemas = schemas
+        self._subject_of = subject_of
         self._sources: dict[int, tuple[Schema, References, Reader]] = {}
         self._made: dict[tuple[str, int, bytes | None, str], Label] = {}
 
@@ -89,7 +94,8 @@ class Labels:
         schema, referred, _ = self._sources[number]
         subject, version = schema.subject, schema.version
         if self._schemas is not None:
-            subject, version = await self._schemas.use_of(schema, f"{topic}-{self._kind}")
+            own = await self._subject_of(self._schemas, topic, schema, referred, message)
+            subject, version = await self._schemas.use_of(schema, own)
         return Label(
             schema=schema, referred=tuple(referred), subject=subject, version=version, message=message, frame=frame
         )

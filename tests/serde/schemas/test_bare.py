@@ -27,9 +27,13 @@ async def schema_of(_: str) -> tuple[Schema, list[tuple[str, str]]]:
     return Schema(kind=PROTOBUF, text=PROTO, subject="shop.proto"), []
 
 
+async def no_subject(*_: object) -> str:
+    return ""
+
+
 async def decoded(rows: list[Any], message: str = "", kind: str = "value") -> tuple[list[bytes | None], BareDecoder]:
     decoder = BareDecoder(kind, schema_of, reader_of(), message)
-    decoder.labels = Labels(kind, None)
+    decoder.labels = Labels(kind, None, no_subject)
     made = [(0, value if kind == "key" else None, value, tuple(headers)) for value, headers in rows]
     batch = await SchemaDecoder([decoder]).batch(read_batches(built(CORES[-1], made))[0], "t", 0)
     return [getattr(record, kind) for record in batch], decoder

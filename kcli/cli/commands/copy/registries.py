@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.option import Options, choice, text
 from kcli.errors import UsageError
+from kcli.registry.subjects import STRATEGIES, TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -31,6 +32,10 @@ class SchemasOptions(Options):
         of=(KEEP, REGISTER, FAIL),
         help="Between two registries: keep ids as they are; write the target's, and register what it lacks, or fail.",
     )
+    value_subject = choice(
+        "--value-subject", of=STRATEGIES, help="How subjects of values are found, for --schemas (default: topic)."
+    )
+    key_subject = choice("--key-subject", of=STRATEGIES, help="The same for keys.")
     schema_registry = text(
         "--schema-registry", metavar="URL", help="The registry of SRC. DST's: --to-X schema.registry.url=URL."
     )
@@ -64,6 +69,8 @@ def check_ids(options: KeptSchemasOptions, source: Connection, target: Connectio
 def registries(options: SchemasOptions, source: Connection, target: Connection) -> Registries | None:
     """The two registries, None where ids stay as they are. Raises UsageError where that would be silent corruption: the
     ids of one registry mean other schemas in another."""
+    if options.schemas not in (REGISTER, FAIL) and (options.value_subject or options.key_subject):
+        raise UsageError("--value-subject and --key-subject go with --schemas register or fail")
     here = source.registry(options.schema_registry)
     there = here if target is source else target.registry()
     if options.schemas == KEEP or (options.schemas is None and (here is None or there is None)):
@@ -80,7 +87,15 @@ def registries(options: SchemasOptions, source: Connection, target: Connection) 
         )
     if here.folder or there.folder:
         raise UsageError(f"--schemas {options.schemas}: a folder is no registry for it; name one by its URL")
-    return here, there
+    return with_strategies(options, here), there
+
+
+def with_strategies(options: SchemasOptions, registry: RegistrySettings) -> RegistrySettings:
+    """The registry with what the options say of subjects."""
+    return registry.replace(
+        key_strategy=options.key_subject or registry.key_strategy,
+        value_strategy=options.value_subject or registry.value_strategy,
+    )
 
 
 @asynccontextmanager
@@ -97,7 +112,8 @@ async def moving(
     here, there = source.client(), target.client()
     schemas = RegistrySchemas(both[0], guard=here.guard, profile=here.profile)
     client = client_of(both[1], guard=there.guard, profile=there.profile)
-    moves = SchemaMoves(schemas, client, topics, register=register)
+    strategies = {"key": both[0].key_strategy or TOPIC, "value": both[0].value_strategy or TOPIC}
+    moves = SchemaMoves(schemas, client, topics, register=register, strategies=strategies)
     try:
         yield moves
     finally:

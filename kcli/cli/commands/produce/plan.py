@@ -48,6 +48,12 @@ class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions):
         of=("frame", "header"),
         help="Name the schema in front of the payload (default), or by its GUID in a header.",
     )
+    value_subject = text(
+        "--value-subject",
+        metavar="SUBJECT",
+        help="The subject of values: topic (default), record, topic-record, associated, or a name.",
+    )
+    key_subject = text("--key-subject", metavar="SUBJECT", help="The same for keys.")
     register = flag("--register", help="Register the file of --value-schema or --key-schema.")
     without_rules = flag("--without-rules", help="Run no rules of the schema; one that encrypts refuses all the same.")
     no_schema_cache = flag("--no-schema-cache", help="Neither use nor keep schemas in the cache folder.", hidden=True)
@@ -127,7 +133,13 @@ class Plan:
         if options.value_schema is None and options.key_schema is None:
             if options.schema_registry is not None or options.register or options.schema_in:
                 raise UsageError("--schema-registry, --register and --schema-in need --value-schema or --key-schema")
-            for said, name in ((options.without_rules, "without-rules"), (options.no_schema_cache, "no-schema-cache")):
+            others = {
+                "without-rules": options.without_rules,
+                "no-schema-cache": options.no_schema_cache,
+                "value-subject": options.value_subject is not None,
+                "key-subject": options.key_subject is not None,
+            }
+            for name, said in others.items():
                 if said:
                     raise UsageError(f"--{name} goes with --value-schema or --key-schema")
             return None
@@ -149,6 +161,7 @@ class Plan:
             register=options.register,
             in_header=in_header,
             without_rules=options.without_rules,
+            subjects={"key": options.key_subject, "value": options.value_subject},
         )
 
     def _settings(self, options: ProduceOptions) -> ProducerSettings:

@@ -33,8 +33,9 @@ SECURITY: dict[str, tuple[dict[str, str], type[Frozen]]] = {
 }
 LAST = """Other names of Java's and librdkafka's clients have no effect: kcli ignores them, and `-v` names them.
 Unknown names are refused."""
-REGISTRY = """For `--schema-registry` ([schemas](../schemas.md)). `basic.auth.`, `bearer.auth.` and `http.` go without
-the prefix, too; the names of TLS go with it: `schema.registry.ssl.ca.location`.
+REGISTRY = """For `--schema-registry` ([schemas](../schemas.md)). `basic.auth.`, `bearer.auth.`, `http.`,
+`key.subject.` and `value.subject.` go without the prefix, too; the names of TLS go with it:
+`schema.registry.ssl.ca.location`.
 """
 PROTOCOL = "`security.protocol`: PLAINTEXT (default), SSL, SASL_PLAINTEXT or SASL_SSL.\n\n"
 SETTINGS = "| property | setting | default | values |\n|---|---|---|---|\n"

@@ -170,6 +170,8 @@ by consume, tail and count: Avro and Protobuf as JSON, JSON Schema as it is.
   --value-schema SPEC    The schema itself, for payloads without a frame:
                          file:PATH, id:N, SUBJECT[@VERSION], topic[@VERSION].
   --key-schema SPEC      The same for keys.
+  --value-subject NAME   The subject of topic: topic, record, topic-record,
+  --key-subject NAME     associated (value.subject.name.strategy), or a name.
   --no-schema-cache      Neither use nor keep schemas in the cache folder.
   --raw-value            Do not decode.
   --logical raw          Dates, times and decimals as they are stored.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli.cli.runtime.schemas.spec import SchemaSpec
+from kcli.cli.runtime.schemas.subject import subject_said
 from kcli.errors import UsageError
 from kcli.serde.json_schema.reader import FORBIDDEN
 from kcli.serde.schemas.bare import BareDecoder
@@ -42,8 +43,10 @@ class Decoding:
             validate=options.validate or self._valid,
             rules=not options.without_rules,
         )
+        said = {"key": options.key_subject, "value": options.value_subject}
+        self._subjects = {kind: subject_said(kind, word, registry) for kind, word in said.items()}
         self._specs = {
-            kind: SchemaSpec(spec, kind, registered=registry is not None)
+            kind: SchemaSpec(spec, self._subjects[kind], registered=registry is not None)
             for kind, spec in (("key", options.key_schema), ("value", options.value_schema))
             if spec is not None
         }
@@ -74,7 +77,8 @@ class Decoding:
         if not self._fields:
             self._fields = [field for kind in self.kinds if (field := self.field(kind, client)) is not None]
             for field in self._fields if self.labelled else ():
-                field.labels = Labels(field.kind, None if self.registry is None else client.schemas)
+                schemas = None if self.registry is None else client.schemas
+                field.labels = Labels(field.kind, schemas, self._subjects[field.kind].of_read)
         consumer.decode = SchemaDecoder(self._fields).batch
 
     def of_values(self, client: Client) -> Decode | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kcli.cli.output.records.decoded import HEADERS
 from kcli.cli.runtime.schemas.files import FileSchemas
 from kcli.cli.runtime.schemas.spec import SchemaSpec
+from kcli.cli.runtime.schemas.subject import subject_said
 from kcli.errors import UsageError
 from kcli.schemas import AVRO, PROTOBUF
 from kcli.serde.rules.writable import conditions_of
@@ -12,7 +13,7 @@ from kcli.serde.schemas.writers import message_indexes, writer_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from kcli.cli.runtime.schemas.from_record import FromRecord
     from kcli.client import Client
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     """A key or a value as it is sent. Raises ValueError for one that does not fit."""
 
 FROM_RECORD = "from-record"
+NO_SUBJECTS: Mapping[str, str | None] = {}
 GLUE = b"\3"
 """The first byte of AWS Glue's frame; then 0 for a payload that is not compressed, and the UUID of the version."""
 
@@ -40,9 +42,11 @@ class Encoding:
         register: bool,
         in_header: bool = False,
         without_rules: bool = False,
+        subjects: Mapping[str, str | None] = NO_SUBJECTS,
     ) -> None:
-        """`specs` are of "key" and "value"; `in_header` names the schema by its GUID in a header; `without_rules` runs
-        no rule of a schema, and needs none to be run."""
+        """`specs` are of "key" and "value", and so are `subjects`, the words of --value-subject and --key-subject;
+        `in_header` names the schema by its GUID in a header; `without_rules` runs no rule of a schema, and needs none
+        to be run."""
         self._without_rules = without_rules
         self.registry = registry
         self.register = register
@@ -52,19 +56,33 @@ class Encoding:
         self.from_record: FromRecord | None = None
         self._of_records = FROM_RECORD in specs.values()
         if self._of_records:
-            if registry is None or register or in_header or set(specs.values()) != {FROM_RECORD}:
+            others = register or in_header or any(subjects.values()) or set(specs.values()) != {FROM_RECORD}
+            if registry is None or others:
                 raise UsageError(
                     "from-record stores keys and values as the record says: it needs --schema-registry, and takes "
-                    "neither another schema nor --register and --schema-in"
+                    "neither another schema nor --register, --schema-in and --value-subject"
                 )
             specs = {}
         if in_header and registry is None:
             raise UsageError("--schema-in header writes the GUID that a registry gives: add --schema-registry URL")
-        self._specs = {kind: SchemaSpec(spec, kind, registered=registry is not None) for kind, spec in specs.items()}
+        self._specs = {
+            kind: SchemaSpec(spec, subject_said(kind, subjects.get(kind), registry), registered=registry is not None)
+            for kind, spec in specs.items()
+        }
+        self._check(subjects)
         if self.register and (registry is None or not any(spec.of_file for spec in self._specs.values())):
             raise UsageError("--register registers the file of --value-schema file:PATH; it needs --schema-registry")
         self.key: Encode | None = None
         self.value: Encode | None = None
+
+    def _check(self, subjects: Mapping[str, str | None]) -> None:
+        """Raises UsageError for the subject of a schema that has none, or another."""
+        for kind, word in subjects.items():
+            of_topic = kind in self._specs and self._specs[kind].of_topic
+            if word is not None and (self.registry is None or not of_topic):
+                raise UsageError(
+                    f"--{kind}-subject goes with --{kind}-schema file:PATH or topic, and with --schema-registry"
+                )
 
     async def prepare(self, topic: str, client: Client) -> None:
         """Look the schemas up, before a record is read. Raises KcliError."""

@@ -32,17 +32,18 @@ class FileSchemas:
         if not self._register or len(files) < 2:
             return
         for spec, schema, referred in files:
-            await self._conditions(spec, schema, referred)
-            await self._schemas.check(spec.subject(self._topic), schema.replace(subject=""))
+            subject = await spec.subject(self._topic, self._schemas, schema, referred)
+            await self._conditions(subject, schema, referred)
+            await self._schemas.check(subject, schema.replace(subject=""))
 
     async def registered(self, spec: SchemaSpec, schema: Schema, referred: References) -> tuple[Schema, list[Rule]]:
         """A file's schema as its registry has it, with --register a new one; and its subject's conditions. Raises
         KcliError."""
-        subject = spec.subject(self._topic)
+        subject = await spec.subject(self._topic, self._schemas, schema, referred)
         if not self._register:
             latest = await self._latest(subject, schema, referred)
             return latest, conditions_of(latest, without=self._without_rules)
-        conditions = await self._conditions(spec, schema, referred)
+        conditions = await self._conditions(subject, schema, referred)
         try:
             id = await self._schemas.register(subject, schema.replace(subject=""))
         except KcliError as problem:
@@ -54,15 +55,15 @@ class FileSchemas:
             return schema.replace(id=id), conditions
         return await self._latest(subject, schema, referred), conditions  # its UUID names it
 
-    async def _conditions(self, spec: SchemaSpec, schema: Schema, referred: References) -> list[Rule]:
-        """The conditions of the latest version, which a new one inherits. Raises UsageError."""
+    async def _conditions(self, subject: str, schema: Schema, referred: References) -> list[Rule]:
+        """The conditions of the subject's latest version, which a new one inherits. Raises UsageError."""
         if referred:
             raise UsageError(
                 f"{schema.name} imports {referred[0][0]}, which --register does not register; "
                 "use kcli registry register with --reference"
             )
         try:
-            latest = await self._schemas.latest(spec.subject(self._topic))
+            latest = await self._schemas.latest(subject)
         except SchemaNotFound:
             return []
         return conditions_of(latest, without=self._without_rules)

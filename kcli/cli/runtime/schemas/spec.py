@@ -7,10 +7,13 @@ import re
 
 from kcli.errors import UsageError
 from kcli.schemas import AVRO, JSON, PROTOBUF, Schema, SchemaRefused
+from kcli.serde.schema_name import schema_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kcli.cli.runtime.schemas.subject import Subject
     from kcli.client import Client
+    from kcli.schemas import Schemas
     from kcli.serde.schemas.readers import References
 
 
@@ -25,8 +28,9 @@ class SchemaSpec:
     """Which schema a user names: `file:PATH`, `id:N`, `SUBJECT[@VERSION]`, or `topic[@VERSION]`, the subject of the
     topic; `#MESSAGE` at the end names a message of Protobuf. Raises UsageError."""
 
-    def __init__(self, spec: str, kind: str, *, registered: bool) -> None:
-        self._flag, self._kind = f"--{kind}-schema", kind
+    def __init__(self, spec: str, subject: Subject, *, registered: bool) -> None:
+        """`subject` says how that of the topic is found; `registered` whether a registry is named."""
+        self._flag, self._place = f"--{subject.kind}-schema", subject
         spec, self.message = _parted(spec)
         self._file = spec.removeprefix("file:") if spec.startswith("file:") else None
         self._id = spec.removeprefix("id:") if spec.startswith("id:") else None
@@ -64,9 +68,27 @@ class SchemaSpec:
     def of_file(self) -> bool:
         return self._text is not None
 
-    def subject(self, topic: str) -> str:
-        """The subject of a topic, by the name that Confluent's serializers give it."""
-        return f"{topic}-{self._kind}" if self._subject == "topic" or self._text is not None else self._subject
+    @property
+    def of_topic(self) -> bool:
+        """Whether the subject is that of the topic, not one that the user names."""
+        return self._text is not None or (self._subject == "topic" and self._id is None)
+
+    async def subject(
+        self, topic: str, schemas: Schemas, schema: Schema | None = None, referred: References | None = None
+    ) -> str:
+        """The subject that is named, or that of the topic, which may be made of the name of the `schema`, or of the
+        name behind #. Raises UsageError where that is not known, and what the registry raises."""
+        record = ""
+        if not self.of_topic:
+            return self._subject
+        if self._place.of_schema:
+            record = self.message if schema is None else schema_name(schema, referred or [], self.message)
+            if not record and schema is None:
+                raise UsageError(
+                    f"{self._flag} topic: the strategy {self._place.strategy} makes the subject of the schema's name: "
+                    "write topic#NAME, or file:PATH"
+                )
+        return await self._place.of(topic, schemas, record)
 
     async def schema(self, topic: str, client: Client) -> tuple[Schema, References]:
         """The schema for a topic, and those that it refers to. Raises KcliError."""
@@ -76,7 +98,7 @@ class SchemaSpec:
         if self._id is not None:
             found = await client.schemas.by_id(int(self._id))
         else:
-            subject = self.subject(topic)
+            subject = await self.subject(topic, client.schemas)
             if self._version == "latest":
                 found = await client.schemas.latest(subject)
             else:

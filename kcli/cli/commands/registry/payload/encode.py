@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 
 from kcli.cli.commands.registry.opened import FILE
@@ -60,6 +61,8 @@ async def _encoded(options: EncodeOptions, spec: str, values: list[bytes]) -> li
     registry = None if spec.startswith(FILE) else connection.registry(options.schema_registry)
     if spec == FROM_RECORD:
         raise UsageError("--value-schema from-record is for the envelopes of kcli produce --input json")
+    if re.fullmatch(r"topic(@\w+)?(#.*)?", spec):
+        raise UsageError(f"--value-schema {spec}: a payload is of no topic; name the SUBJECT, such as orders-value")
     encoding = Encoding({"value": spec}, registry, register=False)
     async with Client(connection.client(), registry=registry) as client:
         await encoding.prepare("", client)

@@ -1,0 +1,1 @@
+"""Strategies of subjects on the command line: topic, record, topic-record and associated."""
