@@ -102,6 +102,33 @@ def test_the_registry_resolves_a_text(tmp_path: Path, subject: Names) -> None:
         assert whole["fields"][0]["type"]["fields"] == [{"name": "cents", "type": "long"}]
 
 
+def test_a_form_that_a_registry_does_not_make_is_said(commands: Commands, subject: Names) -> None:
+    """It answers the text as it is for a form that it does not know, and so does Confluent's."""
+    note, money = subject("note-value"), subject("money")
+    commands.registered(note, commands.file("note.avsc", '{"type":"record","name":"Note","fields":[]}'))
+    commands.registered(money, commands.file("money.proto", 'syntax = "proto3"; message Money { int64 cents = 1; }'))
+    says = commands.run("describe", note, "--schema-format", "nonsense", code=2).err
+    assert "--schema-format nonsense: write resolved (Avro), serialized or ignore_extensions (Protobuf)" in says
+    says = commands.run("describe", note, "--schema-format", "serialized", code=2).err
+    assert f"{note} version 1 is of the type AVRO, which has no such form" in says
+    assert "PROTOBUF, which has no such form" in commands.run("get", money, "--schema-format", "resolved", code=2).err
+    done = commands.run("get", money, "--schema-format", "serialized", code=1)
+    assert (done.out, f"does not make this form of {money} version 1" in done.err) == (b"", True)
+    assert commands.run("get", note, "--schema-format", "default").out == commands.run("get", note).out
+
+
+def test_a_folder_does_not_resolve_a_text(tmp_path: Path) -> None:
+    with SandboxThread(registry=True) as sandbox:
+        commands = Commands(sandbox.registry_url, tmp_path)
+        commands.registered("money", commands.avro("money.avsc", "cents:long", record="Money"))
+        commands.registered("o", commands.avro("orders.avsc", "price:Money"), "--reference", "Money=money@1")
+        commands.run("export", str(tmp_path / "out"), "-q")
+    folder = Commands(f"file:{tmp_path}/out", tmp_path)
+    done = folder.run("get", "o", "--schema-format", "resolved", code=1)
+    assert (done.out, "--resolved puts the types in" in done.err) == (b"", True)
+    assert json.loads(folder.run("get", "o", "--resolved").out)["fields"][0]["type"]["name"] == "Money"
+
+
 def test_contexts_are_listed(commands: Commands, subject: Names) -> None:
     rows = {row["context"]: row for row in commands.rows("contexts")}
     assert "." in rows or commands.name == "srfake"

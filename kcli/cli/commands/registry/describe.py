@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened
@@ -14,7 +15,7 @@ from kcli.cli.runtime.answer import answer, say, words_of
 from kcli.errors import KcliError, UsageError
 from kcli.registry.errors import NotFound, RegistryError
 from kcli.registry.listing.history import pretty
-from kcli.schemas import AVRO
+from kcli.schemas import AVRO, KINDS, PROTOBUF, SchemaRefused
 from kcli.text.escape import visible
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ class SchemaRow(Row, section="schemas"):
     metadata: str | None = column("Metadata of the data contract, as JSON.", sparse=True)
     rules: str | None = column("Rules of the data contract, as JSON.", sparse=True)
 
+
+FORMS = {"default": KINDS, "resolved": (AVRO,), "serialized": (PROTOBUF,), "ignore_extensions": (PROTOBUF,)}
+"""What Confluent's registry makes of a text, and of which kinds. It answers the text as it is for any other word."""
 
 SHAPE = shape("registry.describe", "Schemas of a registry, one a row.", SchemaRow)
 
@@ -66,11 +70,15 @@ def describe(options: DescribeOptions) -> int:
     words = words_of(options, "SUBJECT, id or GUID")
     if options.resolved and options.references:
         raise UsageError("--resolved and --references exclude each other")
+    form = options.schema_format or ""
+    if form and form not in FORMS:
+        raise UsageError(f"--schema-format {form}: write resolved (Avro), serialized or ignore_extensions (Protobuf)")
 
     async def work(registry: Registry, document: Document) -> None:
         for word in words:
             try:
-                schema = await registry.named(word, deleted=options.deleted, format=options.schema_format or "")
+                schema = await registry.named(word, deleted=options.deleted, format=form)
+                _check_form(schema, form, registry.name)
                 needed = await registry.needed(schema) if options.references or options.resolved else []
             except KcliError as problem:
                 document.fail(await hinted(registry, problem, word), word)
@@ -107,6 +115,33 @@ async def hinted(registry: Registry, problem: KcliError, word: str) -> KcliError
 
     hint = await registry.client.hint(problem, subject_of(word)[0])
     return NotFound(f"{problem}{hint}", problem.status, problem.code) if hint else problem
+
+
+def _check_form(schema: Schema, form: str, registry: str) -> None:
+    """Raises UsageError for a form that schemas of this kind do not have, KcliError where the registry answered the
+    text as it is: some ignore what they do not know."""
+    if form and schema.kind not in FORMS[form]:
+        raise UsageError(f"--schema-format {form}: {schema.name} is of the type {schema.kind}, which has no such form")
+    if form == "serialized" and not _is_base64(schema.text):
+        raise KcliError(f"--schema-format {form}: {registry} does not make this form of {schema.name}")
+    if form == "resolved" and schema.references:
+        from kcli.serde.avro.parse import parse
+
+        try:
+            parse(schema.text)
+        except SchemaRefused:
+            raise KcliError(
+                f"--schema-format {form}: {registry} does not make this form of {schema.name}; --resolved puts the "
+                "types in"
+            ) from None
+
+
+def _is_base64(text: str) -> bool:
+    try:
+        b64decode(text, validate=True)
+    except ValueError:
+        return False
+    return True
 
 
 def _with_types(schema: Schema, needed: list[Schema]) -> Schema:
