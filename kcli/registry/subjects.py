@@ -72,6 +72,11 @@ def prefix(context: str) -> str:
     return f":{context}:" if context == "*" or context.startswith(".") else f":.{context}:"
 
 
+def listed_by(context: str) -> str:
+    """The prefix that lists the subjects of a context: that of the default one is `:.:`."""
+    return prefix(context) or DEFAULT_CONTEXT
+
+
 def among(prefix: str, subjects: list[str]) -> list[str]:
     """Those of the subjects that begin with a prefix; with one that names a context, those of this context whose names
     begin with what follows it. `:*:` is every context, and `:.:` the default one."""

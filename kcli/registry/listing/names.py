@@ -4,7 +4,7 @@ the default one. A pattern without a context is one for whole names, as everywhe
 
 from __future__ import annotations
 
-from kcli.registry.subjects import DEFAULT_CONTEXT, prefix, split
+from kcli.registry.subjects import listed_by, split
 from kcli.text.names import NamePattern, Names, is_pattern
 
 TYPE_CHECKING = False
@@ -48,5 +48,5 @@ def subject_names(words: Iterable[str], *, literal: bool = False, context: str =
 def _qualified(word: str, context: str) -> str:
     own, name = split(word)
     if name == word:
-        return f"{prefix(context) or DEFAULT_CONTEXT}{word}" if context else word
+        return f"{listed_by(context)}{word}" if context else word
     return name if not own and name and not is_pattern(name) else word

@@ -12,7 +12,7 @@ from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import missing, plural, say
 from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError, UsageError
-from kcli.registry.subjects import DEFAULT_CONTEXT, prefix
+from kcli.registry.subjects import listed_by
 
 if TYPE_CHECKING:
     from kcli.cli.output.tables.document import Document
@@ -80,7 +80,7 @@ def _plain(name: str) -> str:
 
 
 async def _row(registry: Registry, name: str, *, deleting: bool) -> ContextRow:
-    count = len(await registry.client.subjects(prefix(name) or DEFAULT_CONTEXT))
+    count = len(await registry.client.subjects(listed_by(name)))
     error = f"{name}: the context has {plural(count, 'subject')}: delete them first" if deleting and count else None
     result = None if not deleting else "not empty" if count else "would delete"
     return ContextRow(context=name, subjects=count, result=result, error=error)

@@ -13,7 +13,7 @@ from kcli.cli.runtime.answer import answer
 from kcli.errors import KcliError, UsageError
 from kcli.registry.listing.latest import latest_of, levels_of
 from kcli.registry.listing.names import subject_names
-from kcli.registry.subjects import DEFAULT_CONTEXT, prefix, split
+from kcli.registry.subjects import listed_by, split
 from kcli.text.names import Names
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def list_all(options: ListOptions) -> int:
 
 async def _subjects(registry: Registry, names: Names, options: ListOptions, document: Document) -> list[SubjectRow]:
     every = options.context in (None, "", "*")  # which a registry answers without a prefix
-    context = "" if every else prefix(options.context or "") or DEFAULT_CONTEXT
+    context = "" if every else listed_by(options.context or "")
     known = await registry.client.subjects(context, deleted=options.deleted)
     match = names.among(known)
     if match.unmatched:
