@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from kcli.serde.formats import MAPS, json_of, read_any, read_msgpack, reader
+
+_UNESCAPED = re.compile(rb'"[^"\\\x00-\x1f]*"')
+"""A JSON text that is between its quotes as it is written."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,6 +70,8 @@ def decoded_key_of(data: bytes | None) -> Any:
 
 def decoded_key_bytes(data: bytes) -> bytes:
     """The bytes of such a key that a pattern is looked for in: those of its text, without the quotes."""
+    if _UNESCAPED.fullmatch(data):
+        return data[1:-1]
     text = decoded_key_of(data) if data[:1] == b'"' else None
     return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else data
 

@@ -13,7 +13,7 @@ from itertools import repeat
 from kcli.proto.core import read_headers
 from kcli.serde.decoded import decoded_key_bytes, decoded_key_of, headers_of, key_of, value_of
 from kcli.serde.filters.pattern import Pattern
-from kcli.serde.filters.row_search import equal_rows, has_header, headed_rows, searched_rows, spans
+from kcli.serde.filters.row_search import equal_rows, has_header, headed_rows, rows_with, searched_rows, spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,8 +128,7 @@ class Filter:
             rows = equal_rows(columns, rows, self._decoded_keys if decoded else self._keys)
         for pattern in self._key_grep:
             if decoded:
-                keys = zip(rows, spans(columns, "key", rows), strict=True)
-                rows = [row for row, key in keys if key is not None and pattern.holds(decoded_key_bytes(key))]
+                rows = _grepped_keys(columns, rows, pattern)
             else:
                 rows = searched_rows(columns, "key", rows, pattern)
         for pattern in self._grep:
@@ -180,6 +179,14 @@ class Filter:
         return [
             row for row, seen in zip(rows, arguments, strict=True) if all(_holds(where, seen) for where in self._where)
         ]
+
+
+def _grepped_keys(columns: Columns, rows: Rows, pattern: Pattern) -> Rows:
+    """The rows whose decoded key the pattern matches. JSON has a text as it is, unless a backslash is in it."""
+    if pattern.literal and len(rows) == len(columns):
+        rows = sorted({*rows_with(columns, "key", pattern.literal), *rows_with(columns, "key", b"\\")})
+    keys = zip(rows, spans(columns, "key", rows), strict=True)
+    return [row for row, key in keys if key is not None and pattern.holds(decoded_key_bytes(key))]
 
 
 def _holds(where: Where, seen: tuple[Any, ...]) -> bool:
