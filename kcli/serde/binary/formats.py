@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from kcli.serde.binary.readers import reader_of_format
-from kcli.serde.schemas.decoder import Undecoded, column_of
+from kcli.serde.schemas.decoder import column_of
 from kcli.serde.schemas.payloads import Unreadable
+from kcli.serde.undecoded import Undecoded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class FormatDecoder:
             try:
                 cell = self._read(cell, None if size < 0 else bytes(data[at : at + size]), topic)
             except Unreadable as problem:
-                self.undecoded.add(str(problem), (topic, partition, columns.offsets[row]))
+                self.undecoded.add(str(problem), topic, partition, columns.offsets[row])
                 plain.add(columns.offsets[row])
             cells.append(cell)
         return spans(cells)

@@ -6,10 +6,11 @@ from array import array
 
 from kcli.proto import core
 from kcli.schemas import SchemaRefused
-from kcli.serde.schemas.decoder import FRAME, Undecoded, column_of
+from kcli.serde.schemas.decoder import FRAME, column_of
 from kcli.serde.schemas.frames import message_names
 from kcli.serde.schemas.payloads import AS_IT_IS
 from kcli.serde.schemas.readers import indexed, read_rows, unknown_fields
+from kcli.serde.undecoded import Undecoded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ decision follows from what is decoded, a registry that does not answer does end 
 from __future__ import annotations
 
 from array import array
-from collections import Counter, defaultdict
+from collections import defaultdict
 
 from kcli.errors import ConnectError, DeadlineExceeded, DecodeError, KcliError, UsageError
 from kcli.schemas import SchemaNotFound, SchemaRefused
@@ -18,6 +18,7 @@ from kcli.serde.schemas.decoded_batch import replaced
 from kcli.serde.schemas.frames import frame_names
 from kcli.serde.schemas.payloads import AS_IT_IS, Unreadable
 from kcli.serde.schemas.readers import read_rows, unknown_fields
+from kcli.serde.undecoded import Undecoded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,41 +75,6 @@ def plain_keys_of(columns: Columns, which: array[int], faults: Sequence[tuple[in
         read = zip(offsets, which, columns.key_lengths, strict=True)
         left.update(offset for offset, reader, length in read if reader == AS_IT_IS and length >= 0)
     return left
-
-
-class Undecoded:
-    """What was not decoded: how many by reason, and where the first of them is."""
-
-    def __init__(self) -> None:
-        self.reasons: Counter[str] = Counter()
-        self.first: tuple[str, int, int] | None = None
-
-    def add(self, reason: str, place: tuple[str, int, int], count: int = 1) -> None:
-        self.reasons[reason] += count
-        if self.first is None:
-            self.first = place
-
-    def add_rows(self, faults: Sequence[tuple[int, str]], columns: Columns, topic: str, partition: int) -> None:
-        """Rows that could not be read, each with its reason."""
-        self.reasons.update(reason for _, reason in faults)
-        if faults and self.first is None:
-            self.first = topic, partition, columns.offsets[faults[0][0]]
-
-    def add_names(
-        self, reasons: dict[int, str], numbers: array[int], columns: Columns, topic: str, partition: int
-    ) -> None:
-        """Rows by the numbers of the names in them: those whose name has a reason."""
-        counts = Counter(numbers)  # one pass: a batch may have as many names as rows
-        for number, reason in reasons.items():
-            if counts[number]:
-                self.reasons[reason] += counts[number]
-        if self.first is None:
-            row = next((row for row, number in enumerate(numbers) if number in reasons), None)
-            self.first = None if row is None else (topic, partition, columns.offsets[row])
-
-    @property
-    def total(self) -> int:
-        return self.reasons.total()
 
 
 class FieldDecoder:
@@ -182,6 +148,8 @@ class FieldDecoder:
                 raise no_answer(problem, f"{place}: a {self.kind}'s schema") from problem
             if len(self._reasons) < REASONS:
                 self._reasons[name] = str(problem)
+            if not absent and not isinstance(problem, DecodeError | SchemaRefused):
+                self.undecoded.unanswered[self.reason(name)] = problem.exit_code
             if isinstance(problem, DecodeError | SchemaRefused):
                 self._known[name] = AS_IT_IS
             elif absent and len(missing) < most:

@@ -23,11 +23,11 @@ def filter_of(
     within: Within | None = None,
     *,
     decoded: bool = False,
-    keys: bool = False,
+    decoded_keys: bool = False,
 ) -> Filter:
     """The Filter of a command line; `within` is its range of payload times, if its command has --time-field. `decoded`:
-    values are JSON whatever their format is; `keys`: keys may be JSON, too. Raises UsageError with the column of what
-    is wrong."""
+    values are JSON whatever their format is; `decoded_keys`: keys may be JSON, too. Raises UsageError with the column
+    of what is wrong."""
     if options.value_format and not decoded and not options.where and within is None and not _printed(options):
         times = " and --time-field" if has_time_field else ""
         raise UsageError(f"--value-format says how --where{times} read{'' if times else 's'} values; give one")
@@ -46,7 +46,7 @@ def filter_of(
         where=where,
         value=values_as(None if decoded else options.value_format),
         within=within,
-        decoded=decoded or keys,
+        decoded=decoded or decoded_keys,
     )
 
 

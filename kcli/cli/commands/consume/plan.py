@@ -99,6 +99,8 @@ class Plan(Selection):
         self.per_partition: int | None = options.per_partition
         if self.per_partition is not None and (self.order is not None or self.group is not None):
             raise UsageError("--per-partition counts as partitions are read: neither with --order nor with --group")
+        if self.decoding is not None:
+            self.decoding.waits = self.limit >= 0 or self.per_partition is not None
         if self.order == "offset" and self.end is None:
             raise UsageError("--order offset reads one partition after another, so it needs an end: add -e, or -o :END")
 

@@ -179,6 +179,7 @@ class Reading:
                 self.sink.holds = at, given.stop - 1
                 if not await self.sink.flush():
                     return
+        self.plan.passed(at, position)
         self.sink.holds = at, position - 1
         if not self.sink.buffer or await self.sink.flush():
             self._finish(fetched, at, position)

@@ -93,11 +93,12 @@ class Selection:
             return None
         from kcli.cli.commands.consume.filtering import filter_of
 
-        if self.decoding is not None:
-            self.decoding.filtered = True
         within = None if self.payload is None else self.payload.within
         decoded = self._formats.get("value") is not None
-        return filter_of(filters, by_field, within, decoded=decoded, keys=self.decoding is not None)
+        keep = filter_of(filters, by_field, within, decoded=decoded, decoded_keys=self.decoding is not None)
+        if self.decoding is not None:
+            self.decoding.filtered = keep.sees
+        return keep
 
     def _decode(self, schemas: SchemaOptions, filters: FilterOptions | None) -> None:
         """Decode what is read where a schema is named, a format, or a registry: by --schema-registry, or by a
@@ -153,8 +154,11 @@ class Selection:
 
     @property
     def undecoded(self) -> int:
-        """The exit code: 1 where --fail-on-undecoded is given and something could not be decoded."""
-        return 1 if self.decoding is not None and self.decoding.failed else 0
+        """The exit code: that of a registry that did not answer what a filter had to know, or 1 where
+        --fail-on-undecoded is given and something could not be decoded."""
+        if self.decoding is None:
+            return 0
+        return self.decoding.unanswered or int(self.decoding.failed)
 
     def client(self) -> Client:
         """The cluster that the line names, and its registry. Raises UsageError."""
@@ -174,6 +178,11 @@ class Selection:
     def kept(self, batch: Batch, at: TopicPartition) -> Batch | None:
         """A batch of the records that the filters keep; None where there are none. Raises DecodeError."""
         return batch if self.keep is None else self.keep.batch(batch, at.topic, at.partition)
+
+    def passed(self, at: TopicPartition, before: int) -> None:
+        """Records in front of an offset were printed, or filtered out: what could not be decoded of them counts."""
+        if self.decoding is not None and self.decoding.waits:
+            self.decoding.passed(at, before)
 
     def leave_out(self, what: KcliError, at: TopicPartition) -> None:
         """Report a skipped corrupt batch, and count it. Raises KcliError where --skip-corrupt was not given."""

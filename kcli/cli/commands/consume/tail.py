@@ -59,6 +59,8 @@ class Plan(Selection):
         topics, literal = named_topics(options), options.literal
         super().__init__(options, "tail", topics, filters=options, schemas=options, literal=literal)
         self.print_decoded(options)
+        if self.decoding is not None:
+            self.decoding.waits = self.keep is None
         self.options = options
         self.last: int = DEFAULT if options.last is None else options.last
         self.follow: bool = not options.no_follow and self.range.stop is None
@@ -122,9 +124,14 @@ async def _print_last(plan: Plan, client: Client, printer: Printer, sink: Sink) 
         first, stop = batch.first, batch.stop
         batch.first, batch.stop = offset, offset + 1
         printer.put(sink.buffer, batch, topic, partition, 1)
-        sink.holds = TopicPartition(topic, partition), offset
+        at = TopicPartition(topic, partition)
+        if plan.decoding is not None:
+            plan.decoding.printed(at, offset)
+        sink.holds = at, offset
         batch.first, batch.stop = first, stop
     await sink.flush()
+    if plan.decoding is not None:
+        plan.decoding.count_all()
     return ends
 
 

@@ -40,7 +40,7 @@ class StoredSelection(Selection):
         if not seen:
             self.decoding = None  # a filter of headers asks no registry
         if self.decoding is not None:
-            self.decoding.seen, self.decoding.kinds = "filtered", seen
+            self.decoding.kinds = seen
             self.decoding.must_answer = True  # else what is not looked up would be taken for done
 
     @property

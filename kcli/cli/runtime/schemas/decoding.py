@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kcli.cli.parsing.record_groups import SchemaOptions
     from kcli.client import Client
     from kcli.consumer.consumer import Consumer
+    from kcli.model import TopicPartition
     from kcli.registry.settings import RegistrySettings
     from kcli.serde.payload_time import Decode
     from kcli.serde.schemas.decoder import Field
@@ -56,12 +57,14 @@ class Decoding:
                 raise UsageError(f"--{kind}-format and --{kind}-schema are two forms of a {kind}; take one")
         self._fields: list[Field] = []
         self.labelled = False
-        self.seen = "shown"
-        """What is done with what could not be decoded: it is shown as stored, or filtered as stored."""
+        self.waits = False
+        """Whether only what `passed` and `printed` name is counted: a part of a batch may be printed."""
         self.kinds: tuple[str, ...] = KINDS
         """What of a record is decoded."""
-        self.filtered = self.must_answer = False
-        """Whether filters look at what is decoded, and whether the run ends where the registry does not answer."""
+        self.filtered: tuple[str, ...] = ()
+        """What of a record filters look at."""
+        self.must_answer = False
+        """Whether the run ends where the registry does not answer."""
         self.envelopes: DecodedEnvelopes | None = None
 
     def label(self, *, envelopes: bool) -> None:
@@ -79,6 +82,8 @@ class Decoding:
             for field in self._fields if self.labelled else ():
                 schemas = None if self.registry is None else client.schemas
                 field.labels = Labels(field.kind, schemas, self._subjects[field.kind].of_read)
+            for field in self._fields if self.waits else ():
+                field.undecoded.wait()
         consumer.decode = SchemaDecoder(self._fields).batch
 
     def of_values(self, client: Client) -> Decode | None:
@@ -99,7 +104,31 @@ class Decoding:
         if self.registry is None:
             return None
         must_answer = must_answer or self.must_answer
-        return FieldDecoder(kind, client.schemas, self._reader_of, every_name=self.filtered, must_answer=must_answer)
+        return FieldDecoder(
+            kind, client.schemas, self._reader_of, every_name=kind in self.filtered, must_answer=must_answer
+        )
+
+    def passed(self, at: TopicPartition, before: int) -> None:
+        """What is in front of an offset was printed, or filtered out."""
+        for field in self._fields:
+            field.undecoded.passed(at.topic, at.partition, before)
+
+    def printed(self, at: TopicPartition, offset: int) -> None:
+        """One record was printed."""
+        for field in self._fields:
+            field.undecoded.printed(at.topic, at.partition, offset)
+
+    def count_all(self) -> None:
+        """Whatever is decoded from now on is printed."""
+        self.waits = False
+        for field in self._fields:
+            field.undecoded.count_all()
+
+    @property
+    def unanswered(self) -> int:
+        """The exit code of a registry that did not answer, where a filter looked at what it has; 0 without one."""
+        fields = [field.undecoded for field in self._fields if field.kind in self.filtered]
+        return max((code for one in fields for why, code in one.unanswered.items() if one.reasons[why]), default=0)
 
     @property
     def failed(self) -> bool:
@@ -110,10 +139,17 @@ class Decoding:
     def said(self, *, unknown: bool) -> list[str]:
         """A sentence for the keys, and one for the values, that are shown as stored; with `unknown` also for fields
         that their schema does not have."""
-        sentences = [undecoded_sentence(field, self.seen) for field in self._fields if field.undecoded.total]
+        sentences = [self._sentence(field) for field in self._fields if field.undecoded.total]
         if unknown:
             sentences += [_unknown(field) for field in self._fields if field.unknown]
+        if self.unanswered:
+            sentences.append(
+                "the registry did not say what their schemas are: it is unknown which of these records match"
+            )
         return sentences + ([] if self.envelopes is None else self.envelopes.said())
+
+    def _sentence(self, field: Field) -> str:
+        return undecoded_sentence(field, "filtered" if field.kind in self.filtered else "shown")
 
 
 def _unknown(field: Field) -> str:
@@ -122,8 +158,8 @@ def _unknown(field: Field) -> str:
     return f"{field.unknown:,} fields of {field.kind}s are not in their schema and are not shown"
 
 
-def undecoded_sentence(field: Field, seen: str) -> str:
-    """How many could not be decoded, why, and where the first is; `seen` is what is done with them instead."""
+def undecoded_sentence(field: Field, taken: str) -> str:
+    """How many could not be decoded, why, and where the first is; `taken` is what is done with them instead."""
     undecoded = field.undecoded
     total = undecoded.total
     some = [f"{count:,} × {reason}" for reason, count in undecoded.reasons.most_common(REASONS)]
@@ -133,5 +169,5 @@ def undecoded_sentence(field: Field, seen: str) -> str:
     topic, partition, offset = undecoded.first
     return (
         f"{total:,} {field.kind}{'' if total == 1 else 's'} could not be decoded and {'is' if total == 1 else 'are'} "
-        f"{seen} as stored: {'; '.join(some)} (the first: {topic}[{partition}] offset {offset})"
+        f"{taken} as stored: {'; '.join(some)} (the first: {topic}[{partition}] offset {offset})"
     )

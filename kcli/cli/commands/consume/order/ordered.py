@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from time import monotonic
 
-from kcli.cli.commands.consume.order.merge import WINDOW, Merge
+from kcli.cli.commands.consume.order.merge import FOREVER, WINDOW, Merge
 from kcli.cli.commands.consume.reading import Reading
 from kcli.cli.commands.consume.selection import finished
 from kcli.cli.output.progress import Progress
@@ -71,6 +71,8 @@ class OrderedReading(Reading):
                     break
                 await (self._now_and_then(stop) if got else self._idle(stop))
                 progress.at(self.written if self.plan.keep is None else self.passed)
+            for at in self._merge.streams if self.left != 0 else ():
+                self.plan.passed(at, FOREVER)  # records that filters dropped after the last one that was printed
         finally:
             progress.close()
 
@@ -142,6 +144,7 @@ class OrderedReading(Reading):
                     self.plan.leave_out(broken, at)
                     break
                 self.written += count
+                self.plan.passed(at, following)
                 self.sink.holds = at, following - 1
                 self.left -= count if self.left > 0 else 0
                 if not self.plan.single or not count or self.left == 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.serde.schemas.decoder import Undecoded
+from kcli.serde.undecoded import Undecoded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
