@@ -32,6 +32,7 @@ import pytest
 
 from kcli.cli.main import main
 from kcli.sandbox.answers import describe_configs
+from kcli.sandbox.configs import broker_configs
 from kcli.sandbox.configs.topic_configs import TOPIC_CONFIGS
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import redirected
@@ -402,7 +403,7 @@ def _streams() -> tuple[io.FileIO, io.FileIO, io.FileIO]:
 @contextlib.contextmanager
 def few_configs() -> Iterator[None]:
     """The sandboxes' brokers have fewer configs, those of their topics among them."""
-    every = describe_configs.names()
+    every = broker_configs.names()
     of_topics = {definition.broker for definition in TOPIC_CONFIGS.values()}
     some = {name: kind for at, (name, kind) in enumerate(every.items()) if at % CONFIGS == 0 or name in of_topics}
     with pytest.MonkeyPatch.context() as patch:
