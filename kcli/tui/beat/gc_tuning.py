@@ -19,9 +19,11 @@ LARGE = 50_000
 """New values that are set aside, those of a snapshot of 5,000 partitions; fewer are walked through in a moment."""
 SLICE = 200
 """Rows that are freed at once, with their partitions some 2 ms: between two slices another thread gets its turn."""
+OFTEN = 60.0
+"""Seconds between two collections of what was made since values were last set aside. Drawing leaves 2 MB a minute of
+cycles, which would be set aside with the next snapshot; before it is made, they are few enough to be walked through."""
 SELDOM = 600.0
-"""Seconds between two full collections: what is set aside holds the cycles that were garbage then, some 2 MB a minute
-at 10,000 topics."""
+"""Seconds between two full collections: some of what is set aside becomes garbage later, as the parts of a page."""
 
 
 class GcTuning:
@@ -30,7 +32,7 @@ class GcTuning:
     def __init__(self) -> None:
         self._making = 0  # answers that are made now: several at a time
         self._set_aside = False
-        self._collected = time.monotonic()
+        self._collected = self._swept = time.monotonic()
         self._switch = sys.getswitchinterval()
 
     def begin(self) -> None:
@@ -41,6 +43,9 @@ class GcTuning:
     def making(self) -> Iterator[None]:
         """While values are made that live long, nothing is collected. Many of them are set aside before the next
         collection; now and then everything is gone through."""
+        if self._set_aside and not self._making and time.monotonic() - self._swept >= OFTEN:
+            self._swept = time.monotonic()
+            gc.collect()
         self._making += 1
         gc.disable()
         try:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SHARE = 0.0125
-"""The part of a core that refreshing may take: with the clocks on the screen 2 % of a core."""
-FREE = 0.06
+SHARE = 0.01
+"""The part of a core that refreshing may take; the clocks on the screen take 0.8 % more."""
+FREE = 0.05
 """Seconds of a core that a refresh may cost at any interval: the share of the default one."""
 
 

@@ -52,13 +52,31 @@ def test_an_answer_that_fails_leaves_the_collector_on(tuning: GcTuning) -> None:
     assert gc.isenabled()
 
 
+class Ring:
+    """A cycle."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def test_cycles_that_are_garbage_before_a_large_answer_are_not_set_aside(
+    tuning: GcTuning, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gc_tuning, "OFTEN", 0.0)
+    with tuning.making():
+        first: list[list[int]] = [[] for _ in range(gc_tuning.LARGE + 1000)]
+    alive = Ring()
+    ring = weakref.ref(alive)
+    gc.collect()  # it is old when it becomes garbage, and so collected by no small collection
+    del alive
+    with tuning.making():
+        assert ring() is None
+    assert len(first) > gc_tuning.LARGE
+
+
 def test_cycles_that_were_set_aside_are_collected_after_a_while(
     tuning: GcTuning, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Ring:
-        def __init__(self) -> None:
-            self.itself = self
-
     def refresh() -> weakref.ref[Ring]:
         """A large answer, and a cycle that is garbage when it is made."""
         with tuning.making():

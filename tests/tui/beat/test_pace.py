@@ -38,7 +38,7 @@ def costly(pace: Pace, cost: float = 3.0) -> None:
         ((3.0,), 5.0),
         ((3.0, 0.01), 5.0),
         ((0.2, 0.2), 0.2 / SHARE),
-        ((4.0, 3.0), 240.0),
+        ((4.0, 3.0), 300.0),
     ],
 )
 def test_two_costly_refreshes_stretch_the_interval(costs: tuple[float, ...], interval: float) -> None:
