@@ -14,10 +14,12 @@ from kcli.pipeline.background import Background
 from kcli.pipeline.connection import Sealed, plain
 
 MOST = 4
-"""Clusters, or ways of connecting to one, whose clients are kept."""
+"""Clients that are kept. Of more, that which was not used for the longest time ends: its settings may be gone."""
 IDLE = 300.0
 """Seconds after which a client is too old: brokers end connections that nothing is sent over."""
-_kept: dict[bytes, tuple[float, Background]] = {}
+_kept: list[tuple[bytes, float, Background]] = []
+"""A digest of a client's settings, and since when it is not used; in the order of that. A task that reads and sends has
+two of the same settings."""
 
 
 @contextmanager
@@ -31,8 +33,8 @@ def client_of(sealed: Sealed) -> Iterator[Background]:
         yield kafka
         done = True
     finally:
-        if done and key and key not in _kept and len(_kept) < MOST:
-            _kept[key] = monotonic(), kafka
+        if done and key:
+            _keep(key, kafka)
         else:
             kafka.__exit__(None, None, None)
 
@@ -40,7 +42,7 @@ def client_of(sealed: Sealed) -> Iterator[Background]:
 def close() -> None:
     """End the clients that are kept."""
     while _kept:
-        _kept.popitem()[1][1].__exit__(None, None, None)
+        _end_oldest()
 
 
 def in_task() -> bool:
@@ -50,12 +52,24 @@ def in_task() -> bool:
     return TaskContext.get() is not None
 
 
+def _keep(key: bytes, kafka: Background) -> None:
+    while len(_kept) >= MOST:
+        _end_oldest()
+    _kept.append((key, monotonic(), kafka))
+
+
 def _taken(key: bytes) -> Background | None:
-    since, kafka = _kept.pop(key, (0.0, None))
-    if kafka is not None and monotonic() - since > IDLE:
-        kafka.__exit__(None, None, None)
-        return None
-    return kafka
+    """The client of these settings that was used last; all that are too old end."""
+    while _kept and monotonic() - _kept[0][1] > IDLE:
+        _end_oldest()
+    for place in reversed(range(len(_kept))):
+        if _kept[place][0] == key:
+            return _kept.pop(place)[2]
+    return None
+
+
+def _end_oldest() -> None:
+    _kept.pop(0)[2].__exit__(None, None, None)
 
 
 def _made(sealed: Sealed) -> Background:

@@ -90,13 +90,18 @@ class BareField:
     def _names(self, which: Any, spans: tuple[Any, Any, Any], got: Gathered) -> bool:
         """Give rows to the messages that Buf's header names; whether there are any."""
         names, numbers, _ = names_of(spans, got, self._field.sealed.field)
-        found = False
-        for row, number in enumerate(numbers):
-            name = names[number] if number >= 0 else b""
-            if name[:1] == bytes([BUF]):
-                if name not in self._named:
-                    self._readers.append(self._field.reader_of(self._known, name))
-                    self._openings.append(None)
-                    self._named[name] = len(self._readers) - 1
-                which[row], found = self._named[name], True
-        return found
+        readers = np.asarray([*(self._number(name) for name in names), -1], np.int32)
+        named = readers[np.asarray(numbers, np.int32)]  # -1, no name, is the last one's number
+        rows = named >= 0
+        which[rows] = named[rows]
+        return bool(rows.any())
+
+    def _number(self, name: bytes) -> int:
+        """The number of the reader of the message that Buf's header names; -1 for a name of another kind."""
+        if name[:1] != bytes([BUF]):
+            return -1
+        if name not in self._named:
+            self._readers.append(self._field.reader_of(self._known, name))
+            self._openings.append(None)
+            self._named[name] = len(self._readers) - 1
+        return self._named[name]

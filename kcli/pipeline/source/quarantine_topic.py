@@ -7,11 +7,13 @@ again sends them again: the headers say which record one was.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 from kcli.errors import KcliError
 from kcli.pipeline.background import Background
 from kcli.pipeline.connection import Sealed
+from kcli.pipeline.kept_client import client_of
 from kcli.pipeline.source.ranges import Range
 from kcli.producer.batches.batch import BatchOutcome
 from kcli.producer.producer import Producer
@@ -27,6 +29,10 @@ class NotKept(KcliError):
     """A bad record that the topic did not acknowledge."""
 
 
+class Undone(Exception):
+    """Ends a client that was not used to the end: none is kept whose block raised."""
+
+
 class Sent:
     """The bad records of one range, with key and value as they were: `add` them, then `settle`, or `undo` where the
     range was not read to its end."""
@@ -35,6 +41,7 @@ class Sent:
         self._topic = topic
         self._sealed = sealed
         self._range = wanted
+        self._open = ExitStack()
         self._kafka: Background | None = None
         self._producer: Producer
         self._wrong: list[BatchOutcome] = []
@@ -53,14 +60,14 @@ class Sent:
         kafka.run(self._producer.send_records(self._topic, rows))
 
     def _opened(self) -> Background:
-        """The client, made for the first bad record of the range."""
+        """The client, taken for the first bad record of the range."""
         if self._kafka is None:
-            kafka = Background(self._sealed.client)
-            kafka.__enter__()
-            self._kafka = kafka
+            kafka = self._open.enter_context(client_of(self._sealed))
             self._producer = kafka.client.producer(self._sealed.producer.for_command(max_block_given=False))
             self._producer.on_batch = self._settled
             kafka.run(self._producer.start())
+            self._open.callback(lambda: kafka.run(self._producer.close(0)))
+            self._kafka = kafka
         return self._kafka
 
     def _settled(self, outcome: BatchOutcome) -> None:
@@ -75,13 +82,11 @@ class Sent:
         if self._wrong:
             first, at = self._wrong[0], f"{self._range.topic}[{self._range.partition}]"
             raise NotKept(f"bad records of {at} are not in quarantine: {first.topic}[{first.partition}]: {first.error}")
-        self.undo()
+        self._kafka = None
+        self._open.close()
 
     def undo(self) -> None:
         """Close the client. What was sent stays sent."""
-        kafka, self._kafka = self._kafka, None
-        if kafka is not None:
-            try:
-                kafka.run(self._producer.close(0))
-            finally:
-                kafka.__exit__(None, None, None)
+        self._kafka = None
+        with suppress(Undone), self._open:
+            raise Undone

@@ -8,15 +8,20 @@ import pytest
 
 pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark,spark-java]'")
 
+import pyarrow as pa
+
 from kcli.pipeline import kept_client
 from kcli.pipeline.connection import Sealed, sealed_of
+from kcli.pipeline.kept_client import client_of
 from kcli.pipeline.source.fetching import gathered
+from kcli.pipeline.source.quarantine_topic import Sent
 from kcli.pipeline.source.ranges import Range
 from tests.pipeline.topics import Topics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kcli.pipeline.background import Background
     from kcli.sandbox.thread import SandboxThread
 
 API_VERSIONS = 18
@@ -64,14 +69,14 @@ def test_a_client_ends_with_a_task_that_fails_and_with_a_block_that_is_no_task(
     sandbox: SandboxThread, in_task: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sealed = sealed_of({"kafka.bootstrap.servers": sandbox.bootstrap})
-    with pytest.raises(ValueError, match="x"), kept_client.client_of(sealed):
+    with pytest.raises(ValueError, match="x"), client_of(sealed):
         raise ValueError("x")
     assert not kept_client._kept
-    with kept_client.client_of(sealed) as one:
+    with client_of(sealed) as one:
         pass
     assert len(kept_client._kept) == 1
     monkeypatch.setattr(kept_client, "in_task", lambda: False)
-    with kept_client.client_of(sealed) as other:
+    with client_of(sealed) as other:
         assert other is not one
     assert len(kept_client._kept) == 1
 
@@ -88,3 +93,52 @@ def test_a_topic_that_was_created_again_is_read_by_a_client_that_knew_the_old_on
     sandbox.call(lambda kafka: kafka.topics.create(topic, 1))
     topics.values(topic, 10)
     assert read(sealed, topic) == 10
+
+
+def test_the_client_that_was_not_used_for_the_longest_time_is_let_go(sandbox: SandboxThread, in_task: None) -> None:
+    """Its settings may be gone: a job that ended, a password that was changed."""
+
+    def used(name: str) -> Background:
+        with client_of(sealed_of({"kafka.bootstrap.servers": sandbox.bootstrap, "kafka.client.id": name})) as kafka:
+            return kafka
+
+    first = {name: used(name) for name in "abcd"}
+    assert used("a") is first["a"]
+    used("e")
+    assert used("a") is first["a"]
+    assert used("d") is first["d"]
+    assert used("b") is not first["b"], "the least recently used of five"
+    assert not first["b"]._thread.is_alive()
+    assert len(kept_client._kept) == kept_client.MOST
+
+
+def test_bad_records_of_the_next_range_are_sent_over_the_same_connections(
+    sandbox: SandboxThread, in_task: None
+) -> None:
+    topics = Topics(sandbox.bootstrap, "bad")
+    topic, bad = topics.make(1), topics.make(1)
+    topics.values(topic, 10)
+    sealed, wanted = sealed_of({"kafka.bootstrap.servers": sandbox.bootstrap}), Range(topic, 0, 0, 10)
+    key, value, at = pa.array([None], pa.binary()), pa.array([b"x"]), pa.array([0], pa.timestamp("us", "UTC"))
+
+    def read_and_send(*, whole: bool = True) -> None:
+        sent = Sent(bad, sealed, wanted)
+        try:
+            for _ in gathered(wanted, sealed, frozenset({"value"}), fail_on_data_loss=True, poll_timeout=10,
+                              noted=lambda *_: None):  # fmt: skip
+                sent.add(pa.array([0]), at, key, value, {0: "odd"})
+            if whole:
+                sent.settle()
+        finally:
+            sent.undo()
+
+    for _ in range(2):  # each client of the two reads once and sends once
+        read_and_send()
+    before = connections(sandbox)
+    for _ in range(3):
+        read_and_send()
+    assert connections(sandbox) == before
+    assert [record.value for _, record in topics.read(bad)] == [b"x"] * 5
+    assert len(kept_client._kept) == 2
+    read_and_send(whole=False)
+    assert len(kept_client._kept) == 1, "a range that was not read to its end leaves no client behind"
