@@ -81,7 +81,7 @@ def fetch_apicurio() -> Path:
     (archive,) = fresh.glob("*.tar.gz")
     shutil.unpack_archive(archive, fresh, filter="data")
     archive.unlink()
-    return _moved(fresh, folder)
+    return moved(fresh, folder)
 
 
 def build_srfake() -> Path:
@@ -95,10 +95,10 @@ def build_srfake() -> Path:
             ["go", "build", "-o", str(fresh), "."],
             check=True, timeout=600, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=SOURCE,
         )  # fmt: skip
-        return _moved(fresh, path)
+        return moved(fresh, path)
 
 
-def _moved(fresh: Path, place: Path) -> Path:
+def moved(fresh: Path, place: Path) -> Path:
     try:
         fresh.rename(place)
     except OSError:  # another session was quicker; what it made is as good

@@ -37,12 +37,7 @@ class ProtobufSchema:
 
     def __init__(self, text: str, references: Iterable[str] = ()) -> None:
         """Raises SchemaRefused."""
-        pool = Pool()
-        texts = [*references, text]
-        for known in _known(texts):
-            TextFile(known, pool)
-        for referred in texts[:-1]:
-            _file(referred, pool)
+        pool = pool_for(text, references)
         self.messages = _file(text, pool)
         self.types: dict[str, Message | Enum] = pool.types
         self._programs: dict[bool, Program] = {}
@@ -252,6 +247,17 @@ class NumberedReader(ProtobufReader):
         return self._ordered[number] if number < len(self._ordered) else code.UNKNOWN
 
 
+def pool_for(text: str, references: Iterable[str]) -> Pool:
+    """The types that a schema may name without declaring them. Raises SchemaRefused."""
+    pool = Pool()
+    referred = list(references)
+    for known in _known([*referred, text]):
+        TextFile(known, pool)
+    for other in referred:
+        _file(other, pool)
+    return pool
+
+
 def all_messages(messages: list[Message]) -> list[Message]:
     """These messages and those within them, each after the message around it."""
     collected = list(messages)
@@ -283,7 +289,7 @@ def _type(field: Field) -> object:
 def _file(text: str, pool: Pool) -> list[Message]:
     """The messages of a file: its text, or the base64 of its descriptor. Raises SchemaRefused."""
     stripped = text.strip()
-    if stripped.isascii() and ";" not in stripped and "{" not in stripped and stripped:
+    if is_descriptor(stripped):
         from kcli.serde.protobuf.schema.descriptor import DescriptorFile
 
         try:
@@ -292,6 +298,11 @@ def _file(text: str, pool: Pool) -> list[Message]:
             raise refuse("it is neither the text of a .proto file nor a descriptor as base64") from None
         return DescriptorFile(data, pool).messages
     return TextFile(text, pool).messages
+
+
+def is_descriptor(text: str) -> bool:
+    """Whether a schema is no text of a `.proto` file, but the base64 of a descriptor."""
+    return text.isascii() and ";" not in text and "{" not in text and text != ""
 
 
 def _known(texts: list[str]) -> list[str]:

@@ -11,9 +11,10 @@ from kcli.sandbox.registry.registry import Registry
 from kcli.sandbox.registry.rest.asked import Asked
 from kcli.sandbox.registry.store import Content, Version
 from kcli.sandbox.registry.texts import resolved
-from kcli.schemas import AVRO, KINDS
+from kcli.schemas import AVRO, KINDS, PROTOBUF
+from kcli.serde.protobuf.serialized import serialized
 
-RESOLVED = "resolved"
+RESOLVED, SERIALIZED = "resolved", "serialized"
 
 
 class Text(str):
@@ -173,4 +174,6 @@ def _content(registry: Registry, row: Version, format: str) -> dict[str, Any]:
 def _text(registry: Registry, content: Content, format: str) -> str:
     if format == RESOLVED and content.kind == AVRO:
         return resolved(content.text, registry.texts_of(content))
+    if format == SERIALIZED and content.kind == PROTOBUF:
+        return serialized(content.text, registry.texts_of(content))
     return content.text

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 DESCRIPTOR = """syntax = "proto2"; package google.protobuf;
-message FileDescriptorProto {optional string package = 2; repeated DescriptorProto message_type = 4;
-  repeated EnumDescriptorProto enum_type = 5; repeated FieldDescriptorProto extension = 7;
+message FileDescriptorProto {optional string name = 1; optional string package = 2; repeated string dependency = 3;
+  repeated DescriptorProto message_type = 4; repeated EnumDescriptorProto enum_type = 5;
+  repeated FieldDescriptorProto extension = 7;
   optional FileOptions options = 8; optional string syntax = 12; optional int32 edition = 14;}
 message DescriptorProto {optional string name = 1; repeated FieldDescriptorProto field = 2;
   repeated DescriptorProto nested_type = 3; repeated EnumDescriptorProto enum_type = 4;
-  repeated FieldDescriptorProto extension = 6; optional MessageOptions options = 7;
-  repeated OneofDescriptorProto oneof_decl = 8;}
+  repeated ExtensionRange extension_range = 5; repeated FieldDescriptorProto extension = 6;
+  message ExtensionRange {optional int32 start = 1; optional int32 end = 2; optional ExtensionRangeOptions options = 3;}
+  optional MessageOptions options = 7; repeated OneofDescriptorProto oneof_decl = 8;}
 message FieldDescriptorProto {optional string name = 1; optional string extendee = 2; optional int32 number = 3;
   optional int32 label = 4; optional int32 type = 5; optional string type_name = 6; optional FieldOptions options = 8;
   optional int32 oneof_index = 9; optional string json_name = 10; optional bool proto3_optional = 17;}
@@ -24,7 +26,7 @@ message MessageOptions {optional bool map_entry = 7; optional FeatureSet feature
 message FieldMeta {repeated string tags = 3;}
 message FieldOptions {optional bool packed = 2; optional FeatureSet features = 21;
   optional FieldMeta field_meta = 1088;}
-message EnumOptions {optional FeatureSet features = 7;}
+message EnumOptions {optional bool allow_alias = 2; optional FeatureSet features = 7;}
 message OneofOptions {}
 message ExtensionRangeOptions {}
 message EnumValueOptions {}

@@ -23,18 +23,20 @@ LABELS = ("optional", "required", "repeated")
 
 
 class TextFile:
-    """One file. `messages` are those that it declares itself, in order."""
+    """One file. `messages` are those that it declares itself, in order; `syntax` is proto2, proto3 or editions,
+    `features` hold for all of it."""
 
     def __init__(self, text: str, pool: Pool) -> None:
         """Raises SchemaRefused."""
         self._tokens = Tokens(text)
         self._pool = pool
-        self._package = ""
-        self._features = PROTO2
+        self.package, self.syntax = "", "proto2"
+        self.imports: list[str] = []
+        self.features = PROTO2
         self.messages: list[Message] = []
         while self._tokens.next:
             self._statement()
-        pool.link(self._features)
+        pool.link(self.features)
 
     def _statement(self) -> None:
         tokens = self._tokens
@@ -42,20 +44,20 @@ class TextFile:
         if word in ("syntax", "edition"):
             self._syntax(word)
         elif word == "package":
-            self._package = tokens.name()
+            self.package = tokens.name()
             tokens.expect(";")
         elif word == "import":
             tokens.skip("public", "weak", "option")
-            tokens.string()
+            self.imports.append(tokens.string())
             tokens.expect(";")
         elif word == "option":
-            self._features = changed(self._features, tokens.until(";"))
+            self.features = changed(self.features, tokens.until(";"))
         elif word == "message":
-            _Body(tokens, self._pool, self._features).message(self._package, self.messages, 0)
+            _Body(tokens, self._pool, self.features).message(self.package, self.messages, 0)
         elif word == "enum":
-            _Body(tokens, self._pool, self._features).enum(self._package)
+            _Body(tokens, self._pool, self.features).enum(self.package)
         elif word == "extend":
-            _Body(tokens, self._pool, self._features).extend(self._package, self.messages, 0)
+            _Body(tokens, self._pool, self.features).extend(self.package, self.messages, 0)
         elif word == "service":
             tokens.word()
             tokens.expect("{")
@@ -71,11 +73,11 @@ class TextFile:
         version = self._tokens.string()
         self._tokens.expect(";")
         if word == "edition":
-            self._features = EDITION
+            self.features, self.syntax = EDITION, "editions"
         elif version not in ("proto2", "proto3"):
             raise self._tokens.wrong(f"the syntax {version} is unknown")
         else:
-            self._features = PROTO3 if version == "proto3" else PROTO2
+            self.features, self.syntax = PROTO3 if version == "proto3" else PROTO2, version
 
 
 class _Body:
