@@ -61,4 +61,4 @@ def delete(bootstrap: str, topic: str, words: Sequence[str] = ()) -> None:
 
 
 def _run(*words: str) -> None:
-    subprocess.run([KCLI, *words], check=True, stdout=subprocess.DEVNULL, timeout=60)
+    subprocess.run([KCLI, *words], check=True, stdout=subprocess.DEVNULL, timeout=300)

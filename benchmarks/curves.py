@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks import data
+from benchmarks.broker import create
 from benchmarks.cases import KCLI
 from benchmarks.process import Run, measure, median
 from benchmarks.report import machine
@@ -26,6 +27,8 @@ LINES = 200_000
 BYTES = 100_000_000  # of the records of each size, at most
 LARGEST = 100_000_000  # max.message.bytes of the topics
 ROUNDS = 3
+EACH = 100
+"""What a partition or a broker more is worth, in lines: about 100 µs, its share of requests and batches."""
 BEND = 1.5
 """A cost above start-up that grows by this much more than its work."""
 NOISE = 0.05  # seconds of CPU above start-up that are told apart from nothing
@@ -92,19 +95,7 @@ def records(
 ) -> str:
     """`produce` the lines into a topic, and `consume` what all rounds of that have written. The topic."""
     topic = f"t{place}"
-    create = [
-        KCLI,
-        "topics",
-        "create",
-        topic,
-        "-p",
-        str(partitions),
-        "--config",
-        f"max.message.bytes={LARGEST}",
-        "--wait",
-        *ends,
-    ]
-    subprocess.run(create, check=True, stdout=subprocess.DEVNULL, timeout=300)
+    create(ends[1], topic, partitions, ["--config", f"max.message.bytes={LARGEST}"])
     made, read = (curves.setdefault(verb, Curve(verb)) for verb in ("produce", "consume"))
     made.add(place, work, [KCLI, "produce", topic, *words, *ends], str(lines))
     read.add(place, work, [KCLI, "consume", topic, "-o", "beginning", "-e", "-q", *ends])
@@ -112,12 +103,13 @@ def records(
 
 
 def partitions(places: list[int], folder: Path) -> Curves:
-    """The same keyed lines in more and more partitions."""
+    """The same keyed lines in more and more partitions: the work is the lines, and some for each partition."""
     data.write_lines(folder / "keyed", LINES, (100, 100), keyed=True)
     curves: Curves = {}
     for place in places:
         with cluster() as ends:
-            topic = records(curves, place, place, folder / "keyed", ends, "-K", "\t", partitions=place)
+            work = LINES + EACH * place
+            topic = records(curves, place, work, folder / "keyed", ends, "-K", "\t", partitions=place)
             reset = [KCLI, "groups", "reset", "g", "-t", topic, "--to-earliest", "--execute", *ends]
             subprocess.run(reset, check=True, capture_output=True, timeout=300)
             lists(curves, place, ends, "topics list", "topics stats", "lag -g g", "lag -g g --by partition")
@@ -125,12 +117,12 @@ def partitions(places: list[int], folder: Path) -> Curves:
 
 
 def brokers(places: list[int], folder: Path) -> Curves:
-    """The same keyed lines in 100 partitions on more and more brokers."""
+    """The same keyed lines in 100 partitions on more and more brokers: the work is the lines, and some for each."""
     data.write_lines(folder / "keyed", LINES, (100, 100), keyed=True)
     curves: Curves = {}
     for place in places:
         with cluster(place) as ends:
-            records(curves, place, place, folder / "keyed", ends, "-K", "\t", partitions=100)
+            records(curves, place, LINES + EACH * place, folder / "keyed", ends, "-K", "\t", partitions=100)
             lists(curves, place, ends, "topics list", "brokers list", "groups list")
     return curves
 

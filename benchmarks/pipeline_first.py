@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+from benchmarks.pipeline_rounds import middle
 from tests.pipeline import connector
 from tests.pipeline.tree import cpu, descendants
 
@@ -45,10 +45,7 @@ def first_files(bootstrap: str, topic: str, folder: Path, rounds: int) -> dict[s
             found[label].append(_timed(words, warm, out))
             print(f"first file, {label}: {found[label][-1][0]:.1f} s", file=sys.stderr)
             shutil.rmtree(out)
-    return {
-        label: (statistics.median(wall for wall, _ in runs), statistics.median(spent for _, spent in runs))
-        for label, runs in found.items()
-    }
+    return {label: middle(runs) for label, runs in found.items()}
 
 
 def _timed(words: list[str], environment: dict[str, str], out: Path) -> tuple[float, float]:

@@ -6,7 +6,6 @@ python -m benchmarks.pipeline_planning
 from __future__ import annotations
 
 import json
-import statistics
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from typing import Any
 
 from pyspark.sql.types import BinaryType, StructField, StructType
 
+from benchmarks.pipeline_rounds import middle
 from kcli.model import TopicPartition
 from kcli.pipeline.connection import sealed_of
 from kcli.pipeline.log import Log
@@ -42,10 +42,7 @@ def planning(rounds: int = 3) -> dict[str, tuple[float, float]]:
             for label, job in jobs.items():
                 found[label].append(timed(job))
         broker.communicate()
-    return {
-        label: (statistics.median(wall for wall, _ in runs), statistics.median(spent for _, spent in runs))
-        for label, runs in found.items()
-    }
+    return {label: middle(runs) for label, runs in found.items()}
 
 
 def jobs_of(bootstrap: str, topic: str) -> dict[str, Callable[[], Any]]:
