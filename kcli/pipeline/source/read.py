@@ -19,7 +19,7 @@ from kcli.pipeline.options import TOPIC, TYPES, ReadOptions
 from kcli.pipeline.source.fetching import LogChanged
 from kcli.pipeline.source.limits import sizes_of
 from kcli.pipeline.source.ranges import Range, ranges_of
-from kcli.pipeline.source.task_sizes import FEW, LARGE, parts_by_bytes, too_small
+from kcli.pipeline.source.task_sizes import RECORD, parts_by_bytes, too_small
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,7 +78,7 @@ class Reading:
         """Into how many tasks partitions are cut by maxBytesPerPartition. Few offsets are not measured; what a stream
         measured counts for a minute."""
         most = self.options.max_partition_bytes
-        many = {at: end - starts[at] for at, end in ends.items() if end - starts[at] > FEW * most / LARGE}
+        many = {at: end - starts[at] for at, end in ends.items() if end - starts[at] > most / RECORD}
         if not many:
             return {}
         if monotonic() - self._measured >= MEASURED or not many.keys() <= self._sizes.keys():

@@ -9,10 +9,11 @@ from math import ceil
 from kcli.model import TopicPartition
 from kcli.text.numbers import size as size_of
 
-LARGE = 1 << 30
-"""Bytes in the log: a task that reads more takes minutes, which are lost when it fails."""
-FEW = 1024
-"""Offsets that are no more than `LARGE`, as Kafka's records have 1 MiB at most unless a topic says otherwise."""
+LARGE = 900_000_000
+"""Bytes in the log: a task that reads more takes minutes, which are lost when it fails. A tenth below 1 GB, as the size
+of records is measured in some of them."""
+RECORD = 1 << 20
+"""Bytes of a record in Kafka, unless a topic allows larger ones."""
 SMALL = 32 * 1024 * 1024
 """Bytes in the log: a task that reads less costs more than it saves (its start takes about 55 ms)."""
 
