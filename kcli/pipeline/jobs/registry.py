@@ -17,6 +17,7 @@ from typing import Self
 from uuid import uuid4
 
 from kcli.paths import private, state_folder
+from kcli.pipeline.sink.storage import as_s3
 from kcli.system.processes import born
 from kcli.values import Value
 
@@ -94,7 +95,7 @@ def absolute(place: str) -> str:
 def same(one: str, other: str) -> bool:
     """Whether two names are of one folder of this machine, or the same URI."""
     if not one or not other or "://" in one or "://" in other:
-        return bool(one) and one == other
+        return bool(one) and as_s3(one) == as_s3(other)
     return os.path.realpath(one) == os.path.realpath(other)
 
 

@@ -14,6 +14,26 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 
+def in_s3(uri: str) -> bool:
+    """Whether a place is in a store that speaks S3, in either of its two schemes."""
+    return uri.startswith(("s3://", "s3a://"))
+
+
+def as_s3a(uri: str) -> str:
+    """A URI as Spark has it, whose Hadoop calls S3 s3a, and without slashes at its end: one name for one place."""
+    return _bare(uri.replace("s3://", "s3a://", 1))
+
+
+def as_s3(uri: str) -> str:
+    """A URI as deltalake and pyiceberg have it, without slashes at its end."""
+    return _bare(uri.replace("s3a://", "s3://", 1))
+
+
+def _bare(uri: str) -> str:
+    bare = uri.rstrip("/")
+    return uri if bare.endswith(":") else bare  # hdfs:/// is the root of the usual file system
+
+
 class Storage(Carried):
     """The store of a table, for the driver and for tasks. Credentials are those of AWS's usual chain, of each process:
     environment, profile, role. `endpoint` and `region` are no secrets."""

@@ -11,9 +11,10 @@ import pytest
 
 from kcli.cli.commands.pipeline.export import ExportOptions
 from kcli.cli.commands.pipeline.session.frame import Frame
-from kcli.cli.commands.pipeline.session.stream import FILES, stop_file_of, trigger_of
+from kcli.cli.commands.pipeline.session.stream import FILES, name_of, stop_file_of, trigger_of
 from kcli.errors import UsageError
 from kcli.pipeline.jobs import work
+from kcli.pipeline.jobs.registry import same
 from kcli.pipeline.jobs.work import Stream
 from tests.pipeline.jobs.test_commands import kcli as kcli
 
@@ -53,6 +54,15 @@ def test_a_stream_whose_checkpoint_is_in_a_store_drains_by_a_file_of_the_driver(
     assert one != other
     assert one.is_relative_to(tmp_path)
     assert stop_file_of(there, "s3a://lake/a") is None
+    ways = ("s3://lake/c", "s3://lake/c/", "s3a://lake/c", "s3a://lake/c//")
+    frames = [Frame(ExportOptions(once=True, checkpoint=way), "export") for way in ways]
+    assert {frame.checkpoint("x") for frame in frames} == {"s3a://lake/c"}
+    assert len({stop_file_of(frame, frame.checkpoint("x")) for frame in frames}) == 1
+    assert len({name_of("export", "orders", way, "parquet") for way in ways}) == 1
+    assert same("s3://lake/c", "s3a://lake/c/")
+    assert not same("s3://lake/c", "s3://lake/d")
+    root = Frame(ExportOptions(once=True, checkpoint="hdfs:///"), "export").checkpoint("x")
+    assert root == "hdfs:///"
 
 
 def test_the_python_of_tasks_is_sparks_setting() -> None:

@@ -147,7 +147,7 @@ class Exporting(Job):
         self.merging.check(frame, self.form, options)
         self.merging.check_payload(options)
         self.folder = folder_of(frame, options, self.form, out, self.merging.merge)
-        self.conf = conf_of(self.form)
+        self.conf = conf_of(frame, self.form, self.folder)
         self.destination = out
         self.writes_to = self.folder.place
         place = self.folder.place if self.form.form == "iceberg" else out

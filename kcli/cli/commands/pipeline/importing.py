@@ -10,6 +10,7 @@ from kcli.cli.commands.pipeline.session.delta import DELTA, delta_jars
 from kcli.cli.commands.pipeline.session.drive import drive
 from kcli.cli.commands.pipeline.session.frame import Frame, conf_of
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
+from kcli.cli.commands.pipeline.session.stored import store_conf
 from kcli.cli.commands.pipeline.session.stream import name_of, trigger_of
 from kcli.cli.commands.pipeline.sink.formats import WrittenFormats, WrittenOptions
 from kcli.cli.commands.pipeline.sink.target import Target
@@ -26,6 +27,7 @@ from kcli.pipeline.jobs.frames import chosen
 from kcli.pipeline.jobs.records import Sink
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.pipeline.progress_sum import Progress
+from kcli.pipeline.sink.storage import as_s3a, in_s3
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -107,7 +109,7 @@ class Importing(Job):
     def __init__(self, frame: Frame, options: ImportOptions, places: list[str], topic: str) -> None:
         self.frame = frame
         self.options = options
-        self.places = places
+        self.places = [as_s3a(place) if in_s3(place) else place for place in places]
         self.source = ", ".join(places)
         self.destination = topic
         self.files = files_of(places)
@@ -128,6 +130,9 @@ class Importing(Job):
         self.expected = count_of(self.form, self.files) if not options.sql_where else None
         if self.form == "delta":
             self._delta()
+        if frame.remote is None and not frame.dry_run:
+            for place in self.places:
+                self.conf = (*self.conf, *store_conf(place, frame.conf).items())
         if frame.streaming:
             if len(places) > 1:
                 raise UsageError(f"--{frame.mode} takes one folder, and the files added to it")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.checkpoints import begun
 from kcli.pipeline.jobs.files.leftovers import old_of, part_of, recover
+from kcli.pipeline.sink.storage import as_s3a
 
 if TYPE_CHECKING:
     from kcli.pipeline.jobs.lake.committer import Committer
@@ -47,7 +48,7 @@ class Folder:
         """Where Spark writes."""
         if self._part is not None:
             return uri_of(self._part)
-        return uri_of(self._path) if self.local else self.place
+        return uri_of(self._path) if self.local else as_s3a(self.place)
 
     @property
     def spark_mode(self) -> str:

@@ -57,9 +57,8 @@ def form_of(places: Sequence[str], files: Sequence[Path]) -> str:
     if len(forms) == 1 and (form := forms.pop()) is not None:
         return form
     shown = ", ".join(sorted(form for form in forms if form)) if forms else ""
-    raise UsageError(
-        f"--from says the format of {places[0]}: its files' names say {shown + ' and others' if shown else 'nothing'}"
-    )
+    named_so = f"{shown} and others" if shown else "nothing"
+    raise UsageError(f"--file-format says the format of {places[0]}: its files' names say {named_so}")
 
 
 def _suffix(path: Path) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kcli.errors import ConnectError, KcliError, UsageError
 from kcli.paths import data_folder
-from kcli.pipeline.sink.storage import storage_here
+from kcli.pipeline.sink.storage import as_s3, in_s3, storage_here
 from kcli.values import Frozen
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class CatalogPlace(Frozen):
     def root(self) -> str:
         """The URI of the warehouse."""
         if not self.warehouse or "://" in self.warehouse:
-            return self.warehouse.replace("s3a://", "s3://", 1).rstrip("/")
+            return as_s3(self.warehouse)
         return f"file://{os.path.abspath(self.warehouse)}"
 
     @property
@@ -87,7 +87,7 @@ def place_of(warehouse: str | None, catalog: str | None) -> CatalogPlace:
         raise UsageError(
             "--file-format iceberg takes --warehouse DIR (or s3://…), or --catalog URL|NAME: where the table is"
         )
-    if "://" in place.warehouse and not place.warehouse.startswith(("s3://", "s3a://")) and not catalog:
+    if "://" in place.warehouse and not in_s3(place.warehouse) and not catalog:
         raise UsageError(f"--warehouse {warehouse}: expected a folder of this machine, or s3://BUCKET/PATH")
     if any(sign in place.root for sign in "?#%"):
         raise UsageError(f"--warehouse {warehouse}: Iceberg's locations are URIs; name one without ?, # and %")

@@ -18,7 +18,7 @@ from kcli.pipeline.jobs.lake.committer import NotCommitted, written
 from kcli.pipeline.jobs.lake.delta_history import FOLDER, has_files_of, merge
 from kcli.pipeline.jobs.lake.delta_stats import stats_of
 from kcli.pipeline.sink.layout import FileEntry, Layout
-from kcli.pipeline.sink.storage import Storage, delta_options, storage_here
+from kcli.pipeline.sink.storage import Storage, as_s3, delta_options, storage_here
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,7 +33,7 @@ class DeltaTable:
     """A table in a folder of this machine, or in s3://BUCKET/PATH; it need not be there yet. `size` is in bytes."""
 
     def __init__(self, place: str, *, by: Sequence[str] = (), compression: str = "zstd", size: int = 128 << 20) -> None:
-        self.where = self.label = place.replace("s3a://", "s3://", 1).rstrip("/")
+        self.where = self.label = as_s3(place)
         self.root = self.label if "://" in self.label else f"file://{Path(self.label).absolute()}"
         self.storage: Storage = storage_here()
         self._by, self._compression, self._size = list(by), compression, size

@@ -49,7 +49,7 @@ WRONG = [
     ("import Makefile t --file-format text --create --keep-partitions", "create the topic with them first"),
     ("import", "missing arguments: kcli pipeline import PATH TOPIC"),
     ("import nowhere.csv t", "nowhere.csv: file or folder not found"),
-    ("import Makefile t", "--from says the format of Makefile"),
+    ("import Makefile t", "--file-format says the format of Makefile"),
     ("import Makefile t --file-format text --value json --value-column a", "--value json is the whole row"),
     ("import Makefile t --file-format text -z fast", "-z fast: expected"),
     ("import Makefile t --file-format text --reader x", "--reader x: expected KEY=VALUE"),

@@ -95,12 +95,12 @@ def test_spark_is_told_where_the_store_is_and_needs_hadoops_client(monkeypatch: 
     pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark,spark-java]'")
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://localhost:9000")
     monkeypatch.setenv("AWS_REGION", "eu-west-1")
-    assert store_conf("/tmp/here", {"a": "b"}) == {"a": "b"}
-    with pytest.raises(UsageError, match=r"--conf spark\.jars\.packages=org\.apache\.hadoop:hadoop-aws:3\."):
-        store_conf(CHECKPOINT, {})
+    assert store_conf("/tmp/here", {"a": "b"}) == {}
+    said = r"--checkpoint s3a://lake/checkpoint: .*--conf spark\.jars\.packages=org\.apache\.hadoop:hadoop-aws:3\."
+    with pytest.raises(UsageError, match=said):
+        store_conf(CHECKPOINT, {}, "--checkpoint ")
     given = {"spark.jars": "/jars/hadoop-aws-3.5.0.jar", "spark.hadoop.fs.s3a.endpoint": "http://other:1"}
     assert store_conf(CHECKPOINT, given) == {
-        **given,
         "spark.hadoop.fs.s3a.endpoint.region": "eu-west-1",
         "spark.hadoop.fs.s3a.path.style.access": "true",
         "spark.hadoop.fs.s3a.connection.ssl.enabled": "false",

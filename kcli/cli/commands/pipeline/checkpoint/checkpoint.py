@@ -110,9 +110,11 @@ def place(word: str) -> Path | str:
 
 def _store(uri: str) -> str:
     """As `checkpoints.stored` has it. Raises UsageError for a store that kcli does not read."""
-    if not uri.startswith(("s3://", "s3a://")):
+    from kcli.pipeline.sink.storage import as_s3a, in_s3
+
+    if not in_s3(uri):
         raise UsageError(f"{uri} is neither on this machine nor in s3://: copy its folder offsets here and name that")
-    return uri.replace("s3://", "s3a://", 1).rstrip("/")
+    return as_s3a(uri)
 
 
 def _offsets(state: Checkpoint) -> list[OffsetRow]:

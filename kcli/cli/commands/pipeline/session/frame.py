@@ -16,6 +16,7 @@ from kcli.paths import data_folder
 from kcli.pipeline.jobs.checkpoints import by_kcli
 from kcli.pipeline.schemas.wanted import absolute
 from kcli.pipeline.session.session import SessionSettings
+from kcli.pipeline.sink.storage import as_s3a
 
 JVM_CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 PACKAGES = "spark.jars.packages"
@@ -61,7 +62,9 @@ class Frame:
             from kcli.pipeline.session.java import find_java
 
             find_java(options.java_home)
-        conf = store_conf(options.checkpoint or "", self.conf) if self.remote is None else dict(self.conf)
+        conf = dict(self.conf)
+        if self.remote is None:
+            conf |= store_conf(options.checkpoint or "", conf, "--checkpoint ")
         if options.python is not None:
             conf["spark.pyspark.python"] = options.python
         wanted = list(packages)
@@ -82,7 +85,7 @@ class Frame:
         """Where this pipeline remembers how far it is. A path of this machine is a Path; a URI is a str."""
         given = self.options.checkpoint
         if given is not None:
-            return given.replace("s3://", "s3a://", 1) if "://" in given else self._resumable(Path(given))
+            return as_s3a(given) if "://" in given else self._resumable(Path(given))
         if self.remote is not None or not (self.options.master or "local").startswith("local"):
             raise UsageError("--checkpoint DIR is needed: on a cluster it must be a folder that all machines share")
         return self._resumable(home(self.options.name or name) / "checkpoint")

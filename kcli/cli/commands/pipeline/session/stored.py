@@ -1,4 +1,5 @@
-"""A checkpoint in an object store: Spark writes it by Hadoop's client for S3, which PySpark does not bring."""
+"""Places in an object store that Spark itself reads and writes, checkpoints and files: by Hadoop's client for S3, which
+PySpark does not bring."""
 
 from __future__ import annotations
 
@@ -6,21 +7,21 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kcli.errors import UsageError
-from kcli.pipeline.sink.storage import storage_here
+from kcli.pipeline.sink.storage import in_s3, storage_here
 
 S3A = "spark.hadoop.fs.s3a."
 PLACES = ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath")
 
 
-def store_conf(checkpoint: str, conf: Mapping[str, str]) -> dict[str, str]:
-    """The settings of Spark for a checkpoint in s3://: where the store is, as the environment says, unless --conf does.
-    Raises UsageError where nothing brings Hadoop's client."""
-    if not checkpoint.startswith(("s3://", "s3a://")):
-        return dict(conf)
+def store_conf(place: str, conf: Mapping[str, str], option: str = "") -> dict[str, str]:
+    """The settings of Spark for a place in s3://, beside those of --conf: where the store is, as the environment says.
+    `option` names the place in a sentence. Raises UsageError where nothing brings Hadoop's client."""
+    if not in_s3(place):
+        return {}
     version, there = _hadoop()
     if not there and not any("hadoop-aws" in conf.get(name, "") for name in PLACES):
         raise UsageError(
-            f"--checkpoint {checkpoint}: Spark writes there by hadoop-aws, which PySpark does not bring: "
+            f"{option}{place}: Spark gets there by hadoop-aws, which PySpark does not bring: "
             f"--conf spark.jars.packages=org.apache.hadoop:hadoop-aws:{version}"
         )
     here = storage_here()
@@ -28,7 +29,7 @@ def store_conf(checkpoint: str, conf: Mapping[str, str]) -> dict[str, str]:
     if here.endpoint:
         plain = str(here.endpoint.startswith("https://")).lower()
         found |= {"endpoint": here.endpoint, "path.style.access": "true", "connection.ssl.enabled": plain}
-    return {f"{S3A}{name}": text for name, text in found.items() if text} | dict(conf)
+    return {f"{S3A}{name}": text for name, text in found.items() if text and f"{S3A}{name}" not in conf}
 
 
 def _hadoop() -> tuple[str, bool]:

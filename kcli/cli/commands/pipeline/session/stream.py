@@ -12,6 +12,7 @@ from kcli.cli.commands.pipeline.session.frame import Frame, cluster_options
 from kcli.model import TopicPartition
 from kcli.paths import data_folder
 from kcli.pipeline.jobs.trigger import Trigger
+from kcli.pipeline.sink.storage import as_s3
 
 USUAL, FILES = 1.0, 60.0
 """Seconds from batch to batch of --continuous: each batch into files or a table makes files, and many small ones are
@@ -37,7 +38,7 @@ def stop_file_of(frame: Frame, checkpoint: Path | str) -> Path | None:
 def name_of(command: str, source: str, destination: str, form: str) -> str:
     """A pipeline's usual name: readable, and another for another folder of the same name."""
     word = re.sub(r"[^A-Za-z0-9._-]+", "_", f"{command}-{source}-{form}").strip("._")[:80]
-    whole = destination if "://" in destination else os.path.abspath(destination)
+    whole = as_s3(destination) if "://" in destination else os.path.abspath(destination)
     return f"{word}-{sha256(chr(0).join((source, whole)).encode()).hexdigest()[:8]}"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from kcli.cli.commands.pipeline.session.delta import DELTA
 from kcli.cli.commands.pipeline.session.frame import Frame
+from kcli.cli.commands.pipeline.session.stored import store_conf
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.option import Options, flag, span, text
 from kcli.errors import UsageError
@@ -14,6 +15,7 @@ from kcli.grammar.durations import seconds
 from kcli.grammar.units import bytes_of
 from kcli.pipeline.jobs.files.export import FileForm, check
 from kcli.pipeline.jobs.files.folder import Folder
+from kcli.pipeline.sink.storage import in_s3
 
 if TYPE_CHECKING:
     from kcli.pipeline.jobs.lake.committer import Committer
@@ -94,7 +96,7 @@ def _delta(frame: Frame, form: FileForm, folder: Folder, merge: Merge | None) ->
 
     if frame.remote is not None:
         raise UsageError("--file-format delta goes with --master: the driver commits, and it has to be this machine")
-    if not folder.local and not folder.place.startswith(("s3://", "s3a://")):
+    if not folder.local and not in_s3(folder.place):
         raise UsageError(
             f"--file-format delta: {folder.place} is no folder of this machine and no s3://; Delta's jars write there "
             "(--conf)"
@@ -140,6 +142,10 @@ def told(frame: Frame) -> Callable[[str], None]:
     return (lambda sentence: None) if frame.quiet else complain
 
 
-def conf_of(form: FileForm) -> tuple[tuple[str, str], ...]:
-    """Settings of Spark for files of this form."""
-    return DELTA if form.form == "delta" and form.jars else ()
+def conf_of(frame: Frame, form: FileForm, folder: Folder | Destination) -> tuple[tuple[str, str], ...]:
+    """Settings of Spark for files of this form, and for the store that it writes them to. Raises UsageError where
+    nothing brings Spark's client for that."""
+    settings = DELTA if form.form == "delta" and form.jars else ()
+    if folder.table is not None or frame.remote is not None or frame.dry_run:
+        return settings
+    return (*settings, *store_conf(folder.place, frame.conf).items())

@@ -249,7 +249,7 @@ class IntoFiles(Output):
         merging.check(frame, self.form, options)
         self.merges = merging.merge is not None
         self.folder = folder_of(frame, options, self.form, out, merging.merge)
-        self.conf = conf_of(self.form)
+        self.conf = conf_of(frame, self.form, self.folder)
         if options.output_mode not in (None, "append") and not self.merges:
             raise UsageError(f"--output-mode {options.output_mode}: files can only be added to")
         self.label = self.folder.place if form == "iceberg" else out
