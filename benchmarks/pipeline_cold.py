@@ -25,8 +25,7 @@ def cold_starts(bootstrap: str, topic: str, records: int, folder: Path, rounds: 
     found: dict[str, list[float]] = {kind: [] for kind in KINDS}
     warm = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache-warm")}
     cold = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache-cold")}
-    words = "from kcli.pipeline.session.session import *; print(warm_up(SessionSettings()))"
-    subprocess.run([sys.executable, "-c", words], env=warm, check=True, timeout=900)
+    subprocess.run([sys.executable, "-m", "kcli", "pipeline", "warmup", "-q"], env=warm, check=True, timeout=900)
     for _ in range(rounds):
         for kind in KINDS:
             form = "kafka" if kind == KINDS[2] else "kcli"

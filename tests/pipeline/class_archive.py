@@ -13,7 +13,8 @@ def make() -> None:
     from kcli.pipeline.session.archive import path_of
     from kcli.pipeline.session.gateway import spark_home
     from kcli.pipeline.session.java import find_java
-    from kcli.pipeline.session.session import SessionSettings, warm_up
+    from kcli.pipeline.session.session import SessionSettings
+    from kcli.pipeline.session.warm_up import warm_up
 
     if not path_of(find_java(None), spark_home()).exists():
         warm_up(SessionSettings(name="class archive", memory="2g"))

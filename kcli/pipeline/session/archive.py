@@ -1,17 +1,21 @@
 """The class-data archive: Spark's classes as the JVM keeps them in memory, mapped from a file. It halves the start.
 
-One for each Spark and Java, in the cache folder; made by running a JVM once. Passed only where it exists, because a
-missing one makes some JVMs complain on stdout; one that does not fit is ignored by the JVM.
+One for each Spark and Java, in the cache folder, the newest of them; made by running a JVM once. Passed only where it
+exists, because a missing one makes some JVMs complain on stdout; one that does not fit is ignored by the JVM.
 """
 
 from __future__ import annotations
 
 import os
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 from kcli.paths import cache_folder
 from kcli.pipeline.session.java import Java
+
+KEPT = 6
+"""Archives that are kept, each of some 200 MB."""
 
 
 def path_of(java: Java, home: Path) -> Path:
@@ -54,6 +58,23 @@ def making(java: Java, home: Path) -> tuple[list[str], Path]:
         )
         options.append(f"-XX:SharedArchiveFile={base}")
     return [*options, f"-XX:ArchiveClassesAtExit={part}"], part
+
+
+def prune(new: Path, kept: int = KEPT) -> None:
+    """Delete the oldest archives beside a new one. What this user may not delete stays: the new one is there."""
+    others = [path for path in new.parent.glob("spark-*.jsa") if path != new and not path.name.endswith(".base.jsa")]
+    for old in sorted(others, key=_made, reverse=True)[kept - 1 :]:
+        for path in (old, _base(old)):
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+
+
+def _made(path: Path) -> float:
+    """When it was made; of one that another process just deleted: long ago."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _base(archive: Path) -> Path:

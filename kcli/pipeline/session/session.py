@@ -7,7 +7,7 @@ with Session(SessionSettings()) as spark:
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from kcli.errors import UsageError
 from kcli.paths import cache_folder
-from kcli.pipeline.session import archive, gateway, shuffle
+from kcli.pipeline.session import gateway, shuffle, submitted
 from kcli.pipeline.session.gateway import Jvm, SparkFailed
 from kcli.pipeline.session.java import find_java
 from kcli.pipeline.session.logs import log_file
@@ -63,9 +63,11 @@ class Session:
         self.stop()
 
     def start(self) -> SparkSession:
-        """The session; the JVM is started for it."""
+        """The session; the JVM is started for it, unless spark-submit did that."""
         check_pyspark()
         settings = self.settings
+        if submitted.here():
+            return self._of_submitted()
         java = find_java(settings.java_home)
         conf = conf_of(settings)
         tuned = ["-XX:TieredStopAtLevel=1"] if settings.quick else []
@@ -83,6 +85,13 @@ class Session:
             raise SparkFailed(
                 f"Spark did not start: {gateway.last_words(self.log)}; the log is {self.log}"
             ) from problem
+        return self._spark
+
+    def _of_submitted(self) -> SparkSession:
+        """A session of the JVM that spark-submit started."""
+        conf = conf_of(self.settings, submitted.conf())
+        self._spark = _connected(conf)
+        shuffle.fit(self._spark, conf)
         return self._spark
 
     def stop(self) -> None:
@@ -135,11 +144,13 @@ def _environment(**given: str) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def conf_of(settings: SessionSettings) -> dict[str, str]:
-    """Spark's configuration."""
-    local = settings.master.startswith("local")
+def conf_of(settings: SessionSettings, known: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Spark's configuration; `known` is that of spark-submit, which goes before everything but the conf of settings."""
+    given = {**(known or {}), **dict(settings.conf)}
+    master = (known or {}).get("spark.master", settings.master)
+    local = master.startswith("local")
     made = {
-        "spark.master": settings.master,
+        "spark.master": master,
         "spark.app.name": settings.name,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -153,7 +164,6 @@ def conf_of(settings: SessionSettings) -> dict[str, str]:
     }
     if local:
         made |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-    given = dict(settings.conf)
     if not local:
         from kcli.pipeline.session import executor_code
 
@@ -171,45 +181,3 @@ def check_pyspark() -> None:
         raise UsageError(
             f'pyspark {version} is installed; kcli\'s source needs 4.2.1 to 4.3: pip install "kcli-kafka[spark]"'
         )
-
-
-def warm_up(settings: SessionSettings) -> Path:
-    """Make the class-data archive: run Spark once, about half a minute; where it is. Raises SparkFailed."""
-    home, java = gateway.spark_home(), find_java(settings.java_home)
-    options, part = archive.making(java, home)
-    path = archive.path_of(java, home)
-    path.unlink(missing_ok=True)
-    two = settings.replace(conf=(*settings.conf, ("spark.sql.shuffle.partitions", "2")))
-    session = Session(two, options=tuple(options), patience=180.0)  # the archive is written when the JVM ends
-    try:
-        with session as spark:
-            _usual_work(spark)
-    finally:
-        if not part.exists():
-            raise SparkFailed(f"the archive was not written; the log is {session.log}")
-    part.chmod(0o444)
-    part.replace(path)
-    return path
-
-
-def _usual_work(spark: SparkSession) -> None:
-    """What most pipelines load classes for."""
-    import tempfile
-
-    with tempfile.TemporaryDirectory(prefix="kcli-warm-") as folder:
-        table = spark.range(1000).selectExpr("id", "CAST(id AS STRING) AS value", "id % 7 AS part")
-        table.groupBy("part").count().collect()
-        for form in ("parquet", "json", "csv", "orc"):
-            table.write.mode("overwrite").format(form).save(f"{folder}/{form}")
-        spark.read.parquet(f"{folder}/parquet").createOrReplaceTempView("warm")
-        spark.sql("SELECT part, count(*), max(value) FROM warm GROUP BY part ORDER BY 1").collect()
-        query = (
-            spark.readStream.format("rate")
-            .load()
-            .writeStream.format("noop")
-            .option("checkpointLocation", f"{folder}/checkpoint")
-            .trigger(availableNow=True)
-            .start()
-        )
-        query.awaitTermination(30)
-        query.stop()

@@ -27,7 +27,8 @@ kcli pipeline warmup""",
 def warmup(options: WarmupOptions) -> int:
     """Run Spark once, for about half a minute, and keep its classes in ~/.cache/kcli as the JVM has them in memory.
     Every later start maps that file. One for each Spark and Java."""
-    from kcli.pipeline.session.session import check_pyspark, warm_up
+    from kcli.pipeline.session.session import check_pyspark
+    from kcli.pipeline.session.warm_up import warm_up
 
     check_pyspark()
     begun = monotonic()

@@ -64,6 +64,7 @@ def drive(frame: Frame, job: Job) -> int:
     from kcli.pipeline.progress import Listener
     from kcli.pipeline.session.hosts import reached_by
     from kcli.pipeline.session.session import Session
+    from kcli.pipeline.session.warm_up import archived
 
     hidden = frame.quiet or (job.prints and os.isatty(1))
     settings = frame.session(job.name, quick=job.quick, packages=job.packages)
@@ -84,6 +85,8 @@ def drive(frame: Frame, job: Job) -> int:
             signals.listen()
             run = Run(frame, job, watch, signals, registered, metrics)
             code = run.through(job.begin(spark, live.address), live)
+            if code == 0 and run.watched and frame.remote is None and not archived(settings):
+                complain("the next start of Spark takes half the time after `kcli pipeline warmup`, once")
             return ended_by(signals.by, code)
         except KcliError as problem:
             if "unresolved dependency: " in str(problem):
@@ -271,10 +274,15 @@ class Run:
         self.registered.end("done")
         self._say_bad(outcome.bad)
         self._report(outcome, "done")
-        watched = (os.isatty(2) and not self.job.prints) or self.frame.connection.verbose
-        if watched and not self.frame.quiet:
+        if self.watched:
             complain(self._sentence(outcome))
         return 0
+
+    @property
+    def watched(self) -> bool:
+        """Whether somebody reads what is said of a good end."""
+        frame = self.frame
+        return not frame.quiet and (frame.connection.verbose or (os.isatty(2) and not self.job.prints))
 
     def _sentence(self, outcome: Outcome) -> str:
         records = outcome.records if outcome.records >= 0 else self.seen.whole.rows

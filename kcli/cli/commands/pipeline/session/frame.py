@@ -15,6 +15,7 @@ from kcli.grammar.units import bytes_of
 from kcli.paths import data_folder
 from kcli.pipeline.jobs.checkpoints import by_kcli
 from kcli.pipeline.schemas.wanted import absolute
+from kcli.pipeline.session import submitted
 from kcli.pipeline.session.session import SessionSettings
 from kcli.pipeline.sink.storage import as_s3a
 
@@ -136,10 +137,24 @@ def _check_engine(options: PipelineOptions) -> None:
         ):
             if value is not None:
                 raise UsageError(f"{flag} configures a Spark that kcli starts; --remote uses a server")
+    _check_submitted(options)
     if options.connector == "jvm" and options.commit_group:
         raise UsageError("--commit-group is kcli's: Spark's own connector commits nothing")
     if options.connector == "jvm" and options.max_bytes_per_batch:
         raise UsageError("--max-bytes-per-batch is kcli's: Spark's own connector counts records (--max-per-batch)")
+
+
+def _check_submitted(options: PipelineOptions) -> None:
+    """Raises UsageError for what is spark-submit's to say: it starts a driver on the cluster, and kcli one here."""
+    if submitted.here():
+        for flag, value in (("--master", options.master), ("--memory", options.memory), ("--remote", options.remote)):
+            if value is not None:
+                raise UsageError(f"{flag}: spark-submit has started Spark, and takes such options itself")
+    elif any(item.replace(" ", "").lower() == "spark.submit.deploymode=cluster" for item in options.conf):
+        raise UsageError(
+            "kcli is Spark's driver, and runs where it is started: spark-submit --deploy-mode cluster starts "
+            "it on the cluster (examples/spark_submit)"
+        )
 
 
 def _bytes(text: str | None) -> int:

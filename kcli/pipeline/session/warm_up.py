@@ -1,0 +1,84 @@
+"""Making the class-data archive: Spark does once what most pipelines do, and its JVM writes down what it loaded."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kcli.pipeline.session import archive, gateway
+from kcli.pipeline.session.gateway import SparkFailed
+from kcli.pipeline.session.java import find_java
+from kcli.pipeline.session.session import Session, SessionSettings
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+TOPIC, RECORDS = "warm", 100
+
+
+def archived(settings: SessionSettings) -> bool:
+    """Whether there is an archive for this Spark and Java. Raises UsageError where one of them is missing."""
+    return archive.path_of(find_java(settings.java_home), gateway.spark_home()).exists()
+
+
+def warm_up(settings: SessionSettings) -> Path:
+    """Make the class-data archive: run Spark once, about half a minute; where it is. Raises SparkFailed."""
+    home, java = gateway.spark_home(), find_java(settings.java_home)
+    options, part = archive.making(java, home)
+    path = archive.path_of(java, home)
+    path.unlink(missing_ok=True)
+    two = settings.replace(conf=(*settings.conf, ("spark.sql.shuffle.partitions", "2")))
+    session = Session(two, options=tuple(options), patience=180.0)  # the archive is written when the JVM ends
+    try:
+        with session as spark, tempfile.TemporaryDirectory(prefix="kcli-warm-") as folder:
+            _files(spark, folder)
+            _topic(spark, folder)
+    finally:
+        if not part.exists():
+            raise SparkFailed(f"the archive was not written; the log is {session.log}")
+    part.chmod(0o444)
+    part.replace(path)
+    archive.prune(path)
+    return path
+
+
+def _files(spark: SparkSession, folder: str) -> None:
+    """Files of each format, SQL with a shuffle, and a stream."""
+    table = spark.range(1000).selectExpr("id", "CAST(id AS STRING) AS value", "id % 7 AS part")
+    table.groupBy("part").count().collect()
+    for form in ("parquet", "json", "csv", "orc"):
+        table.write.mode("overwrite").format(form).save(f"{folder}/{form}")
+    spark.read.parquet(f"{folder}/parquet").createOrReplaceTempView("warm")
+    spark.sql("SELECT part, count(*), max(value) FROM warm GROUP BY part ORDER BY 1").collect()
+    _drain(spark.readStream.format("rate").load().writeStream.format("noop"), f"{folder}/rate")
+
+
+def _topic(spark: SparkSession, folder: str) -> None:
+    """A topic of a sandbox, written and read by kcli's source: Spark's way to Python, and Arrow."""
+    from kcli.sandbox.thread import SandboxThread
+
+    with SandboxThread(topics={TOPIC: 2}) as cluster:
+        there = {"kafka.bootstrap.servers": cluster.bootstrap}
+        rows = spark.range(RECORDS).selectExpr("CAST(id AS BINARY) AS key", "CAST(id AS BINARY) AS value")
+        rows.write.format("kcli").mode("append").options(**there, topic=TOPIC).save()
+        read = {**there, "subscribe": TOPIC, "startingOffsets": "earliest", "pushdown": "true"}
+        frame = spark.read.format("kcli").options(**read).load()
+        _counted(frame.where(f"offset < {RECORDS}")).write.parquet(f"{folder}/topic")
+        stream = spark.readStream.format("kcli").options(**read).load()
+        _drain(stream.writeStream.format("parquet").option("path", f"{folder}/stream"), f"{folder}/c")
+
+
+def _counted(frame: DataFrame) -> DataFrame:
+    """With an observation, by which the commands count."""
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as f
+
+    return frame.observe(Observation("rows"), f.count(f.lit(1)).alias("rows"))
+
+
+def _drain(writer: Any, checkpoint: str) -> None:
+    """A stream to the end of what is there."""
+    query = writer.option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
+    query.awaitTermination(30)
+    query.stop()

@@ -1,0 +1,75 @@
+"""`kcli pipeline` as a program of spark-submit: the JVM that is there is used, with its settings."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow.dataset as ds
+import pytest
+
+from kcli.cli.main import main
+from kcli.pipeline.session.gateway import spark_home
+from kcli.pipeline.session.session import SessionSettings, conf_of
+from tests.pipeline.daemons import PATIENCE, ROOT
+
+if TYPE_CHECKING:
+    from tests.pipeline.topics import Topics
+
+PROGRAM = ROOT / "examples" / "spark_submit" / "pipeline.py"
+
+
+@pytest.mark.spark
+@pytest.mark.process
+@pytest.mark.timeout(400)
+def test_spark_submit_runs_a_pipeline_in_its_own_jvm(topics: Topics, tmp_path: Path) -> None:
+    topic = topics.make(2)
+    for partition in range(2):
+        topics.values(topic, 500, partition=partition)
+    state = tmp_path / "state"
+    environment = {
+        **os.environ, "KCLI_BOOTSTRAP": topics.bootstrap, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(state),
+        "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1",
+    }  # fmt: skip
+    submit = [str(spark_home() / "bin" / "spark-submit"), "--master", "local[2]", "--name", "mine"]
+    submit += ["--conf", "spark.sql.shuffle.partitions=3", "--conf", "spark.ui.enabled=false"]
+    out = tmp_path / "out"
+    for words, code in ((["export", topic, str(out)], 0), (["export", topic, str(out)], 2)):
+        done = subprocess.run(
+            [*submit, str(PROGRAM), *words], env=environment, capture_output=True, timeout=PATIENCE, check=False
+        )
+        assert done.returncode == code, done.stderr.decode()[-2000:]
+    assert "is not empty: --append adds to it" in done.stderr.decode()
+    assert ds.dataset(out, format="parquet").count_rows() == 1000
+    assert not list(state.glob("kcli/spark/*.log")), "kcli started a JVM of its own"
+    sql = ["sql", "SET spark.sql.shuffle.partitions", "--format", "ndjson"]
+    printed = subprocess.run(
+        [*submit, str(PROGRAM), *sql], env=environment, capture_output=True, timeout=PATIENCE, check=True
+    )
+    assert printed.stdout.decode().strip() == '{"key":"spark.sql.shuffle.partitions","value":"3"}'
+
+
+def test_what_spark_submit_was_given_stays_unless_the_line_says_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    known = {"spark.master": "yarn", "spark.ui.enabled": "true", "spark.archives": "env.tar.gz#env", "a": "known"}
+    made = conf_of(SessionSettings(conf=(("a", "line"),)), known)
+    assert [made["spark.master"], made["spark.ui.enabled"], made["a"]] == ["yarn", "true", "line"]
+    assert made["spark.archives"].startswith("env.tar.gz#env,"), "kcli's code goes beside the archives"
+    assert "spark.driver.host" not in made
+
+
+def test_options_of_sparks_start_are_spark_submits(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ["pipeline", "export", "orders", "out", "-b", "127.0.0.1:1", "--dry-run"]
+    assert main([*line, "--conf", "spark.submit.deployMode=cluster"]) == 2
+    assert "spark-submit --deploy-mode cluster starts it on the cluster" in capsys.readouterr().err
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
+    for option in (["--master", "yarn"], ["--memory", "4g"], ["--remote", "sc://h"]):
+        assert main([*line, *option]) == 2
+        assert f"{option[0]}: spark-submit has started Spark" in capsys.readouterr().err
