@@ -59,6 +59,17 @@ def kept(folder: Path) -> list[tuple[Any, ...]]:
     )  # fmt: skip
 
 
+def sent(topics: Topics, bad: str, topic: str) -> list[tuple[Any, ...]]:
+    """What a topic of bad records has, which are of `topic`."""
+    found = []
+    for _, record in topics.read(bad):
+        about = {name: text.decode() for name, text in record.headers}
+        assert about["kcli.topic"] == topic
+        place = (int(about[f"kcli.{name}"]) for name in ("partition", "offset", "timestamp"))
+        found.append((*place, record.key, record.value, about["kcli.reason"]))
+    return sorted(found)
+
+
 def ids(folder: Path) -> list[int]:
     return sorted(row["value"]["id"] for row in pq.read_table(folder, columns=["value"]).to_pylist())
 
@@ -154,13 +165,7 @@ def test_a_topic_has_the_bad_records_when_the_files_have_the_others(
     assert f"4 records do not fit the format of its key or value, and are kept in topic:{bad}" in capfd.readouterr().err
     assert ids(tmp_path / "out") == list(range(40))
 
-    sent = []
-    for _, record in topics.read(bad):
-        about = {name: text.decode() for name, text in record.headers}
-        assert about["kcli.topic"] == topic
-        place = (int(about[f"kcli.{name}"]) for name in ("partition", "offset", "timestamp"))
-        sent.append((*place, record.key, record.value, about["kcli.reason"]))
-    assert sorted(sent) == KEPT
+    assert sent(topics, bad, topic) == KEPT
     assert kcli("export", topic, "other", *LINE, "--quarantine", f"topic:{topic}") == 2
     assert f"--quarantine topic:{topic}: that topic is read" in capfd.readouterr().err
     assert kcli("sql", f"SELECT * FROM `{topic}`", *LINE, "--quarantine", "topic:missing-one") == 1

@@ -19,6 +19,8 @@ import pytest
 
 from kcli.pipeline.session.executor_code import PLACE
 from tests.pipeline.daemons import PATIENCE, ROOT, Daemon, connect_of, standalone_of
+from tests.pipeline.jobs.test_quarantine import BAD, GOOD, KEPT, sent
+from tests.pipeline.jobs.test_quarantine import LINE as BAD_LINE
 from tests.pipeline.schemas.conftest import places as places
 from tests.pipeline.schemas.conftest import registry as registry
 from tests.pipeline.tree import descendants
@@ -160,6 +162,22 @@ def test_the_command_line_is_a_client_of_spark_connect(connect: str, topics: Top
     assert brought[0]["records"] == 10_000
     text = f"SELECT count(DISTINCT partition, offset) AS n FROM `{back}`"
     assert pipeline(topics, tmp_path, "sql", text, "--remote", connect)[0] == {"n": 10_000}
+
+
+@pytest.mark.parametrize("kind", ["standalone", "connect"])
+def test_bad_records_go_to_a_topic_from_where_the_tasks_run(
+    kind: str, request: pytest.FixtureRequest, topics: Topics, tmp_path: Path
+) -> None:
+    where = ["--remote", request.getfixturevalue(kind)]
+    if kind == "standalone":
+        where = ["--master", request.getfixturevalue(kind)[0], *EXECUTORS]
+    topic, bad = topics.make(2), topics.make(2)
+    topics.fill(topic, [*GOOD, *BAD])
+    line = ["export", topic, "out", *BAD_LINE, "--quarantine", f"topic:{bad}", *where]
+    outcome, _ = pipeline(topics, tmp_path, *line)
+    assert (outcome["state"], outcome["records"], outcome["bad"]) == ("done", 40, 4)
+    assert sorted(row["value"]["id"] for row in ds.dataset(tmp_path / "out").to_table().to_pylist()) == list(range(40))
+    assert sent(topics, bad, topic) == KEPT
 
 
 def order(*more: dict[str, Any]) -> dict[str, Any]:
