@@ -48,7 +48,8 @@ def test_a_stream_whose_checkpoint_is_in_a_store_drains_by_a_file_of_the_driver(
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     here, there = Frame(ExportOptions(once=True), "export"), Frame(ExportOptions(once=True, remote="sc://h"), "export")
-    assert stop_file_of(here, tmp_path / "checkpoint") == tmp_path / "stop"
+    beside = {stop_file_of(here, tmp_path / name) for name in ("orders", "users")}
+    assert beside == {tmp_path / "orders.stop", tmp_path / "users.stop"}, "a drain is of one pipeline"
     one, other = (stop_file_of(here, f"s3a://lake/{name}") for name in ("a", "b"))
     assert one is not None
     assert one != other
