@@ -1,6 +1,7 @@
 """From the prompt to the file of an export of 10,000 records, and how much of that is Spark's own start.
 
-python -m benchmarks.pipeline_first range|kafka BOOTSTRAP TOPIC ENDS FOLDER
+python -m benchmarks.pipeline_first                                           # on a Kafka of its own
+python -m benchmarks.pipeline_first range|source|kafka BOOTSTRAP TOPIC ENDS FOLDER
 """
 
 from __future__ import annotations
@@ -10,11 +11,17 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
+from typing import Any
+
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from benchmarks.pipeline_rounds import middle
+from tests.kafka.cluster import Kafka
 from tests.pipeline import connector
+from tests.pipeline.topics import Topics
 from tests.pipeline.tree import cpu, descendants
 
 ROWS = 10_000
@@ -24,8 +31,31 @@ EXPORT = "`kcli pipeline export` after `kcli pipeline warmup`"
 KINDS = {
     EXPORT: "kcli",
     "Spark alone, started as kcli does: `range` into parquet": "range",
+    "the same, of a Python data source that makes numbers": "source",
     "the JVM connector, in a script of pyspark": "kafka",
 }
+
+
+class Numbers(DataSource, DataSourceReader):
+    """What Spark spends on any source in Python: two tasks of numbers."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "numbers"
+
+    def schema(self) -> str:
+        return "id BIGINT"
+
+    def reader(self, schema: Any) -> DataSourceReader:
+        return self
+
+    def partitions(self) -> list[InputPartition]:
+        return [InputPartition(0), InputPartition(1)]
+
+    def read(self, partition: InputPartition) -> Any:
+        import pyarrow as pa
+
+        yield pa.record_batch({"id": list(range(ROWS // 2))})
 
 
 def first_files(bootstrap: str, topic: str, folder: Path, rounds: int) -> dict[str, tuple[float, float]]:
@@ -43,7 +73,8 @@ def first_files(bootstrap: str, topic: str, folder: Path, rounds: int) -> dict[s
         for label, kind in KINDS.items():
             words = line if kind == "kcli" else [*spans, kind, bootstrap, topic, half, str(out)]
             found[label].append(_timed(words, warm, out))
-            print(f"first file, {label}: {found[label][-1][0]:.1f} s", file=sys.stderr)
+            wall, spent = found[label][-1]
+            print(f"first file, {label}: {wall:.1f} s, {spent:.1f} CPU s", file=sys.stderr)
             shutil.rmtree(out)
     return {label: middle(runs) for label, runs in found.items()}
 
@@ -65,11 +96,16 @@ def _timed(words: list[str], environment: dict[str, str], out: Path) -> tuple[fl
 
 
 def main(kind: str, bootstrap: str, topic: str, ends: str, folder: str) -> None:
-    if kind == "range":
+    """One run of another kind than kcli's command."""
+    if kind in ("range", "source"):
         from kcli.pipeline.session.session import Session, SessionSettings
 
         with Session(SessionSettings(quick=True)) as spark:
-            spark.range(0, ROWS, 1, 2).write.parquet(folder)
+            if kind == "range":
+                spark.range(0, ROWS, 1, 2).write.parquet(folder)
+            else:
+                spark.dataSource.register(Numbers)
+                spark.read.format("numbers").load().write.parquet(folder)
         return
     from pyspark.sql import SparkSession
 
@@ -80,5 +116,21 @@ def main(kind: str, bootstrap: str, topic: str, ends: str, folder: str) -> None:
     spark.stop()
 
 
+def alone(rounds: int = 3) -> None:
+    """All kinds, on a Kafka of their own."""
+    cluster = Kafka(1)
+    cluster.start()
+    try:
+        with tempfile.TemporaryDirectory(prefix="kcli-first-") as folder:
+            topics = Topics(cluster.bootstrap, "first")
+            topic = topics.make(2)
+            for partition in range(2):
+                topics.values(topic, ROWS, partition)
+            for label, (wall, spent) in first_files(cluster.bootstrap, topic, Path(folder), rounds).items():
+                print(f"{label}: {wall:.1f} s, {spent:.1f} CPU s")
+    finally:
+        cluster.stop()
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:6])
+    main(*sys.argv[1:6]) if sys.argv[1:] else alone()
