@@ -261,7 +261,7 @@ def test_ctrl_c_drains_a_continuous_export_and_the_exit_code_is_0(kcli, topics, 
         {one.name for one in (folder / "checkpoint" / name).glob("[0-9]*")} for name in ("offsets", "commits")
     )
     assert offsets == commits  # nothing is half done
-    assert not (folder / "stop").exists()
+    assert not (folder / "checkpoint.stop").exists()
 
 
 def test_ctrl_c_cancels_a_batch_and_nothing_is_left(kcli, topics, spark, tmp_path, monkeypatch, capfd):
