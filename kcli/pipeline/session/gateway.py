@@ -154,6 +154,8 @@ def _started(command: Sequence[str], java: Java, conf: Mapping[str, str], log: P
             env=environment,
             start_new_session=True,
         )
+        import pyspark.sql  # noqa: F401  # while the JVM starts: it takes Python a few tenths of a second
+
         deadline = time.monotonic() + START
         while not path.exists():
             if process.poll() is not None or time.monotonic() > deadline:

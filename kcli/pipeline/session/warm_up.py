@@ -60,7 +60,7 @@ def _topic(spark: SparkSession, folder: str) -> None:
 
     with SandboxThread(topics={TOPIC: 2}) as cluster:
         there = {"kafka.bootstrap.servers": cluster.bootstrap}
-        rows = spark.range(RECORDS).selectExpr("CAST(id AS BINARY) AS key", "CAST(id AS BINARY) AS value")
+        rows = spark.range(RECORDS).selectExpr("CAST(id AS STRING) AS key", "CAST(id AS STRING) AS value")
         rows.write.format("kcli").mode("append").options(**there, topic=TOPIC).save()
         read = {**there, "subscribe": TOPIC, "startingOffsets": "earliest", "pushdown": "true"}
         frame = spark.read.format("kcli").options(**read).load()
