@@ -42,7 +42,7 @@ def test_spark_submit_runs_a_pipeline_in_its_own_jvm(topics: Topics, tmp_path: P
             [*submit, str(PROGRAM), *words], env=environment, capture_output=True, timeout=PATIENCE, check=False
         )
         assert done.returncode == code, done.stderr.decode()[-2000:]
-    assert "is not empty: --append adds to it" in done.stderr.decode()
+    assert "is not empty: --append adds to it" in done.stdout.decode(), "spark-submit has one output of Python"
     assert ds.dataset(out, format="parquet").count_rows() == 1000
     assert not list(state.glob("kcli/spark/*.log")), "kcli started a JVM of its own"
     sql = ["sql", "SET spark.sql.shuffle.partitions", "--format", "ndjson"]
