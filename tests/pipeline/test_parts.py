@@ -311,7 +311,7 @@ def test_an_archive_belongs_to_one_spark_and_one_java_and_is_used_only_where_it_
     assert archive.flags(one, spark_home())[0] == f"-XX:SharedArchiveFile={made}"
 
 
-def test_the_newest_archives_are_kept(tmp_path):
+def test_the_newest_archives_are_kept(tmp_path: Path) -> None:
     archives = [tmp_path / f"spark-4.3.0-java-{n}-x.jsa" for n in range(5)]
     for n, path in enumerate(archives):
         path.touch()

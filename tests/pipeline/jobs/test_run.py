@@ -17,10 +17,6 @@ from kcli.cli.commands.pipeline.session.signals import Signals
 from kcli.cli.runtime.signals import INTERRUPTED
 from kcli.model import TopicPartition
 from kcli.pipeline.jobs.work import Action
-from kcli.pipeline.session import archive
-from kcli.pipeline.session.gateway import spark_home
-from kcli.pipeline.session.java import find_java
-from kcli.pipeline.session.session import SessionSettings
 from tests.pipeline.topics import Topics
 
 
@@ -226,20 +222,3 @@ def test_who_reads_the_progress_and_leaves_does_not_end_the_work():
     finally:
         os.close(writer)
     assert (done.returncode, done.stderr) == (0, b"")
-
-
-def test_a_machine_without_an_archive_is_shown_how_spark_starts_sooner(capfd, monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-
-    def said(code=0, **more):
-        usual = {"quiet": False, "remote": None, "connection": SimpleNamespace(verbose=True)}
-        run = Run(SimpleNamespace(**{**usual, **more}), Kept(), Silent(), Signals(), Silent())
-        run.advise(SessionSettings(), code)
-        return capfd.readouterr().err
-
-    assert "kcli pipeline warmup" in said()
-    assert said(code=1) == said(quiet=True) == said(remote="sc://h") == ""
-    path = archive.path_of(find_java(), spark_home())
-    path.parent.mkdir()
-    path.touch()
-    assert said() == ""
