@@ -64,7 +64,7 @@ class LeaderSender:
         self.awake = False  # a turn is ordered
         self.unseen = False  # more happened since it was
         self.on_unseen: Callable[[], None]
-        """Called as a turn begins, if something was `unseen`. The engine gives it."""
+        """Called as a turn begins and at the end, if something was `unseen`. The engine gives it."""
         self._ended = False
         self._alarm: asyncio.TimerHandle | None = None
 
@@ -90,9 +90,7 @@ class LeaderSender:
         if self._ended:
             return
         try:
-            if self.unseen:
-                self.unseen = False
-                self.on_unseen()
+            self._look()
             later = self._send_all()
             if self._outstanding or self._draining.needed(self._loop.time()):
                 self._look_again(later)
@@ -101,7 +99,13 @@ class LeaderSender:
         except Exception as problem:  # noqa: BLE001 - it ends the producer
             self._end(problem)
 
+    def _look(self) -> None:
+        if self.unseen:
+            self.unseen = False
+            self.on_unseen()
+
     def _end(self, problem: BaseException | None) -> None:
+        self._look()
         self.stop()
         self._on_end(self.node_id, problem)
 
