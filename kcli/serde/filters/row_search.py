@@ -6,6 +6,7 @@ from __future__ import annotations
 from bisect import bisect_right
 
 from kcli.proto.core import read_headers
+from kcli.proto.varint import encode_varint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -159,7 +160,8 @@ def headed_rows(columns: Columns, rows: Rows, name: str, value: bytes | None) ->
 
 
 def rows_headed_with(columns: Columns, text: bytes) -> list[int]:
-    """Rows that may have the text in their headers: all that do are among them."""
+    """Rows that may have a header of which the text is the whole name or value: all that do are among them. Its length
+    is in front of it, or ends with a zero byte if it was written in more bytes than it takes."""
     starts, following = columns.header_starts, columns.key_starts
     total = len(columns)
     if not total:
@@ -167,14 +169,19 @@ def rows_headed_with(columns: Columns, text: bytes) -> list[int]:
     skip, end = starts[0], following[-1]
     held = bytes(columns.data[skip:end])
     rows: list[int] = []
+    before = b"\0" + encode_varint(len(text))[-1:]
     at = held.find(text)
     while at >= 0:
         row = bisect_right(starts, at + skip) - 1
         if row + 1 == total:
             break
+        again = starts[row + 1] - skip
         if at + skip + len(text) <= following[row + 1]:
-            rows.append(row)
-        at = held.find(text, starts[row + 1] - skip)
+            if held[at - 1] in before:
+                rows.append(row)
+            else:
+                again = at + 1
+        at = held.find(text, again)
     return [*rows, total - 1]  # where the last one's headers end is not known here
 
 

@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 
 from kcli.errors import KcliError, UsageError
 from kcli.proto import core
-from kcli.proto.batch import Batch, read_batches, seal
+from kcli.proto.batch import RESERVED, Batch, read_batches, seal
 from kcli.proto.plain.gather import spans as cells
+from kcli.proto.varint import encode_varint
 from kcli.serde.filters.filter import Filter
+from kcli.serde.filters.row_search import rows_headed_with
 from kcli.serde.filters.where import Where
 from kcli.serde.schemas.decoded_batch import replaced
 from tests.effort import tries
@@ -195,3 +197,22 @@ def test_keys_are_meant_without_quotes_where_they_are_decoded(case: str) -> None
     for left in ({0}, {1, 3}, {0, 1, 2, 3, 4, 5}):
         made.plain_keys = left
         assert kept(made) == sorted({*decoded} - left | {*plain} & left)
+
+
+def with_header(number: int, length: bytes, text: bytes) -> bytes:
+    """A record with the headers h=x77y and n=`text`, whose length is written as given."""
+    body = b"\0\0" + encode_varint(number) + b"\x01\x02v\x04" + b"\x02h\x08x77y" + b"\x02n" + length + text
+    return encode_varint(len(body)) + body
+
+
+def test_a_header_is_found_behind_a_like_one_and_with_a_length_of_many_bytes() -> None:
+    lengths = [b"\x04", b"\x84\x00", b"\x84\x80\x80\x80\x00", b"\x04"]
+    texts = [b"77", b"77", b"77", b"78"]
+    records = [with_header(number, *one) for number, one in enumerate(zip(lengths, texts, strict=True))]
+    section = bytearray(RESERVED) + b"".join(records)
+    (batch,) = read_batches(bytes(seal(section, len(records), 0, 0).data))
+    columns = batch.columns()
+    for wanted in (Filter(headers=[("n", b"77")]), Filter(where=[Where('headers.n == "77"')])):
+        assert list(wanted.rows(columns, "t", 0)) == [0, 1, 2]
+    assert rows_headed_with(columns, b"77") == [0, 1, 2, 3]  # of the last one it is not known here
+    assert rows_headed_with(columns, b"7") == [1, 2, 3]  # a zero byte is in front of it there
