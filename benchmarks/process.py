@@ -12,6 +12,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,8 +26,8 @@ class Run:
 
 
 @functools.cache
-def _spawner() -> subprocess.Popen[str]:
-    """The small process from which the others are started; it ends with us."""
+def _spawner(number: int) -> subprocess.Popen[str]:
+    """The small process from which others are started, one at a time; it ends with us."""
     words = [sys.executable, "-I", "-S", str(Path(__file__).with_name("spawner.py"))]
     return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
 
@@ -37,10 +38,11 @@ def measure(
     stdin: str = os.devnull,
     timeout: float = 300,
     meanwhile: Callable[[int], None] | None = None,
+    spawner_number: int = 0,
 ) -> Run:
     """Run `command` with a file as stdin and stdout thrown away; `meanwhile` is called with its process id as it
-    runs. Raises RuntimeError with stderr when it fails."""
-    spawner = _spawner()
+    runs. Each spawner runs one at a time. Raises RuntimeError with stderr when it fails."""
+    spawner = _spawner(spawner_number)
     assert spawner.stdin is not None
     assert spawner.stdout is not None
     with tempfile.NamedTemporaryFile() as errors:
@@ -58,6 +60,16 @@ def measure(
             text = errors.read().decode(errors="replace")[-500:]
             raise RuntimeError(f"{' '.join(command)} ended with {code}: {text}")
     return Run(wall, cpu, peak_kib / 1024, code)
+
+
+def measure_together(commands: Sequence[Sequence[str]], *, timeout: float = 300) -> list[Run]:
+    """Run the commands at the same time. Raises as `measure`."""
+    with ThreadPoolExecutor(len(commands)) as threads:
+        runs = [
+            threads.submit(measure, command, timeout=timeout, spawner_number=number)
+            for number, command in enumerate(commands)
+        ]
+        return [run.result() for run in runs]
 
 
 def median(values: Sequence[float]) -> float:
