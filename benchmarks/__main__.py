@@ -16,10 +16,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import bound, broker, cases, dashboard, data, end_to_end, outage, report, scale, schemas
+from benchmarks import bound, broker, cases, dashboard, end_to_end, group, outage, report, scale, schemas, where
+from benchmarks.files import SLOW, files_of, shares
 from benchmarks.process import Run, measure
 
-SLOW = {"kafka_python": 10}  # gets a tenth of the records, so that a run ends today; figures are per record
+README = Path("README.md")
 RATE, RATE_SECONDS = 1000, 5
 LULL = 5.0  # seconds without a broker
 HELP_MS, CONSUME_MS = 20, 50  # the limits of start-up, in CPU
@@ -46,63 +47,56 @@ def main() -> int:
     wanted = [job for job in cases.jobs(given.scale) if given.only in job.label]
     chosen = set(filter(None, given.programs.split(",")))
     with tempfile.TemporaryDirectory(prefix="kcli-bench-") as folder, broker.sandbox() as bootstrap:
-        files = _files(Path(folder), wanted)
+        files = files_of(Path(folder), wanted)
         rows = _rows(wanted, bootstrap, files, given.rounds, chosen)
         starts = _startup(bootstrap, 20)
         delays = _latency(bootstrap)
         held = {f"{LULL:g}": outage.outage(_long(files), LULL)} if _long(files) is not None else {}
     text = report.markdown(rows, starts, given.rounds, delays, held)
     if not given.only and not chosen:
-        text += end_to_end.section() + bound.section() + scale.section() + dashboard.section() + schemas.section()
+        text += end_to_end.section() + group.section() + bound.section() + scale.section()
+        text += dashboard.section() + schemas.section()
     print(text)
     if given.output and not given.only and not chosen:
         Path(given.output).write_text(text)
+        README.write_text(report.with_figures(README.read_text(), text))
+        where.PAGE.write_text(where.page(where.sampled(wanted, where.ROUNDS)))
     return 0
+
+
+def _latency_table() -> str:
+    with broker.sandbox() as bootstrap:
+        return report.latency(_latency(bootstrap))
+
+
+PARTS = {
+    end_to_end.TITLE: end_to_end.section,
+    group.TITLE: group.section,
+    bound.TITLE: bound.section,
+    report.SINGLE: _latency_table,
+}
+"""Parts of the page that are no row of the table."""
 
 
 def _reproduce(label: str, rounds: int, scale: float) -> int:
     """Print the table of some rows, as this machine has it; 2, and what rows there are, where none is called so."""
     wanted = [job for job in cases.jobs(scale) if label in job.label]
+    parts = [make for title, make in PARTS.items() if label in title]
+    for make in parts:
+        print(make())
     if label in schemas.ARROW:
         print(schemas.arrow_table(max(rounds, 5)))
-    elif not wanted:
-        known = [*(job.label for job in cases.jobs(scale)), schemas.ARROW]
+    elif not wanted and not parts:
+        known = [*(job.label for job in cases.jobs(scale)), schemas.ARROW, *(title.strip("# ") for title in PARTS)]
         print(f"no row has {label!r} in it; there are:", *[f"  {one}" for one in known], sep="\n")
         return 2
     if not wanted:
         return 0
     with tempfile.TemporaryDirectory(prefix="kcli-bench-") as folder, broker.sandbox() as bootstrap:
-        files = _files(Path(folder), wanted)
+        files = files_of(Path(folder), wanted)
         rows = _rows(wanted, bootstrap, files, rounds, set())
     print(report.table(rows, rounds))
     return 0
-
-
-def shares(job: cases.Job) -> list[int]:
-    """Into how many parts the data is cut, by who gets one of them."""
-    return [1] if job.data.long else [1, *set(SLOW.values())]
-
-
-def _files(folder: Path, wanted: list[cases.Job]) -> dict[str, Path]:
-    files: dict[str, Path] = {}
-    for job in wanted:
-        for share in shares(job):
-            name = f"{job.data.name}.{share}"
-            if name in files:
-                continue
-            path, count = folder / name, job.data.count // share
-            if job.data.name in ("json", "envelopes"):
-                (data.write_json if job.data.name == "json" else data.write_envelopes)(path, count)
-            else:
-                sizes = {
-                    "mixed": (10, 200),
-                    "large": (1024, 1024),
-                    "large5": (1024, 1024),
-                    "huge": (1_000_000, 1_000_000),
-                }
-                data.write_lines(path, count, sizes.get(job.data.name, (100, 100)), keyed=job.data.keyed)
-            files[name] = path
-    return files
 
 
 Row = tuple[cases.Job, dict[str, list[tuple[Run, int]]]]
@@ -132,7 +126,7 @@ def _row(
         for share in shares(job):
             topic = f"{stem}-{share}"
             broker.create(bootstrap, topic, words=words)
-            fill, _ = cases.commands(cases.Job("produce", job.data, job.codec), bootstrap, topic)["kcli"]
+            fill, _ = cases.commands(cases.filling(job), bootstrap, topic)["kcli"]
             measure([*fill, *words], stdin=str(files[f"{job.data.name}.{share}"]))
     for turn in range(rounds + 1):  # the first is a warm-up
         for program, (argv, extra) in cases.commands(job, bootstrap, "TOPIC").items():

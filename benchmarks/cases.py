@@ -72,11 +72,13 @@ class Job:
         return self.verb in ("produce", "envelopes", "send")
 
 
+IN_HEADERS = ("--where", 'headers.n == "77"')
 SEARCHES = {
     ("--grep", "user-00077"): "LC_ALL=C grep -F user-00077",
     ("--grep", "user-0007[0-9]"): "LC_ALL=C grep -E 'user-0007[0-9]'",
     ("--where", "value.id == 77"): "jq -c 'select(.id == 77)'",
     ("--where", 'value.user == "user-00077"'): "jq -c 'select(.user == \"user-00077\")'",
+    IN_HEADERS: "LC_ALL=C grep -E '(^|,)n=77(,|\t)'",
 }
 """What is looked for, and what does that behind kcat."""
 
@@ -116,7 +118,7 @@ def jobs(scale: float) -> list[Job]:
         Job("format", keyed),
         Job("json", text),
         Job("json", json),
-        *[Job("search", json, search=search) for search in SEARCHES],
+        *[Job("search", envelopes if search == IN_HEADERS else json, search=search) for search in SEARCHES],
         Job("envelopes", envelopes),
         Job("group", text),
         Job("objects", text),
@@ -129,6 +131,11 @@ def jobs(scale: float) -> list[Job]:
     ]
 
 
+def filling(job: Job) -> Job:
+    """What writes the topic that a row reads."""
+    return Job("envelopes" if job.data.name == "envelopes" else "produce", job.data, job.codec)
+
+
 def commands(job: Job, bootstrap: str, topic: str) -> Programs:
     """Program name to (argv, environment on top) for a job. A peer that cannot do a job is left out."""
     if job.verb == "produce":
@@ -136,7 +143,8 @@ def commands(job: Job, bootstrap: str, topic: str) -> Programs:
     if job.verb == "envelopes":
         return {"kcli": ([KCLI, "produce", topic, "-b", bootstrap, "--input", "json"], {})}
     if job.verb == "search":
-        reader = f"kcat -C -b {bootstrap} -t {topic} -o beginning -e -q"
+        shown = " -f '%h\\t%s\\n'" if job.search == IN_HEADERS else ""
+        reader = f"kcat -C -b {bootstrap} -t {topic} -o beginning -e -q{shown}"
         mine = [KCLI, "consume", topic, "-b", bootstrap, "-o", "beginning", "-e", "-q", *job.search]
         return {"kcli": (mine, {}), "kcat": (["sh", "-c", f"{reader} | {SEARCHES[job.search]}"], {})}
     if job.verb in LOOPS:

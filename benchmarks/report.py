@@ -15,6 +15,7 @@ from benchmarks.process import Run, median
 
 Found = dict[str, list[tuple[Run, int]]]
 ORDER = ["kcli", "kcli, plain Python", "kcat", "confluent", "aiokafka", "kafka_python", "franz-go", "java"]
+SINGLE = "## One record at a time: `send` to acknowledgement, 1,000 a second (milliseconds)"
 NAMES = {"confluent": "confluent-kafka", "kafka_python": "kafka-python", "java": "Kafka's console tools"}
 
 
@@ -32,8 +33,8 @@ def line(job: Job, found: Found) -> str:
     return f"{job.label}: CPU/wall ns per record: " + "; ".join(parts)
 
 
-def table(rows: list[tuple[Job, Found]], rounds: int) -> str:
-    """The rows, with the machine and the versions they are of."""
+def table(rows: list[tuple[Job, Found]], rounds: int, starts: dict[str, list[Run]] | None = None) -> str:
+    """The rows, with the machine and the versions they are of; with `starts`, also without the start-up of both."""
     names = [name for name in ORDER if any(name in found for _, found in rows)]
     out = [
         "# Benchmarks",
@@ -53,8 +54,9 @@ def table(rows: list[tuple[Job, Found]], rounds: int) -> str:
         "",
         "| | "
         + " | ".join(NAMES.get(n, n) for n in names)
-        + " | kcat / kcli CPU | kcat lowest / kcli | kcat / kcli wall |",
-        "|---|" + "---:|" * (len(names) + 3),
+        + " | kcat / kcli CPU | kcat lowest / kcli | kcat / kcli wall |"
+        + (" kcat / kcli CPU, both without start-up |" if starts else ""),
+        "|---|" + "---:|" * (len(names) + 3 + bool(starts)),
     ]
     for job, found in rows:
         cells = [f"{cpu_ns(found[n]):.0f}" if n in found else "" for n in names]
@@ -64,11 +66,54 @@ def table(rows: list[tuple[Job, Found]], rounds: int) -> str:
             mine = cpu_ns(found["kcli"])
             ratios = [f"{cpu_ns(found['kcat']) / mine:.1f}×", f"{low / mine:.1f}×",
                       f"{wall_ns(found['kcat']) / wall_ns(found['kcli']):.1f}×"]  # fmt: skip
+        if starts:
+            ratios.append(apart(job, found, starts))
         out.append(f"| {job.label} ({job.data.count:,}) | " + " | ".join(cells + ratios) + " |")
     out += ["", "## Wall seconds (minimum – median – maximum) and peak memory", "",
             "| | " + " | ".join(NAMES.get(n, n) for n in names) + " |", "|---|" + "---|" * len(names)]  # fmt: skip
     for job, found in rows:
         out.append(f"| {job.label} ({job.data.count:,}) | " + " | ".join(_wall(found.get(n)) for n in names) + " |")
+    return "\n".join(out) + "\n"
+
+
+def apart(job: Job, found: Found, starts: dict[str, list[Run]]) -> str:
+    """kcat's CPU by kcli's, each without that of ten records, which is start-up."""
+    if "kcat" not in found or "kcli" not in found:
+        return ""
+    kcli, kcat = ("kcli produce", "kcat -P") if job.writes else ("kcli consume", "kcat -C")
+    rest = {
+        program: cpu_ns(found[program]) * job.data.count / 1e9
+        - median([run.cpu for run in starts[f"{start}, 10 records"]])
+        for program, start in (("kcli", kcli), ("kcat", kcat))
+    }
+    return f"{rest['kcat'] / rest['kcli']:.1f}×" if rest["kcli"] > 0 else ""
+
+
+def figures(page: str) -> dict[str, dict[str, str]]:
+    """The first table of the page: row to program to nanoseconds of CPU."""
+    lines = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("|")
+    ]
+    titles, found = lines[0][1:], {}
+    for cells in lines[2:]:
+        if cells[0] == "":
+            break  # the next table
+        found[cells[0]] = dict(zip(titles, cells[1:], strict=True))
+    return found
+
+
+def with_figures(readme: str, page: str) -> str:
+    """README with the figures of the page in its own table."""
+    found, titles, out = figures(page), [""], []
+    for line in readme.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("| | kcli |"):
+            titles = cells
+        elif line.startswith("|") and cells[0] in found:
+            line = f"| {' | '.join([cells[0], *(found[cells[0]][title] for title in titles[1:])])} |".replace(
+                "|  |", "| |"
+            )
+        out.append(line)
     return "\n".join(out) + "\n"
 
 
@@ -80,16 +125,12 @@ def markdown(
     held: dict[str, Run],
 ) -> str:
     """The whole page."""
-    out = [table(rows, rounds).rstrip("\n")]
+    out = [table(rows, rounds, starts).rstrip("\n")]
     out += ["", "## Start-up (milliseconds, medians)", "", "| | CPU | wall |", "|---|---:|---:|"]
     for name, runs in starts.items():
         cpu, wall = median([r.cpu for r in runs]) * 1000, median([r.wall for r in runs]) * 1000
         out.append(f"| {name} | {cpu:.0f} | {wall:.0f} |")
-    out += ["", "## One record at a time: `send` to acknowledgement, 1,000 a second (milliseconds)", "",
-            "| | p50 | p99 | CPU a record |", "|---|---:|---:|---:|"]  # fmt: skip
-    for (program, linger), (middle, most, cpu) in delays.items():
-        name = f"{NAMES.get(program, program)}, linger.ms {linger}"
-        out.append(f"| {name} | {middle:.2f} | {most:.2f} | {cpu / 5000:.3f} |")
+    out += [latency(delays).rstrip("\n")]
     if held:
         out += ["", "## Memory while the broker does not answer", ""]
     for seconds, run in held.items():
@@ -97,6 +138,15 @@ def markdown(
             f"`kcli produce` of 10,000,000 records, {seconds} s of them without a broker: {run.peak_mib:.0f} MiB at "
             f"most; the limit, three times buffer.memory, is {LIMIT:.0f} MiB. Longer: `python -m benchmarks.outage 60`."
         )
+    return "\n".join(out) + "\n"
+
+
+def latency(delays: dict[tuple[str, str], list[float]]) -> str:
+    """The part of the page about records that are sent one at a time."""
+    out = ["", SINGLE, "", "| | p50 | p99 | CPU a record |", "|---|---:|---:|---:|"]
+    for (program, linger), (middle, most, cpu) in delays.items():
+        name = f"{NAMES.get(program, program)}, linger.ms {linger}"
+        out.append(f"| {name} | {middle:.2f} | {most:.2f} | {cpu / 5000:.3f} |")
     return "\n".join(out) + "\n"
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 from pyarrow import parquet
 
+from benchmarks.report import figures, with_figures
 from kcli.sandbox.access.tls import make_certificates
 from kcli.sandbox.thread import SandboxThread
 from tests.pipeline import class_archive
@@ -170,11 +171,15 @@ def test_it_stays_short() -> None:
 def test_its_figures_are_those_of_the_benchmarks() -> None:
     """kcli, kcat and confluent-kafka of the last run of `make bench`."""
     measured = (ROOT / "docs" / "benchmarks.md").read_text()
-    split = [[cell.strip() for cell in line.strip("|").split("|")] for line in measured.splitlines()]
-    table = {cells[0]: cells for cells in split if len(cells) == 10}
     rows = [line for line in README.splitlines() if re.match(r"\| (produce|consume) ", line)]
     assert len(rows) >= 4
+    table = figures(measured)
     for row in rows:
-        name, *figures = (cell.strip() for cell in row.strip("|").split("|"))
-        cells = table[name]
-        assert figures == [cells[1], cells[3], cells[4]], f"README.md: {name} is of another run: {cells}"
+        name, *shown = (cell.strip() for cell in row.strip("|").split("|"))
+        found = [table[name][program] for program in ("kcli", "kcat", "confluent-kafka")]
+        assert shown == found, f"README.md: {name} is of another run: {found}"
+    assert with_figures(README, measured) == README
+    assert (
+        with_figures(README.replace("| produce 100 B (1,000,000) | ", "| produce 100 B (1,000,000) | 9"), measured)
+        == README
+    )

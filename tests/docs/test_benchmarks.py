@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import optional
+from benchmarks import group, optional, report, sampled, where
+from benchmarks.cases import Data, Job
 from benchmarks.curves import Curve
 from benchmarks.process import Run
 from benchmarks.report import with_part
@@ -74,3 +75,41 @@ def test_a_peer_without_its_tools_is_left_out_with_the_reason(
     assert "Kafka's console tools: not measured: java is not on the PATH" in said
     for peer in (optional.franz, optional.java):
         peer.cache_clear()
+
+
+ROW = Job("consume", Data("text", "100 B", 1000))
+
+
+def test_a_ratio_without_start_up_is_of_what_is_left_of_both() -> None:
+    found = {"kcli": [(Run(1, 0.3, 10, 0), 1000)], "kcat": [(Run(1, 0.5, 10, 0), 1000)]}
+    starts = {"kcli consume, 10 records": [Run(1, 0.2, 10, 0)], "kcat -C, 10 records": [Run(1, 0.1, 10, 0)]}
+    assert report.apart(ROW, found, starts) == "4.0×"
+    assert report.apart(ROW, {"kcli": found["kcli"]}, starts) == ""
+
+
+def test_a_group_of_two_costs_what_both_do_and_its_slowest_takes_its_time() -> None:
+    found = {("kcli", 2): [[Run(2.0, 0.25, 40, 0), Run(3.0, 0.75, 45, 0)]]}
+    text = group.table(found, {"kcli": [400, 600]}, 1000)
+    assert text.endswith("| kcli, 2 processes | 1000000 | 3.0 | 45 | 400 + 600 |\n")
+
+
+@each(
+    ("file", "placed"),
+    [
+        ("/x/kcli/proto/batch.py", ("kcli/proto", "kcli/proto/batch.py")),
+        ("/x/python3/asyncio/events.py", (sampled.LOOP, "asyncio/events.py")),
+        ("/x/python3/selectors.py", (sampled.LOOP, "selectors.py")),
+        ("/x/site-packages/lz4/frame.py", ("other libraries", "lz4/frame.py")),
+    ],
+)
+def test_a_sample_counts_for_a_layer(file: str, placed: tuple[str, str]) -> None:
+    assert sampled.place(file) == placed
+
+
+def test_the_page_of_samples_has_shares_of_each_row() -> None:
+    samples = where.Samples()
+    samples.add({"layers": {"start-up": 1, "kcli/proto": 2}, "functions": {"start-up": 1, "f (kcli/proto/x.py)": 2}})
+    samples.add({"layers": {"kcli/text": 1}, "functions": {"g (kcli/text/y.py)": 1}})
+    page = where.page([(ROW, samples)])
+    assert "| consume 100 B (1,000) | 4 | 25 | 0 | 50 | 0 | 0 | 0 | 0 | 25 |" in page
+    assert "- 50 f (kcli/proto/x.py)\n- 25 start-up\n" in page
