@@ -29,7 +29,7 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     "redrive": ("redrive.redrive", "Send dead letters back to their original topics."),
     "sandbox": ("sandbox.sandbox", "Run an embedded Kafka broker on this machine."),
     "faults": ("faults.faults", "Inject faults into a sandbox: list, add, clear."),
-    "demo": ("demo.command", "Run the main job on an embedded sandbox."),
+    "demo": ("demo.command", "Produce, consume and see lag on an embedded sandbox."),
     "topics": (
         "topics.list topics.describe topics.create topics.delete topics.alter topics.trim topics.stats",
         "List, describe, create, alter, trim and delete topics.",

@@ -45,11 +45,11 @@ kcli demo --no-dashboard
 kcli demo --file access.log""",
 )
 def demo(options: DemoOptions) -> int:
-    """Do the main job on the embedded sandbox: a real file in, the same bytes out, and consumer lag.
+    """Produce a file to the embedded sandbox, consume the same bytes, and show consumer lag.
 
     On a terminal the dashboard opens at once, with a tour of five steps, on live producers and five groups: one keeps
-    up, one falls behind, one is stuck, one has no members, one waits for an open transaction. The main job is done
-    meanwhile; its steps are printed when the dashboard is left.
+    up, one falls behind, one is stuck, one has no members, one waits for an open transaction. The file goes
+    through meanwhile; the steps are printed when the dashboard is left.
     """
     file = None if options.file is None else Path(options.file)
     if file is not None and not file.is_file():
@@ -132,7 +132,7 @@ class Job:
                 if ended is None:
                     time.sleep(POLL)
         if ended:
-            raise KcliError("the main job failed, as the last line above says")
+            raise KcliError("a step of the demo failed, as the last line above says")
 
     def end(self) -> None:
         """End it, done or not."""

@@ -142,7 +142,7 @@ def test_a_step_that_failed_behind_the_dashboard_is_the_exit_code(
     assert main(["demo", "--dashboard", "--file", str(file)]) == 1
     out, err = capfd.readouterr()
     assert "the step above ended with exit code" in out
-    assert "the main job failed, as the last line above says" in err
+    assert "a step of the demo failed, as the last line above says" in err
 
 
 WAITS = """
