@@ -45,6 +45,7 @@ EVERYWHERE: list[BindingType] = [
     Binding("space", "pause", "Pause", id="app.pause"),
     Binding("space", "play", "Play", id="replay.play"),
     Binding("q", "quit", "Quit", id="app.quit"),
+    Binding("alt+q", "quit", show=False),  # escape and q, where they come together
     Binding("ctrl+c", "interrupt", "Quit, or copy what is marked", show=False, id="app.interrupt", priority=True),
     Binding("ctrl+z", "suspend", "To the background", show=False, id="app.suspend", priority=True),
 ]

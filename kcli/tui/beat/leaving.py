@@ -1,0 +1,55 @@
+"""An end that comes: a dashboard that is left has ended after PATIENCE seconds, whatever it waits for then.
+
+Closing waits for others: a page that is being made, the client's thread in the middle of a hundred thousand partitions,
+a broker, a thread that looks up a name. Nothing of this is needed any more: what was seen is in its file already, and a
+change has its undo file before it is sent. So a thread waits beside it, and ends the process.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from kcli import watchdog
+from kcli.system.terminal import restore, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PATIENCE = 2.0
+"""Seconds from the key to the end of the process."""
+LAST = 0.5
+"""Seconds more that a terminal has which reads nothing."""
+
+
+class Leaving:
+    """`begin` once it is left; made while the terminal is as the shell had it. `words` give the terminal back."""
+
+    def __init__(self, words: bytes) -> None:
+        self._words = words
+        self._before = settings()
+        self._begun = False
+
+    def begin(self, code: int) -> None:
+        """End the process with this exit code, unless it ends by itself in time. Later calls do nothing."""
+        if not self._begun:
+            self._begun = True
+            _aside(PATIENCE, lambda: self._end(code))
+
+    def _end(self, code: int) -> None:
+        _aside(LAST, lambda: os._exit(code))  # the terminal may hold up both lines below
+        if self._before is not None:
+            restore(self._before)
+        watchdog.end(code, self._words)
+
+
+def _aside(seconds: float, do: Callable[[], object]) -> None:
+    """Do something later, in a thread that holds up nothing."""
+
+    def wait() -> None:
+        time.sleep(seconds)
+        do()
+
+    threading.Thread(target=wait, name="kcli-leaving", daemon=True).start()

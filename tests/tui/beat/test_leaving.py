@@ -1,0 +1,115 @@
+"""`q` ends the dashboard within seconds, whatever it waits for, and gives the terminal back."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kcli.tui.beat.leaving import PATIENCE
+from tests.tui.soak_topics import BOX, many_topics
+from tests.tui.terminal import Terminal
+
+if TYPE_CHECKING:
+    from kcli.sandbox.thread import SandboxThread
+
+pytestmark = pytest.mark.process
+MARGIN = 3.0
+"""Seconds more than PATIENCE that a busy machine may take to end a process."""
+WAITING = {
+    "a session that does not close": """
+import asyncio
+from kcli.tui.session import LiveSession
+async def close(self):
+    await asyncio.sleep(600)
+LiveSession.close = close
+""",
+    "a thread that looks up a name": """
+import asyncio, time
+from kcli.tui.session import LiveSession
+begin = LiveSession.open
+async def open(self, post):
+    await begin(self, post)
+    asyncio.get_running_loop().run_in_executor(None, time.sleep, 600)
+LiveSession.open = open
+""",
+    "a client that computes": """
+import time
+from kcli.tui.session import LiveSession
+async def _close(self):
+    end = time.monotonic() + 600
+    while time.monotonic() < end:
+        sum(range(1000))
+LiveSession._close = _close
+""",
+}
+RUN = "import sys\nfrom kcli.cli.main import main\nsys.exit(main())\n"
+
+
+def left(board: Terminal, keys: bytes = b"q") -> tuple[int, float]:
+    """The exit code after these keys, and the seconds until then."""
+    begun = time.monotonic()
+    return board.end(keys, 60.0), time.monotonic() - begun
+
+
+@pytest.mark.parametrize("waits", WAITING)
+def test_what_does_not_end_holds_nothing_up(waits: str, seeded: SandboxThread, tmp_path: Path) -> None:
+    program = tmp_path / "held.py"
+    program.write_text(WAITING[waits] + RUN)
+    os.environ["PYTHONPATH"] = str(Path(__file__).parents[3])
+    try:
+        board = Terminal([sys.executable, str(program), "tui", "-b", seeded.bootstrap])
+    finally:
+        del os.environ["PYTHONPATH"]
+    board.until(lambda drawn: b"fraud" in drawn, 60.0)
+    board.rest(0.5)
+    board.drawn = b""
+    code, took = left(board)
+    assert code == 0
+    assert took < PATIENCE + MARGIN
+    assert b"\x1b[?1049l" in board.drawn, "the screen of the shell is back"
+    assert b"\x1b[?25h" in board.drawn, "with its cursor"
+
+
+def test_ten_thousand_topics_that_are_being_loaded_from_a_broker_that_freezes() -> None:
+    with many_topics(10_000) as bootstrap:
+        board = Terminal([sys.executable, "-m", "kcli", "tui", "topics", "-b", bootstrap], 140, 40)
+        board.until(lambda drawn: b"Topics" in drawn, 60.0)
+        (box,) = processes(BOX)
+        board.rest(1.0)
+        os.kill(box, signal.SIGSTOP)
+        try:
+            code, took = left(board)
+        finally:
+            os.kill(box, signal.SIGCONT)
+    assert code == 0
+    assert took < PATIENCE + MARGIN
+
+
+def processes(program: str) -> list[int]:
+    """The children of this process that run a program given by -c."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                line = (entry / "cmdline").read_bytes()
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:  # it has ended
+                continue
+            if program.encode() in line and parent == os.getpid():
+                found.append(int(entry.name))
+    return found
+
+
+def test_escape_and_q_that_come_together_leave_it_too(seeded: SandboxThread) -> None:
+    board = Terminal([sys.executable, "-m", "kcli", "tui", "-b", seeded.bootstrap])
+    board.until(lambda drawn: b"fraud" in drawn, 60.0)
+    board.rest(0.5)
+    code, took = left(board, b"\x1bq")
+    assert code == 0
+    assert took < PATIENCE + MARGIN
