@@ -19,6 +19,7 @@ from kcli.tui.actions.keys import EVERYWHERE
 from kcli.tui.actions.palette import Actions, Places, Profiles, Themes
 from kcli.tui.actions.toast import toast
 from kcli.tui.alerts.alerting import Alerting
+from kcli.tui.beat.leaving import Leaving
 from kcli.tui.messages import Changed, ChangeProfile, Connected, Go, Looked, LookFailed, NewLook, Noted, TopicsListed
 from kcli.tui.navigation.key_order import KeyOrder, KeyPassed
 from kcli.tui.navigation.visits import Visits
@@ -37,6 +38,7 @@ from kcli.tui.widgets.slider import Slider
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from rich.console import RenderableType
     from textual.actions import ActionParseResult
     from textual.binding import Binding
     from textual.command import Provider
@@ -94,6 +96,7 @@ class Dashboard(App[int]):
         self._tour = tour
         self._clashes: set[str] = set()
         self._deafen: Callable[[], None] | None = None
+        self._leaving = Leaving(LEAVE)
         self.visits = Visits()
         self._keys = KeyOrder(self, super().on_event)
         self._alerting = Alerting(self, self.state, ways, lambda sequence: self.write_out(sequence))
@@ -180,6 +183,12 @@ class Dashboard(App[int]):
         if not self.is_headless:
             watchdog.part(LEAVE)
             self._deafen = watchdog.listen(asyncio.get_running_loop(), lambda number: self.exit(128 + number))
+
+    def exit(self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
+        """Leave it; what is under way then has two seconds."""
+        super().exit(result, return_code, message)
+        if self._driver is not None and not self.is_headless:
+            self._leaving.begin(return_code if result is None else result)
 
     async def on_unmount(self) -> None:
         await self.session.close()
@@ -294,9 +303,7 @@ class Dashboard(App[int]):
         return self.screen
 
     def action_copy(self) -> None:
-        command = self._front.command
-        self.copy_to_clipboard(command)
-        self.notify(command, title="Copied", markup=False)
+        self._front.copy(self._front.command)
 
     def action_produce(self) -> None:
         self._front.produce(self._front.topic_here)

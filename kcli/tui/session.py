@@ -28,7 +28,7 @@ from kcli.tui.beat.gc_tuning import GcTuning
 from kcli.tui.beat.pace import Pace
 from kcli.tui.client_thread import ClientThread
 from kcli.tui.messages import Connected, Looked, LookFailed, Noted
-from kcli.tui.text.printable import quoted
+from kcli.tui.text.printable import quoted, with_each
 from kcli.tui.trails import Trails
 
 if TYPE_CHECKING:
@@ -120,9 +120,13 @@ class Session(ABC):
         """As `ask`, for what changes the cluster. `confirmed` is the typed name of the profile: with it
         a protected profile lets through what deletes or alters. Raises UsageError where nothing may be changed."""
 
+    async def change_registry(self, work: Callable[[OpenRegistry], Awaitable[T]], *, confirmed: str = "") -> T:
+        """As `change`, of the schema registry."""
+        return await self.ask_registry(work)
+
     def aimed(self, command: str) -> str:
         """A kcli command as it has to be pasted elsewhere, to reach this cluster and no other."""
-        return f"{command} {self.aim}" if self.aim and command.startswith("kcli ") else command
+        return with_each(command, self.aim) if self.aim and command.startswith("kcli ") else command
 
     def command(self, words: str, narrowed: str) -> str:
         """The kcli command that shows the same as a page: of this cluster, with the page's filter as a pipe."""
@@ -320,6 +324,23 @@ class LiveSession(Session):
         async def over_there() -> T:
             async with Client(self.settings.replace(guard="")) as client:
                 return await work(client)
+
+        return await self._thread.run(over_there())
+
+    async def change_registry(self, work: Callable[[OpenRegistry], Awaitable[T]], *, confirmed: str = "") -> T:
+        named = self._registry_settings
+        if self.guard == "read_only":
+            raise UsageError(self.refusal("this"))
+        if named is None or self.guard != "protected" or confirmed != self.name:
+            return await self.ask_registry(work)
+        from kcli.registry.listing.opened import OpenRegistry
+
+        async def over_there() -> T:
+            registry = OpenRegistry(named)
+            try:
+                return await work(registry)
+            finally:
+                await registry.close()
 
         return await self._thread.run(over_there())
 

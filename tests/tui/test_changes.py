@@ -19,7 +19,8 @@ from kcli.cli.commands.configs.undo import read as read_configs
 from kcli.client import Client
 from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.settings import ProducerSettings
-from kcli.tui.actions.changes.topics import AlterTopic, CreateTopic, TrimTopic
+from kcli.tui.actions.changes.configs import AlterConfigs
+from kcli.tui.actions.changes.topics import CreateTopic, TrimTopic
 from kcli.tui.actions.producing import described
 from kcli.tui.dialogs.change import Changing
 from kcli.tui.dialogs.menu import Menu
@@ -148,7 +149,7 @@ async def test_a_wrong_number_is_said_at_once(world: World) -> None:
 
 async def test_configs_are_changed_and_the_undo_file_is_what_restore_reads(world: World) -> None:
     async with world.open(size=(150, 36)) as pilot:
-        dialog = await opened(pilot, AlterTopic("orders"), "configs: KEY=VALUE")
+        dialog = await opened(pilot, AlterConfigs(Resource("topic", "orders")), "configs: KEY=VALUE")
         dialog.query_one("#f-configs", Input).value = "retention.ms=1h"
         await shows(pilot, "1 of 1 would change")
         await confirm(pilot, "orders")
@@ -252,7 +253,7 @@ async def test_a_hanging_transaction_is_aborted(world: World) -> None:
 
 async def test_a_protected_profile_wants_its_own_name(world: World) -> None:
     async with world.open(guard="protected", profile="prod", size=(150, 36)) as pilot:
-        dialog = await opened(pilot, AlterTopic("orders", "retention.ms", "3600000"))
+        dialog = await opened(pilot, AlterConfigs(Resource("topic", "orders"), "retention.ms", "3600000"))
         await shows(pilot, "Type prod to do it:")
         assert "--confirm prod" in dialog.command
         await confirm(pilot, "orders")

@@ -210,7 +210,7 @@ async def test_enter_is_offered_only_where_it_opens_something(dashboard: Open) -
 async def test_each_tab_has_a_command_of_its_own(dashboard: Open) -> None:
     async with dashboard() as pilot:
         await pilot.press("enter")
-        await shows(pilot, "$ kcli lag audit --partitions --watch")
+        await shows(pilot, "$ kcli lag audit --by partition --watch")
         await pilot.press("2")
         await shows(pilot, "$ kcli groups members audit")
         await pilot.press("3")

@@ -18,14 +18,17 @@ from kcli.values import Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kcli.model import Cluster
+
+BACK = (60.0, 45.0, 30.0, 15.0)
+"""Seconds before now at which the ends of logs are asked for, where rates are wanted from one answer."""
 
 
 class TopicRow(Value):
     """A topic. `size` is the bytes of its leaders' logs, None if one does not report it; `records` is end minus start,
-    in offsets; `rate` is offsets a second since the refresh before."""
+    in offsets; `rate` is offsets a second since the refresh before, None at the first."""
 
     topic: Topic = field(factory=Topic)
     size: int | None = None
@@ -70,6 +73,17 @@ class TopicLooks:
         rows = [self._row(topic, known, begin, places, now - self._at) for topic in topics]
         self._ends, self._at = known, now
         return rows
+
+    async def rates_before(self, cluster: Cluster, topics: Iterable[Topic]) -> dict[str, float]:
+        """Records written a second to topics in the minute before the last answer, by the timestamps of records;
+        without the topics that none was written to."""
+        every = [TopicPartition(topic.topic, p.partition) for topic in topics for p in topic.partitions]
+        then = round((time.time() - BACK[0]) * 1000)
+        answers = await list_offsets(cluster, {at: then for at in every if at in self._ends})
+        written: dict[str, int] = {}
+        for at, begin in _offsets(answers).items():
+            written[at.topic] = written.get(at.topic, 0) + max(self._ends[at] - begin, 0)
+        return {topic: many / BACK[0] for topic, many in written.items()}
 
     def _row(
         self,
@@ -125,6 +139,26 @@ async def _sizes(cluster: Cluster) -> tuple[dict[tuple[str, int, int], int] | No
         return None, failed
     replicas = [replica for place in places for replica in place.replicas if not replica.future]
     return {(replica.topic, replica.partition, replica.broker): replica.size for replica in replicas}, failed
+
+
+async def ends_before(
+    cluster: Cluster, ends: Mapping[TopicPartition, int], back: Sequence[float] = BACK
+) -> list[tuple[float, int]]:
+    """The sum of these ends at moments `back` from now, in seconds, by the timestamps of records, with the time of each
+    (seconds since the epoch). [] where that is not known: no record is so new, or times go back and forth."""
+    now = time.time()
+    moments = [dict.fromkeys(ends, round((now - seconds) * 1000)) for seconds in back]
+    answers = await asyncio.gather(*(list_offsets(cluster, wanted) for wanted in moments))
+    sums = []
+    for answer in answers:
+        known = {at: one.offset for at, one in good(answer).items()}
+        if len(known) < len(ends):
+            return []
+        sums.append(sum(ends[at] if offset < 0 else min(offset, ends[at]) for at, offset in known.items()))
+    end = sum(ends.values())
+    if not sums or sums != sorted(sums) or sums[0] >= end:
+        return []
+    return [(now - seconds, one) for seconds, one in zip(back, sums, strict=True)]
 
 
 async def last_writes(cluster: Cluster, topics: list[Topic]) -> dict[str, float]:

@@ -20,6 +20,8 @@ from kcli.schemas import AVRO, KINDS, Reference, Schema
 from kcli.text.json_object import JsonObject, json_object
 
 ID = "kcli.registry/1"
+UNDO = "kcli.registry.undo/1"
+"""The schema of an undo file: what is deleted, what is registered again, and levels."""
 TEXTS = {"metadata": "metadata", "ruleSet": "rule_set", "extra": "extra"}
 """Fields of a version that are JSON texts, by their names in the document and in a Schema."""
 

@@ -11,13 +11,14 @@ if TYPE_CHECKING:
 
 class Act(NamedTuple):
     """`do` begins it; `command` is "" where no command does the same; `changes` says that it changes the cluster: it is
-    refused in a recording and under a read-only profile."""
+    refused in a recording and under a read-only profile. `elsewhere`: the command names its cluster itself, or none."""
 
     key: str
     label: str
     command: str
     do: Callable[[], object]
     changes: bool = False
+    elsewhere: bool = False
 
 
 def of_change(key: str, label: str, change: Change, begin: Callable[[Change], object]) -> Act:

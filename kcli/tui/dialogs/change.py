@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual import work
 from textual.app import ComposeResult
@@ -11,12 +11,11 @@ from textual.widgets import Input, Static
 
 from kcli.errors import KcliError, UsageError
 from kcli.tui.dialogs.dialog import Dialog
-from kcli.tui.text.printable import printable, quoted
+from kcli.tui.text.printable import printable, quoted, with_each
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
-    from kcli.client import Client
     from kcli.tui.actions.changes.change import Change, Plan, Step
     from kcli.tui.session import Session
 
@@ -46,9 +45,9 @@ class Changing(Dialog):
 
     @property
     def command(self) -> str:
-        confirm = f" --confirm {quoted(self._word)}" if self.session.guard == "protected" else ""
         line = self.change.command(self._given)
-        return line + confirm if line else ""
+        guarded = bool(line) and self.session.guard == "protected"
+        return with_each(line, f"--confirm {quoted(self._word)}") if guarded else line
 
     def fields(self) -> ComposeResult:
         for ask in self.change.asks:
@@ -81,12 +80,12 @@ class Changing(Dialog):
 
     @work(exclusive=True, group="plan")
     async def _make_plan(self, given: dict[str, str]) -> None:
-        async def planned(client: Client) -> Plan:
+        async def planned(client: Any) -> Plan:
             return await self.change.plan(client, given)
 
-        rows = self.query_one("#plan", Rows)
+        rows, session = self.query_one("#plan", Rows), self.session
         try:
-            self._plan = await self.session.ask(planned)
+            self._plan = await (session.ask_registry if self.change.of_registry else session.ask)(planned)
         except KcliError as problem:
             rows.put([])
             self.say(str(problem), "" if isinstance(problem, UsageError) else "bad")
@@ -120,7 +119,8 @@ class Changing(Dialog):
     async def _carry_out(self, plan: Plan, typed: str) -> None:
         assert plan.carry_out is not None
         try:
-            back = await self.session.change(plan.carry_out, confirmed=typed)
+            change = self.session.change_registry if self.change.of_registry else self.session.change
+            back = await change(plan.carry_out, confirmed=typed)
         except KcliError as problem:
             if self.is_open:
                 self._done = False

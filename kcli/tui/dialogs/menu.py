@@ -65,7 +65,7 @@ class Menu(ModalScreen["Act | None"]):
         self.query_one("#command", Static).update(f"$ {line}" if line else "no single command does this")
 
     def _command(self, act: Act) -> str:
-        return self._session.aimed(act.command) if act.command else ""
+        return act.command if act.elsewhere else self._session.aimed(act.command)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()

@@ -9,10 +9,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import TabPane
 
+from kcli.admin.configs.resources import Resource
 from kcli.admin.storage.log_dirs import log_dirs
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.text.numbers import DASH, count, size
 from kcli.tui import routes
+from kcli.tui.actions.menus.cluster import of_broker, of_config
+from kcli.tui.actions.menus.topics import of_partition
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import bar
 from kcli.tui.text.printable import printable
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from kcli.admin.topics.topics import Partition
     from kcli.client import Client
     from kcli.errors import KcliError
+    from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
 BAR = 16
@@ -116,6 +120,22 @@ class Broker(Page):
         self.query_one("#disks", Rows).put(answer.places)
         put_configs(self.query_one("#configs", Rows), answer.configs)
         self.retitle()
+
+    @property
+    def acts_about(self) -> str:
+        row = self._row if self.tab == "replicas" else None
+        at = "" if row is None else f"{printable(row.partition.topic)}[{row.partition.partition}] on "
+        return f"{at}broker {self.broker}"
+
+    @property
+    def _row(self) -> Any:
+        return self.query(f"#{self.tab}").first(Rows).row if self.tab else None
+
+    def acts(self) -> list[Act]:
+        row, at = self._row, Resource("broker", str(self.broker))
+        if self.tab == "replicas" and row is not None:
+            return of_partition(self, row.partition.topic, row.partition.partition)
+        return [*of_config(self, at, row if self.tab == "configs" else None), *of_broker(self, self.broker)[1:]]
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
         if event.rows.id == "replicas":

@@ -11,6 +11,7 @@ from kcli.admin.cluster.brokers import BrokerRow, look_at_brokers
 from kcli.lag.status import SEVERITY
 from kcli.text.numbers import DASH, count, size
 from kcli.tui import routes
+from kcli.tui.actions.menus.cluster import of_broker
 from kcli.tui.screens.topics.beside import WithPane
 from kcli.tui.screens.topics.pane import fact, group_lines
 from kcli.tui.text.incidents import Line, Word
@@ -22,6 +23,7 @@ from kcli.tui.widgets.rows import Rows
 if TYPE_CHECKING:
     from kcli.client import Client
     from kcli.lag.history import GroupStanding
+    from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
 
@@ -54,6 +56,15 @@ class Brokers(WithPane):
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
         self.go(routes.Broker(event.row.node.id))
+
+    @property
+    def acts_about(self) -> str:
+        row = self.query_one(Rows).row
+        return "brokers" if row is None else f"broker {row.node.id}"
+
+    def acts(self) -> list[Act]:
+        row = self.query_one(Rows).row
+        return [] if row is None else of_broker(self, row.node.id, others=(self._known or 0) > 1)
 
     def fetched(self, answer: list[BrokerRow]) -> None:
         self._known = len(answer)

@@ -15,6 +15,7 @@ from kcli.lag.formats.marks import STATUSES
 from kcli.lag.status import SEVERITY
 from kcli.text.numbers import count
 from kcli.tui import routes
+from kcli.tui.actions.menus.clusters import of_cluster
 from kcli.tui.messages import ChangeProfile, Connected, Looked, LookFailed
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import elapsed, others
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from textual.worker import Worker
 
     from kcli.lag.watch import LagSnapshot
+    from kcli.tui.actions.acts import Act
     from kcli.tui.session import Session
     from kcli.tui.state import State
 
@@ -140,11 +142,27 @@ class Clusters(Page):
         for session in self._sessions.values():
             session.look_now()
 
+    @property
+    def command(self) -> str:
+        return self.same_as + self.narrowed  # of the profiles: it is sent to no cluster
+
+    @property
+    def acts_about(self) -> str:
+        row = self.query_one(Rows).row
+        return "clusters" if row is None else f"cluster {printable(row.name)}"
+
+    def acts(self) -> list[Act]:
+        row = self.query_one(Rows).row
+        return [] if row is None else of_cluster(self, row.name, partial(self._open, row.name), self.action_again)
+
     def on_rows_entered(self, event: Rows.Entered) -> None:
-        if event.row.name == self.session.name:
+        self._open(event.row.name)
+
+    def _open(self, name: str) -> None:
+        if name == self.session.name:
             self.go(routes.Groups())
         else:
-            self.post_message(ChangeProfile(event.row.name))
+            self.post_message(ChangeProfile(name))
 
     def _columns(self) -> list[Column]:
         return [

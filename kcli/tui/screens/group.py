@@ -17,7 +17,7 @@ from kcli.lag.status import CALM, SEVERITY
 from kcli.model import TopicPartition
 from kcli.text.numbers import DASH, count, duration, rate
 from kcli.tui import routes
-from kcli.tui.actions import menus
+from kcli.tui.actions.menus.groups import of_group, of_member
 from kcli.tui.actions.next_records import NextRecords
 from kcli.tui.screens.columns import place_of, standing_columns, status_column
 from kcli.tui.screens.groups import draw, until
@@ -76,7 +76,7 @@ class Group(Page):
     def same_as(self) -> str:
         if self.tab == "members":
             return f"kcli groups members {quoted(self.group)}"
-        return f"kcli lag {quoted(self.group)}{'' if self.tab in ('topics', 'events') else ' --partitions'} --watch"
+        return f"kcli lag {quoted(self.group)}{'' if self.tab in ('topics', 'events') else ' --by partition'} --watch"
 
     def body(self) -> ComposeResult:
         with Vertical(id="details"):
@@ -176,9 +176,9 @@ class Group(Page):
         return f"group {self.group}"
 
     def acts(self) -> list[Act]:
-        acts = menus.of_group(self, self.group, self.action_reset, self.standing)
+        acts = of_group(self, self.group, self.action_reset, self.standing)
         member = self.query_one("#members", Rows).row if self.tab == "members" else None
-        return [*(menus.of_member(self, self.group, member) if member is not None else []), *acts]
+        return [*(of_member(self, self.group, member) if member is not None else []), *acts]
 
     def action_reset(self) -> None:
         """The scope of a reset: the partition under the cursor, its topic, or all."""

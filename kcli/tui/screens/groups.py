@@ -13,7 +13,7 @@ from kcli.lag.formats.sentences import explained, reason
 from kcli.lag.status import CALM, GROWING
 from kcli.text.numbers import count, duration, rate
 from kcli.tui import routes
-from kcli.tui.actions import menus
+from kcli.tui.actions.menus.groups import of_group, of_groups
 from kcli.tui.screens.columns import status_column
 from kcli.tui.screens.page import WIDE, Page
 from kcli.tui.text.braille import spark
@@ -277,8 +277,8 @@ class Groups(Page):
     def acts(self) -> list[Act]:
         row = self.query_one(Rows).row
         if self.query_one(Rows).marked:
-            return menus.of_groups(self, self._meant, self.action_reset)
-        return menus.of_group(self, row.described.group, self.action_reset, row) if row is not None else []
+            return of_groups(self, self._meant, self.action_reset)
+        return of_group(self, row.described.group, self.action_reset, row) if row is not None else []
 
     def action_old(self) -> None:
         """Show the small orphans of long ago, or hide them again."""

@@ -10,7 +10,7 @@ from kcli.admin.groups.groups import who
 from kcli.model import TopicPartition
 from kcli.text.numbers import count, rate
 from kcli.tui import routes
-from kcli.tui.actions import menus
+from kcli.tui.actions.menus.groups import of_member
 from kcli.tui.screens.columns import place_of, standing_columns
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import age, exact
@@ -68,7 +68,7 @@ class Member(Page):
         return f"member {printable(who(self._member)) if self._member is not None else printable(self.member_id)}"
 
     def acts(self) -> list[Act]:
-        return menus.of_member(self, self.group, self._member) if self._member is not None else []
+        return of_member(self, self.group, self._member) if self._member is not None else []
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
         if self.refused("reading records"):

@@ -337,6 +337,11 @@ class Page(TimedScreen):
 
         self.app.push_screen(Menu(self.session, self.acts_about, acts), lambda act: act.do() if act else None)
 
+    def copy(self, command: str) -> None:
+        """Copy a command, and show it."""
+        self.app.copy_to_clipboard(command)
+        self.notify(printable(command), title="Copied", markup=False)
+
     def produce(self, topic: str, draft: Draft | None = None) -> None:
         """Open the form of a new record, empty or with the fields of a draft."""
         if self.refused("producing"):

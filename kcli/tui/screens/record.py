@@ -16,6 +16,7 @@ from textual.widgets import TabPane
 from kcli.serde.decoded import value_of
 from kcli.serde.shape import connect_schema, encoding, fields, framing, named_in
 from kcli.tui import routes
+from kcli.tui.actions.menus.records import of_record
 from kcli.tui.records.folding import deepest, folded
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import moment
@@ -27,6 +28,7 @@ from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.tabs import Tabs
 
 if TYPE_CHECKING:
+    from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
     from kcli.tui.tail import Seen
     from kcli.tui.text.by_registry import Both, ByRegistry
@@ -45,9 +47,9 @@ class RecordView(Page):
         Binding("3", "tab('hex')", "Hex", show=False, id="record.hex"),
         Binding("4", "tab('headers')", "Headers", show=False, id="record.headers"),
         Binding("5", "tab('schema')", "Schema", show=False, id="record.schema"),
-        Binding("minus", "fold(-1)", "Fold a level", id="record.fold", key_display="-"),
-        Binding("plus,equals_sign", "fold(1)", "Unfold a level", show=False, id="record.unfold", key_display="+"),
-        Binding("c", "copy_value", "Copy value", id="record.copy_value"),
+        Binding("minus", "fold(-1)", "Fold", id="record.fold", key_display="-"),
+        Binding("plus,equals_sign", "fold(1)", "Unfold", show=False, id="record.unfold", key_display="+"),
+        Binding("c", "copy_value", "Copy value", show=False, id="record.copy_value"),
         Binding("enter", "subject", "Subject", id="record.subject"),
     ]
 
@@ -168,6 +170,13 @@ class RecordView(Page):
         if action == "subject" and (self._found is None or not self._found.subject):
             return False
         return super().check_action(action, parameters)
+
+    @property
+    def acts_about(self) -> str:
+        return f"{self.record.topic}[{self.record.partition}] at {self.record.offset}"
+
+    def acts(self) -> list[Act]:
+        return of_record(self, self.record, self.record.topic)[1:]  # it is shown whole
 
     def action_subject(self) -> None:
         assert self._found is not None

@@ -23,6 +23,7 @@ from kcli.serde.decoded import value_of
 from kcli.serde.formats import MAPS
 from kcli.text.numbers import DASH, count
 from kcli.tui import routes
+from kcli.tui.actions.menus.records import of_record
 from kcli.tui.actions.producing import draft_of
 from kcli.tui.actions.toast import toast
 from kcli.tui.records.fields import FieldColumns, offered
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from kcli.client import Client
+    from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
     from kcli.tui.text.list_by_registry import ListDecoder
 
@@ -349,6 +351,15 @@ class Records(Page):
         self.retitle()
 
     # -- a record, and all that are shown, elsewhere ---
+
+    @property
+    def acts_about(self) -> str:
+        row = self.query_one(Rows).row
+        return f"topic {self.topics[0]}" if row is None else f"{row.topic}[{row.partition}] at {row.offset}"
+
+    def acts(self) -> list[Act]:
+        row = self.query_one(Rows).row
+        return of_record(self, row, self.topics[0] if row is None else row.topic, self.action_export)
 
     def action_export(self) -> None:
         from kcli.tui.actions.saving import save_records

@@ -11,6 +11,7 @@ LONG = 15.0
 """Seconds that a one-time sentence stays on the screen."""
 
 
+AND = " && kcli "
 JOINED = re.compile("(?<=[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f])\u200d(?=[\U0001f000-\U0001faff\u2600-\u27bf])")
 """What makes one emoji of several. Terminals do not agree on its width; its parts side by side have one."""
 
@@ -30,6 +31,11 @@ def named(text: str) -> str:
 def quoted(word: str) -> str:
     """A word as one would type it in a command."""
     return shlex.quote(visible(word))
+
+
+def with_each(command: str, words: str) -> str:
+    """A line with words at the end of each of its commands: `kcli … && kcli …` are two."""
+    return f"{command.replace(AND, f' {words}{AND}')} {words}"
 
 
 def piped(words: list[str]) -> str:

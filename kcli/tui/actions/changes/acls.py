@@ -69,7 +69,8 @@ class RemoveAcls(Change):
 class AddAcl(Change):
     """A new ACL for the resource of `like`: a principal, an operation, a permission, a host."""
 
-    def __init__(self, like: Acl | None = None) -> None:
+    def __init__(self, like: Acl | None = None, *, whole: bool = False) -> None:
+        """`whole`: the fields hold all that `like` says, else its operation only."""
         self.like = like or Acl("topic", "", "literal", "", ANYWHERE, "read", "allow")
         fixed = like is not None
         name = f"{self.like.kind} {printable(self.like.name)}"
@@ -78,10 +79,10 @@ class AddAcl(Change):
         of = ", ".join((*POSSIBLE[self.like.kind], "all"))
         self.asks = (
             *(() if fixed else (Ask("name", "topic", "its name; * is all"),)),
-            Ask("principal", "principal", "such as User:bob; User:* is every user"),
+            Ask("principal", "principal", "such as User:bob; User:* is every user", self.like.principal * whole),
             Ask("operation", "operation", of, self.like.operation),
-            Ask("permission", "permission", "allow or deny", "allow"),
-            Ask("host", "host", "an address; * is any", ANYWHERE),
+            Ask("permission", "permission", "allow or deny", self.like.permission if whole else "allow"),
+            Ask("host", "host", "an address; * is any", self.like.host if whole else ANYWHERE),
         )
 
     def _acl(self, given: Given) -> Acl:

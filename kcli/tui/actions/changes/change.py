@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcli.admin.cluster.cluster import describe_cluster
 from kcli.admin.undo import taken, write
@@ -12,8 +12,6 @@ from kcli.tui.text.printable import quoted
 from kcli.values import Value, field
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from kcli.client import Client
 
 Given = Mapping[str, str]
@@ -44,11 +42,11 @@ class Step(Value):
 
 
 class Plan(Value):
-    """The rows that a change would have; `carry_out` does it and returns the command that undoes it, "" for none. It
-    is None where there is nothing to do."""
+    """The rows that a change would have; `carry_out` does it, with what the plan was made with, and returns the command
+    that undoes it, "" for none. It is None where there is nothing to do."""
 
     steps: list[Step] = field(factory=list)
-    carry_out: Callable[[Client], Awaitable[str]] | None = None
+    carry_out: Callable[[Any], Awaitable[str]] | None = None
 
     @property
     def bad(self) -> bool:
@@ -57,19 +55,22 @@ class Plan(Value):
 
 
 class Change(ABC):
-    """One change. `word` has to be typed before it is made; `asks` are the fields of its form."""
+    """One change. `word` has to be typed before it is made; `asks` are the fields of its form; `of_registry` says that
+    it is one of the schema registry, not of the cluster."""
 
     title: str = ""
     word: str = ""
     asks: tuple[Ask, ...] = ()
+    of_registry: bool = False
 
     @abstractmethod
     def command(self, given: Given) -> str:
         """The kcli command that does the same; "" where no single one does."""
 
     @abstractmethod
-    async def plan(self, client: Client, given: Given) -> Plan:
-        """The change as it would be now. Raises UsageError for fields that say nothing, KcliError."""
+    async def plan(self, client: Any, given: Given) -> Plan:
+        """The change as it would be now. `client` is the cluster's Client, or the OpenRegistry for a change of the
+        registry. Raises UsageError for fields that say nothing, KcliError."""
 
 
 async def keep(client: Client, name: str, document: dict[str, Any], back: str) -> str:

@@ -1,4 +1,4 @@
-"""Changes of a topic: create one, set its configs, delete records before an offset, elect its leaders."""
+"""Changes of a topic: create one, delete records before an offset, elect its leaders."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import time
 from typing import TYPE_CHECKING
 
 from kcli.admin.cluster.elections import elect_leaders, is_preferred, why_not_preferred
-from kcli.admin.configs.resources import DELETE, SET, Operation, Resource, alter_configs, describe_configs, foreseen
-from kcli.admin.configs.undo import before, document
 from kcli.admin.groups.reset_plan import standings
 from kcli.admin.topics.delete_records import delete_records, new_start
 from kcli.admin.topics.topics import (
     NewTopic,
+    Partition,
     Topic,
     create_topics,
     describe_topics,
@@ -19,11 +18,11 @@ from kcli.admin.topics.topics import (
 )
 from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import list_offsets
-from kcli.declared.units import plain
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.offsets import one_place
 from kcli.model import TopicPartition
-from kcli.tui.actions.changes.change import Ask, Change, Plan, Step, keep
+from kcli.tui.actions.changes.change import Ask, Change, Plan, Step
+from kcli.tui.actions.changes.configs import pairs
 from kcli.tui.text.formatting import exact
 from kcli.tui.text.printable import printable, quoted
 
@@ -46,17 +45,6 @@ def number(given: Given, name: str) -> int:
     if text and not (text.isascii() and text.isdigit() and 0 < int(text) < 2**31):
         raise UsageError(f"{name}: expected a number from 1 on, or nothing for the broker's default, not {text!r}")
     return int(text) if text else -1
-
-
-def pairs(text: str) -> dict[str, str]:
-    """`retention.ms=7d cleanup.policy=compact` as Kafka wants the values. Raises UsageError."""
-    found: dict[str, str] = {}
-    for word in text.split():
-        name, equals, value = word.partition("=")
-        if not equals or not name:
-            raise UsageError(f"{word}: expected KEY=VALUE, such as retention.ms=7d")
-        found[name] = plain(name, value)
-    return found
 
 
 class CreateTopic(Change):
@@ -110,68 +98,12 @@ def _or_default(count: int) -> str:
     return str(count) if count > 0 else "default"
 
 
-class AlterTopic(Change):
-    """Configs of a topic: set, or removed by a KEY without a value: the topic inherits then."""
-
-    asks = (Ask("configs", "configs", "KEY=VALUE …; KEY= alone takes the override away"),)
-
-    def __init__(self, topic: str, name: str = "", value: str = "") -> None:
-        self.topic = self.word = topic
-        self.title = f"Change configs of topic {printable(topic)}"
-        if name:
-            self.asks = (self.asks[0]._replace(value=f"{name}={value}"),)
-
-    def command(self, given: Given) -> str:
-        words = given["configs"].split()
-        sets = [word for word in words if not word.endswith("=")]
-        drops = [word.removesuffix("=") for word in words if word.endswith("=")]
-        at = quoted(self.topic)
-        parts = [f"kcli configs set topic {at} {' '.join(map(quoted, sets))} --execute"] if sets or not drops else []
-        parts += [f"kcli configs unset topic {at} {' '.join(map(quoted, drops))} --execute"] if drops else []
-        return " && ".join(parts)
-
-    async def plan(self, client: Client, given: Given) -> Plan:
-        wanted = pairs(" ".join(word for word in given["configs"].split() if not word.endswith("=")))
-        drops = [word.removesuffix("=") for word in given["configs"].split() if word.endswith("=")]
-        if not wanted and not drops:
-            raise UsageError("configs: KEY=VALUE, such as retention.ms=7d")
-        at = Resource("topic", self.topic)
-        operations = [Operation(name=name, how=SET, value=value) for name, value in wanted.items()]
-        operations += [Operation(name=name, how=DELETE) for name in drops]
-        known = await describe_configs(client.cluster, [at])
-        configs, checked = known[at], (await alter_configs(client.cluster, {at: operations}, dry_run=True))[at]
-        if isinstance(configs, KcliError) or checked is not None:
-            raise checked or configs  # type: ignore[misc]  # one of the two is an error
-        by_name = {config.name: config for config in configs}
-        steps = []
-        for operation in operations:
-            old = by_name.get(operation.name)
-            new, same = foreseen(at, operation, old)
-            was = "" if old is None else "***" if old.secret else old.value or ""
-            result = "unchanged" if same else "would change"
-            steps.append(Step(what=operation.name, old=was, new=new or "", result=result))
-
-        async def carry_out(client: Client) -> str:
-            rows, _ = before({at: operations}, known)
-            back = await keep(client, f"topic-{self.topic}", document(rows), "kcli configs restore {}")
-            problem = (await alter_configs(client.cluster, {at: operations}))[at]
-            for step in steps:
-                if problem is not None:
-                    step.failed(problem)
-                elif step.result == "would change":
-                    step.result = "done"
-            return back if problem is None else ""
-
-        idle = all(step.result == "unchanged" for step in steps)
-        return Plan(steps=steps, carry_out=None if idle else carry_out)
-
-
 class TrimTopic(Change):
     """The records of a topic before a place, or of one partition of it, are deleted for good."""
 
-    asks = (Ask("before", "before", "@-7d (a time), end, 4711 (an offset), -1000 (all but the last)", "@-7d"),)
-
-    def __init__(self, topic: str, partition: int | None = None) -> None:
+    def __init__(self, topic: str, partition: int | None = None, before: str = "@-7d") -> None:
+        """`before` is in the field at first."""
+        self.asks = (Ask("before", "before", "@-7d (a time), end, 4711 (an offset), -1000 (all but the last)", before),)
         self.topic = self.word = topic
         self.partition = partition
         self._name = topic if partition is None else f"{topic}:{partition}"
@@ -217,27 +149,31 @@ class TrimTopic(Change):
 
 
 class ElectLeaders(Change):
-    """The preferred leaders of a topic's partitions."""
+    """The preferred leaders of a topic's partitions; without a topic of all topics but internal ones."""
 
-    def __init__(self, topic: str) -> None:
-        self.topic = self.word = topic
-        self.title = f"Elect the preferred leaders of topic {printable(topic)}"
+    def __init__(self, topic: str = "") -> None:
+        self.topic = topic
+        self.word = topic or "all topics"
+        self.title = f"Elect the preferred leaders of {f'topic {printable(topic)}' if topic else 'all topics'}"
 
     def command(self, given: Given) -> str:
-        return f"kcli leaders elect {quoted(self.topic)} --execute"
+        return f"kcli leaders elect {quoted(self.topic) if self.topic else '--all-topics'} --execute"
 
     async def plan(self, client: Client, given: Given) -> Plan:
-        topic = described(await describe_topics(client.cluster, [self.topic]), self.topic)
         steps: dict[TopicPartition, Step] = {}
         wanted = []
-        for one in topic.partitions:
-            at = TopicPartition(self.topic, one.partition)
-            step = steps[at] = Step(what=f"{self.topic}[{one.partition}]", old=f"leader {one.leader}")
-            step.result, step.new = "not needed", step.old
-            if not is_preferred(one):
-                step.result, step.note = "would elect", why_not_preferred(one)
-                step.new = f"leader {one.replicas[0]}" if one.replicas else ""
-                wanted.append(at)
+        for one in await self._partitions(client):
+            at = TopicPartition(one.topic, one.partition)
+            if is_preferred(one):
+                if self.topic:
+                    steps[at] = Step(what=f"{at.topic}[{at.partition}]", old=_led(one.leader), new=_led(one.leader))
+                    steps[at].result = "not needed"
+                continue
+            new = _led(one.replicas[0]) if one.replicas else ""
+            step = Step(what=f"{at.topic}[{at.partition}]", old=_led(one.leader), new=new, result="would elect")
+            step.note = why_not_preferred(one)
+            steps[at] = step
+            wanted.append(at)
 
         async def carry_out(client: Client) -> str:
             for at, outcome in (await elect_leaders(client.cluster, wanted)).items():
@@ -248,3 +184,14 @@ class ElectLeaders(Change):
             return ""
 
         return Plan(steps=list(steps.values()), carry_out=carry_out if wanted else None)
+
+    async def _partitions(self, client: Client) -> list[Partition]:
+        """Those of the topic, or of all. Raises KcliError."""
+        if self.topic:
+            return described(await describe_topics(client.cluster, [self.topic]), self.topic).partitions
+        topics = (await describe_topics(client.cluster, None, internal=False)).values()
+        return [one for topic in topics if isinstance(topic, Topic) for one in topic.partitions]
+
+
+def _led(broker: int) -> str:
+    return f"leader {broker}" if broker >= 0 else "no leader"

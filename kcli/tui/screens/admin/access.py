@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from kcli.acls import POSSIBLE, Acl
 from kcli.admin.acls.acl_check import Authorizer, acls_of, authorizer, reason, unnamed, verdicts
 from kcli.tui import routes
+from kcli.tui.actions.menus.rules import of_access
 from kcli.tui.screens.admin.acls import permission
 from kcli.tui.screens.page import Page
 from kcli.tui.text.printable import printable, quoted
@@ -18,17 +19,21 @@ from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
     from kcli.client import Client
+    from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
 
 class AccessRow(NamedTuple):
-    """Whether a principal may do an operation from a host (* is any that no ACL names), and why."""
+    """Whether a principal may do an operation from a host (* is any that no ACL names), and why. `rule` is the ACL that
+    decides; `fixed`: no ACL would change it."""
 
     operation: str
     principal: str
     host: str
     allowed: bool
     why: str
+    rule: Acl | None = None
+    fixed: bool = False
 
 
 def access_rows(kind: str, acls: list[Acl], beside: Authorizer) -> list[AccessRow]:
@@ -38,7 +43,9 @@ def access_rows(kind: str, acls: list[Acl], beside: Authorizer) -> list[AccessRo
         named = verdicts(acls, operation)
         for verdict in [*named, *unnamed(named, beside)]:
             allowed, why = reason(verdict, acls, beside)
-            rows.append(AccessRow(operation, verdict.principal, verdict.host, allowed, why))
+            fixed = beside.super(verdict.principal)
+            rule = None if fixed else verdict.rule
+            rows.append(AccessRow(operation, verdict.principal, verdict.host, allowed, why, rule, fixed))
     return rows
 
 
@@ -82,6 +89,17 @@ class Access(Page):
         self.query_one(Rows).put(access_rows(self.kind, acls, beside))
         self.retitle()
 
+    @property
+    def acts_about(self) -> str:
+        return f"the access to {self.kind} {printable(self.name_of)}"
+
+    def acts(self) -> list[Act]:
+        row, opposite = self.query_one(Rows).row, None
+        if row is not None and not row.fixed:
+            permission = "deny" if row.allowed else "allow"
+            opposite = Acl(self.kind, self.name_of, "literal", row.principal, row.host, row.operation, permission)
+        return of_access(self, self.kind, self.name_of, opposite, row.rule if row is not None else None)
+
     def on_rows_moved(self) -> None:
         self.retitle()  # the command names the operation under the cursor
 
@@ -90,7 +108,7 @@ def _columns() -> list[Column]:
     return [
         Column("operation", "OPERATION", lambda r: r.operation, letter="O", rank=0),
         Column("principal", "PRINCIPAL", lambda r: r.principal, printable, letter="P", rank=0, wide=True),
-        Column("host", "HOST", lambda r: r.host, printable, rank=2),
+        Column("host", "HOST", lambda r: r.host, printable, rank=0, wide=True),
         Column(
             "allowed",
             "ALLOWED",

@@ -11,7 +11,7 @@ from kcli.acls import Acl
 from kcli.admin.acls.acls import describe_acls
 from kcli.errors import BrokerError
 from kcli.tui import routes
-from kcli.tui.actions import menus
+from kcli.tui.actions.menus.rules import of_acls
 from kcli.tui.screens.page import Page
 from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
@@ -67,7 +67,7 @@ class Acls(Page):
         return "ACLs" if acl is None else f"the ACL of {printable(acl.principal)} for {acl.kind} {printable(acl.name)}"
 
     def acts(self) -> list[Act]:
-        return menus.of_acls(self, self.query_one(Rows).row, self.query_one(Rows).marked)
+        return of_acls(self, self.query_one(Rows).row, self.query_one(Rows).marked)
 
 
 async def asked_acls(client: Client) -> list[Acl] | tuple[()] | None:
@@ -91,7 +91,7 @@ def permission(*, allowed: bool, word: str) -> Cell:
 
 def _columns() -> list[Column]:
     return [
-        Column("kind", "RESOURCE", lambda a: a.kind, printable, letter="R", rank=0),
+        Column("kind", "RESOURCE", lambda a: a.kind, printable, letter="R", rank=0, wide=True),
         Column(
             "name",
             "NAME",
@@ -109,8 +109,9 @@ def _columns() -> list[Column]:
             draw=lambda a: permission(allowed=a.permission == "allow", word=a.permission),
             letter="A",
             rank=0,
+            glyph=True,
         ),
-        Column("operation", "OPERATION", lambda a: a.operation, letter="O", rank=0),
-        Column("host", "HOST", lambda a: a.host, printable, rank=2),
+        Column("operation", "OPERATION", lambda a: a.operation, letter="O", rank=0, wide=True),
+        Column("host", "HOST", lambda a: a.host, printable, rank=0, wide=True),
         Column("pattern", "PATTERN", lambda a: a.pattern, tone="dim", letter="T", rank=3),
     ]

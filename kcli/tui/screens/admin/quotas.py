@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 
 from kcli.admin.quotas.quotas import Entity, describe_quotas, text_of
 from kcli.tui import routes
-from kcli.tui.actions import menus
+from kcli.tui.actions.menus.rules import of_quotas
 from kcli.tui.screens.page import Page
 from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
@@ -80,7 +80,7 @@ class Quotas(Page):
     def acts(self) -> list[Act]:
         row, marked = self.query_one(Rows).row, self.query_one(Rows).marked
         here = None if row is None else (row.entity, row.key, row.value)
-        return menus.of_quotas(self, here, [(one.entity, one.key, one.value) for one in marked])
+        return of_quotas(self, here, [(one.entity, one.key, one.value) for one in marked])
 
 
 def _part(kind: str) -> Column:

@@ -12,14 +12,17 @@ from kcli.admin.reassign.reassignments import Ongoing, list_reassignments
 from kcli.model import TopicPartition
 from kcli.text.numbers import duration, size
 from kcli.tui import routes
+from kcli.tui.actions.menus.cluster import of_move
 from kcli.tui.screens.columns import partition_columns
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import bar
+from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
     from kcli.client import Client
+    from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
 BAR = 12
@@ -80,6 +83,15 @@ class Reassignments(Page):
         self._known = len(rows)
         self.query_one(Rows).put(rows)
         self.retitle()
+
+    @property
+    def acts_about(self) -> str:
+        row = self.query_one(Rows).row
+        return "all topics" if row is None else f"the move of {printable(row.at.topic)}[{row.at.partition}]"
+
+    def acts(self) -> list[Act]:
+        row = self.query_one(Rows).row
+        return of_move(self, None if row is None else row.at)
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
         self.go(routes.Topic(event.row.at.topic))

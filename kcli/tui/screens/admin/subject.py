@@ -10,6 +10,7 @@ from textual.containers import VerticalScroll
 from textual.widgets import Static, TabPane
 
 from kcli.tui import routes
+from kcli.tui.actions.menus.schemas import of_version
 from kcli.tui.screens.page import Page
 from kcli.tui.screens.record import coloured, printable_lines
 from kcli.tui.text.printable import printable, quoted
@@ -20,6 +21,7 @@ from kcli.tui.widgets.tabs import Tabs
 if TYPE_CHECKING:
     from kcli.registry.listing.history import Version
     from kcli.registry.listing.opened import OpenRegistry
+    from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
 BREAKS = "NONE"
@@ -115,6 +117,15 @@ class Subject(Page):
             words = printable_lines(pretty(shown.schema.text, shown.schema.kind))
             self.query_one("#text", Static).update(coloured("decoded", words))
         self.retitle()
+
+    @property
+    def acts_about(self) -> str:
+        shown = self._shown
+        return f"subject {printable(self.subject)}{'' if shown is None else f' version {shown.schema.version}'}"
+
+    def acts(self) -> list[Act]:
+        shown = self._shown
+        return of_version(self, self.subject, None if shown is None else shown.schema.version, self._level)
 
     def on_rows_moved(self) -> None:
         self._draw()

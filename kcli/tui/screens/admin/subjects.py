@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from textual.app import ComposeResult
 
 from kcli.tui import routes
+from kcli.tui.actions.menus.schemas import of_subject
 from kcli.tui.screens.page import Page
 from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Column
@@ -15,6 +16,7 @@ from kcli.tui.widgets.rows import Rows
 if TYPE_CHECKING:
     from kcli.registry.listing.opened import OpenRegistry
     from kcli.schemas import Schema
+    from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
 EMPTY = "No subjects yet. Register a schema: kcli registry register --help"
@@ -80,6 +82,15 @@ class Subjects(Page):
     def _leveled(self, levels: dict[str, tuple[str, str | None]]) -> None:
         self._levels.update(levels)
         self.query_one(Rows).put(self._rows)
+
+    @property
+    def acts_about(self) -> str:
+        row = self.query_one(Rows).row
+        return "subjects" if row is None else f"subject {printable(row.name)}"
+
+    def acts(self) -> list[Act]:
+        row = self.query_one(Rows).row
+        return [] if row is None else of_subject(self, row.name, self._levels.get(row.name, ("", None))[0])
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
         self.go(routes.Subject(event.row.name))

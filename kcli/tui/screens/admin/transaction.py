@@ -12,7 +12,7 @@ from kcli.asking.fan_out import good
 from kcli.errors import BrokerError, KcliError
 from kcli.text.numbers import DASH, duration
 from kcli.tui import routes
-from kcli.tui.actions import menus
+from kcli.tui.actions.menus.transactions import of_transaction
 from kcli.tui.screens.admin.transactions import blocked
 from kcli.tui.screens.columns import partition_columns
 from kcli.tui.screens.page import Page
@@ -95,7 +95,7 @@ class Transaction(Page):
         return f"transactional id {self.name_of}"
 
     def acts(self) -> list[Act]:
-        return menus.of_transaction(self, self.name_of)
+        return of_transaction(self, self.name_of)
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
         producer = event.row.producer

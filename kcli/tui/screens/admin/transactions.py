@@ -14,7 +14,7 @@ from kcli.admin.transactions.transactions import OPEN, Described, Listed, survey
 from kcli.model import TopicPartition
 from kcli.text.numbers import count, duration
 from kcli.tui import routes
-from kcli.tui.actions import menus
+from kcli.tui.actions.menus.transactions import of_hanging, of_transaction
 from kcli.tui.screens.columns import partition_columns
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import exact
@@ -148,7 +148,7 @@ class Transactions(Page):
         row = self._row
         if row is None:
             return []
-        return menus.of_transaction(self, row.listed.name) if self.tab == "ids" else menus.of_hanging(self, row)
+        return of_transaction(self, row.listed.name) if self.tab == "ids" else of_hanging(self, row)
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
         if event.rows.id == "ids":

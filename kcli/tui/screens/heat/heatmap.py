@@ -17,6 +17,7 @@ from kcli.asking.offsets import LATEST, list_offsets
 from kcli.model import TopicPartition
 from kcli.text.numbers import count, duration, rate, size
 from kcli.tui import routes
+from kcli.tui.actions.menus.topics import of_partition
 from kcli.tui.screens.heat.cells import MEASURES, Cluster, Heat, HeatRow, by_broker, by_topic, of_cluster, of_groups
 from kcli.tui.screens.heat.grid import Grid
 from kcli.tui.screens.page import Page
@@ -25,6 +26,7 @@ from kcli.tui.text.printable import printable
 if TYPE_CHECKING:
     from kcli.client import Client
     from kcli.lag.watch import LagSnapshot
+    from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
     from kcli.tui.widgets.rows import Rows
 
@@ -45,7 +47,7 @@ class Heatmap(Page):
             Binding(str(n), f"measure('{name}')", NAMES[name].capitalize(), show=False, id=f"heatmap.{name}")
             for n, name in enumerate(MEASURES, 1)
         ),
-        Binding("b", "turn", "Topics or brokers", id="heatmap.turn"),
+        Binding("b", "turn", "By broker", id="heatmap.turn"),
     ]
 
     def __init__(self, state: State, route: routes.Heatmap) -> None:
@@ -69,7 +71,7 @@ class Heatmap(Page):
     @property
     def same_as(self) -> str:
         if self._measure in ("lag", "age"):
-            return "kcli lag --partitions --watch"
+            return "kcli lag --by partition --watch"
         return "kcli logdirs replicas" if self._measure == "size" else "kcli topics stats --sort rate"
 
     @property
@@ -138,6 +140,15 @@ class Heatmap(Page):
         here = self.query_one(Grid).here
         if here is not None:
             self.go(routes.Topic(here.at.topic))
+
+    @property
+    def acts_about(self) -> str:
+        here = self.query_one(Grid).here
+        return "no partition" if here is None else f"{printable(here.at.topic)}[{here.at.partition}]"
+
+    def acts(self) -> list[Act]:
+        here = self.query_one(Grid).here
+        return [] if here is None else of_partition(self, here.at.topic, here.at.partition)
 
     def action_measure(self, name: str) -> None:
         self._measure = name

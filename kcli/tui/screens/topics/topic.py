@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textual import work
@@ -12,8 +13,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import TabPane
 
+from kcli.admin.configs.resources import Resource
 from kcli.admin.storage.log_dirs import log_dirs
+from kcli.admin.topics.stats import ends_before
 from kcli.admin.topics.topics import describe_topics
+from kcli.asking.fan_out import good
 from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import EARLIEST, LATEST, list_offsets
 from kcli.errors import KcliError
@@ -22,7 +26,8 @@ from kcli.lag.status import SEVERITY
 from kcli.model import TopicPartition
 from kcli.text.numbers import rate
 from kcli.tui import routes
-from kcli.tui.actions import menus
+from kcli.tui.actions.menus.cluster import of_config
+from kcli.tui.actions.menus.topics import of_partition, of_topic
 from kcli.tui.screens.page import Page
 from kcli.tui.screens.topics.tables import PartitionRow, group_columns, number_of, partition_columns, partition_rows
 from kcli.tui.text.chart import Chart
@@ -44,12 +49,14 @@ POINTS = 360  # of the plot
 
 
 class Answer(NamedTuple):
-    """All that is asked about a topic at once; `at` is when its ends were read."""
+    """All that is asked about a topic at once; `at` is when its ends were read, `before` what they were at moments of
+    the minute before, asked for once."""
 
     topic_id: str | None
     rows: list[PartitionRow]
     configs: list[Config] | KcliError
     at: float
+    before: list[tuple[float, int]] = []  # noqa: RUF012  # nothing writes to it
 
 
 class Topic(Page):
@@ -148,23 +155,32 @@ class Topic(Page):
             for replica in place.replicas
             if not replica.future
         }
-        return Answer(topic.topic_id, partition_rows(topic, starts, ends, sizes), configs, now)
+        known = {at: one.offset for at, one in good(ends).items() if one.offset >= 0}
+        before = await ends_before(client.cluster, known) if self._end is None and len(known) == len(ends) else []
+        return Answer(topic.topic_id, partition_rows(topic, starts, ends, sizes), configs, now, before)
 
-    def _plot(self, rows: list[PartitionRow], now: float) -> None:
+    def _plot(self, rows: list[PartitionRow], now: float, before: list[tuple[float, int]]) -> None:
         """How much was written since the answer before, a second; a partition that did not answer leaves a gap. Answers
-        that follow one another at once (the first two do) say nothing about a rate: writers write in batches."""
+        that follow one another at once (the first two do) say nothing about a rate: writers write in batches. The first
+        one knows the minute before."""
         if any(row.end is None for row in rows):
             self._end = None
             return
         end = sum(row.end or 0 for row in rows)
-        if self._end is not None and now < self._end[0] + self.session.interval / 2:
-            return
-        if self._end is not None:
-            self._written.append((now, max(end - self._end[1], 0) / (now - self._end[0])))
-            plot = self.query_one(Plot)
-            plot.title = f"written a second  now {rate(self._written[-1][1])}"
-            plot.put(Chart(points=list(self._written), unit=rate, whole=False))
+        if self._end is None and before:
+            self._written += rates_between([*before, (now, end)])
+            self._draw()
+        elif self._end is not None:
+            if now < self._end[0] + self.session.interval / 2:
+                return
+            self._written += rates_between([self._end, (now, end)])
+            self._draw()
         self._end = (now, end)
+
+    def _draw(self) -> None:
+        plot = self.query_one(Plot)
+        plot.title = f"written a second  now {rate(self._written[-1][1])}"
+        plot.put(Chart(points=list(self._written), unit=rate, whole=False))
 
     def counted(self) -> list[tuple[str, int]]:
         return [*super().counted(), ("points of the plot", len(self._written))]
@@ -183,7 +199,7 @@ class Topic(Page):
             self._topic_id, self._end = answer.topic_id, None
             self._written.clear()
         self.retitle()
-        self._plot(answer.rows, answer.at)
+        self._plot(answer.rows, answer.at, answer.before)
         self.query_one("#partitions", Rows).put(answer.rows)
         put_configs(self.query_one("#configs", Rows), answer.configs)
 
@@ -192,19 +208,11 @@ class Topic(Page):
         return f"topic {self.topic}"
 
     def acts(self) -> list[Act]:
-        from kcli.tui.actions.acts import of_change
-        from kcli.tui.actions.changes.topics import AlterTopic, TrimTopic
-
-        acts, table = menus.of_topic(self, self.topic), self.query(f"#{self.tab}").first(Rows)
-        if self.tab == "configs" and table.row is not None and not table.row.secret:
-            config = table.row
-            change = AlterTopic(self.topic, config.name, config.value or "")
-            acts.insert(0, of_change("v", f"Change {config.name} …", change, self.begin))
-        elif self.tab == "partitions" and table.row is not None:
-            number = table.row.partition.partition
-            trim = TrimTopic(self.topic, number)
-            acts.insert(0, of_change("p", f"Trim partition {number} …", trim, self.begin))
-        return acts
+        row = self.query(f"#{self.tab}").first(Rows).row
+        if self.tab == "partitions" and row is not None:
+            return of_partition(self, self.topic, row.partition.partition)
+        config = row if self.tab == "configs" else None
+        return [*of_config(self, Resource("topic", self.topic), config), *of_topic(self, self.topic)]
 
     def action_records(self) -> None:
         if self.refused("reading records"):
@@ -222,3 +230,8 @@ class Topic(Page):
         end, at = row.end or 0, TopicPartition(self.topic, row.partition.partition)
         first = max(end - LAST, row.start or 0)
         self.go(routes.Records((self.topic,), around=(at, first), why="the last ones"))
+
+
+def rates_between(ends: list[tuple[float, int]]) -> list[tuple[float, float]]:
+    """Offsets a second between one moment and the next, each with the time of the later one."""
+    return [(later, max(end - start, 0) / (later - earlier)) for (earlier, start), (later, end) in pairwise(ends)]

@@ -13,7 +13,7 @@ from textual.containers import Vertical
 from kcli.admin.topics.stats import TopicLooks, TopicRow, last_writes
 from kcli.text.numbers import DASH, count, duration, rate, size
 from kcli.tui import routes
-from kcli.tui.actions import menus
+from kcli.tui.actions.menus.topics import create_topic, of_topic, of_topics
 from kcli.tui.messages import TopicsListed
 from kcli.tui.screens.topics.beside import WithPane
 from kcli.tui.screens.topics.pane import Readers, topic_lines
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from kcli.lag.watch import LagSnapshot
     from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
+
+    Details = tuple[dict[str, float], dict[str, Kept], dict[str, float]]
 
 EMPTY = "No topics yet. Make one: kcli topics create NAME"
 
@@ -98,17 +100,28 @@ class Topics(WithPane):
         rows.put(self._wanted)
         self._about()
         self.retitle()
-        seen = [row.topic for row in rows.in_view]
+        in_view = rows.in_view
+        seen = [row.topic for row in in_view]
+        unrated = [row.topic for row in in_view if row.rate is None]
 
-        async def details(client: Client) -> tuple[dict[str, float], dict[str, Kept]]:
-            return await asyncio.gather(last_writes(client.cluster, seen), how_kept(client, [t.topic for t in seen]))
+        async def details(client: Client) -> Details:
+            return await asyncio.gather(
+                last_writes(client.cluster, seen),
+                how_kept(client, [t.topic for t in seen]),
+                self._looks.rates_before(client.cluster, unrated),
+            )
 
         self.asking.once(details, self._detailed)
 
-    def _detailed(self, found: tuple[dict[str, float], dict[str, Kept]]) -> None:
-        """What is asked only about the topics that are seen."""
-        self._written.update(found[0])
-        self._kept.update(found[1])
+    def _detailed(self, found: Details) -> None:
+        """What is asked only about the topics that are seen. Rates of the last minute hold until there is a refresh to
+        compare with."""
+        written, kept, rates = found
+        self._written.update(written)
+        self._kept.update(kept)
+        for row in self._rows if rates else ():
+            if row.rate is None:
+                row.rate = rates.get(row.topic.topic)
         self.query_one(Rows).put(self._wanted)
         self._about()
 
@@ -153,8 +166,8 @@ class Topics(WithPane):
     def acts(self) -> list[Act]:
         row, marked = self.query_one(Rows).row, self.query_one(Rows).marked
         if marked:
-            return menus.of_topics(self, [row.topic.topic for row in marked])
-        return menus.of_topic(self, row.topic.topic) if row is not None else menus.create_topic(self)
+            return of_topics(self, [row.topic.topic for row in marked])
+        return of_topic(self, row.topic.topic) if row is not None else create_topic(self)
 
     def action_records(self) -> None:
         row = self.query_one(Rows).row

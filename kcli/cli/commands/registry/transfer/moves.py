@@ -11,7 +11,7 @@ from kcli.cli.runtime.answer import plural, say
 from kcli.cli.runtime.change import PlannedChange
 from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import KcliError
-from kcli.registry.moving.document import document_of
+from kcli.registry.moving.document import UNDO, document_of
 from kcli.registry.moving.snapshot import Snapshot
 from kcli.registry.moving.transfer import CONFLICT, DONE, FAILED, IMPORT, KNOWN, REGISTER, Move, Transfer
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from kcli.cli.output.tables.document import Document
     from kcli.cli.parsing.groups import UndoOptions
 
-UNDO = "kcli.registry.undo/1"
 RESULTS = {KNOWN: "known", REGISTER: "would register", IMPORT: "would import", CONFLICT: "conflict"}
 DONE_AS = {REGISTER: "registered", IMPORT: "imported"}
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened
 from kcli.cli.commands.registry.settings import LevelRow
-from kcli.cli.commands.registry.transfer.moves import UNDO, MoveRow, carried_out, ids_option, keep, row_of
+from kcli.cli.commands.registry.transfer.moves import MoveRow, carried_out, ids_option, keep, row_of
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
@@ -15,7 +15,7 @@ from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.cli.runtime.undo import undo_document
 from kcli.errors import KcliError, UsageError
 from kcli.registry.errors import NotFound
-from kcli.registry.moving.document import snapshot_of
+from kcli.registry.moving.document import UNDO, snapshot_of
 from kcli.registry.moving.snapshot import Snapshot, own_level
 from kcli.registry.moving.transfer import Transfer
 

@@ -1,0 +1,133 @@
+"""Changes of the schema registry: the compatibility level of a subject, and the deletion of a subject or a version."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kcli.admin.undo import taken, write
+from kcli.errors import KcliError, UsageError
+from kcli.registry.errors import RegistryError
+from kcli.registry.moving.document import UNDO, document_of
+from kcli.registry.moving.snapshot import Snapshot, in_order, own_level
+from kcli.serde.avro.compatibility import LEVELS
+from kcli.tui.actions.changes.change import Ask, Change, Plan, Step
+from kcli.tui.text.printable import printable, quoted
+
+if TYPE_CHECKING:
+    from kcli.registry.client import RegistryClient
+    from kcli.registry.listing.opened import OpenRegistry
+    from kcli.schemas import Schema
+    from kcli.tui.actions.changes.change import Given
+
+
+class SetLevel(Change):
+    """The level that later versions of a subject must keep; an empty field lets it inherit the global one."""
+
+    of_registry = True
+
+    def __init__(self, subject: str, level: str = "", option: str = "") -> None:
+        """`level` is in the field at first; `option` names the registry in commands."""
+        self.subject = self.word = subject
+        self._option = option
+        self.title = f"Change the compatibility level of {printable(subject)}"
+        self.asks = (Ask("level", "level", f"{', '.join(LEVELS)}; nothing: as all subjects", level),)
+
+    def command(self, given: Given) -> str:
+        wanted = given["level"].strip()
+        how = f"--set {quoted(wanted)}" if wanted else "--delete"
+        return f"kcli registry compat {quoted(self.subject)} {how} --execute{self._option}"
+
+    async def plan(self, client: OpenRegistry, given: Given) -> Plan:
+        registry, wanted = client.client, given["level"].strip().upper().replace("-", "_")
+        if wanted and wanted not in LEVELS:
+            raise UsageError(f"level: it is {', '.join(LEVELS)}, or nothing for that of all subjects")
+        old = await own_level(registry, self.subject)
+        now = old or f"{await registry.level()} (of all subjects)"
+        then = wanted or f"{await registry.level()} (of all subjects)"
+        if wanted == (old or ""):
+            return Plan(steps=[Step(what=self.subject, old=now, new=then, result="unchanged")])
+        step = Step(what=self.subject, old=now, new=then, result="would change")
+
+        async def carry_out(client: OpenRegistry) -> str:
+            try:
+                if wanted:
+                    await client.client.set_level(wanted, self.subject)
+                else:
+                    await client.client.delete_level(self.subject)
+            except KcliError as problem:
+                step.failed(problem)
+                return ""
+            step.result = "changed"
+            return self.command({"level": old or ""})
+
+        return Plan(steps=[step], carry_out=carry_out)
+
+
+class DeleteSubject(Change):
+    """A subject, or one version of it. Ids keep reading records where the registry deletes softly; a version that other
+    schemas refer to stays."""
+
+    of_registry = True
+
+    def __init__(self, subject: str, version: int | None = None, option: str = "") -> None:
+        self.subject, self.version = subject, version
+        self._option = option
+        self._name = subject if version is None else f"{subject}@{version}"
+        self.word = self._name
+        what = "subject" if version is None else "version"
+        self.title = f"Delete {what} {printable(self._name)}"
+
+    def command(self, given: Given) -> str:
+        return f"kcli registry delete {quoted(self._name)} --execute{self._option}"
+
+    async def plan(self, client: OpenRegistry, given: Given) -> Plan:
+        registry = client.client
+        if not registry.deletes_softly:
+            raise UsageError(f"{client.name} has no soft deletion; kcli registry delete --permanent deletes for good")
+        versions = [self.version] if self.version is not None else await registry.versions(self.subject)
+        schemas = [await registry.version(self.subject, version) for version in versions]
+        steps = [await _step(registry, self.subject, schema) for schema in schemas]
+        if any(step.result == "failed" for step in steps):
+            return Plan(steps=steps)
+
+        async def carry_out(client: OpenRegistry) -> str:
+            back = self._keep(client, schemas)
+            try:
+                if self.version is None:
+                    await client.client.delete_subject(self.subject)
+                else:
+                    await client.client.delete_version(self.subject, self.version)
+            except KcliError as problem:
+                for step in steps:
+                    step.failed(problem)
+                return ""
+            for step in steps:
+                step.result = "deleted"
+            return back
+
+        return Plan(steps=steps, carry_out=carry_out)
+
+    def _keep(self, registry: OpenRegistry, schemas: list[Schema]) -> str:
+        """Write the undo file; the command that reads it. Raises NoUndo before anything is sent."""
+        register = document_of(Snapshot(schemas=tuple(in_order(schemas))))
+        document: dict[str, Any] = {
+            "schema": UNDO,
+            "delete": document_of(Snapshot()),
+            "register": register,
+            "levels": {},
+        }
+        path = write({**document, "taken": taken(registry.name)}, "registry-delete")
+        return f"kcli registry restore {quoted(path)} --execute{self._option}"
+
+
+async def _step(registry: RegistryClient, subject: str, schema: Schema) -> Step:
+    step = Step(what=f"{subject}@{schema.version}", old=f"id {schema.id}, {schema.kind}", result="would delete")
+    try:
+        ids = await registry.referenced_by(subject, schema.version)
+    except RegistryError as problem:
+        if problem.status != 404:
+            raise
+        return step  # a registry without this request: it refuses itself
+    if ids:
+        step.failed(f"schemas {', '.join(map(str, ids))} refer to it: delete them first")
+    return step

@@ -1,0 +1,49 @@
+"""With groups and their members."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.tui.actions.acts import Act, of_change
+from kcli.tui.text.printable import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kcli.admin.groups.rows import Member
+    from kcli.lag.history import GroupStanding
+    from kcli.tui.screens.page import Page
+
+
+def of_group(page: Page, group: str, reset: Callable[[], object], standing: GroupStanding | None = None) -> list[Act]:
+    """With a group."""
+    from kcli.tui import routes
+    from kcli.tui.actions.changes.groups import DeleteGroups
+    from kcli.tui.alerts.hushing import hushing
+
+    name = quoted(group)
+    return [
+        Act("r", "Reset its offsets …", f"kcli groups reset {name} --all-topics --to-latest", reset, changes=True),
+        of_change("D", "Delete the group …", DeleteGroups(group), page.begin),
+        Act("l", "Its ACLs", f"kcli acls who-can read group {name}", lambda: page.go(routes.Access("group", group))),
+        *hushing(page, standing),
+    ]
+
+
+def of_groups(page: Page, groups: Sequence[str], reset: Callable[[], object]) -> list[Act]:
+    """With the groups that are marked."""
+    from kcli.tui.actions.changes.groups import DeleteGroups
+
+    many, names = len(groups), " ".join(map(quoted, groups))
+    command = f"kcli groups reset {names} --all-topics --to-latest"
+    return [
+        Act("r", f"Reset the offsets of the {many} groups …", command, reset, changes=True),
+        of_change("D", f"Delete the {many} groups …", DeleteGroups(*groups), page.begin),
+    ]
+
+
+def of_member(page: Page, group: str, member: Member) -> list[Act]:
+    """With a member of a group."""
+    from kcli.tui.actions.changes.members import RemoveMember
+
+    return [of_change("X", "Remove the member …", RemoveMember(group, member), page.begin)]

@@ -1,0 +1,91 @@
+"""Rates are there with the first answer: records say by their timestamps what was written in the minute before."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kcli.admin.groups.commits import write_commits
+from kcli.admin.topics.stats import ends_before
+from kcli.asking.coordinators import Coordinators
+from kcli.client import Client
+from kcli.model import OffsetAndMetadata, TopicPartition
+from kcli.sandbox.thread import SandboxThread
+from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
+from kcli.tui.app import Dashboard
+from kcli.tui.screens.topics.topic import rates_between
+from kcli.tui.session import LiveSession
+from kcli.tui.widgets.plot import Plot
+from kcli.tui.widgets.rows import Rows
+from tests.tui.conftest import shows, until, visit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ONCE = 3600.0
+"""A refresh interval after which no second answer comes in a test."""
+
+
+@pytest.fixture
+def sandbox() -> Iterator[SandboxThread]:
+    """`orders` had ten records a second in the last 70 s, `old` its last one a day ago."""
+    with SandboxThread(topics={"orders": 2, "old": 1}) as one:
+        asyncio.run(seed(one))
+        yield one
+
+
+def settings(sandbox: SandboxThread) -> ClientSettings:
+    return ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))
+
+
+async def seed(sandbox: SandboxThread) -> None:
+    async with Client(settings(sandbox)) as client:
+        now = round(time.time() * 1000)
+        async with client.producer(ProducerSettings()) as producer:
+            for n in range(700):
+                await producer.send("orders", b"x", partition=0, timestamp=now - 70_000 + 100 * n)
+                await producer.send("old", b"x", partition=0, timestamp=now - 86_400_000 + n)
+            await producer.flush()
+        at = {TopicPartition("orders", n): OffsetAndMetadata(offset=0) for n in range(2)}
+        await write_commits(Coordinators(client.cluster), "billing", at)
+
+
+async def test_groups_topics_and_the_plot_of_a_topic_have_rates_from_one_answer(sandbox: SandboxThread) -> None:
+    board = Dashboard(LiveSession(settings(sandbox), interval=ONCE))
+    async with board.run_test(size=(140, 40)) as pilot:
+        await until(pilot, lambda: board.state.look is not None)
+        assert board.state.look is not None
+        assert 8.0 < (board.state.look.groups[0].in_rate or 0.0) < 12.0
+        page = await visit(pilot, "topics")
+        rows = page.query_one(Rows)
+        await until(pilot, lambda: any(row.rate is not None for row in rows.shown))
+        rates = {row.topic.topic: row.rate for row in rows.shown}
+        assert 8.0 < (rates["orders"] or 0.0) < 12.0
+        assert rates["old"] is None, "no record of the last minute says how fast it is written to"
+        page = await visit(pilot, "topic orders")
+        await shows(pilot, "written a second  now")
+        points = page.query_one(Plot).chart.points
+        assert len(points) == 4
+        assert all(8.0 < rate < 12.0 for _, rate in points)
+        await visit(pilot, "topic old")
+        await shows(pilot, "A rate needs two answers")
+
+
+async def test_ends_of_a_minute_ago_are_known_or_nothing_is(sandbox: SandboxThread) -> None:
+    async with Client(settings(sandbox)) as client:
+        orders = {TopicPartition("orders", 0): 700, TopicPartition("orders", 1): 0}
+        found = await ends_before(client.cluster, orders)
+        assert [end for _, end in found] == sorted(end for _, end in found)
+        assert len(found) == 4
+        assert await ends_before(client.cluster, {TopicPartition("old", 0): 700}) == []
+        assert await ends_before(client.cluster, {}) == []
+        nowhere = {**orders, TopicPartition("orders", 7): 10}
+        assert await ends_before(client.cluster, nowhere) == []
+
+
+def test_a_rate_is_of_the_time_between_two_ends() -> None:
+    assert rates_between([(10.0, 100), (20.0, 150), (21.0, 140)]) == [(20.0, 5.0), (21.0, 0.0)]
+    assert rates_between([(10.0, 100)]) == []
