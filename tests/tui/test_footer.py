@@ -10,9 +10,11 @@ from textual.binding import Binding, BindingType
 from textual.events import MouseScrollDown
 from textual.widgets import Input
 
+from kcli.tui.routes import Route
 from kcli.tui.screens.group import Group
 from kcli.tui.widgets.footer import Footer
 from tests.tui.conftest import seen, shows, until, visit
+from tests.tui.every_page import EVERY
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
@@ -41,18 +43,20 @@ async def test_the_footer_offers_what_the_focus_and_the_page_do(dashboard: Open)
         assert line(pilot).rstrip() == seen(pilot).splitlines()[-1]
 
 
-PLACES = ["group billing", "topics", "topic orders", "records orders", "brokers", "broker 1", "acls"]
+def test_every_page_is_among_those_of_these_tests() -> None:
+    assert EVERY.keys() == set(Route.__subclasses__())
 
 
-@pytest.mark.parametrize("place", PLACES)
-async def test_help_and_quit_are_seen_on_80_cells(place: str, dashboard: Open) -> None:
+@pytest.mark.parametrize("route", EVERY.values(), ids=lambda route: type(route).__name__)
+async def test_help_and_quit_are_seen_on_80_cells(route: Route, dashboard: Open) -> None:
     async with dashboard(size=(80, 24)) as pilot:
         await shows(pilot, "Groups")
-        first = pilot.app.screen
-        await visit(pilot, place)
-        await until(pilot, lambda: pilot.app.screen is not first and "esc Back" in line(pilot))
-        assert "? Help" in line(pilot)
-        assert "q Quit" in line(pilot)
+        page = await visit(pilot, route)
+        await until(pilot, lambda: pilot.app.screen is page and "esc Back" in line(pilot))
+        await pilot.pause(0.3)
+        for words in ("? Help", "q Quit", "a Actions"):
+            assert words in line(pilot), line(pilot)
+        assert line(pilot).rstrip() == seen(pilot).splitlines()[-1]
 
 
 async def test_a_click_on_a_key_presses_it_and_the_mouse_lights_it(dashboard: Open) -> None:
