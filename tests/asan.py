@@ -18,6 +18,7 @@ ROOT = Path(__file__).parent.parent
 SUITES = (
     "tests/proto/test_records_bounds.py",
     "tests/proto/test_records_cores.py",
+    "tests/proto/test_records_fetched.py",
     "tests/proto/test_batch.py",
     "tests/proto/test_envelopes.py",
     "tests/proto/test_replace_fields.py",

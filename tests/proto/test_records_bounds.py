@@ -78,3 +78,18 @@ def test_B14_bytes_beside_records_are_read_to_their_end_and_no_further(core):
         found: list[object] = []
         core.scan(exact(whole[:size]), 0, True, core.Header, found)
         assert found == []
+
+
+@pytest.mark.parametrize("core", CORES, ids=lambda core: core.__name__.rpartition(".")[2])
+def test_B14_a_text_is_looked_for_in_the_section_and_no_further(core):
+    """Its first byte may be the last one of the section, and its last byte may lie behind it."""
+    data = built(core, [ROWS["plain"]])
+    for size in range(7, 80):
+        body = bytes(range(1, size + 1))
+        header = opened(core, data)
+        header.data, header.body_start, header.body_end = exact(body), 0, size
+        for length in range(1, 40):
+            end = body[-length:]
+            for wanted in (end, end + b"\xff", body[:1] + b"\xff" * length + body[-1:], b"\xff" * length):
+                if wanted:
+                    assert core.contains(header, wanted) == (wanted in body)
