@@ -45,6 +45,7 @@ def table(rows: list[tuple[Job, Found]], rounds: int, starts: dict[str, list[Run
         "unless the row says more,",
         "acks=all. kcli checks every CRC, kcat by default does not. kafka-python gets a tenth of the records. kcat",
         "searches with grep or jq behind it. franz-go and Kafka's console tools are measured where Go and Java are.",
+        "What the CPU of each row is spent on: [where the time goes](where-the-time-goes.md).",
         "",
         machine(),
         "",

@@ -77,7 +77,7 @@ def page(rows: Sequence[tuple[Job, Samples]], rounds: int = ROUNDS) -> str:
         "# Where the time goes",
         "",
         "Written by `make bench` (this page alone: `python -m benchmarks.where`). Each row of",
-        f"[the benchmarks](benchmarks.md) that is a command ran {rounds} times while a timer of its own CPU counted",
+        f"[the benchmarks](benchmarks.md) that is a command ran (rounds: {rounds}) while a timer of its CPU counted",
         "where it was. A sample counts for the function of Python that ran and for all C code that it called: the",
         "record core, codecs, system calls.",
         "",

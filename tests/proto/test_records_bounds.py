@@ -7,6 +7,7 @@ block of memory, so that AddressSanitizer (`make asan`) does not see a reader th
 from __future__ import annotations
 
 from array import array
+from typing import Any
 
 import pytest
 
@@ -81,7 +82,7 @@ def test_B14_bytes_beside_records_are_read_to_their_end_and_no_further(core):
 
 
 @pytest.mark.parametrize("core", CORES, ids=lambda core: core.__name__.rpartition(".")[2])
-def test_B14_a_text_is_looked_for_in_the_section_and_no_further(core):
+def test_B14_a_text_is_looked_for_in_the_section_and_no_further(core: Any) -> None:
     """Its first byte may be the last one of the section, and its last byte may lie behind it."""
     data = built(core, [ROWS["plain"]])
     for size in range(7, 80):
