@@ -14,6 +14,8 @@ cdef enum:
     EMPTY = 8
     MOST_DIGITS = 38
     SHORT = 64  # bytes of a text
+    KNOWN = 256  # rows after which the length of a column's texts is estimated
+    AHEAD = 8  # times as much room as there was, at most, by an estimate
 
 cdef int64_t MOST = 2147483647
 cdef int64_t MOST_SECONDS = 9223372036854775  # thousands of microseconds
@@ -26,6 +28,7 @@ cdef struct Column:
     int32_t span
     Py_ssize_t rows
     Py_ssize_t room
+    Py_ssize_t expected
     Py_ssize_t used
     Py_ssize_t space
     uint8_t* valid
@@ -54,8 +57,8 @@ cdef class Table:
     cdef Py_ssize_t count
     cdef list held  # three buffers a column: valid, data, text
 
-    def __cinit__(self, layout):
-        cdef Py_ssize_t i
+    def __cinit__(self, layout, Py_ssize_t rows):
+        cdef Py_ssize_t i, inner = 0
         cdef object power
         self.count = len(layout) // 3
         self.columns = <Column*> malloc(self.count * sizeof(Column))
@@ -67,6 +70,10 @@ cdef class Table:
             self.columns[i].kind = layout[3 * i]
             self.columns[i].nullable = layout[3 * i + 1]
             self.columns[i].span = layout[3 * i + 2]
+            if i >= inner:  # no part of a list: it has a cell for each row
+                self.columns[i].expected = rows
+                if self.columns[i].kind == L_LIST:
+                    inner = i + self.columns[i].span
             self.reserve(&self.columns[i])
             if cells_size(self.columns[i].kind, 0):
                 (<int32_t*> self.columns[i].data)[0] = 0
@@ -86,11 +93,11 @@ cdef class Table:
         cdef bytearray valid = self.held[number], data = self.held[number + 1]
         if c.rows >= MOST:
             raise DecodeError("more than 2 GiB of records at once")
-        c.room += max(<Py_ssize_t> 1024 if c - self.columns < 64 else <Py_ssize_t> 64, c.room)
+        c.room = max(2 * c.room, (c.expected + 7) & ~<Py_ssize_t> 7, <Py_ssize_t> 64)
         if c.nullable:
             PyByteArray_Resize(valid, (c.room + 7) >> 3)
             c.valid = <uint8_t*> PyByteArray_AS_STRING(valid)
-            memset(c.valid + before, 0, ((c.room + 7) >> 3) - before)
+            memset(c.valid + before, 255, ((c.room + 7) >> 3) - before)
         PyByteArray_Resize(data, cells_size(c.kind, c.room))
         c.data = <uint8_t*> PyByteArray_AS_STRING(data)
         return 0
@@ -98,9 +105,13 @@ cdef class Table:
     cdef int space_for(self, Column* c, Py_ssize_t size) except -1:
         """Room for more bytes of text."""
         cdef bytearray text = self.held[3 * (c - self.columns) + 2]
+        cdef Py_ssize_t more
         if c.used + size > MOST:
             raise DecodeError("more than 2 GiB of records at once")
-        c.space += max(size, c.space, <Py_ssize_t> 4096)
+        more = max(size, c.space, <Py_ssize_t> 4096)
+        if KNOWN <= c.rows < c.expected:
+            more = max(more, min(AHEAD * c.space, c.used // c.rows * (c.expected - c.rows) + c.used // 8))
+        c.space += more
         PyByteArray_Resize(text, c.space)
         c.text = <uint8_t*> PyByteArray_AS_STRING(text)
         return 0
@@ -130,6 +141,10 @@ cdef class Table:
     cdef void cut(self, Column* c, Py_ssize_t rows) noexcept:
         """Drop all but the first `rows` rows."""
         cdef Column* part = c + 1
+        if c.nullable:  # a row is not null until it is said to be
+            while c.rows > rows:
+                c.rows -= 1
+                c.valid[c.rows >> 3] |= <uint8_t> (1 << (c.rows & 7))
         c.rows = rows
         if c.kind == L_VARIABLE:
             c.used = (<int32_t*> c.data)[rows]
@@ -164,8 +179,6 @@ cdef class Table:
 
 cdef inline void put_row(Column* c) noexcept:
     """The cell of the next row is there."""
-    if c.nullable:
-        c.valid[c.rows >> 3] |= <uint8_t> (1 << (c.rows & 7))
     c.rows += 1
 
 
@@ -567,7 +580,7 @@ def avro_columns(layout, data, starts, lengths, skips, which, readers):
     cdef const int[::1] at = starts, sizes = lengths, skip = skips, reader_of = which
     cdef Py_ssize_t row, rows = at.shape[0], total = view.shape[0]
     cdef int64_t written = 0
-    cdef Table t = Table(layout)
+    cdef Table t = Table(layout, rows)
     cdef AvroReader reader
     cdef list faults = [], held = list(readers)
     cdef Avro a

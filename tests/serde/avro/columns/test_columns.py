@@ -64,6 +64,21 @@ def test_the_cores_agree_where_a_schema_is_read_by_another(data: st.DataObject, 
     assert all(other == first for other in others)
 
 
+@each("texts", [[3], [0] * 400 + [500], [200] * 300 + [0], [7, 70, 0]])
+def test_the_cores_fill_the_same_long_columns_with_bad_rows_between_nulls(texts: list[int]) -> None:
+    """Texts become longer or shorter than the first rows let expect; what a bad row began is taken back."""
+    schema = record(["null", "string"], "boolean", array_of(["null", "string"]), ["null", "long"], "string")
+    payloads: list[bytes | None] = []
+    for n in range(1200):
+        text, parts = "x" * texts[n % len(texts)], [None, "y"] if n % 2 else ["z"]
+        row = {"f0": text if n % 3 else None, "f1": n % 4 == 0, "f2": parts, "f3": n if n % 5 else None, "f4": text}
+        whole = written(schema, row)
+        payloads.append(None if n % 11 == 0 else whole[:-1] if n % 7 == 0 else whole)
+    first, *others = [columns(core, schema, *payloads)[1:] for core in CORES]
+    assert all(other == first for other in others)
+    assert sorted(first[1]) == [n for n in range(1200) if n % 7 == 0 and n % 11]
+
+
 @core
 @each(
     ("schema", "payload", "fault"),
