@@ -23,20 +23,25 @@ DEEPEST = 64
 def json_column(known: Known) -> Column:
     """The column of a JSON schema's objects. What is of several types, and an array with a schema for each place, is
     text with the JSON of the value. Raises SchemaRefused for a schema of anything but objects."""
-    try:
-        schema = json.loads(known.schema.text)
-        files = {name: json.loads(text) for name, text in known.referred}
-    except (ValueError, RecursionError):
-        raise SchemaRefused("the JSON schema is not JSON") from None
-    column = _Columns(schema, files).column(schema, schema, "", ())
+    schema, files = parsed(known)
+    column = JsonColumns(schema, files).column(schema, schema, "", ())
     if column.kind != "struct":
         raise SchemaRefused("the JSON schema is not one of objects with properties, which columns could be made of")
     column.nullable = True
     return column
 
 
-class _Columns:
-    """`files` are the schemas that references name."""
+def parsed(known: Known) -> tuple[Any, dict[str, Any]]:
+    """The schema, and by their names the files that it refers to. Raises SchemaRefused."""
+    try:
+        files = {name: json.loads(text) for name, text in known.referred}
+        return json.loads(known.schema.text), files
+    except (ValueError, RecursionError):
+        raise SchemaRefused("the JSON schema is not JSON") from None
+
+
+class JsonColumns:
+    """What the parts of a schema are as columns. `files` are the schemas that references name."""
 
     def __init__(self, schema: Any, files: Mapping[str, Any]) -> None:
         self._schema = schema
@@ -48,7 +53,7 @@ class _Columns:
         self._count += 1
         if self._count > MOST:
             raise SchemaRefused(f"the JSON schema has more than {MOST:,} columns")
-        schema, root = self._followed(schema, root)
+        schema, root = self.followed(schema, root)
         column = Column("string", name, nullable=True)
         if not isinstance(schema, dict) or id(schema) in open or len(open) > DEEPEST:
             return column
@@ -68,7 +73,7 @@ class _Columns:
             column.kind = SIMPLE.get(kind, "string")
         return column
 
-    def _followed(self, schema: Any, root: Any) -> tuple[Any, Any]:
+    def followed(self, schema: Any, root: Any) -> tuple[Any, Any]:
         """The schema behind `$ref`, and behind a choice between null and one other."""
         for _ in range(DEEPEST):
             if not isinstance(schema, dict):

@@ -20,7 +20,7 @@ from kcli.pipeline.errors import told
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
 from kcli.pipeline.schemas.writing.frames import BadRow, FramedField, check_rules
 from kcli.registry.settings import RegistrySettings
-from kcli.schemas import PROTOBUF, Schema
+from kcli.schemas import JSON, PROTOBUF, Schema
 from tests.pipeline.schemas.sealing import read
 from tests.pipeline.schemas.test_protobuf import EMPTY, INDEXES, ROW
 from tests.pipeline.schemas.test_protobuf import ORDER as PROTO
@@ -99,6 +99,31 @@ def test_messages_of_protobuf_are_read_again() -> None:
     again, errors = read("protobuf", PROTOBUF, PROTO, {7: PROTO}, *frames.to_pylist(), message="Order")
     assert errors == {}
     assert again.to_pylist() == rows.to_pylist()
+
+
+def test_a_property_that_a_row_does_not_have_is_left_out_of_its_json() -> None:
+    """Reading makes null of it, and its schema may take no null; one that is required may be null."""
+    line = {"type": "object", "properties": {"sku": {"type": "string"}, "n": {"type": "integer"}}, "required": ["n"]}
+    schema = {
+        "type": "object", "definitions": {"line": line}, "required": ["id", "user"],
+        "properties": {
+            "id": {"type": "integer"}, "user": {"type": ["string", "null"]}, "total": {"type": "number"},
+            "lines": {"type": "array", "items": {"$ref": "#/definitions/line"}},
+            "one": {"oneOf": [{"type": "null"}, {"$ref": "#/definitions/line"}]},
+            "counts": {"type": "object", "additionalProperties": {"type": ["integer", "null"]}},
+        },
+    }  # fmt: skip
+    known = Known(schema=Schema(kind=JSON, text=json.dumps(schema), id=7))
+    values: list[Any] = [
+        {"id": 1, "user": None},
+        {"id": 2, "user": "u", "total": 0.5, "lines": [{"n": 1}, {"sku": "a", "n": 2}], "one": {"n": 3},
+         "counts": {"x": None, "y": 1}},
+    ]  # fmt: skip
+    payloads = [b"\0\0\0\0\7" + json.dumps(value).encode() for value in values]
+    rows, errors = read("json-schema", JSON, json.dumps(schema), {7: json.dumps(schema)}, *payloads)
+    assert errors == {}
+    frames = FramedField(SealedSchemas(form="json-schema", reader=known)).frames(rows)
+    assert [json.loads(frame[5:]) for frame in frames.to_pylist()] == values
 
 
 def test_a_number_that_a_schema_cannot_hold_is_no_value_of_it() -> None:

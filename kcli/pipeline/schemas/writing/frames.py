@@ -13,8 +13,9 @@ import pyarrow as pa
 
 from kcli.errors import KcliError, UsageError
 from kcli.pipeline.schemas.writing.avro import avro_payloads
+from kcli.pipeline.schemas.writing.json_schema import without_absent
 from kcli.pipeline.schemas.writing.plain import Payload, shown
-from kcli.schemas import AVRO
+from kcli.schemas import AVRO, JSON
 from kcli.serde.avro.parse import parse
 from kcli.serde.rules.rules import WRITING, encrypts, rules_of
 from kcli.serde.schemas.writers import texts, writer_of
@@ -71,6 +72,8 @@ class FramedField:
             numbered = self._front[:2] == GLUE
             write = writer_of(schema, referred, message=sealed.message, numbered=numbered)
             self._payloads = partial(json_payloads, write=write)
+            if schema.kind == JSON:
+                self._payloads = partial(json_payloads, write=write, left=without_absent(sealed.reader))
 
     def frames(self, cells: pa.Array) -> pa.Array:
         """A frame for each cell; null stays null. Raises BadRow."""
@@ -86,10 +89,12 @@ class FramedField:
             raise BadRow(f"a row's {self._field} is none of {self._name}: {problem}") from None
 
 
-def json_payloads(kind: pa.DataType, *, write: Callable[[str], bytes]) -> Payload:
-    """What makes a payload of a value of a column, by its JSON."""
+def json_payloads(
+    kind: pa.DataType, *, write: Callable[[str], bytes], left: Callable[[Any], Any] = lambda value: value
+) -> Payload:
+    """What makes a payload of a value of a column, by what is `left` of its JSON."""
     show = shown(kind, avro=False)
-    return lambda value: write(json.dumps(show(value), ensure_ascii=False))
+    return lambda value: write(json.dumps(left(show(value)), ensure_ascii=False))
 
 
 def front_of(schema: Schema, kind: str) -> bytes:
