@@ -17,7 +17,7 @@ SPARK = tuple(
     f"tests/pipeline/{name}.py"
     for name in """
         jobs/test_checkpoint_reset jobs/test_commands jobs/test_example jobs/test_on_kafka jobs/test_sql
-        session/test_cluster
+        session/test_cluster session/test_cluster_schemas
         sink/test_delta sink/test_guarantees sink/test_guarantees_exactly_once
         source/test_oracle source/test_stream
     """.split()
