@@ -411,7 +411,9 @@ class Records(Page):
         """The filter applies at once to what is loaded, and to the cluster when the typing pauses."""
         self._condition = Condition(words, decoded=self.session.has_registry)
         self._fitting = list(filter(self._fits, self._loaded.values()))
-        self.query_one(Rows).put(self._fitting)
+        rows = self.query_one(Rows)
+        rows.empty = "No record fits the filter (yet); escape shows all." if words else "Nothing yet."
+        rows.put(self._fitting)
         if self._typed is not None:
             self._typed.stop()
         self._typed = self.set_timer(TYPED, self._settle)

@@ -255,8 +255,13 @@ class Rows(ScrollView, can_focus=True):
 
     def _instead(self, y: int) -> str:
         """A line of the text that is shown without rows."""
-        lines = (self._waiting if self._waiting and not self.told else self.empty).split("\n")
+        lines = (self._waiting if self._waiting and not self.told else self._why_empty).split("\n")
         return lines[y - 2] if 0 <= y - 2 < len(lines) else ""
+
+    @property
+    def _why_empty(self) -> str:
+        """A filter that leaves nothing is no empty cluster."""
+        return f"None of {self.known:,} fits the filter; escape shows all." if self._all else self.empty
 
     def _header(self, width: int) -> Strip:
         plain, sorted_style = self._style("header"), self._style("sorted")

@@ -82,6 +82,9 @@ async def test_the_filter_says_how_many_rows_fit(dashboard: Open) -> None:
         text = await shows(pilot, "1 of 3")
         line = next(line for line in text.split("\n") if "1 of 3" in line)
         assert line.startswith(" /fraud")
+        await pilot.press(*"x")
+        text = await shows(pilot, "None of 3 fits the filter; escape shows all.")
+        assert "No groups yet" not in text
         await pilot.press("escape")
         await until(pilot, lambda: "1 of 3" not in seen(pilot) and "/fraud" not in seen(pilot))
 
