@@ -258,6 +258,8 @@ class RegistryClient:
             return ""
         from kcli.text.suggest import did_you_mean
 
+        if subject in await self.subjects(subject, deleted_only=True):
+            return "; it is soft-deleted (registry list --deleted)"
         return visible(did_you_mean(subject, await self.subjects()))
 
     # -- requests ------------------------------------------------------------------------------------------------------

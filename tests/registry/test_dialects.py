@@ -120,6 +120,20 @@ async def test_what_is_not_there_has_the_nearest_name(subject: str, says: str) -
         await client.close()
 
 
+async def test_a_subject_that_is_soft_deleted_is_no_other_name() -> None:
+    with Scripted() as server:
+        server.route = lambda asked: (
+            answer(["orders-value"] if "deletedOnly=true" in asked.path else ["orders-value2"])
+            if asked.path.startswith("/subjects?")
+            else refusal(404, 40401)
+        )
+        client = await ask(server.url)
+        with pytest.raises(NotFound) as problem:
+            await client.version("orders-value")
+        assert await client.hint(problem.value, "orders-value") == "; it is soft-deleted (registry list --deleted)"
+        await client.close()
+
+
 async def test_a_version_that_is_not_there_has_those_that_are() -> None:
     with Scripted() as server:
         server.route = lambda asked: answer([1, 2, 5]) if asked.path.endswith("/versions") else refusal(404, 40402)
