@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import random
 import re
 import time
@@ -18,6 +19,7 @@ from kcli.proto import core
 from kcli.proto.batch import RESERVED, Batch, read_batches, seal
 from kcli.proto.plain.gather import spans as cells
 from kcli.proto.varint import encode_varint
+from kcli.serde import decoded
 from kcli.serde.filters.filter import Filter
 from kcli.serde.filters.row_search import rows_headed_with
 from kcli.serde.filters.where import Where
@@ -180,7 +182,7 @@ PLAIN_OR_NOT = {
 @pytest.mark.parametrize("case", PLAIN_OR_NOT)
 def test_keys_are_meant_without_quotes_where_they_are_decoded(case: str) -> None:
     """A stored key that happens to be a JSON text keeps its quotes, also beside one that is decoded."""
-    given, decoded, plain = PLAIN_OR_NOT[case]
+    given, as_text, plain = PLAIN_OR_NOT[case]
     (batch,) = read_batches(bytes(batch_of([(n, key, b"%d" % n, []) for n, key in enumerate(KEYS)]).data))
     keep = Filter(**given, decoded=True)  # type: ignore[arg-type]
 
@@ -190,13 +192,44 @@ def test_keys_are_meant_without_quotes_where_they_are_decoded(case: str) -> None
         assert keep.count(batch, "t", 0) == len(offsets)
         return offsets
 
-    assert [record.offset for record in batch if keep.record(record, "t", 0)] == decoded
+    assert [record.offset for record in batch if keep.record(record, "t", 0)] == as_text
     assert kept(batch) == plain
     made = replaced(batch, cells(KEYS), None)
-    assert kept(made) == decoded
+    assert kept(made) == as_text
     for left in ({0}, {1, 3}, {0, 1, 2, 3, 4, 5}):
         made.plain_keys = left
-        assert kept(made) == sorted({*decoded} - left | {*plain} & left)
+        assert kept(made) == sorted({*as_text} - left | {*plain} & left)
+
+
+TEXTS = ["ann", "bo", 'an"n', "a\\nn", "\x1f", "é", "ä\u2028", "", "an\tn", "nn", '"']
+
+
+@pytest.mark.parametrize("pattern", ["nn", "^ann$", "n", '"', "é", "\\\\", "^$", "a.n"])
+def test_a_pattern_of_decoded_keys_sees_their_text(pattern: str) -> None:
+    """Whether a text has escapes in JSON or not, and whatever is preselected by its bytes."""
+    keys = [json.dumps(text, ensure_ascii=ascii).encode() for text in TEXTS for ascii in (False, True)]
+    keys += [b'{"n":"ann"}', b"7", b"null"]
+    (batch,) = read_batches(bytes(batch_of([(n, key, b"%d" % n, []) for n, key in enumerate(keys)]).data))
+    found = Filter(key_grep=[pattern], decoded=True).batch(replaced(batch, cells(keys), None), "t", 0)
+    shown = [text for text in TEXTS for _ in range(2)] + ['{"n":"ann"}', "7", "null"]
+    wanted = [n for n, text in enumerate(shown) if re.search(pattern, text)]
+    assert ([] if found is None else [record.offset for record in found]) == wanted
+
+
+def test_a_decoded_key_that_cannot_match_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[bytes] = []
+
+    def parse(data: bytes) -> object:
+        parsed.append(data)
+        return json.loads(data)
+
+    monkeypatch.setattr(decoded, "decoded_key_of", parse)
+    keys = [b'"key-%d"' % n for n in range(1000)] + [b'"k\\u0065y-7"']
+    (batch,) = read_batches(bytes(batch_of([(n, key, b"", []) for n, key in enumerate(keys)]).data))
+    found = Filter(key_grep=["key-77"], decoded=True).batch(replaced(batch, cells(keys), None), "t", 0)
+    assert found is not None
+    assert [record.offset for record in found] == [77, *range(770, 780)]
+    assert parsed == keys[-1:]
 
 
 def with_header(number: int, length: bytes, text: bytes) -> bytes:
