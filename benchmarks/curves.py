@@ -27,8 +27,9 @@ LINES = 200_000
 BYTES = 100_000_000  # of the records of each size, at most
 LARGEST = 100_000_000  # max.message.bytes of the topics
 ROUNDS = 3
-EACH = 100
-"""What a partition or a broker more is worth, in lines: about 100 µs, its share of requests and batches."""
+EACH = 500
+"""The work of a partition or a broker more, in lines: about 200 µs, its batch and its place in requests. A cost in step
+with them is no bend."""
 BEND = 1.5
 """A cost above start-up that grows by this much more than its work."""
 NOISE = 0.05  # seconds of CPU above start-up that are told apart from nothing
