@@ -311,20 +311,6 @@ def test_an_archive_belongs_to_one_spark_and_one_java_and_is_used_only_where_it_
     assert archive.flags(one, spark_home())[0] == f"-XX:SharedArchiveFile={made}"
 
 
-def test_the_newest_archives_are_kept(tmp_path: Path) -> None:
-    archives = [tmp_path / f"spark-4.3.0-java-{n}-x.jsa" for n in range(5)]
-    for n, path in enumerate(archives):
-        path.touch()
-        path.with_suffix(".base.jsa").touch()
-        for one in (path, path.with_suffix(".base.jsa")):
-            os.utime(one, (n, n))
-    os.utime(archives[0], (9, 9))
-    archive.prune(archives[1], kept=3)
-    kept = {archives[n].name for n in (0, 1, 4)}
-    assert {path.name for path in tmp_path.glob("*.jsa") if ".base" not in path.name} == kept
-    assert len(list(tmp_path.glob("*.base.jsa"))) == 3
-
-
 def test_a_log_of_the_session_and_its_settings_are_quiet_and_local(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert log_file().parent == tmp_path / "kcli" / "spark"

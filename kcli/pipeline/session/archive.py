@@ -13,6 +13,7 @@ from pathlib import Path
 
 from kcli.paths import cache_folder
 from kcli.pipeline.session.java import Java
+from kcli.system.processes import runs
 
 KEPT = 6
 """Archives that are kept, each of some 200 MB."""
@@ -45,6 +46,7 @@ def making(java: Java, home: Path) -> tuple[list[str], Path]:
     """JVM options that write an archive when the JVM ends, and the file they write: rename it when that is done."""
     path = path_of(java, home)
     path.parent.mkdir(parents=True, exist_ok=True)
+    _sweep(path.parent)
     part = path.with_suffix(f".{os.getpid()}.part")
     options = []
     if not (java.home / "lib" / "server" / "classes.jsa").exists():  # jlinked: without the base archive
@@ -67,6 +69,15 @@ def prune(new: Path, kept: int = KEPT) -> None:
         for path in (old, _base(old)):
             with suppress(OSError):
                 path.unlink(missing_ok=True)
+
+
+def _sweep(folder: Path) -> None:
+    """Delete what runs that were killed had half written."""
+    for part in folder.glob("spark-*.part"):
+        pid = part.stem.rpartition(".")[2]
+        if pid.isdigit() and not runs(int(pid)):
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
 
 
 def _made(path: Path) -> float:

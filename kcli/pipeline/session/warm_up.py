@@ -12,9 +12,7 @@ from kcli.pipeline.session.java import find_java
 from kcli.pipeline.session.session import Session, SessionSettings
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-TOPIC, RECORDS = "warm", 100
+    from pyspark.sql import SparkSession
 
 
 def archived(settings: SessionSettings) -> bool:
@@ -32,19 +30,20 @@ def warm_up(settings: SessionSettings) -> Path:
     session = Session(two, options=tuple(options), patience=180.0)  # the archive is written when the JVM ends
     try:
         with session as spark, tempfile.TemporaryDirectory(prefix="kcli-warm-") as folder:
-            _files(spark, folder)
-            _topic(spark, folder)
-    finally:
-        if not part.exists():
-            raise SparkFailed(f"the archive was not written; the log is {session.log}")
+            _usual_work(spark, folder)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    if not part.exists():
+        raise SparkFailed(f"the archive was not written; the log is {session.log}")
     part.chmod(0o444)
     part.replace(path)
     archive.prune(path)
     return path
 
 
-def _files(spark: SparkSession, folder: str) -> None:
-    """Files of each format, SQL with a shuffle, and a stream."""
+def _usual_work(spark: SparkSession, folder: str) -> None:
+    """Files of each format, SQL with a shuffle, and a stream. Reading a topic too made no start quicker."""
     table = spark.range(1000).selectExpr("id", "CAST(id AS STRING) AS value", "id % 7 AS part")
     table.groupBy("part").count().collect()
     for form in ("parquet", "json", "csv", "orc"):
@@ -52,29 +51,6 @@ def _files(spark: SparkSession, folder: str) -> None:
     spark.read.parquet(f"{folder}/parquet").createOrReplaceTempView("warm")
     spark.sql("SELECT part, count(*), max(value) FROM warm GROUP BY part ORDER BY 1").collect()
     _drain(spark.readStream.format("rate").load().writeStream.format("noop"), f"{folder}/rate")
-
-
-def _topic(spark: SparkSession, folder: str) -> None:
-    """A topic of a sandbox, written and read by kcli's source: Spark's way to Python, and Arrow."""
-    from kcli.sandbox.thread import SandboxThread
-
-    with SandboxThread(topics={TOPIC: 2}) as cluster:
-        there = {"kafka.bootstrap.servers": cluster.bootstrap}
-        rows = spark.range(RECORDS).selectExpr("CAST(id AS STRING) AS key", "CAST(id AS STRING) AS value")
-        rows.write.format("kcli").mode("append").options(**there, topic=TOPIC).save()
-        read = {**there, "subscribe": TOPIC, "startingOffsets": "earliest", "pushdown": "true"}
-        frame = spark.read.format("kcli").options(**read).load()
-        _counted(frame.where(f"offset < {RECORDS}")).write.parquet(f"{folder}/topic")
-        stream = spark.readStream.format("kcli").options(**read).load()
-        _drain(stream.writeStream.format("parquet").option("path", f"{folder}/stream"), f"{folder}/c")
-
-
-def _counted(frame: DataFrame) -> DataFrame:
-    """With an observation, by which the commands count."""
-    from pyspark.sql import Observation
-    from pyspark.sql import functions as f
-
-    return frame.observe(Observation("rows"), f.count(f.lit(1)).alias("rows"))
 
 
 def _drain(writer: Any, checkpoint: str) -> None:
