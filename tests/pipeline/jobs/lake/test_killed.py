@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from pyarrow import parquet
 
 from tests.pipeline.jobs.lake.readers import by_duckdb, by_pyiceberg, strays, table_of
 
@@ -28,14 +29,20 @@ def run(point: str, words: list[str], folder: Path, bootstrap: str) -> int:
     return subprocess.run(words, cwd=folder, env=environment, timeout=PATIENCE, check=False).returncode
 
 
+def records(numbers: range) -> list[tuple[int | None, int | None, bytes | None, bytes | None, tuple[()]]]:
+    """Each tenth is no JSON."""
+    return [(n % 2, None, None, b"%d is bad" % n if n % 10 == 9 else b'{"n":%d}' % n, ()) for n in numbers]
+
+
 @pytest.mark.spark
 @pytest.mark.process
 @pytest.mark.timeout(1200)
 def test_a_kill_at_each_point_leaves_the_table_equal_to_the_topic(topics: Topics, tmp_path: Path) -> None:
     topic, lake = topics.make(2), tmp_path / "lake"
-    topics.fill(topic, [(n % 2, None, None, b"%d" % n, ()) for n in range(1000)])
+    topics.fill(topic, records(range(1000)))
     line = ["export", topic, "raw.orders", "--file-format", "iceberg", "--warehouse", "lake", "--once", "--name", "k"]
-    line += ["--select", "partition, offset, CAST(value AS STRING) AS value", "-q"]
+    line += ["--value-format", "json", "--value-schema", "n BIGINT", "--on-bad", "quarantine", "--quarantine", "bad"]
+    line += ["--select", "partition, offset, value.n", "-q"]
 
     assert run("files", line, tmp_path, topics.bootstrap) == -signal.SIGKILL
     assert not list(lake.rglob("*.parquet"))
@@ -44,13 +51,17 @@ def test_a_kill_at_each_point_leaves_the_table_equal_to_the_topic(topics: Topics
     assert left, "files of a batch that is in no table"
     assert run("checkpoint", line, tmp_path, topics.bootstrap) == -signal.SIGKILL
     table = table_of(lake, "raw.orders")
-    assert len(by_pyiceberg(table, "value")) == 1000
+    assert len(by_pyiceberg(table, "n")) == 900
     assert not left & set(lake.rglob("*.parquet")), "the next attempt deletes them"
-    topics.fill(topic, [(n % 2, None, None, b"%d" % n, ()) for n in range(1000, 1200)])
+    topics.fill(topic, records(range(1000, 1200)))
+    assert run("commit", line, tmp_path, topics.bootstrap) == -signal.SIGKILL
     assert run("never", line, tmp_path, topics.bootstrap) == 0
     table = table_of(lake, "raw.orders")
-    wanted = sorted((n % 2, n // 2, str(n)) for n in range(1200))
-    assert by_pyiceberg(table, "partition", "offset", "value") == wanted
-    assert by_duckdb(table, 'SELECT partition, "offset", value FROM rows ORDER BY ALL') == wanted
+    wanted = sorted((n % 2, n // 2, n) for n in range(1200) if n % 10 != 9)
+    assert by_pyiceberg(table, "partition", "offset", "n") == wanted
+    assert by_duckdb(table, 'SELECT partition, "offset", n FROM rows ORDER BY ALL') == wanted
+    bad = parquet.read_table(tmp_path / "bad").to_pylist()
+    kept = sorted((row["partition"], row["offset"], row["value"]) for row in bad)
+    assert kept == sorted((n % 2, n // 2, b"%d is bad" % n) for n in range(9, 1200, 10)), "each bad record once"
     assert len(table.history()) == 2
     assert not strays(lake, table)
