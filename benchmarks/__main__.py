@@ -20,8 +20,10 @@ from benchmarks import bound, broker, cases, dashboard, end_to_end, group, outag
 from benchmarks.files import SLOW, files_of, shares
 from benchmarks.process import Run, measure
 
-README = Path("README.md")
+PAGE, README = "docs/benchmarks.md", Path("README.md")
 RATE, RATE_SECONDS = 1000, 5
+WHOLE = (end_to_end.section, group.section, bound.section, scale.section, dashboard.section, schemas.section)
+"""What follows the table, in this order."""
 LULL = 5.0  # seconds without a broker
 HELP_MS, CONSUME_MS = 20, 50  # the limits of start-up, in CPU
 
@@ -32,7 +34,7 @@ def main() -> int:
     parser.add_argument("--scale", type=float, default=1.0, help="1.0 is a million records of 100 bytes")
     parser.add_argument("--only", default="", help="rows whose label contains this")
     parser.add_argument("--programs", default="", help="comma-separated programs; default all")
-    parser.add_argument("--output", default="docs/benchmarks.md", help="'' writes no file")
+    parser.add_argument("--output", default=PAGE, help="'' writes no file")
     parser.add_argument("--start-up", action="store_true", help="start-up only; exit 1 where it is above its limit")
     parser.add_argument(
         "--reproduce", metavar="ROW", help="measure the rows whose label contains this, and print them with the machine"
@@ -53,14 +55,18 @@ def main() -> int:
         delays = _latency(bootstrap)
         held = {f"{LULL:g}": outage.outage(_long(files), LULL)} if _long(files) is not None else {}
     text = report.markdown(rows, starts, given.rounds, delays, held)
-    if not given.only and not chosen:
-        text += end_to_end.section() + group.section() + bound.section() + scale.section()
-        text += dashboard.section() + schemas.section()
+    whole = not given.only and not chosen
+    page = Path(given.output) if given.output and whole else None
+    for make in WHOLE if whole else ():
+        if page is not None:
+            page.write_text(text)  # a part that fails does not lose those before it
+        text += make()
     print(text)
-    if given.output and not given.only and not chosen:
-        Path(given.output).write_text(text)
-        README.write_text(report.with_figures(README.read_text(), text))
-        where.PAGE.write_text(where.page(where.sampled(wanted, where.ROUNDS)))
+    if page is not None:
+        page.write_text(text)
+        if given.output == PAGE:  # and not a page for somebody else
+            README.write_text(report.with_figures(README.read_text(), text))
+            where.PAGE.write_text(where.page(where.sampled(wanted, where.ROUNDS)))
     return 0
 
 
