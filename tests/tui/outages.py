@@ -263,6 +263,8 @@ def watch(kafka: Kafka, registry: str, given: argparse.Namespace) -> int:
         kafka.nodes[0].pause()
         board.type("q")  # not at once after escape: both together are alt+q
         left = board.ended(QUIT)
+        if not left:
+            print(board.text, flush=True)
         kafka.nodes[0].resume()
     finally:
         board.end()

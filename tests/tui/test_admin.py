@@ -23,6 +23,7 @@ from kcli.schemas import AVRO, Schema
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 from kcli.tui import routes
 from kcli.tui.app import Dashboard
+from kcli.tui.screens.admin.acls import Acls
 from kcli.tui.screens.admin.reassignments import Reassignments
 from kcli.tui.screens.admin.transactions import Transactions
 from kcli.tui.screens.records import Records
@@ -114,6 +115,24 @@ async def test_acls_and_the_principals_that_may_use_a_resource(sandbox: SandboxT
         assert may["read", "User:*"] == (False, "no ACL allows it")
         assert may["write", "User:ANONYMOUS"] == (True, "super user")
         await shows(pilot, "$ kcli acls who-can read topic orders -b")
+
+
+async def test_hosts_of_acls_are_seen_on_80_cells_whatever_else_is_long(sandbox: SandboxThread) -> None:
+    where = ("transactional-id", "ledger-writer-of-the-shop", "prefixed")
+    long = Acl(*where, "User:ledger-of-the-shop", "192.168.100.200", "describe", "deny")
+    async with board(sandbox, interval=3600.0).run_test(size=(80, 24)) as pilot:
+        page = await visit(pilot, "acls")
+        assert isinstance(page, Acls)
+        await shows(pilot, "ACLs (2)")
+        page.fetched([long])
+        text = await shows(pilot, "ACLs (1)")
+        heading, line = next(
+            (one, text.splitlines()[n + 1]) for n, one in enumerate(text.splitlines()) if "HOST" in one
+        )
+        assert "192.168." in line[heading.index("HOST") :]
+        assert "✖" in line, "whether it allows is its glyph"
+        await visit(pilot, "acls topic orders")
+        await shows(pilot, "HOST")
 
 
 async def test_a_cluster_without_an_authorizer_says_so_and_has_no_quotas() -> None:
