@@ -55,7 +55,7 @@ async def test_commands_name_the_recording_and_no_broker_is_counted(recording: P
         assert "RECORDING" in text
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, Group))
-        await shows(pilot, f"$ kcli lag billing --partitions --replay {recording}")
+        await shows(pilot, f"$ kcli lag billing --by partition --replay {recording}")
         await pilot.press("colon", *"topics", "enter")
         await shows(pilot, f"$ kcli tui --replay {recording}")
 
