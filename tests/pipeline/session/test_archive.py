@@ -12,15 +12,26 @@ import pytest
 from kcli.cli.commands.pipeline.session.drive import Run
 from kcli.cli.commands.pipeline.session.job import Job
 from kcli.pipeline.session import archive, warm_up
-from kcli.pipeline.session.java import find_java
+from kcli.pipeline.session.java import Java
 from kcli.pipeline.session.session import SessionSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.fixture
+def java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Java:
+    """One with its base archive; the machine need not have any."""
+    base = tmp_path / "java" / "lib" / "server" / "classes.jsa"
+    base.parent.mkdir(parents=True)
+    base.touch()
+    found = Java(home=tmp_path / "java", version="17")
+    monkeypatch.setattr(warm_up, "find_java", lambda given=None: found)
+    return found
+
+
 def test_a_machine_without_an_archive_is_shown_how_spark_starts_sooner(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    java: Java, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark,spark-java]'")
     from kcli.pipeline.session.gateway import spark_home
@@ -37,7 +48,7 @@ def test_a_machine_without_an_archive_is_shown_how_spark_starts_sooner(
 
     assert "kcli pipeline warmup" in said()
     assert said(code=1) == said(quiet=True) == said(remote="sc://h") == ""
-    path = archive.path_of(find_java(), spark_home())
+    path = archive.path_of(java, spark_home())
     path.parent.mkdir()
     path.touch()
     assert said() == ""
@@ -71,7 +82,9 @@ class Failing:
         open(self._part, "w").close()
 
 
-def test_a_warm_up_that_fails_or_was_killed_leaves_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_warm_up_that_fails_or_was_killed_leaves_nothing(
+    java: Java, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark,spark-java]'")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(warm_up, "Session", Failing)
