@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow.dataset as ds
 import pytest
 
+from kcli.cli.commands.pipeline.session.drive import _keep
 from kcli.cli.main import main
 from kcli.pipeline.session.gateway import spark_home
 from kcli.pipeline.session.session import SessionSettings, conf_of
@@ -73,3 +74,11 @@ def test_options_of_sparks_start_are_spark_submits(
     for option in (["--master", "yarn"], ["--memory", "4g"], ["--remote", "sc://h"]):
         assert main([*line, *option]) == 2
         assert f"{option[0]}: spark-submit has started Spark" in capsys.readouterr().err
+
+
+def test_the_log_of_an_error_is_written_where_kcli_started_no_jvm(tmp_path: Path) -> None:
+    """Under spark-submit nothing else made the folder; its absence would hide the error."""
+    log = tmp_path / "kcli" / "spark" / "one.log"
+    _keep(ValueError("the real one"), log)
+    assert "ValueError: the real one" in log.read_text()
+    assert log.parent.stat().st_mode & 0o777 == 0o700

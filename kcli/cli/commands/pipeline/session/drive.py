@@ -113,6 +113,7 @@ def _keep(problem: Exception, log: Path) -> None:
     """The whole of what was raised, into the log: the sentence names it."""
     import traceback
 
+    log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # spark-submit's JVM has its log elsewhere
     with open(log, "a", encoding="utf-8", errors="replace", opener=private) as out:
         out.write("".join(traceback.format_exception(problem)))
 
