@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING
 import pyarrow.dataset as ds
 import pytest
 
-from kcli.cli.commands.pipeline.session.drive import _keep
+from kcli.cli.commands.pipeline.export import ExportOptions
+from kcli.cli.commands.pipeline.session.drive import _host, _keep
+from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.main import main
+from kcli.errors import UsageError
+from kcli.pipeline.session import submitted
 from kcli.pipeline.session.gateway import spark_home
 from kcli.pipeline.session.session import SessionSettings, conf_of
 from tests.pipeline.daemons import PATIENCE, ROOT
@@ -82,3 +86,29 @@ def test_the_log_of_an_error_is_written_where_kcli_started_no_jvm(tmp_path: Path
     _keep(ValueError("the real one"), log)
     assert "ValueError: the real one" in log.read_text()
     assert log.parent.stat().st_mode & 0o777 == 0o700
+
+
+def given(monkeypatch: pytest.MonkeyPatch, **conf: str) -> None:
+    """spark-submit runs this process, and was given these settings."""
+    known = {f"spark.{name.replace('_', '.')}": value for name, value in conf.items()}
+    monkeypatch.setattr(submitted, "here", lambda: True)
+    monkeypatch.setattr(submitted, "conf", lambda: known)
+
+
+def test_the_master_of_spark_submit_says_whether_spark_runs_here(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    frame = Frame(ExportOptions(once=True), "export")
+    given(monkeypatch, master="local[2]", driver_host="10.0.0.7")
+    assert frame.checkpoint("x") == tmp_path / "kcli" / "pipelines" / "x" / "checkpoint"
+    assert _host(None, SessionSettings()) == "127.0.0.1"
+    given(monkeypatch, master="k8s://https://10.0.0.1", driver_host="10.0.0.7")
+    with pytest.raises(UsageError, match="--checkpoint DIR is needed"):
+        frame.checkpoint("x")  # a pod's own folder goes with it, and the next one would write all again
+    assert _host(None, SessionSettings()) == "10.0.0.7"
+
+
+def test_a_master_in_conf_says_it_too() -> None:
+    with pytest.raises(UsageError, match="--checkpoint DIR is needed"):
+        Frame(ExportOptions(once=True, conf=["spark.master=yarn"]), "export").checkpoint("x")

@@ -62,7 +62,6 @@ def drive(frame: Frame, job: Job) -> int:
     """Run the job to its exit code. Raises KcliError, with the log's path where Spark has more to say."""
     from kcli.pipeline.errors import told
     from kcli.pipeline.progress import Listener
-    from kcli.pipeline.session.hosts import reached_by
     from kcli.pipeline.session.session import Session
 
     hidden = frame.quiet or (job.prints and os.isatty(1))
@@ -70,7 +69,7 @@ def drive(frame: Frame, job: Job) -> int:
     settings = settings.replace(conf=(*job.conf, *settings.conf))
     session = Session(settings) if frame.remote is None else _remote(frame.remote, settings)
     watch = Watch(job.name, job.expected, lines=frame.format == "ndjson", hidden=hidden)
-    host = reached_by(frame.remote or settings.master, dict(settings.conf))
+    host = _host(frame.remote, settings)
     with (
         Listener(host) as live,
         Signals() as signals,
@@ -98,6 +97,15 @@ def drive(frame: Frame, job: Job) -> int:
         finally:
             watch.close()
             session.stop()
+
+
+def _host(remote: str | None, settings: SessionSettings) -> str:
+    """By which address tasks reach this process. Under spark-submit the master is in what that was given."""
+    from kcli.pipeline.session import submitted
+    from kcli.pipeline.session.hosts import reached_by
+
+    known = {**submitted.conf(), **dict(settings.conf)}
+    return reached_by(remote or known.get("spark.master", settings.master), known)
 
 
 def _unresolved(text: str) -> UsageError:

@@ -87,9 +87,14 @@ class Frame:
         given = self.options.checkpoint
         if given is not None:
             return as_s3a(given) if "://" in given else self._resumable(Path(given))
-        if self.remote is not None or not (self.options.master or "local").startswith("local"):
+        if self.remote is not None or not self._master().startswith("local"):
             raise UsageError("--checkpoint DIR is needed: on a cluster it must be a folder that all machines share")
         return self._resumable(home(self.options.name or name) / "checkpoint")
+
+    def _master(self) -> str:
+        """Where Spark runs: what spark-submit was given goes before everything, as in the session."""
+        known = {**self.conf, **submitted.conf()}
+        return known.get("spark.master") or self.options.master or "local"
 
     def _resumable(self, checkpoint: Path) -> Path:
         """Raise UsageError where Spark's own connector would have to resume what kcli's wrote."""
