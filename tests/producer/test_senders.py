@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import time
 from collections.abc import Callable
 from typing import Any
@@ -327,5 +328,35 @@ def test_a_sender_that_rests_is_woken_for_what_another_one_had() -> None:
             assert now() - begin < 1.0
             await asyncio.gather(*refused)
         assert [world.log(partition).records for partition in (0, 1)] == [[b"0", b"1"]] * 2
+
+    play(scene())
+
+
+def test_a_batch_that_lingers_for_a_healthy_node_does_not_wait_for_one_that_hangs() -> None:
+    """Its linger begins while the sender of the other node has a turn ordered, after a batch that lingers there."""
+
+    async def scene() -> None:
+        world = Calm({"t": 4}, nodes=2)
+        async with producing(world, linger=0.02) as producer:
+            for partition in range(4):
+                await (await producer.send("t", b"warm", partition=partition))
+            await asyncio.sleep(1.0)
+            asked = itertools.count(1)
+
+            async def hang() -> None:
+                await asyncio.sleep(5.0 if next(asked) == 2 else 0.0)
+
+            world.nodes_by_id[0].before = hang
+            world.latency = 0.05
+            answered = await producer.send("t", b"answered", partition=0)
+            await asyncio.sleep(0.03)  # its request is on the way
+            hanging = await producer.send("t", b"hanging", partition=2)
+            producer._engine.accumulator.close_all()
+            await answered
+            begin = now()
+            rest = [await producer.send("t", b"behind", partition=0)]
+            await (await producer.send("t", b"healthy", partition=3))
+            assert now() - begin < 1.0
+            await asyncio.gather(hanging, *rest)
 
     play(scene())

@@ -229,12 +229,20 @@ class Engine:
             or accumulator.hurried
             or accumulator.pressed
             or self.budget.pressed
-            or (len(accumulator.lingering) == 1 and self._settings.linger > 0)
+            or self._lingers_unseen()
             or self._abandoning > 0
             or self.identity.missing
             or self._over
             or self._cluster.leaders_version() != self._seen_leaders
         )
+
+    def _lingers_unseen(self) -> bool:
+        """Whether the oldest batch that lingers is ripe before the supervisor looks again."""
+        linger = self._settings.linger
+        first = next(iter(self.accumulator.lingering.values()), None) if linger > 0 else None
+        if first is None or first.open is None:
+            return False
+        return self._alarm is None or first.open.created + linger < self._alarm.when()
 
     async def _supervise(self) -> None:
         """Linger, memory pressure, expiry, leaders: each turn looks at everything (A4.19)."""
