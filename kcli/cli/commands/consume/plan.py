@@ -100,7 +100,9 @@ class Plan(Selection):
         if self.per_partition is not None and (self.order is not None or self.group is not None):
             raise UsageError("--per-partition counts as partitions are read: neither with --order nor with --group")
         if self.decoding is not None:
-            self.decoding.waits = self.limit >= 0 or self.per_partition is not None
+            part = self.limit >= 0 or self.per_partition is not None
+            # --order drops what a filter could not see in one partition while another one reaches the limit
+            self.decoding.waits = part and (self.order is None or self.keep is None)
         if self.order == "offset" and self.end is None:
             raise UsageError("--order offset reads one partition after another, so it needs an end: add -e, or -o :END")
 

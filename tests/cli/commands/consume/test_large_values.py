@@ -112,8 +112,9 @@ async def test_R4_what_a_reader_that_left_did_not_take_is_not_committed() -> Non
     commits = SimpleNamespace(written=lambda _, position: committed.append(position.offset))
     settings = SimpleNamespace(include_control=False)
     plan = SimpleNamespace(
-        options=options(""), several=False, decoding=None, limit=-1, single=False, keep=None, settings=settings
-    )
+        options=options(""), several=False, decoding=None, limit=-1, single=False, keep=None, settings=settings,
+        passed=lambda *_: None,
+    )  # fmt: skip
     sink = Sink(writer)
     reading = Reading(plan, SimpleNamespace(), sink, commits)  # type: ignore[arg-type]  # no broker is asked
     fetched = Fetched(topic="t", partition=0, batches=[batch(LONG[0])], next_offset=1)

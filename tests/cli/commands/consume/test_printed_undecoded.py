@@ -121,3 +121,18 @@ def test_a_filter_that_does_not_look_there_is_no_unknown_result(kcli: Shell, top
         assert kcli("consume", topic, "-e", "--where", "offset < 3", *by).returncode == 0
         assert kcli("count", topic, "--header", "a", *by).returncode == 0
         assert kcli("consume", topic, "-e", *by).returncode == 0
+
+
+@pytest.mark.parametrize("order", ["time", "offset"])
+def test_in_order_what_a_filter_could_not_see_counts_though_another_partition_was_printed(
+    order: str, kcli: Shell
+) -> None:
+    name = kcli.topic(2)
+    kcli.ok("produce", name, "-p", "0", "-D", "|", stdin=b"\0\0\0\0\x63\x0e")  # its schema is not answered
+    kcli.ok("produce", name, "-p", "1", "-D", "|", stdin=b"\0\0\0\0\7\x0e")
+    with Scripted() as server:
+        server.route = lambda asked: answer({"schema": INT}) if asked.path == "/schemas/ids/7" else refusal(403, 40301)
+        by = ["--order", order, "--where", "value == 7", "--schema-registry", server.url]
+        done = kcli("consume", name, "-e", "-c", "1", *by)
+    assert (done.returncode, done.stdout) == (5, b"7\n"), done.stderr
+    assert b"1 value could not be decoded" in done.stderr
