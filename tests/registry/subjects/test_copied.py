@@ -81,3 +81,16 @@ def test_a_strategy_without_schemas_to_move_is_refused(clusters: tuple[SandboxTh
         done = inside("copy", "a", "b", "-b", clusters[0].bootstrap, "--value-subject", "record", *words)
         assert done.code == 2
         assert "--value-subject and --key-subject go with --schemas register or fail" in done.err
+
+
+def test_two_strategies_are_refused_unless_the_line_says_which(clusters: tuple[SandboxThread, SandboxThread]) -> None:
+    source, target = clusters
+    line = (
+        "copy", "a", "b", "-b", source.bootstrap, "--to-bootstrap", target.bootstrap, "--schemas", "register",
+        "--schema-registry", source.registry_url, "--to-X", f"schema.registry.url={target.registry_url}",
+        "--to-X", "key.subject.name.strategy=record",
+    )  # fmt: skip
+    done = inside(*line)
+    assert done.code == 2
+    assert "SRC finds subjects of keys by topic, DST by record: say which is meant, --key-subject topic" in done.err
+    assert "say which is meant" not in inside(*line, "--key-subject", "record").err

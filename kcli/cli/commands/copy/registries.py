@@ -87,7 +87,19 @@ def registries(options: SchemasOptions, source: Connection, target: Connection) 
         )
     if here.folder or there.folder:
         raise UsageError(f"--schemas {options.schemas}: a folder is no registry for it; name one by its URL")
+    _check_strategies(options, here, there)
     return with_strategies(options, here), there
+
+
+def _check_strategies(options: SchemasOptions, here: RegistrySettings, there: RegistrySettings) -> None:
+    """A copy finds the subjects of both sides by the strategy of SRC. Raises UsageError where DST names another one."""
+    for kind in ("value", "key"):
+        said, field = getattr(options, f"{kind}_subject"), f"{kind}_strategy"
+        ours, theirs = getattr(here, field) or TOPIC, getattr(there, field)
+        if theirs and theirs != ours and not said:
+            raise UsageError(
+                f"SRC finds subjects of {kind}s by {ours}, DST by {theirs}: say which is meant, --{kind}-subject {ours}"
+            )
 
 
 def with_strategies(options: SchemasOptions, registry: RegistrySettings) -> RegistrySettings:
