@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 
 PROBE = 64
+TRIES = 64
+"""Places in a row without a length in front of them: after so many the row is read instead."""
 SWEPT = 1 << 16
 """Bytes of values that a pattern is looked for in at once."""
 
@@ -170,17 +172,21 @@ def rows_headed_with(columns: Columns, text: bytes) -> list[int]:
     held = bytes(columns.data[skip:end])
     rows: list[int] = []
     before = b"\0" + encode_varint(len(text))[-1:]
+    missed = 0  # in the row
     at = held.find(text)
     while at >= 0:
         row = bisect_right(starts, at + skip) - 1
         if row + 1 == total:
             break
         again = starts[row + 1] - skip
+        missed += 1
         if at + skip + len(text) <= following[row + 1]:
-            if held[at - 1] in before:
+            if held[at - 1] in before or missed > TRIES:
                 rows.append(row)
             else:
                 again = at + 1
+        if again > at + 1:
+            missed = 0
         at = held.find(text, again)
     return [*rows, total - 1]  # where the last one's headers end is not known here
 

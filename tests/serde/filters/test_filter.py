@@ -249,3 +249,12 @@ def test_a_header_is_found_behind_a_like_one_and_with_a_length_of_many_bytes() -
         assert list(wanted.rows(columns, "t", 0)) == [0, 1, 2]
     assert rows_headed_with(columns, b"77") == [0, 1, 2, 3]  # of the last one it is not known here
     assert rows_headed_with(columns, b"7") == [1, 2, 3]  # a zero byte is in front of it there
+
+
+def test_a_long_header_of_one_letter_costs_no_step_a_byte() -> None:
+    long = b"a" * 1000
+    records = [with_header(0, encode_varint(len(long)), long), with_header(1, b"\x02", b"b")]
+    section = bytearray(RESERVED) + b"".join(records)
+    (batch,) = read_batches(bytes(seal(section, len(records), 0, 0).data))
+    assert rows_headed_with(batch.columns(), b"a") == [0, 1]  # after some places it is left to what reads the row
+    assert list(Filter(headers=[("n", b"a")]).rows(batch.columns(), "t", 0)) == []
