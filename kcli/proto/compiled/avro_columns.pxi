@@ -111,6 +111,7 @@ cdef class Table:
         more = max(size, c.space, <Py_ssize_t> 4096)
         if KNOWN <= c.rows < c.expected:
             more = max(more, min(AHEAD * c.space, c.used // c.rows * (c.expected - c.rows) + c.used // 8))
+        more = max(size - (c.space - c.used), min(more, MOST - c.space))
         c.space += more
         PyByteArray_Resize(text, c.space)
         c.text = <uint8_t*> PyByteArray_AS_STRING(text)
