@@ -79,7 +79,9 @@ class _Written:
 
     def __init__(self, syntax: str, declared: list[Enum]) -> None:
         self._syntax = syntax
-        self._declared = declared
+        self._enums: dict[str, list[Enum]] = {}  # by the scope that declares them
+        for enum in declared:
+            self._enums.setdefault(enum.name.rpartition(".")[0], []).append(enum)
 
     def file_options(self, features: Features) -> Json:
         """What repeated fields, which say nothing of it themselves, get from the file."""
@@ -89,7 +91,8 @@ class _Written:
     def message(self, message: Message, extensions: dict[str, list[tuple[Message, Field]]]) -> Json:
         fields = [field for field in message.fields.values() if field.name[0] != "["]
         oneofs = list(dict.fromkeys(field.oneof for field in fields if field.oneof))
-        own = [] if self._syntax != "proto3" else [field for field in fields if field.label == "optional"]
+        optional = [field.name for field in fields if field.label == "optional"] if self._syntax == "proto3" else []
+        own = {name: len(oneofs) + place for place, name in enumerate(optional)}
         ranges = [field.number for field in message.fields.values() if field.name[0] == "["]
         places = {name: place for place, name in enumerate(oneofs)}
         shown = []
@@ -97,8 +100,8 @@ class _Written:
             row = self._field(field)
             if field.oneof:
                 row["oneof_index"] = places[field.oneof]
-            if field in own:
-                row |= {"oneof_index": len(oneofs) + own.index(field), "proto3_optional": True}
+            if field.name in own:
+                row |= {"oneof_index": own[field.name], "proto3_optional": True}
             shown.append(row)
         return _filled(
             {
@@ -109,13 +112,13 @@ class _Written:
                 "extension_range": [{"start": number, "end": number + 1} for number in ranges],
                 "extension": [self.extension(*one) for one in extensions.get(message.name, ())],
                 "options": {"map_entry": True} if message.entry else None,
-                "oneof_decl": [{"name": name} for name in (*oneofs, *(f"_{field.name}" for field in own))],
+                "oneof_decl": [{"name": name} for name in (*oneofs, *(f"_{name}" for name in own))],
             }
         )
 
     def enums(self, scope: str) -> list[Json]:
         """Those that are declared there."""
-        return [self._enum(enum) for enum in self._declared if enum.name.rpartition(".")[0] == scope]
+        return [self._enum(enum) for enum in self._enums.get(scope, ())]
 
     def _enum(self, enum: Enum) -> Json:
         options: Json = {}
