@@ -300,18 +300,11 @@ def test_A5_15_an_exchange_ends_with_an_answer_or_an_error_and_never_both(proble
     play(scene())
 
 
-class Calm(World):
-    """A world that says so when a leader moves, as the client's own metadata does."""
-
-    def leaders_version(self) -> int:
-        return hash(tuple(self.cached.items()))
-
-
 def test_a_sender_that_rests_is_woken_for_what_another_one_had() -> None:
     """Node 1 backs off for one partition. A second one comes to it while the sender of node 0 has a turn ordered."""
 
     async def scene() -> None:
-        world = Calm({"t": 2}, nodes=2)
+        world = World({"t": 2}, nodes=2)
         async with producing(world, linger=0.0, retry_backoff=3.0, retry_backoff_max=3.0) as producer:
             for partition in (0, 1):
                 await asyncio.gather(*await send_batches(producer, 1, partition))
@@ -336,7 +329,7 @@ def test_a_batch_that_lingers_for_a_healthy_node_does_not_wait_for_one_that_hang
     """Its linger begins while the sender of the other node has a turn ordered, after a batch that lingers there."""
 
     async def scene() -> None:
-        world = Calm({"t": 4}, nodes=2)
+        world = World({"t": 4}, nodes=2)
         async with producing(world, linger=0.02) as producer:
             for partition in range(4):
                 await (await producer.send("t", b"warm", partition=partition))

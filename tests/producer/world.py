@@ -289,7 +289,6 @@ class World:
         self.hints = False
         self.hidden: set[str] = set()
         self.refreshes = 0
-        self.looks = 0
         self.ids = 100
         self.asked_ids = 0
         self.epoch_given = 0
@@ -332,8 +331,8 @@ class World:
         return self.cached.get(at, -1)
 
     def leaders_version(self) -> int:
-        self.looks += 1  # never the same: `cached` may change at any time
-        return self.looks
+        """Another one when a leader moves, as that of the client's own metadata."""
+        return hash(tuple(self.cached.items()))
 
     def has_leader(self, at: TopicPartition) -> bool:
         return self.leader_id(at) >= 0
