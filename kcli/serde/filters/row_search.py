@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PROBE = 64
 TRIES = 64
-"""Places in a row without a length in front of them: after so many the row is read instead."""
+"""Places in a row that a length is not in front of: after 64 of them the row is read instead."""
 SWEPT = 1 << 16
 """Bytes of values that a pattern is looked for in at once."""
 
