@@ -77,12 +77,13 @@ class TopicLooks:
     async def rates_before(self, cluster: Cluster, topics: Iterable[Topic]) -> dict[str, float]:
         """Records written a second to topics in the minute before the last answer, by the timestamps of records;
         without the topics that none was written to."""
+        ends = self._ends  # a newer answer may take their place while this one is awaited
         every = [TopicPartition(topic.topic, p.partition) for topic in topics for p in topic.partitions]
         then = round((time.time() - BACK[0]) * 1000)
-        answers = await list_offsets(cluster, {at: then for at in every if at in self._ends})
+        answers = await list_offsets(cluster, {at: then for at in every if at in ends})
         written: dict[str, int] = {}
         for at, begin in _offsets(answers).items():
-            written[at.topic] = written.get(at.topic, 0) + max(self._ends[at] - begin, 0)
+            written[at.topic] = written.get(at.topic, 0) + max(ends[at] - begin, 0)
         return {topic: many / BACK[0] for topic, many in written.items()}
 
     def _row(
