@@ -58,14 +58,13 @@ def left(board: Terminal, keys: bytes = b"q") -> tuple[int, float]:
 
 
 @pytest.mark.parametrize("waits", WAITING)
-def test_what_does_not_end_holds_nothing_up(waits: str, seeded: SandboxThread, tmp_path: Path) -> None:
+def test_what_does_not_end_holds_nothing_up(
+    waits: str, seeded: SandboxThread, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program = tmp_path / "held.py"
     program.write_text(WAITING[waits] + RUN)
-    os.environ["PYTHONPATH"] = str(Path(__file__).parents[3])
-    try:
-        board = Terminal([sys.executable, str(program), "tui", "-b", seeded.bootstrap])
-    finally:
-        del os.environ["PYTHONPATH"]
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[3]))
+    board = Terminal([sys.executable, str(program), "tui", "-b", seeded.bootstrap])
     board.until(lambda drawn: b"fraud" in drawn, 60.0)
     board.rest(0.5)
     board.drawn = b""

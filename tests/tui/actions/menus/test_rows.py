@@ -170,7 +170,7 @@ async def test_records_are_shown_whole_sent_again_and_trimmed_before_one(shop: S
                 for n in range(3):
                     await producer.send("orders", b'{"id": 9%d}' % n, b"new", partition=1)
 
-        await pilot.pause(0.5)
+        await until(pilot, lambda: len(rows.shown) == 40)  # all of before: what is sent now comes last
         await shop.ask(send)
         await until(pilot, lambda: rows.shown and rows.shown[-1].offset == 22)
         rows.cursor = len(rows.shown) - 2
