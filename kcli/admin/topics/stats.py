@@ -143,11 +143,11 @@ async def _sizes(cluster: Cluster) -> tuple[dict[tuple[str, int, int], int] | No
 
 
 async def ends_before(
-    cluster: Cluster, ends: Mapping[TopicPartition, int], back: Sequence[float] = BACK
+    cluster: Cluster, ends: Mapping[TopicPartition, int], *, now: float, back: Sequence[float] = BACK
 ) -> list[tuple[float, int]]:
-    """The sum of these ends at moments `back` from now, in seconds, by the timestamps of records, with the time of each
-    (seconds since the epoch). [] where that is not known: no record is so new, or times go back and forth."""
-    now = time.time()
+    """The sum of these ends, which were read `now` (seconds since the epoch), at moments `back` seconds before, by the
+    timestamps of records, with the time of each. [] where that is not known: no record is so new, or times go back and
+    forth."""
     moments = [dict.fromkeys(ends, round((now - seconds) * 1000)) for seconds in back]
     answers = await asyncio.gather(*(list_offsets(cluster, wanted) for wanted in moments))
     sums = []

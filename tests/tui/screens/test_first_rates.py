@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
 from kcli.admin.groups.commits import write_commits
+from kcli.admin.topics import stats
 from kcli.admin.topics.stats import ends_before
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
+from kcli.lag.watch import Watch
 from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
+from kcli.tui import session
 from kcli.tui.app import Dashboard
-from kcli.tui.screens.topics.topic import rates_between
+from kcli.tui.screens.topics import topic
+from kcli.tui.screens.topics.topic import Topic, rates_between
 from kcli.tui.session import LiveSession
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
@@ -29,11 +34,34 @@ ONCE = 3600.0
 """A refresh interval after which no second answer comes in a test."""
 
 
+class Clock:
+    """A time that passes when it is told to: a busy machine may take long from the last record to the first answer."""
+
+    def __init__(self) -> None:
+        self.now = float(round(time.time()))
+
+    def time(self) -> float:
+        return self.now
+
+    def monotonic(self) -> float:
+        return self.now
+
+
 @pytest.fixture
-def sandbox() -> Iterator[SandboxThread]:
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """What the pages that have rates take for the time."""
+    one = Clock()
+    monkeypatch.setattr(stats, "time", one)
+    monkeypatch.setattr(topic, "time", one)
+    monkeypatch.setattr(session, "Watch", partial(Watch, clock=one.time))
+    return one
+
+
+@pytest.fixture
+def sandbox(clock: Clock) -> Iterator[SandboxThread]:
     """`orders` had ten records a second in the last 70 s, `old` its last one a day ago."""
     with SandboxThread(topics={"orders": 2, "old": 1}) as one:
-        asyncio.run(seed(one))
+        asyncio.run(seed(one, round(clock.now * 1000)))
         yield one
 
 
@@ -41,9 +69,8 @@ def settings(sandbox: SandboxThread) -> ClientSettings:
     return ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))
 
 
-async def seed(sandbox: SandboxThread) -> None:
+async def seed(sandbox: SandboxThread, now: int) -> None:
     async with Client(settings(sandbox)) as client:
-        now = round(time.time() * 1000)
         async with client.producer(ProducerSettings()) as producer:
             for n in range(700):
                 await producer.send("orders", b"x", partition=0, timestamp=now - 70_000 + 100 * n)
@@ -74,16 +101,37 @@ async def test_groups_topics_and_the_plot_of_a_topic_have_rates_from_one_answer(
         await shows(pilot, "A rate needs two answers")
 
 
-async def test_ends_of_a_minute_ago_are_known_or_nothing_is(sandbox: SandboxThread) -> None:
+async def test_the_plot_of_a_topic_goes_on_after_an_answer_without_an_end(sandbox: SandboxThread, clock: Clock) -> None:
+    board = Dashboard(LiveSession(settings(sandbox), interval=ONCE))
+    async with board.run_test(size=(140, 40)) as pilot:
+        page = await visit(pilot, "topic orders")
+        assert isinstance(page, Topic)
+        await shows(pilot, "written a second  now")
+        before = page.query_one(Plot).chart.points
+        page._end = None  # as an answer leaves it in which a partition has no end
+        clock.now += 5.0
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: page.query_one(Plot).chart.points != before)
+        *drawn, (moment, rate) = page.query_one(Plot).chart.points
+        assert drawn == before
+        assert moment == clock.now
+        assert 6.0 < rate < 7.0, "ten a second in ten of its fifteen seconds"
+
+
+async def test_ends_of_a_minute_ago_are_known_or_nothing_is(sandbox: SandboxThread, clock: Clock) -> None:
     async with Client(settings(sandbox)) as client:
         orders = {TopicPartition("orders", 0): 700, TopicPartition("orders", 1): 0}
-        found = await ends_before(client.cluster, orders)
-        assert [end for _, end in found] == sorted(end for _, end in found)
-        assert len(found) == 4
-        assert await ends_before(client.cluster, {TopicPartition("old", 0): 700}) == []
-        assert await ends_before(client.cluster, {}) == []
+        now = clock.now
+        assert await ends_before(client.cluster, orders, now=now) == [
+            (now - 60, 100),
+            (now - 45, 250),
+            (now - 30, 400),
+            (now - 15, 550),
+        ]
+        assert await ends_before(client.cluster, {TopicPartition("old", 0): 700}, now=now) == []
+        assert await ends_before(client.cluster, {}, now=now) == []
         nowhere = {**orders, TopicPartition("orders", 7): 10}
-        assert await ends_before(client.cluster, nowhere) == []
+        assert await ends_before(client.cluster, nowhere, now=now) == []
 
 
 def test_a_rate_is_of_the_time_between_two_ends() -> None:

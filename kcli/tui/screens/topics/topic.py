@@ -156,7 +156,9 @@ class Topic(Page):
             if not replica.future
         }
         known = {at: one.offset for at, one in good(ends).items() if one.offset >= 0}
-        before = await ends_before(client.cluster, known) if self._end is None and len(known) == len(ends) else []
+        before = []
+        if self._end is None and len(known) == len(ends):
+            before = await ends_before(client.cluster, known, now=now)
         return Answer(topic.topic_id, partition_rows(topic, starts, ends, sizes), configs, now, before)
 
     def _plot(self, rows: list[PartitionRow], now: float, before: list[tuple[float, int]]) -> None:
@@ -168,16 +170,19 @@ class Topic(Page):
             return
         end = sum(row.end or 0 for row in rows)
         if self._end is None and before:
-            self._written += rates_between([*before, (now, end)])
-            self._draw()
+            self._add(rates_between([*before, (now, end)]))
         elif self._end is not None:
             if now < self._end[0] + self.session.interval / 2:
                 return
-            self._written += rates_between([self._end, (now, end)])
-            self._draw()
+            self._add(rates_between([self._end, (now, end)]))
         self._end = (now, end)
 
-    def _draw(self) -> None:
+    def _add(self, points: list[tuple[float, float]]) -> None:
+        """Draw those that are newer than all before: after a gap the minute before an answer is partly drawn."""
+        last = self._written[-1][0] if self._written else 0.0
+        self._written += [point for point in points if point[0] > last]
+        if not self._written:
+            return
         plot = self.query_one(Plot)
         plot.title = f"written a second  now {rate(self._written[-1][1])}"
         plot.put(Chart(points=list(self._written), unit=rate, whole=False))
