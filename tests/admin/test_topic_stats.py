@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kcli.admin.topics import stats
@@ -41,10 +42,9 @@ async def test_rates_of_the_minute_before_an_answer_are_of_its_ends_also_when_a_
         client.producer(ProducerSettings()) as producer,
     ):
         looks = TopicLooks()
-        newer = ["payments"]
 
-        async def meanwhile(cluster: Any, wanted: Any) -> Any:
-            """The answer, while another refresh of the page ends."""
+        async def meanwhile(newer: list[str], cluster: Any, wanted: Any) -> Any:
+            """The answer, while another refresh ends, which is of the topics `newer`."""
             answers = await list_offsets(cluster, wanted)
             monkeypatch.setattr(stats, "list_offsets", list_offsets)
             await producer.send("orders", b"later")
@@ -58,6 +58,6 @@ async def test_rates_of_the_minute_before_an_answer_are_of_its_ends_also_when_a_
         for newer in (["payments"], ["orders"]):
             rows = await looks.look(client.cluster)
             written = rows[0].records
-            monkeypatch.setattr(stats, "list_offsets", meanwhile)
+            monkeypatch.setattr(stats, "list_offsets", partial(meanwhile, newer))
             rates = await looks.rates_before(client.cluster, [row.topic for row in rows])
             assert rates["orders"] == (written or 0) / BACK[0]
