@@ -19,7 +19,7 @@ from kcli.tui.actions.keys import EVERYWHERE
 from kcli.tui.actions.palette import Actions, Places, Profiles, Themes
 from kcli.tui.actions.toast import toast
 from kcli.tui.alerts.alerting import Alerting
-from kcli.tui.beat.leaving import Leaving
+from kcli.tui.beat.leaving import Leaving, cut
 from kcli.tui.messages import Changed, ChangeProfile, Connected, Go, Looked, LookFailed, NewLook, Noted, TopicsListed
 from kcli.tui.navigation.key_order import KeyOrder, KeyPassed
 from kcli.tui.navigation.visits import Visits
@@ -186,9 +186,10 @@ class Dashboard(App[int]):
 
     def exit(self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
         """Leave it; what is under way then has two seconds."""
-        super().exit(result, return_code, message)
+        told = "" if self._exit else cut(self.workers)
+        super().exit(result, return_code, message or told or None)
         if self._driver is not None and not self.is_headless:
-            self._leaving.begin(return_code if result is None else result)
+            self._leaving.begin(return_code if result is None else result, told)
 
     async def on_unmount(self) -> None:
         await self.session.close()

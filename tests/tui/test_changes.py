@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -145,6 +146,27 @@ async def test_a_wrong_number_is_said_at_once(world: World) -> None:
         await shows(pilot, "partitions: expected a number from 1 on")
         await confirm(pilot, "x")
         await shows(pilot, "there is no plan yet")
+
+
+async def test_a_change_that_the_end_of_the_dashboard_cuts_is_said(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun = asyncio.Event()
+
+    async def never(*_: object, **__: object) -> None:
+        begun.set()
+        await asyncio.sleep(600)
+
+    async with world.open() as pilot:
+        dialog = await opened(pilot, CreateTopic(), "name: a topic needs a name")
+        dialog.query_one("#f-name", Input).value = "audit"
+        await shows(pilot, "would change")
+        monkeypatch.setattr(dialog.session, "change", never)
+        await confirm(pilot, "audit")
+        await asyncio.wait_for(begun.wait(), 10)
+        pilot.app.exit(0)
+    told = " ".join(capsys.readouterr().err.split())
+    assert "A change was under way: how it ended is not known. Its undo file, if it has one, is in" in told
 
 
 async def test_configs_are_changed_and_the_undo_file_is_what_restore_reads(world: World) -> None:

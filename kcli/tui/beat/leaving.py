@@ -2,7 +2,8 @@
 
 Closing waits for others: a page that is being made, the client's thread in the middle of a hundred thousand partitions,
 a broker, a thread that looks up a name. Nothing of this is needed any more: what was seen is in its file already, and a
-change has its undo file before it is sent. So a thread waits beside it, and ends the process.
+change has its undo file before it is sent. So a thread waits beside it, and ends the process. A last
+sentence reports a change that this cuts.
 """
 
 from __future__ import annotations
@@ -10,14 +11,19 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kcli import watchdog
+from kcli.paths import state_folder
 from kcli.system.terminal import restore, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
+    from textual.worker import Worker
+
+CHANGES = "execute"
+"""The group of the workers that change the cluster."""
 PATIENCE = 2.0
 """Seconds from the key to the end of the process."""
 LAST = 0.5
@@ -32,17 +38,26 @@ class Leaving:
         self._before = settings()
         self._begun = False
 
-    def begin(self, code: int) -> None:
-        """End the process with this exit code, unless it ends by itself in time. Later calls do nothing."""
+    def begin(self, code: int, told: str = "") -> None:
+        """End the process with this exit code and a last sentence, unless it ends by itself in time. Later calls do
+        nothing."""
         if not self._begun:
             self._begun = True
-            _aside(PATIENCE, lambda: self._end(code))
+            _aside(PATIENCE, lambda: self._end(code, told))
 
-    def _end(self, code: int) -> None:
+    def _end(self, code: int, told: str) -> None:
         _aside(LAST, lambda: os._exit(code))  # the terminal may hold up both lines below
         if self._before is not None:
             restore(self._before)
-        watchdog.end(code, self._words)
+        watchdog.end(code, self._words + (f"{told}\r\n".encode() if told else b""))
+
+
+def cut(workers: Iterable[Worker[Any]]) -> str:
+    """The sentence about a change that the end of the dashboard cuts; "" without such a change."""
+    if all(worker.group != CHANGES or worker.is_finished for worker in workers):
+        return ""
+    undo = f"Its undo file, if it has one, is in {state_folder('undo')}"
+    return f"A change was under way: how it ended is not known. {undo}"
 
 
 def _aside(seconds: float, do: Callable[[], object]) -> None:

@@ -10,6 +10,7 @@ from textual.containers import Horizontal
 from textual.widgets import Input, Static
 
 from kcli.errors import KcliError, UsageError
+from kcli.tui.beat.leaving import CHANGES
 from kcli.tui.dialogs.dialog import Dialog
 from kcli.tui.text.printable import printable, quoted, with_each
 from kcli.tui.widgets.columns import Cell, Column
@@ -114,7 +115,7 @@ class Changing(Dialog):
             for field in self.query(Input):
                 field.disabled = True
             self.say("changing …")
-            self.app.run_worker(self._carry_out(self._plan, event.value), group="execute")  # to the end, also when left
+            self.app.run_worker(self._carry_out(self._plan, event.value), group=CHANGES)  # to the end, also when left
 
     async def _carry_out(self, plan: Plan, typed: str) -> None:
         assert plan.carry_out is not None

@@ -17,6 +17,7 @@ from kcli.errors import KcliError, UsageError
 from kcli.text.numbers import DASH
 from kcli.tui.actions.changes.several import title_of
 from kcli.tui.actions.resetting import FORMS, Resetting, now_ms, wish
+from kcli.tui.beat.leaving import CHANGES
 from kcli.tui.dialogs.dialog import Dialog
 from kcli.tui.text.formatting import exact
 from kcli.tui.text.printable import printable, quoted
@@ -211,7 +212,7 @@ class Reset(Dialog):
     def _begin(self, typed: str) -> None:
         """Do it, to the end, also when the dialog is closed meanwhile."""
         self.say("changing …")
-        self.app.run_worker(self._execute(typed), group="execute")
+        self.app.run_worker(self._execute(typed), group=CHANGES)
 
     async def _execute(self, typed: str) -> None:
         async def executed(client: Client) -> str:

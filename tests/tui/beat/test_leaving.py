@@ -48,6 +48,17 @@ async def _close(self):
 LiveSession._close = _close
 """,
 }
+CHANGING = """
+import asyncio
+from kcli.tui.app import Dashboard
+from kcli.tui.beat.leaving import CHANGES
+mount = Dashboard.on_mount
+async def on_mount(self):
+    await mount(self)
+    self.run_worker(asyncio.sleep(600), group=CHANGES)
+Dashboard.on_mount = on_mount
+"""
+SAID = b"A change was under way: how it ended is not known."
 RUN = "import sys\nfrom kcli.cli.main import main\nsys.exit(main())\n"
 
 
@@ -73,6 +84,21 @@ def test_what_does_not_end_holds_nothing_up(
     assert took < PATIENCE + MARGIN
     assert b"\x1b[?1049l" in board.drawn, "the screen of the shell is back"
     assert b"\x1b[?25h" in board.drawn, "with its cursor"
+
+
+@pytest.mark.parametrize("waits", [None, "a session that does not close"])
+def test_a_change_that_is_cut_is_said_on_the_screen_of_the_shell(
+    waits: str | None, seeded: SandboxThread, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "changing.py"
+    program.write_text(CHANGING + WAITING.get(waits or "", "") + RUN)
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[3]))
+    board = Terminal([sys.executable, str(program), "tui", "-b", seeded.bootstrap])
+    board.until(lambda drawn: b"fraud" in drawn, 60.0)
+    code, _ = left(board)
+    assert code == 0
+    _, _, after = board.drawn.rpartition(b"\x1b[?1049l")
+    assert after.count(SAID) == 1
 
 
 def test_ten_thousand_topics_that_are_being_loaded_from_a_broker_that_freezes() -> None:
