@@ -14,6 +14,7 @@ import pytest
 from kcli.cli.commands.pipeline.export import ExportOptions
 from kcli.cli.commands.pipeline.session.drive import _host, _keep
 from kcli.cli.commands.pipeline.session.frame import Frame
+from kcli.cli.commands.pipeline.session.stored import store_conf
 from kcli.cli.main import main
 from kcli.errors import UsageError
 from kcli.pipeline.session import submitted
@@ -112,3 +113,25 @@ def test_the_master_of_spark_submit_says_whether_spark_runs_here(
 def test_a_master_in_conf_says_it_too() -> None:
     with pytest.raises(UsageError, match="--checkpoint DIR is needed"):
         Frame(ExportOptions(once=True, conf=["spark.master=yarn"]), "export").checkpoint("x")
+
+
+def test_the_client_for_s3_and_the_store_that_spark_submit_was_given_are_used(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    given(monkeypatch, master="yarn")
+    with pytest.raises(UsageError, match=r"spark-submit --packages org\.apache\.hadoop:hadoop-aws:"):
+        store_conf("s3://lake/c", {})
+    region = "spark.hadoop.fs.s3a.endpoint.region"
+    given(monkeypatch, yarn_dist_jars="file:/ivy/org.apache.hadoop_hadoop-aws-3.5.0.jar")
+    assert store_conf("s3://lake/c", {})[region] == "eu-west-1"
+    given(monkeypatch, jars="/hadoop-aws-3.5.0.jar", hadoop_fs_s3a_endpoint_region="us-east-2")
+    assert region not in store_conf("s3://lake/c", {}), "what spark-submit was given stays"
+    given(monkeypatch)
+    (tmp_path / "jars").mkdir()
+    (tmp_path / "jars" / "hadoop-aws-3.5.0.jar").touch()
+    assert store_conf("s3://lake/c", {})[region] == "eu-west-1", "it is beside the Spark of spark-submit"
+    monkeypatch.setattr(submitted, "here", lambda: False)
+    with pytest.raises(UsageError, match=r"--conf spark\.jars\.packages="):
+        store_conf("s3://lake/c", {})  # the JVM that kcli starts has PySpark's jars

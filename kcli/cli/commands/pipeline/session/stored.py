@@ -3,26 +3,31 @@ PySpark does not bring."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from kcli.errors import UsageError
+from kcli.pipeline.session import submitted
 from kcli.pipeline.sink.storage import in_s3, storage_here
 
 S3A = "spark.hadoop.fs.s3a."
-PLACES = ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath")
+PLACES = ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath", "spark.yarn.dist.jars")
 
 
 def store_conf(place: str, conf: Mapping[str, str], option: str = "") -> dict[str, str]:
-    """The settings of Spark for a place in s3://, beside those of --conf: where the store is, as the environment says.
-    `option` names the place in a sentence. Raises UsageError where nothing brings Hadoop's client."""
+    """The settings of Spark for a place in s3://, beside those of --conf and of spark-submit: where the store is, as
+    the environment says. `option` names the place in a sentence. Raises UsageError where nothing brings Hadoop's
+    client."""
     if not in_s3(place):
         return {}
+    conf = {**submitted.conf(), **conf}
     version, there = _hadoop()
     if not there and not any("hadoop-aws" in conf.get(name, "") for name in PLACES):
+        how = "spark-submit --packages " if submitted.here() else "--conf spark.jars.packages="
         raise UsageError(
             f"{option}{place}: Spark gets there by hadoop-aws, which PySpark does not bring: "
-            f"--conf spark.jars.packages=org.apache.hadoop:hadoop-aws:{version}"
+            f"{how}org.apache.hadoop:hadoop-aws:{version}"
         )
     here = storage_here()
     found = {"endpoint.region": here.region}
@@ -33,10 +38,17 @@ def store_conf(place: str, conf: Mapping[str, str], option: str = "") -> dict[st
 
 
 def _hadoop() -> tuple[str, bool]:
-    """The version of PySpark's Hadoop, and whether its client for S3 is beside it."""
+    """The version of Spark's Hadoop, and whether its client for S3 is beside it."""
+    folders = _jars()
+    known = next((jar for folder in folders for jar in sorted(folder.glob("hadoop-client-api-*.jar"))), None)
+    version = "VERSION" if known is None else known.stem.removeprefix("hadoop-client-api-")
+    return version, any(jar for folder in folders for jar in folder.glob("hadoop-aws-*.jar"))
+
+
+def _jars() -> list[Path]:
+    """Where the jars of Spark are: PySpark's, and before them those of the Spark whose spark-submit runs this."""
     import pyspark
 
-    jars = Path(pyspark.__file__).parent / "jars"
-    known = next(iter(sorted(jars.glob("hadoop-client-api-*.jar"))), None)
-    version = "VERSION" if known is None else known.stem.removeprefix("hadoop-client-api-")
-    return version, any(jars.glob("hadoop-aws-*.jar"))
+    own = Path(pyspark.__file__).parent / "jars"
+    home = os.environ.get("SPARK_HOME") if submitted.here() else None
+    return [own] if not home else [Path(home) / "jars", own]
