@@ -66,6 +66,17 @@ def test_a_stream_whose_checkpoint_is_in_a_store_drains_by_a_file_of_the_driver(
     assert root == "hdfs:///"
 
 
+@pytest.mark.parametrize("way", [".", "..", "../b/.", "/"])
+def test_a_checkpoint_that_is_named_by_dots_has_its_stop_file_beside_it(
+    way: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "a" / "b")
+    frame = Frame(ExportOptions(once=True, checkpoint=way), "export")
+    beside = {".": "a/b.stop", "..": "a.stop", "../b/.": "a/b.stop", "/": "/.stop"}[way]
+    assert stop_file_of(frame, frame.checkpoint("x")) == tmp_path / beside
+
+
 def test_the_python_of_tasks_is_sparks_setting() -> None:
     pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark,spark-java]'")
     options = ExportOptions(python="./env/bin/python", master="yarn", conf=["spark.pyspark.python=python3"])

@@ -29,7 +29,8 @@ def stop_file_of(frame: Frame, checkpoint: Path | str) -> Path | None:
     """While it is there the source begins no batch. It is beside the checkpoint, and of one in a store in the data
     folder of the driver, which is this machine. None with --remote then."""
     if isinstance(checkpoint, Path):
-        return checkpoint.with_name(f"{checkpoint.name}.stop")  # others have their checkpoints in the same folder
+        whole = Path(os.path.abspath(checkpoint))  # "." and ".." have no name of their own
+        return whole.parent / f"{whole.name}.stop"  # others have their checkpoints in the same folder
     if frame.remote is not None:
         return None
     return Path(data_folder("stops")) / sha256(checkpoint.encode()).hexdigest()[:16]
