@@ -12,6 +12,7 @@ import pytest
 from kcli.cli.commands.pipeline.export import ExportOptions
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.stream import FILES, name_of, stop_file_of, trigger_of
+from kcli.cli.commands.pipeline.sink.outputs import Output, RowsOptions
 from kcli.errors import UsageError
 from kcli.pipeline.jobs import work
 from kcli.pipeline.jobs.registry import same
@@ -64,6 +65,28 @@ def test_a_stream_whose_checkpoint_is_in_a_store_drains_by_a_file_of_the_driver(
     assert not same("s3://lake/c", "s3://lake/d")
     root = Frame(ExportOptions(once=True, checkpoint="hdfs:///"), "export").checkpoint("x")
     assert root == "hdfs:///"
+
+
+def test_sql_has_one_checkpoint_for_one_place_however_that_is_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def checkpoints(*labels: str, statement: str = "SELECT * FROM orders") -> set[object]:
+        found: set[object] = set()
+        for label in labels:
+            output = Output(Frame(ExportOptions(once=True), "sql"), RowsOptions())
+            output.label = label
+            output.check("orders", [statement])
+            found.add(output.checkpoint)
+        return found
+
+    monkeypatch.chdir(tmp_path)
+    assert len(checkpoints("s3://lake/o", "s3://lake/o/", "s3a://lake/o//")) == 1
+    assert len(checkpoints("out", "out/", "./out", str(tmp_path / "out"))) == 1
+    assert len(checkpoints("out", statement="SELECT 1") | checkpoints("out")) == 2
+    linked = checkpoints("out", statement="SELECT 'http://h'")
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    assert not linked & checkpoints("out", statement="SELECT 'http://h'"), "another folder of that name"
 
 
 @pytest.mark.parametrize("way", [".", "..", "../b/.", "/"])

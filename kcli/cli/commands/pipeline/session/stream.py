@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -36,11 +36,11 @@ def stop_file_of(frame: Frame, checkpoint: Path | str) -> Path | None:
     return Path(data_folder("stops")) / sha256(checkpoint.encode()).hexdigest()[:16]
 
 
-def name_of(command: str, source: str, destination: str, form: str) -> str:
-    """A pipeline's usual name: readable, and another for another folder of the same name."""
+def name_of(command: str, source: str, destination: str, form: str, statements: Sequence[str] = ()) -> str:
+    """A pipeline's usual name: readable, and another for another folder of the same name, or other SQL."""
     word = re.sub(r"[^A-Za-z0-9._-]+", "_", f"{command}-{source}-{form}").strip("._")[:80]
     whole = as_s3(destination) if "://" in destination else os.path.abspath(destination)
-    return f"{word}-{sha256(chr(0).join((source, whole)).encode()).hexdigest()[:8]}"
+    return f"{word}-{sha256(chr(0).join((source, whole, *statements)).encode()).hexdigest()[:8]}"
 
 
 def show_group(frame: Frame, group: str, ends: Mapping[TopicPartition, int]) -> None:

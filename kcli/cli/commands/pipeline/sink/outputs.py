@@ -97,7 +97,7 @@ class Output:
     def check(self, source: str, statements: Sequence[str]) -> None:
         """Everything that can be seen to be wrong by now."""
         if self.frame.streaming:
-            name = name_of("sql", source, "\0".join([self.label, *statements]), self.kind)
+            name = name_of("sql", source, self.label, self.kind, statements)
             self.checkpoint = self.frame.checkpoint(name)
             if self.frame.connector == "kcli":
                 self.stop_file = stop_file_of(self.frame, self.checkpoint)
