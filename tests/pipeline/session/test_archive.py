@@ -48,6 +48,9 @@ def test_a_machine_without_an_archive_is_shown_how_spark_starts_sooner(
 
     assert "kcli pipeline warmup" in said()
     assert said(code=1) == said(quiet=True) == said(remote="sc://h") == ""
+    with monkeypatch.context() as under_spark_submit:
+        under_spark_submit.setenv("PYSPARK_GATEWAY_PORT", "1")
+        assert said() == ""
     path = archive.path_of(java, spark_home())
     path.parent.mkdir()
     path.touch()
