@@ -5,6 +5,7 @@ after another, and connecting anew takes longer than a small one.
 from __future__ import annotations
 
 import pickle
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
@@ -69,7 +70,11 @@ def _taken(key: bytes) -> Background | None:
 
 
 def _end_oldest() -> None:
-    _kept.pop(0)[2].__exit__(None, None, None)
+    kafka = _kept.pop(0)[2]
+    try:
+        kafka.__exit__(None, None, None)
+    except Exception as problem:  # noqa: BLE001 - of an earlier task, whose work is done: this one must not fail by it
+        print(f"kcli: the client of an earlier task did not end in order: {problem!r}", file=sys.stderr)
 
 
 def _made(sealed: Sealed) -> Background:

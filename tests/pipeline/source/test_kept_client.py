@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -110,6 +110,27 @@ def test_the_client_that_was_not_used_for_the_longest_time_is_let_go(sandbox: Sa
     assert used("b") is not first["b"], "the least recently used of five"
     assert not first["b"]._thread.is_alive()
     assert len(kept_client._kept) == kept_client.MOST
+
+
+def test_a_task_does_not_fail_by_a_client_of_an_earlier_one_that_does_not_end_in_order(
+    sandbox: SandboxThread, in_task: None, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(kept_client, "MOST", 1)
+    with client_of(sealed_of({"kafka.bootstrap.servers": sandbox.bootstrap, "kafka.client.id": "a"})) as first:
+        pass
+    end = first.client.__aexit__
+
+    async def broken(_: object, *given: Any) -> None:
+        await end(*given)
+        raise OSError("the broker hung up")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(first.client), "__aexit__", broken)
+        with client_of(sealed_of({"kafka.bootstrap.servers": sandbox.bootstrap, "kafka.client.id": "b"})) as second:
+            pass
+    assert [kept[2] for kept in kept_client._kept] == [second]
+    assert not first._thread.is_alive()
+    assert "kcli: the client of an earlier task did not end in order: OSError" in capfd.readouterr().err
 
 
 def test_bad_records_of_the_next_range_are_sent_over_the_same_connections(
