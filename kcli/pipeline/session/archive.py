@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
 
 from kcli.paths import cache_folder
 from kcli.pipeline.session.java import Java
-from kcli.system.processes import runs
 
 KEPT = 6
 """Archives that are kept, each of some 200 MB."""
+HALF_WRITTEN = 3600.0
+"""Seconds after which a half-written file is of a warm-up that was killed: one lasts half a minute."""
 
 
 def path_of(java: Java, home: Path) -> Path:
@@ -43,23 +46,40 @@ def flags(java: Java, home: Path) -> list[str]:
 
 
 def making(java: Java, home: Path) -> tuple[list[str], Path]:
-    """JVM options that write an archive when the JVM ends, and the file they write: rename it when that is done."""
+    """JVM options that write an archive when the JVM ends, and the file they write: rename it when that is done. Raises
+    CalledProcessError and TimeoutExpired where the base archive cannot be made."""
     path = path_of(java, home)
     path.parent.mkdir(parents=True, exist_ok=True)
     _sweep(path.parent)
-    part = path.with_suffix(f".{os.getpid()}.part")
+    part = _part(path)
     options = []
     if not (java.home / "lib" / "server" / "classes.jsa").exists():  # jlinked: without the base archive
         base = _base(path)
-        subprocess.run(
-            [java.command, "-Xshare:dump", f"-XX:SharedArchiveFile={base}"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            check=True,
-            timeout=120,
-        )
+        if not _fits(java, base):  # another process may be making an archive on top of one that fits
+            _dump(java, base)
         options.append(f"-XX:SharedArchiveFile={base}")
     return [*options, f"-XX:ArchiveClassesAtExit={part}"], part
+
+
+def _fits(java: Java, base: Path) -> bool:
+    """Whether a base archive is there and this JVM takes it: one of an installation before this it does not."""
+    return base.exists() and _java(java, "-Xshare:on", f"-XX:SharedArchiveFile={base}", "-version").returncode == 0
+
+
+def _dump(java: Java, base: Path) -> None:
+    """Make the base archive, which has its name when it is whole."""
+    part = _part(base)
+    try:
+        _java(java, "-Xshare:dump", f"-XX:SharedArchiveFile={part}").check_returncode()
+        part.replace(base)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _java(java: Java, *words: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [java.command, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False, timeout=120
+    )
 
 
 def prune(new: Path, kept: int = KEPT) -> None:
@@ -72,10 +92,10 @@ def prune(new: Path, kept: int = KEPT) -> None:
 
 
 def _sweep(folder: Path) -> None:
-    """Delete what runs that were killed had half written."""
+    """Delete what runs that were killed had half written. Their age says it, not a process's number: a container that
+    has the same cache folder counts its processes anew."""
     for part in folder.glob("spark-*.part"):
-        pid = part.stem.rpartition(".")[2]
-        if pid.isdigit() and not runs(int(pid)):
+        if time.time() - _made(part) > HALF_WRITTEN:
             with suppress(OSError):
                 part.unlink(missing_ok=True)
 
@@ -90,3 +110,8 @@ def _made(path: Path) -> float:
 
 def _base(archive: Path) -> Path:
     return archive.with_suffix(".base.jsa")
+
+
+def _part(archive: Path) -> Path:
+    """Where an archive is written before it has its name: a file of this run's own."""
+    return archive.with_suffix(f".{token_hex(8)}.part")

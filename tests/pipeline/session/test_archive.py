@@ -4,6 +4,8 @@ sooner."""
 from __future__ import annotations
 
 import os
+import time
+from subprocess import CalledProcessError
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -93,10 +95,53 @@ def test_a_warm_up_that_fails_or_was_killed_leaves_nothing(
     monkeypatch.setattr(warm_up, "Session", Failing)
     folder = tmp_path / "kcli"
     folder.mkdir()
-    (folder / "spark-4-java-17-x.4194304.part").touch()  # of a process number that Linux does not give
-    mine = folder / f"spark-4-java-17-x.{os.getpid()}.part"
-    mine.touch()
+    half, young = (folder / f"spark-4-java-17-x.{n}.part" for n in (1, 4194304))  # no number that Linux gives
+    for part, age in ((half, 3700), (young, 30)):
+        part.touch()
+        os.utime(part, (time.time() - age,) * 2)
     with pytest.raises(AttributeError):
         warm_up.warm_up(SessionSettings())
-    assert list(folder.glob("*.part")) == [mine], "its process runs"
+    assert list(folder.glob("*.part")) == [young], "a container with this cache folder may be writing it"
     assert not list(folder.glob("spark-*-java-*[0-9a-f].jsa"))
+
+
+JAVA = """#!/bin/sh
+echo "$*" >> {folder}/asked
+file=${{2#-XX:SharedArchiveFile=}}
+case $1 in
+-Xshare:dump) echo half > "$file"; [ ! -e {folder}/broken ] || exit 1; echo whole > "$file" ;;
+-Xshare:on) grep -q whole "$file" ;;
+esac
+"""
+
+
+@pytest.mark.process
+def test_a_base_archive_has_its_name_when_it_is_whole_and_one_that_fits_is_kept(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    java = Java(home=tmp_path / "jlinked", version="17")
+    program = java.home / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text(JAVA.format(folder=tmp_path))
+    program.chmod(0o755)
+    base = archive.path_of(java, tmp_path).with_suffix(".base.jsa")
+
+    def made() -> tuple[str, int]:
+        """What the base is afterwards, and how many dumps there were until then."""
+        options, _ = archive.making(java, tmp_path)
+        assert options[0] == f"-XX:SharedArchiveFile={base}"
+        asked = (tmp_path / "asked").read_text().splitlines()
+        dumps = [line for line in asked if "-Xshare:dump" in line]
+        assert not any(line.endswith(f"={base}") for line in dumps), "others would take it while it is written"
+        return base.read_text().strip(), len(dumps)
+
+    assert made() == ("whole", 1)
+    assert made() == ("whole", 1), "another process may be using it"
+    base.write_text("of a Java that was installed anew")
+    assert made() == ("whole", 2)
+    (tmp_path / "broken").touch()
+    base.unlink()
+    with pytest.raises(CalledProcessError):
+        archive.making(java, tmp_path)
+    assert not list(base.parent.glob("spark-*")), "a dump that fails leaves nothing"
