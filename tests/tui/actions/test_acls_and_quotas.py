@@ -108,6 +108,26 @@ async def confirmed(pilot: Pilot[int], word: str, outcome: str) -> str:
     return await shows(pilot, outcome)
 
 
+async def test_nothing_is_allowed_where_an_acl_denies(sandbox: SandboxThread) -> None:
+    await with_acls(sandbox)
+    dan = Acl("topic", "orders", "literal", "User:dan", "*", "read", "deny")
+    async with Client(settings(sandbox)) as client:
+        assert not any((await create_acls(client.cluster, [dan])).values())
+    offered: dict[str, set[str]] = {}
+    async with board(sandbox).run_test(size=(150, 40)) as pilot:
+        page = await visit(pilot, "acls topic orders")
+        rows = page.query_one(Rows)
+        await until(pilot, lambda: rows.shown)
+        for number, row in enumerate(rows.shown):
+            rows.cursor = number
+            if row.operation == "read":
+                offered[row.principal] = {act.label for act in page.acts()}
+    assert "Allow read to User:dan …" not in offered["User:dan"]
+    assert "Remove the ACL that decides this …" in offered["User:dan"]
+    assert "Allow read to User:eve …" in offered["User:eve"], "no ACL denies it from everywhere"
+    assert "Deny read to User:bob …" in offered["User:bob"]
+
+
 async def test_an_acl_is_removed_and_its_undo_file_brings_it_back(sandbox: SandboxThread, tmp_path: Path) -> None:
     await with_acls(sandbox)
     async with board(sandbox).run_test(size=(160, 36)) as pilot:

@@ -95,7 +95,8 @@ class Access(Page):
 
     def acts(self) -> list[Act]:
         row, opposite = self.query_one(Rows).row, None
-        if row is not None and not row.fixed:
+        denied = row is not None and row.rule is not None and row.rule.permission == "deny"
+        if row is not None and not row.fixed and not denied:  # no ACL that allows prevails over one that denies
             permission = "deny" if row.allowed else "allow"
             opposite = Acl(self.kind, self.name_of, "literal", row.principal, row.host, row.operation, permission)
         return of_access(self, self.kind, self.name_of, opposite, row.rule if row is not None else None)
