@@ -35,7 +35,22 @@ def quoted(word: str) -> str:
 
 def with_each(command: str, words: str) -> str:
     """A line with words at the end of each of its commands: `kcli … && kcli …` are two."""
-    return f"{command.replace(AND, f' {words}{AND}')} {words}"
+    commands: list[str] = []
+    for piece in command.split(AND):
+        if commands and not _closed(commands[-1]):
+            commands[-1] += AND + piece  # a word of the command has it
+        else:
+            commands.append(piece)
+    return AND.join(f"{one} {words}" for one in commands)
+
+
+def _closed(command: str) -> bool:
+    """Whether each quote in it has its end."""
+    try:
+        shlex.split(command)
+    except ValueError:
+        return False
+    return True
 
 
 def piped(words: list[str]) -> str:
