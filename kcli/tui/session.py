@@ -382,7 +382,10 @@ class LiveSession(Session):
         if self._registry is not None:
             await self._registry.close()
         if self._past is not None:
-            self._past.close()
+            try:
+                self._past.close()
+            except OSError as problem:
+                self._post(Noted(f"The history lacks the last events: {problem.strerror}"))
         client, self._client = self._client, None
         if client is not None:
             await client.__aexit__(None, None, None)

@@ -21,6 +21,9 @@ from kcli.system import files
 from kcli.values import Value, field
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.lag.history import GroupStanding
     from kcli.lag.watch import LagSnapshot
 
 VERSION = "kcli.lag.past/1"
@@ -61,7 +64,7 @@ class Past:
         self.path = os.path.join(self._folder, re.sub(r"[^\w.-]", "_", cluster_id)[:80] + ".ndjson")
         self._half = half
         self._fd = self._lock = -1
-        self._due = 0.0
+        self._due = self._last = 0.0
         self._events: list[Event] = []
 
     @property
@@ -100,11 +103,14 @@ class Past:
         if not self.writes:
             return
         self._events += snapshot.events
+        self._last = snapshot.time
         if snapshot.time < self._due:
             return
         self._due = snapshot.time + BEAT
-        data = line(snapshot, self._events)
+        self._write(line(snapshot.time, snapshot.groups, self._events))
         self._events = []
+
+    def _write(self, data: bytes) -> None:
         size = os.fstat(self._fd).st_size
         if size and size + len(data) > self._half:
             os.close(self._fd)
@@ -115,11 +121,16 @@ class Past:
             os.ftruncate(self._fd, size)  # the disk is full: nothing half done
 
     def close(self) -> None:
-        """Let another process write."""
-        for fd in (self._fd, self._lock):
-            if fd >= 0:
-                os.close(fd)
-        self._fd = self._lock = -1
+        """Write the events since the last line, in one without groups; let another process write."""
+        try:
+            if self.writes and self._events:
+                self._write(line(self._last, [], self._events))
+                self._events = []
+        finally:
+            for fd in (self._fd, self._lock):
+                if fd >= 0:
+                    os.close(fd)
+            self._fd = self._lock = -1
 
     def _opened(self) -> int:
         return private(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | files.NOFOLLOW | files.BINARY)
@@ -140,8 +151,8 @@ class Past:
                 os.unlink(entry.path)
 
 
-def line(snapshot: LagSnapshot, events: list[Event]) -> bytes:
-    """A snapshot and the events before it, with the line's end."""
+def line(moment: float, standings: Iterable[GroupStanding], events: list[Event]) -> bytes:
+    """Groups at a moment and the events before it, with the line's end."""
     import json
 
     groups = {
@@ -150,10 +161,10 @@ def line(snapshot: LagSnapshot, events: list[Event]) -> bytes:
             *(_short(value) for value in (group.time_lag, group.in_rate, group.out_rate)),
             group.status,
         ]
-        for group in snapshot.groups
+        for group in standings
     }
     happened = [[getattr(event, name) for name in EVENT] for event in events]
-    whole = {"kcli": VERSION, "time": round(snapshot.time, 3), "groups": groups, "events": happened}
+    whole = {"kcli": VERSION, "time": round(moment, 3), "groups": groups, "events": happened}
     return json.dumps(whole, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
 
 

@@ -58,6 +58,30 @@ def test_what_was_written_is_known_again(tmp_path: Path) -> None:
     assert found.skipped == 0
 
 
+def test_the_events_of_the_last_minute_are_written_when_it_is_closed(tmp_path: Path) -> None:
+    past = opened(tmp_path)
+    past.add(look(NOW, events=1))
+    past.add(look(NOW + 5, lag=6, events=2))
+    past.close()
+    past.close()
+    again = opened(tmp_path, NOW + 10)
+    found = again.read(NOW + 10)
+    assert [(event.time, event.text) for event in found.events] == [
+        (NOW, "event 0"),
+        (NOW + 5, "event 0"),
+        (NOW + 5, "event 1"),
+    ]
+    assert [point.time for point in found.points["g0"]] == [NOW]
+    size = os.path.getsize(again.path)
+    again.close()
+    assert os.path.getsize(again.path) == size, "nothing happened since"
+    second = opened(tmp_path, NOW + 10)
+    reader = opened(tmp_path, NOW + 10)
+    reader.add(look(NOW + 20, events=1))
+    reader.close()
+    assert os.path.getsize(second.path) == size, "another process writes it"
+
+
 def test_only_the_last_day_is_known(tmp_path: Path) -> None:
     past = opened(tmp_path)
     past.add(look(NOW))
