@@ -72,7 +72,9 @@ class Watch:
         from select import select
         from time import monotonic
 
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})  # a terminal that is not ours takes its settings
+        from kcli.system.terminal import from_background
+
+        from_background()
         interrupts, code, since = 0, 0, 0.0
         due: float | None = None
         unless_turned = False

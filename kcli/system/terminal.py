@@ -32,8 +32,17 @@ def settings() -> list[Any] | None:
     return termios.tcgetattr(0) if os.isatty(0) else None
 
 
+def from_background() -> None:
+    """Let this thread set the terminal and write to it, also while it is another job's: SIGTTOU would stop the process.
+    Windows has no jobs."""
+    if not WINDOWS:
+        import _signal as signal  # type: ignore[import-not-found]  # `signal` makes enums of it: 2 ms
+
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
+
+
 def restore(before: list[Any]) -> None:
-    """Set the terminal on stdin as it was."""
+    """Set the terminal on stdin as it was. Raises termios.error where it went away."""
     import termios
 
     termios.tcsetattr(0, termios.TCSANOW, before)

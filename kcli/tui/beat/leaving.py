@@ -2,8 +2,8 @@
 
 Closing waits for others: a page that is being made, the client's thread in the middle of a hundred thousand partitions,
 a broker, a thread that looks up a name. Nothing of this is needed any more: what was seen is in its file already, and a
-change has its undo file before it is sent. So a thread waits beside it, and ends the process. A last
-sentence reports a change that this cuts.
+change has its undo file before it is sent. So a thread waits beside it, and ends the process. A last sentence reports a
+change that this cuts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from kcli import watchdog
 from kcli.paths import state_folder
-from kcli.system.terminal import restore, settings
+from kcli.system.terminal import from_background, restore, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -47,9 +47,12 @@ class Leaving:
 
     def _end(self, code: int, told: str) -> None:
         _aside(LAST, lambda: os._exit(code))  # the terminal may hold up both lines below
-        if self._before is not None:
-            restore(self._before)
-        watchdog.end(code, self._words + (f"{told}\r\n".encode() if told else b""))
+        from_background()
+        try:
+            if self._before is not None:
+                restore(self._before)
+        finally:  # the terminal may have gone
+            watchdog.end(code, self._words + (f"{told}\r\n".encode() if told else b""))
 
 
 def cut(workers: Iterable[Worker[Any]]) -> str:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from kcli import watchdog
+from kcli.tui.beat import leaving
 from kcli.tui.beat.leaving import PATIENCE
 from tests.tui.soak_topics import BOX, many_topics
 from tests.tui.terminal import Terminal
@@ -99,6 +103,49 @@ def test_a_change_that_is_cut_is_said_on_the_screen_of_the_shell(
     assert code == 0
     _, _, after = board.drawn.rpartition(b"\x1b[?1049l")
     assert after.count(SAID) == 1
+
+
+def test_a_terminal_that_went_away_holds_nothing_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[tuple[int, bytes]] = []
+
+    def gone(_: object) -> None:
+        assert signal.SIGTTOU in signal.pthread_sigmask(signal.SIG_BLOCK, []), "another job's terminal stops nothing"
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(leaving, "settings", list)
+    monkeypatch.setattr(leaving, "restore", gone)
+    monkeypatch.setattr(leaving, "_aside", lambda *_: None)
+    monkeypatch.setattr(watchdog, "end", lambda code, words: ended.append((code, words)))
+
+    def end() -> None:
+        with pytest.raises(OSError):
+            leaving.Leaving(b"words")._end(3, "told")
+
+    thread = threading.Thread(target=end)  # it blocks a signal in its thread
+    thread.start()
+    thread.join()
+    assert ended == [(3, b"wordstold\r\n")]
+
+
+BACKGROUND = """
+import os, signal
+from kcli.system.terminal import from_background, restore, settings
+before = settings()
+child = os.fork()
+if not child:
+    os.setpgid(0, 0)
+    from_background()
+    restore(before)
+    os._exit(0)
+_, status = os.waitpid(child, os.WUNTRACED)
+if os.WIFSTOPPED(status):
+    os.kill(child, signal.SIGKILL)
+os._exit(9 if os.WIFSTOPPED(status) else os.waitstatus_to_exitcode(status))
+"""
+
+
+def test_a_job_in_the_background_gives_the_terminal_back_and_is_not_stopped() -> None:
+    assert Terminal([sys.executable, "-c", BACKGROUND]).end(b"", 60.0) == 0
 
 
 def test_ten_thousand_topics_that_are_being_loaded_from_a_broker_that_freezes() -> None:
