@@ -38,6 +38,7 @@ class SetLevel(Change):
         return f"kcli registry compat {quoted(self.subject)} {how} --execute{self._option}"
 
     async def plan(self, client: OpenRegistry, given: Given) -> Plan:
+        _refuse_folder(client)
         registry, wanted = client.client, given["level"].strip().upper().replace("-", "_")
         if wanted and wanted not in LEVELS:
             raise UsageError(f"level: it is {', '.join(LEVELS)}, or nothing for that of all subjects")
@@ -81,6 +82,7 @@ class DeleteSubject(Change):
         return f"kcli registry delete {quoted(self._name)} --execute{self._option}"
 
     async def plan(self, client: OpenRegistry, given: Given) -> Plan:
+        _refuse_folder(client)
         registry = client.client
         if not registry.deletes_softly:
             raise UsageError(f"{client.name} has no soft deletion; kcli registry delete --permanent deletes for good")
@@ -118,6 +120,12 @@ class DeleteSubject(Change):
         }
         path = write({**document, "taken": taken(registry.name)}, "registry-delete")
         return f"kcli registry restore {quoted(path)} --execute{self._option}"
+
+
+def _refuse_folder(registry: OpenRegistry) -> None:
+    """Raises UsageError for a folder in the place of a registry, before anything is planned."""
+    if registry.folder:
+        raise UsageError(f"{registry.name} is a folder, which kcli only reads")
 
 
 async def _step(registry: RegistryClient, subject: str, schema: Schema) -> Step:

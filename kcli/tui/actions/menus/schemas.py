@@ -12,17 +12,20 @@ if TYPE_CHECKING:
 
 
 def of_subject(page: Page, subject: str, level: str) -> list[Act]:
-    """With a subject; `level` is its compatibility level, "" where that is not known."""
+    """With a subject. `level` is its compatibility level, "" while that is not known: it cannot be changed then, for an
+    empty field in the dialog removes it."""
     from kcli.tui import routes
     from kcli.tui.actions.changes.schemas import DeleteSubject, SetLevel
 
     option = page.session.registry_option
     shown = f"kcli registry versions {quoted(subject)}{option}"
-    return [
+    acts = [
         Act("o", "Its versions", shown, lambda: page.go(routes.Subject(subject))),
-        of_change("c", "Change its compatibility level …", SetLevel(subject, level, option), page.begin),
         of_change("D", "Delete the subject …", DeleteSubject(subject, option=option), page.begin),
     ]
+    if level:
+        acts.insert(1, of_change("c", "Change its compatibility level …", SetLevel(subject, level, option), page.begin))
+    return acts
 
 
 def of_version(page: Page, subject: str, version: int | None, level: str) -> list[Act]:
