@@ -58,7 +58,7 @@ test-spark: $(VENV)/.made-dev  ## the tests that run Spark: clusters, kills in m
 	$(BIN)/python -m tests.pipeline.class_archive
 	$(subst -n $(WORKERS),-n 2,$(PYTEST)) tests/pipeline tests/docs tests/test_readme.py -m 'spark and not long' $(ARGS)
 
-test-spark-long: $(VENV)/.made-dev  ## tests of Spark that take minutes: kills in a merge, and Apicurio's schemas on a cluster
+test-spark-long: $(VENV)/.made-dev  ## tests of Spark that take minutes: kills in a merge, drains in a store, clusters of two workers
 	$(BIN)/python -m tests.pipeline.class_archive
 	$(subst -n $(WORKERS),-n 2,$(PYTEST)) tests/pipeline -m 'spark and long' $(ARGS)
 

@@ -164,6 +164,7 @@ def test_the_command_line_is_a_client_of_spark_connect(connect: str, topics: Top
     assert pipeline(topics, tmp_path, "sql", text, "--remote", connect)[0] == {"n": 10_000}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["standalone", "connect"])
 def test_bad_records_go_to_a_topic_from_where_the_tasks_run(
     kind: str, request: pytest.FixtureRequest, topics: Topics, tmp_path: Path

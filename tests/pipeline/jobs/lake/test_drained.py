@@ -99,6 +99,7 @@ def test_a_table_is_drained_and_then_stopped_and_has_each_record_once(bucket: st
 
 
 @pytest.mark.spark
+@pytest.mark.long
 @pytest.mark.process
 @pytest.mark.timeout(1000)
 def test_files_of_sparks_own_writer_are_drained_and_have_each_record_once(bucket: str, shells: Shells) -> None:
