@@ -145,7 +145,7 @@ schedules: $(VENV)/.made-dev  ## KCLI_SCHEDULES (10000) random schedules against
 late: $(VENV)/.made-dev  ## the client's tests on an event loop that hears of its sockets late, at random; LATE_SEED (0) repeats
 	$(BIN)/python -m pytest -p tests.late $(addprefix tests/,$(LATE)) -n $(WORKERS) --dist loadgroup
 
-chaos: $(VENV)/.made-dev  ## kill, freeze and restart the nodes of a real Kafka at random for CHAOS_SECONDS (120), CHAOS_SEED to repeat; then MUTATIONS (20,000 a command, 2,240,000 in all) runs against wrong answers, MUTATED_TOURS (100) of the dashboard, and MUTATED_SCHEMAS (2,000) with wrong payloads, as columns
+chaos: $(VENV)/.made-dev  ## kill, freeze and restart the nodes of a real Kafka at random for CHAOS_SECONDS (120), CHAOS_SEED to repeat; then MUTATED_SEEDS (20,000) of each command against wrong answers, MUTATED_TOURS (100) of the dashboard, and MUTATED_SCHEMAS (2,000) with wrong payloads, as columns
 	$(BIN)/python -m tests.kafka.chaos
 	$(BIN)/python -m tests.cli.mutated_commands
 	$(BIN)/python -m tests.tui.mutated_screens

@@ -1,6 +1,6 @@
 """Every command against a broker whose answers are wrong: a run of a seed, and what must not come of it. The loop of
-`make chaos` is `python -m tests.cli.mutated_commands [COMMAND...]`: MUTATIONS runs in all, from seed MUTATION_SEED, in
-MUTATION_WORKERS processes."""
+`make chaos` is `python -m tests.cli.mutated_commands [LINE...]`: MUTATED_SEEDS of each command, from seed MUTATION_SEED
+on, in MUTATION_WORKERS processes. A command of several lines plays half of them with each."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import contextlib
 import functools
 import gc
 import io
+import itertools
 import logging
 import multiprocessing
 import os
@@ -31,6 +32,7 @@ from typing import Any
 import pytest
 
 from kcli.cli.main import main
+from kcli.cli.parsing.registry import declared
 from kcli.sandbox.answers import describe_configs
 from kcli.sandbox.configs import broker_configs
 from kcli.sandbox.configs.topic_configs import TOPIC_CONFIGS
@@ -41,7 +43,7 @@ from tests.cli.mutation import Mutation, listening, mutated
 from tests.cli.mutation import Path as Field
 
 NEWLINE = "\n"
-SEEDS = 20_000  # of each command, where MUTATIONS does not say otherwise: an hour and a half on two cores
+SEEDS = 20_000  # of each command, where MUTATED_SEEDS does not say otherwise: an hour and a half on two cores
 HANG = 20.0  # seconds of work
 LONG = 200.0  # seconds of waiting, which are leapt over: see leaps.py
 ENOUGH = 20.0  # seconds of following, likewise
@@ -523,44 +525,73 @@ class Heard(logging.Handler):
         threading.excepthook, sys.unraisablehook = self._hooks
 
 
-def loop(names: list[str], runs: int, first: int, workers: int) -> int:
-    """Play `runs` runs over the commands in turn, in `workers` processes; return the number of faults."""
+def command_of(line: str) -> str:
+    """The command of a line, as it is declared."""
+    subject = line.split()[0]
+    found = declared(subject)
+    names = [f"{subject} {verb}".strip() for verb in (found if isinstance(found, dict) else [""])]
+    return max((name for name in names if f"{line} ".startswith(f"{name} ")), key=len, default=subject)
+
+
+def plan(names: list[str], seeds: int, first: int) -> dict[str, range]:
+    """The seeds of each line: all of them, or half of them where the command has other lines too."""
+    commands = {name: command_of(COMMANDS[name]) for name in names}
+    lines = Counter(commands.values())
+    return {name: range(first, first + (seeds if lines[commands[name]] == 1 else -(-seeds // 2))) for name in names}
+
+
+def shared(seeds: dict[str, range], workers: int) -> list[dict[str, range]]:
+    """A share for each worker. A line stays with one worker, which imports it once, if there are so many."""
+    shares: list[dict[str, range]] = [{} for _ in range(workers)]
+    if len(seeds) < workers:
+        return [{name: every[at::workers] for name, every in seeds.items()} for at in range(workers)]
+    for name, every in sorted(seeds.items(), key=lambda one: -len(one[1])):
+        min(shares, key=lambda share: sum(map(len, share.values())))[name] = every
+    return shares
+
+
+def loop(names: list[str], seeds: int, first: int, workers: int) -> int:
+    """Play the seeds of each command in `workers` processes; return the number of faults."""
     begin = time.perf_counter()
-    shares: list[list[int]] = [[] for _ in range(workers)]
-    for number in range(runs):  # a command stays in one process, where it is imported once, if there are so many
-        shares[(number % len(names) if len(names) >= workers else number) % workers].append(number)
+    planned = plan(names, seeds, first)
     with ProcessPoolExecutor(workers, multiprocessing.get_context("fork")) as pool:
-        played = [share.result() for share in [pool.submit(play, names, share, first) for share in shares]]
+        played = [share.result() for share in [pool.submit(play, share) for share in shared(planned, workers)]]
     faults = sum(count for count, _ in played)
     took = sum((seconds for _, seconds in played), Counter[str]())
     print("slowest: " + ", ".join(f"{name} {seconds:.1f} s" for name, seconds in took.most_common(8)))
-    print(f"{runs} runs of {len(names)} commands, {faults} faults, {time.perf_counter() - begin:.0f} s")
+    runs, commands = sum(map(len, planned.values())), len({command_of(COMMANDS[name]) for name in names})
+    print(
+        f"{runs} runs of {len(names)} lines of {commands} commands, {faults} faults, "
+        f"{time.perf_counter() - begin:.0f} s"
+    )
     return faults
 
 
-def play(names: list[str], numbers: list[int], first: int) -> tuple[int, Counter[str]]:
-    """The runs with these numbers: the number of faults, and the seconds that each command took."""
+def play(share: dict[str, range]) -> tuple[int, Counter[str]]:
+    """These seeds of each line: the number of faults, and the seconds that each line took."""
     faults = 0
     took: Counter[str] = Counter()
     memory = "/dev/shm"  # where what a command writes costs no disk, if there is one
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
         bench = Bench(Path(folder))
-        fields = {name: bench.fields(name) for name in {names[number % len(names)] for number in numbers}}
+        fields = {name: bench.fields(name) for name in share}
         bench.freeze()  # the modules of all commands too
-        for number in numbers:
-            name = names[number % len(names)]
-            started = time.perf_counter()  # no clock that leaps
-            run = bench.run(name, first + number // len(names), fields[name])
-            took[name] += time.perf_counter() - started  # type: ignore[assignment]
-            if run.fault:
-                faults += 1
-                print(f"--- {run.fault}", flush=True)
+        for row in itertools.zip_longest(*share.values()):
+            for name, seed in zip(share, row, strict=True):
+                if seed is None:
+                    continue
+                started = time.perf_counter()  # no clock that leaps
+                run = bench.run(name, seed, fields[name])
+                took[name] += time.perf_counter() - started  # type: ignore[assignment]
+                if run.fault:
+                    faults += 1
+                    print(f"--- {run.fault}", flush=True)
         bench.close()
     return faults, took
 
 
 if __name__ == "__main__":
     wanted = sys.argv[1:] or list(COMMANDS)
-    total = int(os.environ.get("MUTATIONS", SEEDS * len(wanted)))
+    of_each = int(os.environ.get("MUTATED_SEEDS", SEEDS))
     at_once = int(os.environ.get("MUTATION_WORKERS", os.cpu_count() or 1))
-    sys.exit(1 if loop(wanted, total, int(os.environ.get("MUTATION_SEED", "0")), at_once) else 0)
+    sys.exit(1 if loop(wanted, of_each, int(os.environ.get("MUTATION_SEED", "0")), at_once) else 0)

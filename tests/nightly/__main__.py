@@ -55,7 +55,7 @@ PIECES = {
         ),
         (
             ("CHAOS_SECONDS", "3600"),
-            ("MUTATIONS", "112000"),  # 1,000 a command: `make chaos` plays 20,000
+            ("MUTATED_SEEDS", "1000"),  # `make chaos` plays 20,000
             ("MUTATED_SCHEMAS", "50000"),
         ),
     ),
