@@ -130,6 +130,7 @@ class Session(ABC):
                 LOG.warning("%s: %s", self._settings.group, OVER.get(due, due))
             if due == "heartbeat":
                 await asyncio.sleep(self._floor.wait(self._loop.time()))
+                self._notice_standstill()  # the process may have stopped in this wait too
                 self._beating = True
                 await self._beat()
                 self._beating = False

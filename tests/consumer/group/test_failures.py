@@ -153,6 +153,29 @@ async def test_E46_a_member_that_stood_still_reads_nothing_while_its_first_heart
         await until(lambda: session.assignment == reader.owned == ALL)
 
 
+async def test_E46_a_member_that_stood_still_just_before_its_heartbeat_reads_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("kcli.consumer.group.session.OVERDUE", 0.05)
+    kafka = FakeKafka()
+    async with member(kafka) as (session, reader):
+        await until(lambda: session.assignment == ALL and not session._beating)
+        answer, waiting = asyncio.Event(), asyncio.Event()
+
+        def wait(*_: object) -> float:
+            waiting.set()
+            return 0.01
+
+        monkeypatch.setattr(type(session._floor), "wait", wait)
+        kafka.errors["Heartbeat"] = deque([answer])
+        await waiting.wait()  # the heartbeat was due in time, and is held back for a moment
+        time.sleep(0.15)  # noqa: ASYNC251 - nothing runs, as in a process that is stopped
+        await until(lambda: session._beating)
+        assert session.assignment == frozenset()
+        answer.set()
+        await until(lambda: session.assignment == reader.owned == ALL)
+
+
 @pytest.mark.parametrize(
     ("first", "unsure"),
     [
