@@ -239,10 +239,14 @@ class Accumulator:
             return False
         return any(self.ripe(queue, now) for queue in self.due.values()) or (self.hurried and bool(self.lingering))
 
+    def first_linger(self) -> float | None:
+        """When the linger of the oldest open batch is over."""
+        first = next(iter(self.lingering.values()), None)
+        return None if first is None or first.open is None else first.open.created + self._settings.linger
+
     def next_linger(self, now: float) -> float | None:
         """When the next linger is over, or a rush that held batches up."""
-        first = next(iter(self.lingering.values()), None)
-        due = None if first is None or first.open is None else first.open.created + self._settings.linger
+        due = self.first_linger()
         if not self.due or self.pressed or not self.rush.on(now):
             return due
         look = self.rush.next_look(now)

@@ -6,6 +6,7 @@ A task that ends unexpectedly fails the producer: every waiter gets the error, n
 from __future__ import annotations
 
 import asyncio
+import math
 
 from kcli.errors import KcliError
 from kcli.producer.batches.accumulator import Accumulator
@@ -229,20 +230,12 @@ class Engine:
             or accumulator.hurried
             or accumulator.pressed
             or self.budget.pressed
-            or self._lingers_unseen()
+            or (self._settings.linger > 0 and (accumulator.first_linger() or math.inf) < self._alarm.when())
             or self._abandoning > 0
             or self.identity.missing
             or self._over
             or self._cluster.leaders_version() != self._seen_leaders
         )
-
-    def _lingers_unseen(self) -> bool:
-        """Whether the oldest batch that lingers is ripe before the supervisor looks again."""
-        linger = self._settings.linger
-        first = next(iter(self.accumulator.lingering.values()), None) if linger > 0 else None
-        if first is None or first.open is None:
-            return False
-        return self._alarm is None or first.open.created + linger < self._alarm.when()
 
     async def _supervise(self) -> None:
         """Linger, memory pressure, expiry, leaders: each turn looks at everything (A4.19)."""
