@@ -1,4 +1,4 @@
-"""What it costs to take bytes that nobody looks at: the bound of the rows with TLS and of those with large records.
+"""What it costs to receive bytes without reading them: the bound of the rows with TLS and of those with large records.
 
 A process of its own sends; ours counts what comes. As kcli does, through asyncio into a buffer that is there, in plain
 text and with TLS; the same with the CRC-32C of each piece and one copy of it, which no record of a few KiB can do

@@ -48,8 +48,8 @@ HANG = 20.0  # seconds of work
 LONG = 200.0  # seconds of waiting, which are leapt over: see leaps.py
 ENOUGH = 20.0  # seconds of following, likewise
 COLLECTED = 30
-"""After so many runs, what is left of them in cycles is collected, and its destructors are heard: little enough to be
-in the processor's cache, which saves a third of the collector's time."""
+"""Runs between two collections of cycles, whose destructors are heard. More of them do not fit the processor's cache,
+and the collector takes half as long again."""
 CONFIGS = 6
 """Each sixth config of a broker is here, and those of topics, 82 of 340: a shorter list is changed in the same ways."""
 QUICK = {
@@ -541,7 +541,7 @@ def plan(names: list[str], seeds: int, first: int) -> dict[str, range]:
 
 
 def shared(seeds: dict[str, range], workers: int) -> list[dict[str, range]]:
-    """A share for each worker. A line stays with one worker, which imports it once, if there are so many."""
+    """A share for each worker. Where lines are enough for all workers, a line has one, which imports it once."""
     shares: list[dict[str, range]] = [{} for _ in range(workers)]
     if len(seeds) < workers:
         return [{name: every[at::workers] for name, every in seeds.items()} for at in range(workers)]

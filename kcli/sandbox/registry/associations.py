@@ -9,7 +9,7 @@ from kcli.sandbox.registry import refusals
 from kcli.values import Frozen
 
 ANY = "-"
-"""The namespace that stands for all of them in a question."""
+"""In a question: any namespace."""
 TOPIC = "topic"
 LIFECYCLES = ("STRONG", "WEAK")
 MOST = 10_000

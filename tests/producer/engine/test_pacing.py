@@ -50,7 +50,7 @@ def test_a_pause_ends_when_enough_of_them_have_left() -> None:
             assert pause.done() == (len(queue.waiting) < AHEAD_SMALL // 2)
         queue.waiting.popleft()
         pacing.look()
-        pacing.look()  # it may be looked again before the caller goes on
+        pacing.look()  # twice before the caller continues
         await pause
         assert (pacing.paused, now() < PATIENCE) == ([], True)
 

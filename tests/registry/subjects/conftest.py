@@ -38,7 +38,7 @@ def ours(tmp_path: Path) -> Iterator[Commands]:
 
 @pytest.fixture
 def name() -> Callable[[], str]:
-    """Names of records that nobody has used."""
+    """A new name of a record at each call."""
     return lambda: f"Order{uuid.uuid4().hex[:12]}"
 
 

@@ -63,7 +63,7 @@ def by_confluent(
     url: str, kind: Kind, name: str, strategy: str, topic: str, field: str = "value", *, register: bool = False
 ) -> bytes:
     """What Confluent's serializer stores for VALUE by the latest version of its subject, which has to be there, or by
-    the one that it registers."""
+    the version that it registers."""
     conf = {
         "subject.name.strategy.type": TYPES[strategy],
         "auto.register.schemas": register,

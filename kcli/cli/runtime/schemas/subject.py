@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Subject(Frozen):
-    """The subject of a topic's keys or values (`kind`): the one that the user names, or the one of a strategy."""
+    """The subject of a topic's keys or values (`kind`): named by the user, or found by a strategy."""
 
     kind: str = "value"
     name: str = ""
@@ -32,7 +32,7 @@ class Subject(Frozen):
         return self.name or await schemas.subject(self.strategy, topic, self.kind, record)
 
     async def of_read(self, schemas: Schemas, topic: str, schema: Schema, referred: References, message: str) -> str:
-        """The one that a schema which was read would have; "" where that is not known. Raises nothing."""
+        """The subject of a schema that was read; "" where it is not known. Raises nothing."""
         try:
             record = schema_name(schema, referred, message) if self.of_schema else ""
             return await self.of(topic, schemas, record)

@@ -103,7 +103,7 @@ def test_a_filter_counts_what_it_looked_at(words: list[str], many: int, kcli: Sh
 def test_a_filter_that_the_registry_did_not_answer_exits_5(
     words: list[str], out: bytes, kcli: Shell, topic: str
 ) -> None:
-    """What could be looked at is printed; whether the rest matches is not known, and is said."""
+    """Records that were decoded and match are printed; a sentence says that of the others it is not known."""
 
     def route(asked: Asked) -> Step:
         return answer({"schema": INT}) if asked.path == "/schemas/ids/7" else refusal(403, 40301)

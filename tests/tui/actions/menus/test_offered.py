@@ -32,7 +32,7 @@ EMPTY = {"members", "events", "ids", "hanging", "records"}
 OPEN = ("kcli produce", "kcli tail", "kcli tui", "kcli doctor", "kcli config show")
 """Commands that do not end, or are of a profile."""
 BLANKS = ("TOPIC", "USER", "QUOTA=LIMIT", "PRINCIPAL", "KEY=VALUE", "=LIMIT")
-"""What stands for a field that is still empty."""
+"""Words in the place of an empty field."""
 
 
 async def offered(pilot: Pilot[int], session: object) -> dict[str, str]:
