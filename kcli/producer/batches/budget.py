@@ -93,11 +93,6 @@ class Budget:
         if self._waiting:
             self._wake()
 
-    def charge(self, size: int, records: int) -> None:
-        """Charge bytes that become known only now, without waiting."""
-        self.bytes += size
-        self.records += records
-
     def _wake(self) -> None:
         while self._waiting:
             size, records, room = self._waiting[0]

@@ -204,7 +204,7 @@ class Engine:
         else the supervisor has to, too. Where a turn of the sender is ordered already, that is found out as it begins:
         once for all that happens until then."""
         if self.pacing.paused:
-            self.pacing.look()
+            self.pacing.end_pauses()
         sender = self._senders.get(queue.leader)
         if sender is not None and sender.awake and not queue.needs_epoch:
             sender.unseen = True

@@ -60,8 +60,8 @@ class Pacing:
             alarm.cancel()
             self.paused.remove(place)
 
-    def look(self) -> None:
-        """Batches left: end the pauses that have lasted long enough."""
+    def end_pauses(self) -> None:
+        """Batches have left the queues: end the pauses that waited for it."""
         for queue, enough, over in self.paused:
             if len(queue.waiting) < enough:
                 _end(over)

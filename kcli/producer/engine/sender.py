@@ -90,7 +90,7 @@ class LeaderSender:
         if self._ended:
             return
         try:
-            self._look()
+            self._report_unseen()
             later = self._send_all()
             if self._outstanding or self._draining.needed(self._loop.time()):
                 self._look_again(later)
@@ -99,13 +99,13 @@ class LeaderSender:
         except Exception as problem:  # noqa: BLE001 - it ends the producer
             self._end(problem)
 
-    def _look(self) -> None:
+    def _report_unseen(self) -> None:
         if self.unseen:
             self.unseen = False
             self.on_unseen()
 
     def _end(self, problem: BaseException | None) -> None:
-        self._look()
+        self._report_unseen()
         self.stop()
         self._on_end(self.node_id, problem)
 

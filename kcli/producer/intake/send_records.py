@@ -53,9 +53,9 @@ class Records:
     ) -> asyncio.Future[RecordMetadata]:
         """See `Producer.send`."""
         size = self._size(topic, key, value, headers)
-        engine, budget = self._engine, self._engine.budget
+        engine = self._engine
         everyone = self._placement.known(topic, partition)
-        if everyone is None or self._in_a_row >= AT_A_TIME or budget.waiting or not budget.fits(size, 1):
+        if everyone is None or self._in_a_row >= AT_A_TIME or not engine.budget.take_now(size, 1):
             ticket = engine.enter()
             try:
                 everyone = await self._admitted(topic, partition, size, block=block)
@@ -63,7 +63,6 @@ class Records:
             finally:
                 engine.leave(ticket)
         engine.want()
-        budget.charge(size, 1)
         return self._promised(topic, everyone, size, partition, timestamp, key, value, headers)
 
     async def _admitted(self, topic: str, partition: int | None, size: int, *, block: bool) -> Sequence[int]:

@@ -44,13 +44,13 @@ def test_a_pause_ends_when_enough_of_them_have_left() -> None:
         await asyncio.sleep(0)
         while len(queue.waiting) > AHEAD_SMALL // 2:
             queue.waiting.popleft()
-            pacing.look()
+            pacing.end_pauses()
             assert len(pacing.paused) == 1
             await asyncio.sleep(0)
             assert pause.done() == (len(queue.waiting) < AHEAD_SMALL // 2)
         queue.waiting.popleft()
-        pacing.look()
-        pacing.look()  # twice before the caller continues
+        pacing.end_pauses()
+        pacing.end_pauses()  # twice before the caller continues
         await pause
         assert (pacing.paused, now() < PATIENCE) == ([], True)
 
@@ -77,6 +77,6 @@ def test_a_pause_that_is_cancelled_leaves_nothing() -> None:
         pause.cancel()
         await asyncio.gather(pause, return_exceptions=True)
         assert pacing.paused == []
-        pacing.look()
+        pacing.end_pauses()
 
     play(scene())
