@@ -24,14 +24,14 @@ else:
 
 
 class Undecoded:
-    """Counts what is decoded, or after `wait` what `passed` and `printed` name: a batch is decoded whole, and only a
-    part of it may be printed."""
+    """Counts what could not be decoded: at once, or after `wait` the rows that `passed` and `printed` report. A batch
+    is decoded whole, and only a part of it may be printed."""
 
     def __init__(self) -> None:
         self.reasons: Counter[str] = Counter()
         self.first: tuple[str, int, int] | None = None
         self.unanswered: dict[str, int] = {}
-        """The exit codes of reasons that are a registry's that did not answer: what it has is not known."""
+        """Reason to exit code, where the registry did not answer: what it has is unknown."""
         self._waiting: dict[tuple[str, int], list[Rows]] | None = None
 
     @property
@@ -60,7 +60,8 @@ class Undecoded:
         self, reasons: dict[int, str], numbers: array[int], columns: Columns, topic: str, partition: int
     ) -> None:
         """Rows by the numbers of the names in them: those whose name has a reason."""
-        self._add(Rows(columns.offsets, numbers, reasons), topic, partition)
+        if reasons:  # else nothing failed, and no row has to be looked at
+            self._add(Rows(columns.offsets, numbers, reasons), topic, partition)
 
     def _add(self, rows: Rows, topic: str, partition: int) -> None:
         if self._waiting is None:
@@ -77,7 +78,7 @@ class Undecoded:
             row = next((row for row, number in enumerate(rows.numbers) if number in rows.reasons), None)
             self.first = None if row is None else (topic, partition, rows.offsets[row])
 
-    # -- what of it is printed -----------------------------------------------------------------------------------------
+    # -- what is printed ----------------------------------------------------------------------------------------------
 
     def wait(self) -> None:
         """Count from now on what `passed` and `printed` name."""
@@ -88,7 +89,7 @@ class Undecoded:
         self._waiting = None
 
     def passed(self, topic: str, partition: int, before: int) -> None:
-        """All rows of a partition in front of an offset are done with."""
+        """Count the failures of a partition before an offset."""
         waiting = (self._waiting or {}).pop((topic, partition), ())
         left = []
         for rows in waiting:
