@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kcli.errors import KcliError
 from kcli.registry.moving.snapshot import Snapshot, with_needed
 from kcli.registry.moving.transfer import FAILED, KNOWN, Transfer
-from kcli.registry.subjects import ASSOCIATED, NAMED, TOPIC, subject_of
+from kcli.registry.subjects import ASSOCIATED, NAMED, subject_of
 from kcli.serde.schema_name import schema_name
 from kcli.serde.schemas.frame_ids import FieldFrames, FrameRewriter
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from kcli.schemas import Schema
 
 KINDS = ("key", "value")
-BY_TOPIC = dict.fromkeys(KINDS, TOPIC)
 
 
 class SchemaMoves:
@@ -34,7 +33,7 @@ class SchemaMoves:
         topics: tuple[str, str],
         *,
         register: bool,
-        strategies: Mapping[str, str] = BY_TOPIC,
+        strategies: Mapping[str, str],
     ) -> None:
         self._source = source
         self._target = target

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from kcli.config.properties.known import convert
 from kcli.config.secrets.secured import Asked
 from kcli.errors import UsageError
-from kcli.registry.subjects import STRATEGIES, strategy_named
+from kcli.registry.subjects import STRATEGIES, TOPIC, strategy_named
 from kcli.secret import HIDDEN, Secret
 from kcli.security import OAuth, Tls
 from kcli.values import Frozen
@@ -96,6 +96,10 @@ class RegistrySettings(Frozen):
     def name(self) -> str:
         """For messages, and for what is kept: no login is in it."""
         return self.folder or ",".join(origin.url for origin in self.origins)
+
+    def strategy(self, kind: str) -> str:
+        """How the subject of keys or values (`kind`) is found."""
+        return (self.key_strategy if kind == "key" else self.value_strategy) or TOPIC
 
 
 def registry_of(properties: Properties, *, looking: bool = True) -> RegistrySettings | None:

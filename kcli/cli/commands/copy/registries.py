@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.option import Options, choice, text
 from kcli.errors import UsageError
-from kcli.registry.subjects import STRATEGIES, TOPIC
+from kcli.registry.subjects import STRATEGIES
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -88,21 +88,21 @@ def registries(options: SchemasOptions, source: Connection, target: Connection) 
     if here.folder or there.folder:
         raise UsageError(f"--schemas {options.schemas}: a folder is no registry for it; name one by its URL")
     _check_strategies(options, here, there)
-    return with_strategies(options, here), there
+    return _with_strategies(options, here), there
 
 
 def _check_strategies(options: SchemasOptions, here: RegistrySettings, there: RegistrySettings) -> None:
     """A copy finds the subjects of both sides by the strategy of SRC. Raises UsageError where DST names another one."""
     for kind in ("value", "key"):
-        said, field = getattr(options, f"{kind}_subject"), f"{kind}_strategy"
-        ours, theirs = getattr(here, field) or TOPIC, getattr(there, field)
+        said, theirs = getattr(options, f"{kind}_subject"), getattr(there, f"{kind}_strategy")
+        ours = here.strategy(kind)
         if theirs and theirs != ours and not said:
             raise UsageError(
                 f"SRC finds subjects of {kind}s by {ours}, DST by {theirs}: say which is meant, --{kind}-subject {ours}"
             )
 
 
-def with_strategies(options: SchemasOptions, registry: RegistrySettings) -> RegistrySettings:
+def _with_strategies(options: SchemasOptions, registry: RegistrySettings) -> RegistrySettings:
     """The registry with what the options say of subjects."""
     return registry.replace(
         key_strategy=options.key_subject or registry.key_strategy,
@@ -124,7 +124,7 @@ async def moving(
     here, there = source.client(), target.client()
     schemas = RegistrySchemas(both[0], guard=here.guard, profile=here.profile)
     client = client_of(both[1], guard=there.guard, profile=there.profile)
-    strategies = {"key": both[0].key_strategy or TOPIC, "value": both[0].value_strategy or TOPIC}
+    strategies = {kind: both[0].strategy(kind) for kind in ("key", "value")}
     moves = SchemaMoves(schemas, client, topics, register=register, strategies=strategies)
     try:
         yield moves

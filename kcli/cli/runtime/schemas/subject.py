@@ -48,5 +48,4 @@ def subject_said(kind: str, word: str | None, registry: RegistrySettings | None)
             raise UsageError(f"--{kind}-subject is empty; write topic, record, topic-record, associated or a name")
         strategy = strategy_named(word)
         return Subject(kind=kind, strategy=strategy) if strategy else Subject(kind=kind, name=word)
-    given = "" if registry is None else registry.key_strategy if kind == "key" else registry.value_strategy
-    return Subject(kind=kind, strategy=given or TOPIC)
+    return Subject(kind=kind, strategy=TOPIC if registry is None else registry.strategy(kind))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kcli.admin.undo import taken, write
 from kcli.errors import KcliError, UsageError
 from kcli.registry.errors import RegistryError
-from kcli.registry.moving.document import UNDO, document_of
+from kcli.registry.moving.document import undo_of
 from kcli.registry.moving.snapshot import Snapshot, in_order, own_level
 from kcli.serde.avro.compatibility import LEVELS
 from kcli.tui.actions.changes.change import Ask, Change, Plan, Step
@@ -111,13 +111,7 @@ class DeleteSubject(Change):
 
     def _keep(self, registry: OpenRegistry, schemas: list[Schema]) -> str:
         """Write the undo file; the command that reads it. Raises NoUndo before anything is sent."""
-        register = document_of(Snapshot(schemas=tuple(in_order(schemas))))
-        document: dict[str, Any] = {
-            "schema": UNDO,
-            "delete": document_of(Snapshot()),
-            "register": register,
-            "levels": {},
-        }
+        document = undo_of(register=Snapshot(schemas=tuple(in_order(schemas))))
         path = write({**document, "taken": taken(registry.name)}, "registry-delete")
         return f"kcli registry restore {quoted(path)} --execute{self._option}"
 

@@ -11,7 +11,7 @@ from kcli.cli.runtime.answer import plural, say
 from kcli.cli.runtime.change import PlannedChange
 from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import KcliError
-from kcli.registry.moving.document import UNDO, document_of
+from kcli.registry.moving.document import undo_of
 from kcli.registry.moving.snapshot import Snapshot
 from kcli.registry.moving.transfer import CONFLICT, DONE, FAILED, IMPORT, KNOWN, REGISTER, Move, Transfer
 
@@ -152,10 +152,5 @@ def keep(
 ) -> None:
     """Write the undo file: what `registry restore` deletes, what it registers again, and the levels that it sets.
     `words` are options for that command."""
-    document = {
-        "schema": UNDO,
-        "delete": document_of(delete or Snapshot()),
-        "register": document_of(register or Snapshot()),
-        "levels": dict(levels or {}),
-    }
+    document = undo_of(delete=delete, register=register, levels=levels)
     UndoFile(options).keep_of(registry.name, command, document, f"kcli registry restore {{}}{words}")
