@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened
@@ -122,8 +121,11 @@ def _check_form(schema: Schema, form: str, registry: str) -> None:
     text as it is: some ignore what they do not know."""
     if form and schema.kind not in FORMS[form]:
         raise UsageError(f"--schema-format {form}: {schema.name} is of the type {schema.kind}, which has no such form")
-    if form == "serialized" and not _is_base64(schema.text):
-        raise KcliError(f"--schema-format {form}: {registry} does not make this form of {schema.name}")
+    if form == "serialized":
+        from kcli.serde.protobuf.reader import is_descriptor
+
+        if not is_descriptor(schema.text.strip()):
+            raise KcliError(f"--schema-format {form}: {registry} does not make this form of {schema.name}")
     if form == "resolved" and schema.references:
         from kcli.serde.avro.parse import parse
 
@@ -134,14 +136,6 @@ def _check_form(schema: Schema, form: str, registry: str) -> None:
                 f"--schema-format {form}: {registry} does not make this form of {schema.name}; --resolved puts the "
                 "types in"
             ) from None
-
-
-def _is_base64(text: str) -> bool:
-    try:
-        b64decode(text, validate=True)
-    except ValueError:
-        return False
-    return True
 
 
 def _with_types(schema: Schema, needed: list[Schema]) -> Schema:
