@@ -15,7 +15,7 @@ from kcli.pipeline.background import Background
 from kcli.pipeline.connection import Sealed, plain
 
 MOST = 4
-"""Clients that are kept. Of more, that which was not used for the longest time ends: its settings may be gone."""
+"""Clients that are kept. Beyond this the least recently used one is closed: its settings may be gone."""
 IDLE = 300.0
 """Seconds after which a client is too old: brokers end connections that nothing is sent over."""
 _kept: list[tuple[bytes, float, Background]] = []

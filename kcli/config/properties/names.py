@@ -149,7 +149,7 @@ _OF_A_REGISTRY = """
 OF_A_REGISTRY = (*_OF_A_REGISTRY.split(), *TLS)
 """The properties of a schema registry, without the prefix."""
 UNPREFIXED = ("basic.auth.", "bearer.auth.", "http.", "key.subject.", "value.subject.")
-"""Beginnings of those that Java's clients know without the prefix, too."""
+"""Beginnings of properties that Java's clients also know without the prefix."""
 
 
 def of_a_registry(key: str) -> str:

@@ -62,7 +62,7 @@ def making(java: Java, home: Path) -> tuple[list[str], Path]:
 
 
 def _fits(java: Java, base: Path) -> bool:
-    """Whether a base archive is there and this JVM takes it: one of an installation before this it does not."""
+    """Whether the base archive exists and this JVM accepts it; it refuses that of an earlier installation."""
     return base.exists() and _java(java, "-Xshare:on", f"-XX:SharedArchiveFile={base}", "-version").returncode == 0
 
 

@@ -1,4 +1,4 @@
-"""An end that comes: a dashboard that is left has ended after PATIENCE seconds, whatever it waits for then.
+"""Leaving in bounded time: PATIENCE seconds after the key the process ends, whatever it still waits for.
 
 Closing waits for others: a page that is being made, the client's thread in the middle of a hundred thousand partitions,
 a broker, a thread that looks up a name. Nothing of this is needed any more: what was seen is in its file already, and a
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from typing import TYPE_CHECKING, Any
 
 from kcli import watchdog
@@ -31,7 +30,8 @@ LAST = 0.5
 
 
 class Leaving:
-    """`begin` once it is left; made while the terminal is as the shell had it. `words` give the terminal back."""
+    """Make it while the terminal is as the shell had it; call `begin` when the dashboard is left. `words` restore the
+    terminal."""
 
     def __init__(self, words: bytes) -> None:
         self._words = words
@@ -65,9 +65,6 @@ def cut(workers: Iterable[Worker[Any]]) -> str:
 
 def _aside(seconds: float, do: Callable[[], object]) -> None:
     """Do something later, in a thread that holds up nothing."""
-
-    def wait() -> None:
-        time.sleep(seconds)
-        do()
-
-    threading.Thread(target=wait, name="kcli-leaving", daemon=True).start()
+    timer = threading.Timer(seconds, do)
+    timer.name, timer.daemon = "kcli-leaving", True
+    timer.start()

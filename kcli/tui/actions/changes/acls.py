@@ -79,7 +79,9 @@ class AddAcl(Change):
         of = ", ".join((*POSSIBLE[self.like.kind], "all"))
         self.asks = (
             *(() if fixed else (Ask("name", "topic", "its name; * is all"),)),
-            Ask("principal", "principal", "such as User:bob; User:* is every user", self.like.principal * whole),
+            Ask(
+                "principal", "principal", "such as User:bob; User:* is every user", self.like.principal if whole else ""
+            ),
             Ask("operation", "operation", of, self.like.operation),
             Ask("permission", "permission", "allow or deny", self.like.permission if whole else "allow"),
             Ask("host", "host", "an address; * is any", self.like.host if whole else ANYWHERE),
