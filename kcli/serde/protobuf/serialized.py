@@ -1,7 +1,7 @@
 """A schema's text as the `FileDescriptorProto` that `protoc` makes of it: registries give it for `format=serialized`,
 which clients of languages without a parser of `.proto` files ask for.
 
-It leaves out what payloads do not depend on: comments, services, reserved numbers, default values and most options.
+Not in it is what payloads do not depend on: comments, services, reserved numbers, default values, most options.
 """
 
 from __future__ import annotations

@@ -76,12 +76,11 @@ class AddAcl(Change):
         name = f"{self.like.kind} {printable(self.like.name)}"
         self.title = f"Add an ACL for {name}" if fixed else "Add an ACL for a topic"
         self.word = self.like.name
+        principal = self.like.principal if whole else ""
         of = ", ".join((*POSSIBLE[self.like.kind], "all"))
         self.asks = (
             *(() if fixed else (Ask("name", "topic", "its name; * is all"),)),
-            Ask(
-                "principal", "principal", "such as User:bob; User:* is every user", self.like.principal if whole else ""
-            ),
+            Ask("principal", "principal", "such as User:bob; User:* is every user", principal),
             Ask("operation", "operation", of, self.like.operation),
             Ask("permission", "permission", "allow or deny", self.like.permission if whole else "allow"),
             Ask("host", "host", "an address; * is any", self.like.host if whole else ANYWHERE),
