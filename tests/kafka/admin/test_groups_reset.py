@@ -24,7 +24,9 @@ class World:
 
     def __init__(self, kafka: Kafka, topic: str, folder: Path) -> None:
         self.kafka, self.topic, self.folder = kafka, topic, folder
-        assert self.kcli("topics", "create", topic, "-p", "3").code == 0
+        assert (
+            self.kcli("topics", "create", topic, "-p", "3", "--config", "retention.ms=-1").code == 0
+        )  # its times are years ago
         lines = [
             json.dumps({"partition": partition, "timestamp": BASE + 1000 * n, "value": str(n)})
             for partition, count in ((0, 100), (1, 30))
