@@ -105,3 +105,37 @@ async def test_an_answer_after_the_dialog_was_left_is_a_toast(world: World) -> N
         await until(pilot, lambda: pilot.app.screen is not dialog and not dialog.is_attached)
         dialog.say("too late", "bad")
         await shows(pilot, "too late")
+
+
+async def test_the_menu_injects_a_fault_kills_a_broker_and_clears_all(world: World) -> None:
+    async with world.open() as pilot:
+        await panel(pilot)
+        await pilot.press("slash", *"throttle", "enter", "a")
+        await shows(pilot, "Actions on fault throttle")
+        await shows(pilot, "$ kcli faults throttle api=")
+        await pilot.press("o")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Fault))
+        pilot.app.screen.query_one("#p-api", Input).value = "Produce"
+        pilot.app.screen.query_one("#p-milliseconds", Input).value = "20"
+        await pilot.press("ctrl+s")
+        await shows(pilot, "ordered")
+        await pilot.press("escape", "escape", "2", "a")
+        assert "Kill" not in await shows(pilot, "Actions on this sandbox")
+        await pilot.press("c")
+        await shows(pilot, "Nothing is to happen.")
+        assert world.sandbox.call(lambda sandbox: sandbox.faults.pending) == 0
+        await pilot.press("3", "a")
+        await shows(pilot, "Actions on broker 1")
+        await pilot.press("x")
+        await shows(pilot, "✖ killed")
+        await pilot.press("a")
+        await shows(pilot, "Start broker 1")
+        await pilot.press("x")
+        await shows(pilot, "● up")
+
+
+async def test_the_menu_of_a_read_only_profile_injects_nothing(world: World) -> None:
+    async with world.open(guard="read_only", profile="prod") as pilot:
+        await panel(pilot)
+        await pilot.press("a")
+        await shows(pilot, "Profile prod is read-only: this would change the cluster")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import work
@@ -12,6 +13,7 @@ from textual.widgets import TabPane
 from kcli.errors import KcliError
 from kcli.sandbox.faults.control_client import NotASandbox, find, tell
 from kcli.tui import routes
+from kcli.tui.actions.menus.faults import clear_faults, of_fault, of_sandbox_broker
 from kcli.tui.screens.page import Page
 from kcli.tui.text.printable import named, printable
 from kcli.tui.widgets.columns import Cell, Column, nothing
@@ -21,6 +23,7 @@ from kcli.tui.widgets.tabs import Tabs
 if TYPE_CHECKING:
     from kcli.client import Client
     from kcli.lag.watch import LagSnapshot
+    from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
 
@@ -98,11 +101,39 @@ class Faults(Page):
 
     # -- what one does here ---
 
+    @property
+    def acts_about(self) -> str:
+        row = self._row
+        if row is None:
+            return "this sandbox"
+        return f"fault {row['name']}" if "name" in row else f"broker {row['id']}"
+
+    def acts(self) -> list[Act]:
+        if not self._address:
+            return []
+        row, clear = self._row, clear_faults(self.action_clear)
+        if row is None:
+            return clear
+        if "name" in row:
+            return [*of_fault(row, partial(self._inject, row)), *clear]
+        return [*of_sandbox_broker(row, self.action_stop), *clear]
+
+    @property
+    def _row(self) -> dict[str, Any] | None:
+        """The fault or the broker under the cursor; None on the tab of what is to happen."""
+        row: dict[str, Any] | None = None
+        if self.tab in ("faults", "brokers"):
+            row = self.query_one(f"#{self.tab}", Rows).row
+        return row
+
+    def _inject(self, fault: dict[str, Any]) -> None:
+        from kcli.tui.dialogs.fault import Fault
+
+        self.app.push_screen(Fault(self.session, fault, self.tell))
+
     def on_rows_entered(self, event: Rows.Entered) -> None:
         if event.rows.id == "faults" and not self.refused("a fault"):
-            from kcli.tui.dialogs.fault import Fault
-
-            self.app.push_screen(Fault(self.session, event.row, self.tell))
+            self._inject(event.row)
         elif event.rows.id == "brokers":
             self.action_stop()
 

@@ -119,7 +119,11 @@ class Shop:
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     with SandboxThread(
-        brokers=4, topics={"orders": 2, "payments": 2}, registry=True, super_users=["User:ANONYMOUS"]
+        brokers=4,
+        topics={"orders": 2, "payments": 2},
+        registry=True,
+        control=True,
+        super_users=["User:ANONYMOUS"],
     ) as sandbox:
         one = Shop(sandbox)
         asyncio.run(one.seed())

@@ -6,39 +6,76 @@ import asyncio
 import shlex
 from typing import TYPE_CHECKING
 
+from kcli.admin.groups.groups import find_groups
+from kcli.asking.coordinators import Coordinators
 from kcli.cli.main import main
 from kcli.cli.parsing import parser, resolver
-from kcli.tui.screens.page import Page
+from kcli.client import Client
+from kcli.settings import ConsumerSettings, GroupSettings, ProducerSettings
+from kcli.tui import routes
 from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.tabs import Tabs
 from tests.tui.conftest import until, visit
+from tests.tui.every_page import EVERY, RECORD
 
 if TYPE_CHECKING:
     import pytest
     from textual.pilot import Pilot
 
+    from kcli.tui.screens.page import Page
     from tests.tui.actions.menus.conftest import Shop
 
-PLACES = {
-    "groups": ("groups",), "group billing": ("partitions", "members", "topics", "events"), "topics": ("topics",),
-    "topic orders": ("partitions", "groups", "configs"), "records orders": ("records",), "brokers": ("brokers",),
-    "broker 1": ("replicas", "disks", "configs"), "heatmap": ("heat",), "transactions": ("ids", "hanging"),
-    "acls": ("acls",), "acls topic orders": ("access",), "acls group billing": ("access",),
-    "acls cluster kafka-cluster": ("access",), "quotas": ("quotas",), "reassignments": ("moves",),
-    "schemas": ("subjects",), "schema orders-value": ("versions",), "clusters": ("clusters",),
-}  # fmt: skip
-EMPTY = {"members", "events", "ids", "hanging", "records"}
-"""Tables without a row here: groups without members, no transactions, no record since the page was opened."""
-OPEN = ("kcli produce", "kcli tail", "kcli tui", "kcli doctor", "kcli config show")
-"""Commands that do not end, or are of a profile."""
+PLACES: dict[routes.Route, tuple[str, ...]] = {
+    routes.Groups(): ("groups",),
+    routes.Group("billing"): ("partitions", "members", "topics", "events"),
+    routes.Topics(): ("topics",),
+    routes.Topic("orders"): ("partitions", "groups", "configs"),
+    routes.Records(("orders",)): ("records",),
+    routes.Record("orders", 0, 3, RECORD): (),
+    routes.Brokers(): ("brokers",),
+    routes.Broker(1): ("replicas", "disks", "configs"),
+    routes.Heatmap(): ("heat",),
+    routes.Transactions(): ("ids", "hanging"),
+    routes.Transaction("loader"): (),
+    routes.Acls(): ("acls",),
+    routes.Access("topic", "orders"): ("access",),
+    routes.Access("group", "billing"): ("access",),
+    routes.Access("cluster", "kafka-cluster"): ("access",),
+    routes.Quotas(): ("quotas",),
+    routes.Reassignments(): ("moves",),
+    routes.Subjects(): ("subjects",),
+    routes.Subject("orders-value"): ("versions",),
+    routes.Clusters(): ("clusters",),
+    routes.Faults(): ("faults", "pending", "brokers"),
+}
+"""Each page, and its tables; that of a member is opened by the id that it has."""
+EMPTY = {"members", "events", "hanging", "records", "pending"}
+"""Tables without a row here: groups without members, no hanging transaction, no record since the page was opened."""
+OPEN = ("kcli produce", "kcli tail", "kcli tui", "kcli doctor", "kcli config show", "kcli faults ")
+"""Commands that do not end, are of a profile, or have no plan."""
+REFUSED = ("kcli groups delete live", "kcli groups reset live")
+"""Of a group that has a member."""
 BLANKS = ("TOPIC", "USER", "QUOTA=LIMIT", "PRINCIPAL", "KEY=VALUE", "=LIMIT")
 """Words in the place of an empty field."""
 
 
-async def offered(pilot: Pilot[int], session: object) -> dict[str, str]:
+async def seeded(shop: Shop) -> routes.Member:
+    """A transactional id, and a member that is away and stays in its group."""
+    async with Client(shop.settings()) as client:
+        async with client.producer(ProducerSettings(transactional_id="loader")) as loader, loader.transaction():
+            await loader.send("payments", b"done", partition=1)
+        settings = GroupSettings(group="live", instance_id="pod-7", auto_commit=False, session_timeout=600.0)
+        async with client.consumer(ConsumerSettings(), settings) as consumer:
+            await consumer.subscribe(["payments"])
+            await consumer.poll(0.5)
+        group = (await find_groups(Coordinators(client.cluster), ["live"]))[0]["live"]
+    return routes.Member("live", group.members[0].member_id)  # type: ignore[union-attr]
+
+
+async def offered(pilot: Pilot[int], places: dict[routes.Route, tuple[str, ...]]) -> dict[str, str]:
     """The commands of all menus and all pages, each with the page it is from."""
     found: dict[str, str] = {}
-    for place, tables in PLACES.items():
+    for place, tables in places.items():
         page = await visit(pilot, place)
         for table in tables:
             if page.query(Tabs):
@@ -48,11 +85,16 @@ async def offered(pilot: Pilot[int], session: object) -> dict[str, str]:
             await pilot.pause()
             for row in range(max(len(rows.shown), 1)):
                 rows.cursor = row
-                for act in page.acts():
-                    if act.command:
-                        found[act.command if act.elsewhere else page.session.aimed(act.command)] = f"{place}: {act.key}"
-            found[page.command] = place
+                found |= commands(page, place)
+        found |= commands(page, place)
+        found[page.command] = str(place)
     return found
+
+
+def commands(page: Page, place: routes.Route) -> dict[str, str]:
+    """Those of the menu as it is now."""
+    acts = [act for act in page.acts() if act.command]
+    return {act.command if act.elsewhere else page.session.aimed(act.command): f"{place}: {act.key}" for act in acts}
 
 
 def parsed(line: str) -> str:
@@ -68,16 +110,17 @@ def parsed(line: str) -> str:
 
 def test_every_offered_command_is_read_and_every_plan_is_made(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     async def collect() -> dict[str, str]:
+        places = PLACES | {await seeded(shop): ("partitions",)}
+        assert {type(place) for place in places} == set(EVERY)
         async with shop.open(profiles={"prod": shop.session}) as pilot:
-            assert isinstance(pilot.app.screen, Page)
-            return await offered(pilot, shop)
+            return await offered(pilot, places)
 
     lines = asyncio.run(collect())
-    assert len({where.partition(":")[0] for where in lines.values()}) == len(PLACES)
+    assert len({where.partition(": ")[0] for where in lines.values()}) == len(PLACES) + 1
     each = {one: where for line, where in lines.items() for one in split(line)}
     wrong = {one: (where, parsed(one)) for one, where in each.items() if parsed(one)}
     assert wrong == {}, wrong
-    plans = {one: where for one, where in each.items() if not one.startswith(OPEN) and "--watch" not in one}
+    plans = {one: where for one, where in each.items() if not one.startswith(OPEN + REFUSED) and "--watch" not in one}
     assert sum("--execute" in one for one in plans) > 20
     refused = {}
     first = {where: one for one, where in reversed(plans.items()) if not any(blank in one for blank in BLANKS)}
