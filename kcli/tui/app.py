@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import work
 from textual.app import App
 from textual.events import Event, Key
+from textual.notifications import Notify
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
@@ -17,7 +18,7 @@ from kcli import watchdog
 from kcli.errors import KcliError
 from kcli.tui.actions.keys import EVERYWHERE
 from kcli.tui.actions.palette import Actions, Places, Profiles, Themes
-from kcli.tui.actions.toast import toast
+from kcli.tui.actions.toast import AlertToast, toast
 from kcli.tui.alerts.alerting import Alerting
 from kcli.tui.beat.leaving import Leaving, cut
 from kcli.tui.messages import Changed, ChangeProfile, Connected, Go, Looked, LookFailed, NewLook, Noted, TopicsListed
@@ -233,6 +234,12 @@ class Dashboard(App[int]):
         since, tries = (before.since, before.tries) if before is not None else (self.session.clock(), 0)
         self.state.trouble = Trouble(printable(str(message.problem)), since, tries + 1, message.again)
         self._tell(Changed)
+
+    def on_notify(self, event: Notify) -> None:
+        """An alert takes the place of the one before: the table is not to be covered by them."""
+        for older in list(self._notifications) if isinstance(event.notification, AlertToast) else ():
+            if isinstance(older, AlertToast):
+                self._unnotify(older, refresh=False)
 
     def on_noted(self, message: Noted) -> None:
         self.notify(printable(message.words), severity="warning", markup=False, timeout=LONG)

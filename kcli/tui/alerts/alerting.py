@@ -1,4 +1,4 @@
-"""The alerts of one cluster: each is a toast, and leaves the screen in the ways that are wanted."""
+"""The alerts of one cluster: one toast for those of a snapshot, and the ways in which each leaves the screen."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from kcli.errors import KcliError
-from kcli.tui.actions.toast import toast
-from kcli.tui.alerts.changes import Changes
+from kcli.tui.actions.toast import show_alert, toast
+from kcli.tui.alerts.changes import Changes, summary
 from kcli.tui.alerts.ways import Ways, notification, post
-from kcli.tui.text.printable import LONG, printable
+from kcli.tui.text.printable import LONG
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,12 +49,15 @@ class Alerting:
         """Tell what changed."""
         if not self._state.session.live:
             return
-        for alert in self._changes.see(snapshot, self._state.hushed):
-            self._tell(alert)
+        alerts = self._changes.see(snapshot, self._state.hushed)
+        if alerts:
+            show_alert(self._app, summary(alerts), worse=any(one.worse for one in alerts))
+        for one in alerts:
+            self._tell(one)
 
     def _tell(self, alert: Alert) -> None:
+        """Tell it outside of the screen."""
         app, words = self._app, f"{self._state.session.name}: {alert.words}"
-        app.notify(printable(alert.words), severity="warning" if alert.worse else "information", markup=False)
         if self._ways.bell and alert.worse:
             app.bell()
         if self._ways.desktop:

@@ -11,12 +11,14 @@ from kcli.tui.text.formatting import others, status
 from kcli.tui.text.incidents import WRONG, small
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Sequence
 
     from kcli.lag.watch import LagSnapshot
 
 LASTS = 2
 """Snapshots in a row that a status must last: one that comes and goes with each commit is none."""
+NAMED = 3
+"""Groups of a status that a sentence about several alerts names."""
 
 
 class Alert(NamedTuple):
@@ -39,6 +41,23 @@ class Alert(NamedTuple):
         """A sentence for a notification."""
         why = f": {self.why}" if self.worse else ""
         return f"{self.group} is {status(self.now)[0]} (was {self.before}), lag {count(self.lag)}{why}"
+
+
+def summary(alerts: Sequence[Alert]) -> str:
+    """A sentence for all alerts of a snapshot: one with its reason, of several which groups have which status, the
+    worst first."""
+    if len(alerts) == 1:
+        return alerts[0].words
+    names: dict[str, list[str]] = {}
+    for alert in sorted(alerts, key=lambda alert: -SEVERITY.index(alert.now)):
+        names.setdefault(alert.now, []).append(alert.group)
+    parts = [f"{status(now)[0]} {_named(groups)}" for now, groups in names.items()]
+    return f"{len(alerts)} alerts: {'; '.join(parts)}"
+
+
+def _named(groups: list[str]) -> str:
+    more = f" and {len(groups) - NAMED} more" if len(groups) > NAMED else ""
+    return ", ".join(groups[:NAMED]) + more
 
 
 class Changes:

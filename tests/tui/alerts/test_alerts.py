@@ -10,6 +10,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from textual.widgets._toast import Toast
 
 from kcli.admin.groups.rows import Described
 from kcli.errors import KcliError, UsageError
@@ -18,7 +19,7 @@ from kcli.lag.history import GroupStanding
 from kcli.lag.partition_lag import Standing
 from kcli.lag.status import GROWING, LOSING_DATA, OK, ORPHANED, STUCK
 from kcli.lag.watch import LagSnapshot
-from kcli.tui.alerts.changes import Alert, Changes
+from kcli.tui.alerts.changes import Alert, Changes, summary
 from kcli.tui.alerts.hushed import Hush, Hushed
 from kcli.tui.alerts.ways import Ways, notification, post, ways_of
 from kcli.tui.app import Dashboard
@@ -70,6 +71,13 @@ def test_good_news_has_no_reason() -> None:
     bad, good = Alert("billing", OK, STUCK, 5000, 1.0, "why"), Alert("billing", STUCK, OK, 0, 2.0, "why")
     assert bad.words == "billing is ■ STUCK (was OK), lag 5,000: why"
     assert good.words == "billing is ● OK (was STUCK), lag 0"
+
+
+def test_several_alerts_are_one_sentence_the_worst_first() -> None:
+    bad = [Alert(name, OK, STUCK, 5, 1.0, "why") for name in ("search", "audit", "fraud", "billing")]
+    alerts = [Alert("copy", STUCK, OK, 0, 1.0, ""), Alert("mail", OK, GROWING, 9, 1.0, "why"), *bad]
+    assert summary(alerts[:1]) == "copy is ● OK (was STUCK), lag 0"
+    assert summary(alerts) == "6 alerts: ■ STUCK search, audit, fraud and 1 more; ▲ GROWING mail; ● OK copy"
 
 
 def test_what_is_acknowledged_is_quiet_until_its_status_changes(tmp_path: Path, monkeypatch: Any) -> None:
@@ -195,3 +203,33 @@ async def test_a_status_is_acknowledged_with_a_reason_that_is_in_the_timeline(
         await pilot.press("m")
         await until(pilot, lambda: ("billing", ORPHANED) not in board.state.hushed)
         await shows(pilot, "alerts are on again")
+
+
+async def test_alerts_are_on_the_screen_one_at_a_time_on_two_lines_at_most(world: World) -> None:
+    board = Dashboard(LiveSession(world.settings(), name="prod", interval=3600.0))
+
+    def seen_at(status: str, *groups: str) -> LagSnapshot:
+        return LagSnapshot(time=1.0, groups=[snapshot(status, group=group).groups[0] for group in groups])
+
+    def alert(*groups: str) -> None:
+        for status in (OK, STUCK, STUCK):
+            board._alerting.see(seen_at(status, *groups))
+
+    def toasts() -> list[Toast]:
+        return [toast for toast in board.screen.query(Toast) if toast.is_attached]
+
+    async with board.run_test(size=(80, 24), notifications=True) as pilot:
+        await until(pilot, lambda: board.state.look is not None)
+        board.notify("kept", timeout=600, markup=False)
+        alert(*(f"group-{'x' * 40}-{number}" for number in range(9)))
+        text = await shows(pilot, "9 alerts: ■ STUCK group-x")
+        assert "kept" in text
+        (lines,) = (toast.size.height for toast in toasts() if "alerts" in str(toast.render()))
+        assert lines <= 2
+        bottom = [n for n, line in enumerate(text.splitlines()) if "9 alerts" in line]
+        assert bottom >= [20], "above the keys, over the last rows"
+        alert("search")
+        text = await shows(pilot, "search is ■ STUCK (was OK)")
+        assert "9 alerts" not in text
+        assert "kept" in text
+        assert [toast.size.height for toast in toasts()][-1] <= 2
