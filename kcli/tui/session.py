@@ -177,6 +177,7 @@ class LiveSession(Session):
         self._past: Past | None = None
         self._before: dict[str, list[Event]] = {}  # what happened to groups before this session
         self._notes: list[Event] = []  # what was done here, for the next snapshot
+        self._unkept: list[Event] = []  # of the last snapshot, until the file of the cluster has them
         self.settings = settings
         self.has_registry = registry is not None
         self.registry_option = registry_option
@@ -256,6 +257,7 @@ class LiveSession(Session):
                     self._before.setdefault(event.group, []).append(event)
                 self._post(Looked(snapshot, self.trails))
             if self._past is not None:
+                self._unkept = []
                 self._past.add(snapshot)
         except OSError as problem:
             self.remembers = False
@@ -367,6 +369,7 @@ class LiveSession(Session):
         for event in notes:
             self._before.setdefault(event.group, []).append(event)
         snapshot.events = [*snapshot.events, *notes]
+        self._unkept = snapshot.events
         return snapshot
 
     async def close(self) -> None:
@@ -383,6 +386,7 @@ class LiveSession(Session):
             await self._registry.close()
         if self._past is not None:
             try:
+                self._past.keep([*self._unkept, *self._notes])
                 self._past.close()
             except OSError as problem:
                 self._post(Noted(f"The history lacks the last events: {problem.strerror}"))

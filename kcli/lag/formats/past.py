@@ -110,6 +110,12 @@ class Past:
         self._write(line(snapshot.time, snapshot.groups, self._events))
         self._events = []
 
+    def keep(self, events: list[Event]) -> None:
+        """Keep events that are in no snapshot: the next line has them, be it that of `close`."""
+        if self.writes:
+            self._events += events
+            self._last = max([self._last, *(event.time for event in events)])
+
     def _write(self, data: bytes) -> None:
         size = os.fstat(self._fd).st_size
         if size and size + len(data) > self._half:

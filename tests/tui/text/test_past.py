@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -100,3 +102,27 @@ def test_what_a_file_says_is_put_before_what_was_seen() -> None:
     gap.add(LagSnapshot(time=10_000.0, groups=[group]))
     gap.begin({"g": [Point(time=5000.0, lag=1, status="STUCK")]}, [])
     assert gap.since("g") == 10_000.0, "what was between is not known"
+
+
+async def test_what_is_noted_after_the_last_refresh_is_kept_when_the_dashboard_is_left(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, world: World
+) -> None:
+    """A note that a refresh has taken and the file has not got yet; one that no refresh has taken."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    session = LiveSession(world.settings(), interval=3600.0, remembers=True)
+    app = Dashboard(session)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: session._past is not None and session._past.writes and session._past._due)
+        taken = threading.Event()
+
+        async def hang(*_: object) -> None:
+            taken.set()
+            await asyncio.sleep(600)
+
+        session._count = hang  # type: ignore[assignment, method-assign]
+        session.note(Event(time=time.time(), group="billing", kind="note", text="pod-7 restarted"))
+        await until(pilot, taken.is_set)
+        session.note(Event(time=time.time(), group="billing", kind="note", text="muted"))
+    assert session._past is not None
+    kept = [event.text for event in session._past.read(time.time()).events]
+    assert kept == ["pod-7 restarted", "muted"]
