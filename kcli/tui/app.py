@@ -20,7 +20,7 @@ from kcli.tui.actions.keys import EVERYWHERE
 from kcli.tui.actions.palette import Actions, Places, Profiles, Themes
 from kcli.tui.actions.toast import AlertToast, toast
 from kcli.tui.alerts.alerting import Alerting
-from kcli.tui.beat.leaving import Leaving, cut
+from kcli.tui.beat.leaving import Leaving, cut, ended, under_way
 from kcli.tui.messages import Changed, ChangeProfile, Connected, Go, Looked, LookFailed, NewLook, Noted, TopicsListed
 from kcli.tui.navigation.key_order import KeyOrder, KeyPassed
 from kcli.tui.navigation.visits import Visits
@@ -155,12 +155,18 @@ class Dashboard(App[int]):
         self.run_worker(self._change_profile(message.name), name="change", exclusive=True)
 
     async def _change_profile(self, name: str) -> None:
-        """Its secrets are looked up beside the screens: a command or a keyring may take its time."""
+        """Not before a change of this cluster has ended: to close its session would cut it. The secrets of the other
+        one are looked up beside the screens: a command or a keyring may take its time."""
+        if under_way(self.workers):
+            words = f"A change is under way: {printable(name)} opens when it has ended."
+            self.notify(words, severity="warning", markup=False, timeout=LONG)
+        await ended(self.workers)
         try:
             fresh = await asyncio.to_thread(self._profiles[name])
         except KcliError as problem:
             toast(self, problem)
             return
+        await ended(self.workers)  # one may have begun meanwhile
         await self._change_session(fresh)
 
     async def _change_session(self, fresh: Session) -> None:

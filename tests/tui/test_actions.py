@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +24,7 @@ from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.settings import ConsumerSettings, GroupSettings
 from kcli.tui.actions import key_clashes, keys
 from kcli.tui.app import Dashboard
+from kcli.tui.beat.leaving import CHANGES
 from kcli.tui.messages import ChangeProfile
 from kcli.tui.screens.group import Group
 from kcli.tui.screens.groups import Groups
@@ -122,6 +125,36 @@ async def test_another_profile_is_another_cluster_and_what_was_shown_is_gone(wor
         await until(pilot, lambda: board(pilot).state.look is not None)
         assert isinstance(pilot.app.screen, Groups)
         assert "prod PROTECTED" in seen(pilot)
+
+
+async def test_another_profile_waits_until_the_change_under_way_has_ended(world: World, other: World) -> None:
+    go, done = threading.Event(), []
+
+    def dashboard(session: LiveSession) -> Dashboard:
+        return Dashboard(session, profiles={"prod": lambda: LiveSession(other.settings(), name="prod", interval=0.2)})
+
+    async def slow(client: Client) -> int:
+        await asyncio.to_thread(go.wait, 60)
+        return len(await client.cluster.nodes())
+
+    async with world.open(app=dashboard) as pilot:
+        first = board(pilot).session
+
+        async def change() -> None:
+            done.append(await first.change(slow))
+
+        try:
+            board(pilot).run_worker(change(), group=CHANGES)
+            for _ in range(2):  # the second takes the place of the first, and cuts no change
+                board(pilot).post_message(ChangeProfile("prod"))
+                await shows(pilot, "A change is under way: prod opens when it has ended.")
+                await pilot.pause()
+            assert board(pilot).session is first
+            assert done == []
+        finally:
+            go.set()
+        await until(pilot, lambda: board(pilot).session.name == "prod")
+        assert done == [1]
 
 
 async def test_a_profile_that_cannot_be_used_is_said_and_nothing_changes(world: World) -> None:

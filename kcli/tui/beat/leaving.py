@@ -8,6 +8,7 @@ change that this cuts.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from kcli import watchdog
 from kcli.paths import state_folder
 from kcli.system.terminal import from_background, restore, settings
+from kcli.tasks import retrieve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -55,9 +57,23 @@ class Leaving:
             watchdog.end(code, self._words + (f"{told}\r\n".encode() if told else b""))
 
 
+def under_way(workers: Iterable[Worker[Any]]) -> list[Worker[Any]]:
+    """The changes of the cluster that have not ended yet."""
+    return [worker for worker in workers if worker.group == CHANGES and not worker.is_finished]
+
+
+async def ended(workers: Iterable[Worker[Any]]) -> None:
+    """Wait until no change is under way, however each ends. To cancel this cuts none."""
+    while changes := under_way(workers):
+        waits = {asyncio.ensure_future(worker.wait()) for worker in changes}
+        for wait in waits:
+            wait.add_done_callback(retrieve)
+        await asyncio.wait(waits)
+
+
 def cut(workers: Iterable[Worker[Any]]) -> str:
     """The sentence about a change that the end of the dashboard cuts; "" without such a change."""
-    if all(worker.group != CHANGES or worker.is_finished for worker in workers):
+    if not under_way(workers):
         return ""
     undo = f"Its undo file, if it has one, is in {state_folder('undo')}"
     return f"A change was under way: how it ended is not known. {undo}"

@@ -16,6 +16,7 @@ from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.asking.leaders import TopicMissing
 from kcli.errors import KcliError, UsageError
 from kcli.tui.actions.producing import Draft, described, headers_of, partition_of
+from kcli.tui.beat.leaving import CHANGES
 from kcli.tui.dialogs.dialog import Dialog
 from kcli.tui.text.printable import printable
 
@@ -249,7 +250,7 @@ class Produce(Dialog):
         draft = self._draft()
         self.say("sending …")
         self._sending = True
-        self.app.run_worker(self._send(draft), group="send")  # to the end, whoever leaves meanwhile
+        self.app.run_worker(self._send(draft), group=CHANGES)  # to the end, whoever leaves meanwhile
 
     async def _send(self, draft: Draft) -> None:
         try:
