@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from kcli.registry.client import RegistryClient
 from kcli.registry.lookup import RegistrySchemas, open_schemas
+from kcli.registry.subjects import NAMED
+from kcli.serde.schema_name import schema_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,9 +27,22 @@ class OpenRegistry:
 
             self.client = FolderClient(named, self.schemas)
         self.name, self.folder = named.name, named.folder
+        self._named = named
 
     async def close(self) -> None:
         await self.schemas.close()
+
+    async def subject(self, topic: str, kind: str, schema: Schema | None = None) -> str:
+        """The subject of a topic's keys or values (`kind`) by the strategy of the settings; "" where the strategy takes
+        the name of a schema that is not known, or has none. Raises KcliError."""
+        strategy = self._named.strategy(kind)
+        record = ""
+        if strategy in NAMED:
+            referred = [] if schema is None else await self.schemas.references(schema)
+            record = "" if schema is None else schema_name(schema, [(name, one.text) for name, one in referred])
+            if not record:
+                return ""
+        return await self.schemas.subject(strategy, topic, kind, record)
 
     async def needed(self, schema: Schema) -> list[Schema]:
         """All that a schema refers to, each after what it needs itself. Raises KcliError."""

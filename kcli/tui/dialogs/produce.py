@@ -110,7 +110,8 @@ class Produce(Dialog):
         null_key, null_value = (self.query_one(f"#null-{one}", Checkbox).value for one in ("key", "value"))
         value = self.query_one("#value", TextArea).text
         stored = {"key": self._stored("key", text["key"]), "value": self._stored("value", value)}
-        options = "".join(f" --{kind}-schema topic" for kind, data in stored.items() if data is not None)
+        schemas = {kind: self._schema(kind) for kind, data in stored.items() if data is not None}
+        options = "".join(f" --{kind}-schema {schema.spec}" for kind, schema in schemas.items() if schema is not None)
         return Draft(
             topic=text["topic"].strip(),
             partition=partition_of(text["partition"]),

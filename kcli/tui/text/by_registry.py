@@ -46,12 +46,22 @@ async def _known(kind: str, data: bytes | None, record: Seen, registry: OpenRegi
     found = await decode_one(kind, data, record.headers, registry.schemas)
     if found.schema is None:
         return ByRegistry(found.json, found.reason)
-    subject, version = await registry.schemas.use_of(found.schema, f"{record.topic}-{kind}")
+    own = await _own_subject(record.topic, kind, found.schema, registry)
+    subject, version = await registry.schemas.use_of(found.schema, own)
     id = f"id {found.schema.id}" if found.schema.id >= 0 else found.schema.guid
     name = f"{subject}@{version} ({id}, {found.schema.kind})" if subject else f"schema {id}, {found.schema.kind}"
     changes = await _changes(found.schema, subject, version, registry)
     text = pretty(found.schema.text, found.schema.kind)
     return ByRegistry(found.json, found.reason, subject, name, text, changes)
+
+
+async def _own_subject(topic: str, kind: str, schema: Schema, registry: OpenRegistry) -> str:
+    """The subject that the topic has by the strategy of the settings, "" where that is not known: it only chooses among
+    the subjects that have the schema."""
+    try:
+        return await registry.subject(topic, kind, schema)
+    except KcliError:
+        return ""
 
 
 async def _changes(schema: Schema, subject: str, version: int, registry: OpenRegistry) -> str:

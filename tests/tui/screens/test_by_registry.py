@@ -368,3 +368,48 @@ async def test_the_page_of_a_stuck_group_says_that_its_next_record_does_not_deco
         await pilot.pause()
         await until(pilot, lambda: not any(one.group == "learn" for one in pilot.app.workers))
         assert "does not decode" not in seen(pilot), "only of what is stuck"
+
+
+STRATEGIES = {"topic": "kept-value", "record": "Order", "topic-record": "kept-Order"}
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+async def test_a_record_leads_to_the_subject_that_the_strategy_of_the_profile_finds(
+    sandbox: SandboxThread, strategy: str
+) -> None:
+    for subject in STRATEGIES.values():
+        assert register(sandbox.registry_url, subject, ORDER)[1]["id"] == 1
+    async with board(sandbox, value_strategy=strategy).run_test(size=(140, 40)) as pilot:
+        record = Seen(1, "kept", 0, 3, 1700000000000, None, FRAME + PAYLOAD, [])
+        await visit(pilot, routes.Record("kept", 0, 3, record))
+        await shows(pilot, f"{STRATEGIES[strategy]}@1 (id 1, AVRO)")
+        await pilot.press("5", "enter")
+        await shows(pilot, f"Subject {STRATEGIES[strategy]}")
+
+
+async def test_the_produce_form_writes_by_the_subject_that_the_strategy_of_the_profile_finds(
+    sandbox: SandboxThread,
+) -> None:
+    for subject in ("named-value", "named-Order", "named-other-Order"):
+        register(sandbox.registry_url, subject, ORDER)
+    await filled(sandbox, "named", [])
+    async with board(sandbox, value_strategy="topic-record").run_test(size=(140, 40)) as pilot:
+        await visit(pilot, "topics")
+        await pilot.press("n")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Produce))
+        form = pilot.app.screen
+        assert isinstance(form, Produce)
+        form.query_one("#topic", Input).value = "named"
+        form.query_one("#value", TextArea).text = '{"id": 7, "note": ""}'
+        await shows(pilot, "fits named-Order@1 (AVRO)")
+        assert form.command.endswith(" --value-schema topic#Order")
+    async with board(sandbox, value_strategy="record").run_test(size=(140, 40)) as pilot:
+        await visit(pilot, "topics")
+        await pilot.press("n")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Produce))
+        form = pilot.app.screen
+        assert isinstance(form, Produce)
+        form.query_one("#topic", Input).value = "named"
+        form.query_one("#value", TextArea).text = '{"id": 7, "note": ""}'
+        await until(pilot, lambda: not any(worker.group == "learn" for worker in pilot.app.workers))
+        assert not form.query_one("#value-by-schema").display, "the topic does not say which record it is"
