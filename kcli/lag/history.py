@@ -79,6 +79,7 @@ class History:
         self._tracks: dict[str, dict[TopicPartition, Track]] = {}
         self._before: dict[str, GroupStanding] = {}
         self._peaks: dict[str, int] = {}
+        self._read: set[TopicPartition] = set()  # whose ends were taken from the newest snapshot
         self._timelines: dict[str, Timeline] = {}
         self.news: list[Event] = []  # of the newest snapshot
         self.failed: dict[str, KcliError] = {}
@@ -92,7 +93,7 @@ class History:
     def adding(self, time: float, snapshot: Snapshot) -> Iterator[GroupStanding]:
         """As `add`, group by group, for a caller with other work in between; it must be iterated to its end."""
         self.failed, self.brokers = snapshot.failed, snapshot.brokers
-        self.news = []
+        self.news, self._read = [], set()
         for shot in snapshot.groups:
             yield self._add_group(time, shot.described, shot.samples)
         there = {shot.described.group for shot in snapshot.groups} | set(snapshot.failed)
@@ -104,10 +105,16 @@ class History:
     def begin(self, at: TopicPartition, ends: list[tuple[float, int]]) -> None:
         """Where a log ended before its first sample: (time, offset), oldest first. The rate of what comes in
         is known from the first refresh then."""
-        log = self._logs.setdefault(at, Log())
+        log = self._log(at)
         if not len(log.end):
             for time, offset in ends:
                 log.end.add(time, offset)
+
+    def _log(self, at: TopicPartition) -> Log:
+        log = self._logs.get(at)
+        if log is None:
+            log = self._logs[at] = Log()
+        return log
 
     @property
     def events(self) -> list[Event]:
@@ -127,8 +134,12 @@ class History:
         for sample in samples:
             at = TopicPartition(sample.topic, sample.partition)
             seen.add(at)
-            self._logs.setdefault(at, Log()).add(time, sample)
-            track = tracks.setdefault(at, Track())
+            if at not in self._read:  # another group of this refresh may have had the same ends
+                self._read.add(at)
+                self._log(at).add(time, sample)
+            track = tracks.get(at)
+            if track is None:
+                track = tracks[at] = Track()
             track.add(time, sample)
             track.done.forget_before(time - self._keep)
         for gone in tracks.keys() - seen:

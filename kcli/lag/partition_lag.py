@@ -18,13 +18,15 @@ STEPS = 3  # commits at least; the window reaches further back for them
 class Log:
     """The bounds of one partition over time."""
 
-    __slots__ = ("end", "stable", "start")
+    __slots__ = ("_rated", "end", "stable", "start")
 
     def __init__(self) -> None:
         self.end, self.start, self.stable = Series(), Series(), Series()
+        self._rated: tuple[float, float, float | None] | None = None  # the moment, the window and the rate
 
     def add(self, time: float, sample: Sample) -> None:
         """The ends of one refresh; an end that moved back (truncated, recreated) starts a new history."""
+        self._rated = None
         for name in ("end", "start", "stable"):
             value, series = getattr(sample, name), getattr(self, name)
             if value is None:
@@ -33,6 +35,12 @@ class Log:
                 series = Series()
                 setattr(self, name, series)
             series.add(time, value)
+
+    def in_rate(self, now: float, window: float) -> float | None:
+        """Offsets a second that come in, found once for all groups that read them."""
+        if self._rated is None or self._rated[:2] != (now, window):
+            self._rated = now, window, rate(self.end, now, window)
+        return self._rated[2]
 
     def forget_before(self, time: float) -> None:
         for series in (self.end, self.start, self.stable):
@@ -112,7 +120,7 @@ class Standing(Value):
 def stand(track: Track, log: Log, now: float, *, window: float = WINDOW, threshold: int = 0) -> Standing:
     """All figures of a partition, from its samples up to `now`."""
     row = measure(track.sample, threshold)
-    in_rate, out_rate = rate(log.end, now, window), rate(track.done, now, window)
+    in_rate, out_rate = log.in_rate(now, window), rate(track.done, now, window)
     times, lags = troughs(track.done, log.end, now - window)
     trend = robust_slope(times, lags)
     facts = _facts(track, now, window, threshold, in_rate, rising(lags, trend))

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kcli.admin.groups.rows import Described, Member
 from kcli.errors import KcliError
+from kcli.lag import partition_lag
 from kcli.lag.figures import Sample
 from kcli.lag.history import GroupStanding, History
+from kcli.lag.partition_lag import Log
+from kcli.lag.series import Series
 from kcli.lag.snapshot import GroupSnapshot, Snapshot
 from kcli.lag.status import GROWING
 from kcli.model import TopicPartition
@@ -133,3 +138,31 @@ def test_a_thousand_groups_cost_a_second_not_a_minute() -> None:
     for n in range(3):
         history.add(5.0 * n, Snapshot(groups=shots))
     assert time.process_time() - began < 10  # 30,000 partitions; a hundred microseconds each would be 3 s
+
+
+def test_the_ends_of_a_partition_are_taken_and_rated_once_however_many_groups_read_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    added: list[float] = []
+    rated: list[float] = []
+    add, rate = Log.add, partition_lag.rate
+
+    def counted_add(log: Log, time: float, sample: Sample) -> None:
+        added.append(time)
+        add(log, time, sample)
+
+    def counted_rate(series: Series, now: float, window: float) -> float | None:
+        rated.append(now)
+        return rate(series, now, window)
+
+    monkeypatch.setattr(Log, "add", counted_add)
+    monkeypatch.setattr(partition_lag, "rate", counted_rate)
+    history, found = History(), list[GroupStanding]()
+    for n in range(8):
+        shots = [look({0: 10 * n, 1: 10 * n}, 100 + 20 * n, group=f"g{group}").groups[0] for group in range(5)]
+        found = history.add(1000.0 + 5 * n, Snapshot(groups=shots))
+        assert added == [1000.0 + 5 * n] * 2
+        added.clear()
+    assert len(rated) == 8 * (2 + 5 * 2), "of what comes in each partition once, of what is read each group's"
+    assert [group.in_rate for group in found] == [found[0].in_rate] * 5
+    assert found[0].in_rate == pytest.approx(2 * 4.0)
