@@ -35,7 +35,10 @@ class Partition:
     def update(self, answer: MetadataResponsePartition, epoch: int) -> bool:
         """Take over a response; returns whether the leader changed."""
         self.error = codes.of(answer.error_code)
-        self.replicas, self.isr = answer.replica_nodes, answer.isr_nodes
+        if self.replicas != answer.replica_nodes:  # what did not change stays: the answer is freed as a whole
+            self.replicas = answer.replica_nodes
+        if self.isr != answer.isr_nodes:
+            self.isr = answer.isr_nodes
         if 0 <= epoch < self.epoch and self.rewinds < REWINDS:
             self.rewinds += 1
             return False

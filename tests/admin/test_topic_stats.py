@@ -5,16 +5,25 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from kcli.admin.topics import stats
 from kcli.admin.topics.stats import BACK, TopicLooks
+from kcli.admin.topics.topics import described
 from kcli.asking.offsets import list_offsets
 from kcli.client import Client
-from kcli.proto.messages.metadata import MetadataRequest
+from kcli.model import TopicPartition
+from kcli.proto.messages.metadata import (
+    MetadataRequest,
+    MetadataResponse,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
 from kcli.sandbox.sandbox import Sandbox
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 
 if TYPE_CHECKING:
-    import pytest
+    from kcli.admin.topics.topics import Topic
 
 
 async def test_the_metadata_of_all_topics_is_asked_for_once_a_refresh_and_names_the_leaders() -> None:
@@ -61,3 +70,61 @@ async def test_rates_of_the_minute_before_an_answer_are_of_its_ends_also_when_a_
             monkeypatch.setattr(stats, "list_offsets", partial(meanwhile, newer))
             rates = await looks.rates_before(client.cluster, [row.topic for row in rows])
             assert rates["orders"] == (written or 0) / BACK[0]
+
+
+async def test_what_did_not_change_is_the_same_value_after_a_refresh() -> None:
+    """Else values that stay are among those of each answer, whose memory is not given back then."""
+    async with (
+        Sandbox(topics={"orders": 2, "payments": 2}) as sandbox,
+        Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client,
+        client.producer(ProducerSettings()) as producer,
+    ):
+        looks = TopicLooks()
+
+        async def look() -> tuple[list[Topic], list[TopicPartition], list[list[int]]]:
+            rows = await looks.look(client.cluster)
+            topology: Any = client.cluster
+            known = [part for topic in topology.topology.topics.values() for part in topic.partitions.values()]
+            lists = [some for part in known for some in (part.replicas, part.isr)]
+            return [row.topic for row in rows], list(looks._ends), lists
+
+        before = await look()
+        await producer.send("orders", b"x", partition=1)
+        await producer.flush()
+        after = await look()
+        for n in range(3):
+            then: list[Any] = list(before[n])
+            now: list[Any] = list(after[n])
+            assert list(map(id, then)) == list(map(id, now))
+        assert looks._ends[TopicPartition("orders", 1)] == 1
+
+
+def topic_row(topic_id: bytes = b"a" * 16, internal: bool = False, parts: int = 2, **changes: Any) -> MetadataResponse:
+    """Topic `t`; `changes` are of its second partition."""
+    given: dict[str, Any] = {"leader_id": 1, "leader_epoch": 3, "replica_nodes": [1, 2], "isr_nodes": [1, 2]}
+    partitions = [MetadataResponsePartition(partition_index=n, **given) for n in range(parts)]
+    for name, value in changes.items():
+        setattr(partitions[-1], name, value)
+    topic = MetadataResponseTopic(name="t", topic_id=topic_id, is_internal=internal, partitions=partitions[::-1])
+    return MetadataResponse(topics=[topic])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"topic_id": b"b" * 16},
+        {"internal": True},
+        {"parts": 3},
+        {"leader_id": 2},
+        {"leader_epoch": 4},
+        {"replica_nodes": [1, 3]},
+        {"isr_nodes": [1]},
+        {"offline_replicas": [2]},
+    ],
+)
+def test_a_topic_of_which_anything_changed_is_another_value(changes: dict[str, Any]) -> None:
+    known = described(topic_row(), internal=True)
+    assert described(topic_row(), internal=True, known=known)["t"] is known["t"]
+    changed = described(topic_row(**changes), internal=True, known=known)
+    assert changed == described(topic_row(**changes), internal=True)
+    assert changed != known

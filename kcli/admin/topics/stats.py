@@ -43,6 +43,7 @@ class TopicLooks:
 
     def __init__(self) -> None:
         self._ends: dict[TopicPartition, int] = {}
+        self._topics: dict[str, Topic | KcliError] = {}  # of the last answer about all
         self._at = 0.0
 
     async def look(
@@ -51,9 +52,9 @@ class TopicLooks:
         """All topics now, or those named. Raises KcliError when the metadata cannot be read; other failures are
         missing."""
         if names is None:
-            topics_now = described(
-                await cluster.metadata(), internal=internal
-            )  # leaders are known without asking again
+            answer = await cluster.metadata()  # leaders are known without asking again
+            topics_now = self._topics = described(answer, internal=internal, known=self._topics)
+            del answer
         else:
             topics_now = await describe_topics(cluster, names)
         topics = [topic for topic in topics_now.values() if isinstance(topic, Topic)]
@@ -71,16 +72,27 @@ class TopicLooks:
         )
         known, begin = _offsets(ends), _offsets(starts)
         rows = [self._row(topic, known, begin, places, now - self._at) for topic in topics]
-        self._ends, self._at = known, now
+        self._at = now
+        self._keep(known)
         return rows
+
+    def _keep(self, ends: dict[TopicPartition, int]) -> None:
+        """Remember the ends. What did not change stays the value that it was, so that the memory of an answer is free
+        again as a whole; with new values among those of the answer a little more would be taken each time."""
+        kept = self._ends
+        for gone in [at for at in kept if at not in ends]:
+            del kept[gone]
+        for at, end in ends.items():
+            if kept.get(at) != end:
+                kept[at] = end
 
     async def rates_before(self, cluster: Cluster, topics: Iterable[Topic]) -> dict[str, float]:
         """Records written a second to topics in the minute before the last answer, by the timestamps of records;
         without the topics that none was written to."""
-        ends = self._ends  # a newer answer may take their place while this one is awaited
         every = [TopicPartition(topic.topic, p.partition) for topic in topics for p in topic.partitions]
+        ends = {at: self._ends[at] for at in every if at in self._ends}  # a newer answer may come meanwhile
         then = round((time.time() - BACK[0]) * 1000)
-        answers = await list_offsets(cluster, {at: then for at in every if at in ends})
+        answers = await list_offsets(cluster, dict.fromkeys(ends, then))
         written: dict[str, int] = {}
         for at, begin in _offsets(answers).items():
             written[at.topic] = written.get(at.topic, 0) + max(ends[at] - begin, 0)
