@@ -135,7 +135,7 @@ def keys(bootstrap: str, seconds: float) -> str:
         lag.append(dialog(board))
     finally:
         code = board.end(b"q")
-    return f"first look {first:.1f} s, {told(lag)}, {held(memory)}, exit code {code}"
+    return f"first picture {first:.1f} s, {told(lag)}, {held(memory)}, exit code {code}"
 
 
 def busy(bootstrap: str, seconds: float) -> str:
