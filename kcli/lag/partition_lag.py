@@ -121,9 +121,8 @@ def stand(track: Track, log: Log, now: float, *, window: float = WINDOW, thresho
     """All figures of a partition, from its samples up to `now`."""
     row = measure(track.sample, threshold)
     in_rate, out_rate = log.in_rate(now, window), rate(track.done, now, window)
-    times, lags = troughs(track.done, log.end, now - window)
-    trend = robust_slope(times, lags)
-    facts = _facts(track, now, window, threshold, in_rate, rising(lags, trend))
+    trend, growing = _trend(track.done, log.end, now - window)
+    facts = _facts(track, now, window, threshold, in_rate, growing)
     out = Standing(
         lag=row,
         in_rate=in_rate,
@@ -151,6 +150,15 @@ def stand(track: Track, log: Log, now: float, *, window: float = WINDOW, thresho
     return out
 
 
+def _trend(done: Series, end: Series, since: float) -> tuple[float | None, bool]:
+    """The slope of the lag, and whether it grows; of a partition in which nothing moves there is nothing to compute."""
+    if done.quiet(since) and end.quiet(since):
+        return None, False
+    times, lags = troughs(done, end, since)
+    trend = robust_slope(times, lags)
+    return trend, rising(lags, trend)
+
+
 def _facts(track: Track, now: float, window: float, threshold: int, in_rate: float | None, growing: bool) -> Facts:
     """What the status of a partition is decided from."""
     sample = track.sample
@@ -163,7 +171,7 @@ def _facts(track: Track, now: float, window: float, threshold: int, in_rate: flo
         error=sample.error,
         in_rate=in_rate,
         growing=growing,
-        commit_interval=usual_step(track.done.since(now - 10 * window)[0]),
+        commit_interval=usual_step(track.done.since(now - 10 * window)[0]) if len(track.done) > 2 else None,
         still=track.still(now),
         counted=sample.counted,
         rewound=track.rewound if track.rewound is not None and now - track.rewound_at <= window else None,
@@ -173,6 +181,8 @@ def _facts(track: Track, now: float, window: float, threshold: int, in_rate: flo
 
 def rate(series: Series, now: float, window: float) -> float | None:
     """Offsets a second over the window, or as far back as `STEPS` changes reach."""
+    if series.quiet(now - window):
+        return 0.0 if series.times and now > series.times[0] else None
     times, values = series.since(now - window)
     if 1 < len(times) <= STEPS and len(series) > STEPS:
         first = len(series) - STEPS - 1

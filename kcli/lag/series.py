@@ -36,10 +36,16 @@ class Series:
 
     def forget_before(self, time: float) -> None:
         """Drop older values, but keep the value at `time`."""
+        if len(self.times) < 2 or self.times[1] > time:
+            return
         keep = max(bisect_right(self.times, time) - 1, 0)
         if keep:
             for column in (self.times, self.befores, self.values):
                 del column[:keep]
+
+    def quiet(self, since: float) -> bool:
+        """Whether it has not changed after `since`."""
+        return len(self.times) < 2 or self.times[-1] <= since
 
     def at(self, time: float) -> int | None:
         """The value at a time; None before the first sample."""

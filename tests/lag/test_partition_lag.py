@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kcli.lag import partition_lag
 from kcli.lag.figures import Sample
 from kcli.lag.partition_lag import Log, Standing, Track, stand
 from kcli.lag.series import Series
@@ -223,3 +224,38 @@ def test_a_rate_takes_three_steps_and_standing_still_is_zero() -> None:
     assert step_rate([0.0], [7], 60.0) == 0.0
     assert step_rate([], [], 60.0) is None
     assert step_rate([0.0, 5.0, 10.0, 15.0], [0, 10, 20, 30], 16.0) == pytest.approx(2.0)
+
+
+def wandering(seed: int) -> list[Standing]:
+    """The figures of a partition that moves now and then, and is quiet for longer than a window in between."""
+    rng, track, log = random.Random(seed), Track(), Log()
+    now, end, committed, found = 1000.0, 0, 0, []
+    for _ in range(60):
+        now += rng.choice([1.0, 5.0, 5.0, 30.0, 200.0])
+        end += rng.choice([0, 0, 10])
+        committed = min(committed + rng.choice([0, 0, 7]), end)
+        known = None if rng.random() < 0.05 else committed
+        sample = Sample(group="g", topic="t", committed=known, end=end, start=0, owned=True)
+        log.add(now, sample)
+        track.add(now, sample)
+        track.done.forget_before(now - 900.0)
+        found.append(stand(track, log, now))
+    return found
+
+
+def test_a_quiet_partition_has_the_figures_of_any_other_and_costs_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    quickly = [wandering(seed) for seed in range(50)]
+    asked: list[float] = []
+
+    def moving(series: Series, since: float) -> bool:
+        asked.append(since)
+        return False
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Series, "quiet", moving)
+        assert [wandering(seed) for seed in range(50)] == quickly
+    assert asked
+    idle = Workload(rate=0.0, speed=0.0, backlog=10)
+    monkeypatch.setattr(partition_lag, "troughs", None)  # is not called
+    monkeypatch.setattr(partition_lag, "step_rate", None)
+    assert idle.run(200.0).in_rate == 0.0
