@@ -120,6 +120,9 @@ async def test_the_time_has_its_zone_and_its_date_unless_it_is_of_today(world: W
         lines = [line.rstrip() for line in text.splitlines()]
         assert "2023-11-14 22:13:20.000" in next(line for line in lines if line.endswith("long-ago"))
         assert f"{time.gmtime().tm_year}-" not in next(line for line in lines if line.endswith("just-now"))
+        rows(pilot).cursor = 0
+        await pilot.press("enter")
+        await shows(pilot, "2023-11-14 22:13:20.000 UTC  key null")
 
 
 def rows(pilot: object) -> Rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from kcli.tui.text.formatting import moment
+from kcli.tui.text.formatting import dated, moment
 from kcli.tui.text.printable import printable
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def count(lines: Sequence[str]) -> int:
 
 def _facts(record: Seen) -> list[str]:
     then = moment(record.timestamp)
-    when = str(record.timestamp) if then is None else then.isoformat(" ", "milliseconds")
+    when = str(record.timestamp) if then is None else dated(then, "milliseconds")
     key = "null" if record.key is None else printable(record.key.decode("utf-8", "backslashreplace"))
     rows = [("at", f"{record.topic}[{record.partition}] {record.offset}"), ("time", when), ("key", key)]
     for name, value in record.headers:

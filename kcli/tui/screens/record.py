@@ -19,7 +19,7 @@ from kcli.tui import routes
 from kcli.tui.actions.menus.records import of_record
 from kcli.tui.records.folding import deepest, folded
 from kcli.tui.screens.page import Page
-from kcli.tui.text.formatting import moment
+from kcli.tui.text.formatting import dated, moment
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Column, matcher
 from kcli.tui.widgets.pager.indented import LINE, HexLines, indented
@@ -68,7 +68,7 @@ class RecordView(Page):
     def heading(self) -> str:
         record = self.record
         then = moment(record.timestamp)
-        when = then.isoformat(" ", "milliseconds") if then is not None else ""
+        when = dated(then, "milliseconds") if then is not None else ""
         when = when or (f"timestamp {record.timestamp}" if record.timestamp >= 0 else "")
         size = "null" if record.value is None else f"{len(record.value):,} bytes"
         key = "null" if record.key is None else printable(record.key.decode("utf-8", "backslashreplace"))

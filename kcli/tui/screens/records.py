@@ -30,7 +30,7 @@ from kcli.tui.records.fields import FieldColumns, offered
 from kcli.tui.screens.page import Page
 from kcli.tui.tail import KEEP, Seen, Tail, stretch
 from kcli.tui.text.condition import Condition, completed
-from kcli.tui.text.formatting import exact, moment
+from kcli.tui.text.formatting import dated, exact, moment
 from kcli.tui.text.printable import printable, quoted, shown
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
@@ -532,7 +532,7 @@ def option_of(place: Bound) -> str:
 def from_words(place: Bound) -> str:
     """The place in a heading."""
     when = moment(place.value) if place.kind == "time" else None
-    return f"{when:%Y-%m-%d %H:%M:%S}" if when is not None else option_of(place)
+    return dated(when) if when is not None else option_of(place)
 
 
 def _time(record: Seen) -> Cell:

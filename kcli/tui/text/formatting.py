@@ -69,12 +69,17 @@ def age(standing: Standing | GroupStanding) -> str:
 
 
 def moment(milliseconds: int) -> datetime | None:
-    """A record's timestamp as a time here; None for none, and for what is in no calendar: a producer may write any
-    number, microseconds say."""
+    """A record's timestamp as a time of the zone here; None for none, and for what is in no calendar: a producer may
+    write any number, microseconds say."""
     try:
-        return datetime.fromtimestamp(milliseconds / 1000) if milliseconds >= 0 else None
+        return datetime.fromtimestamp(milliseconds / 1000).astimezone() if milliseconds >= 0 else None
     except (ValueError, OverflowError, OSError):
         return None
+
+
+def dated(when: datetime, timespec: str = "seconds") -> str:
+    """`2026-11-21 12:46:18 UTC`; with timespec="milliseconds" also those."""
+    return f"{when.replace(tzinfo=None).isoformat(' ', timespec)} {when:%Z}"
 
 
 def squeezed(values: Sequence[float | None], cells: int) -> list[float | None]:

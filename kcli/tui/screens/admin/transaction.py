@@ -16,7 +16,7 @@ from kcli.tui.actions.menus.transactions import of_transaction
 from kcli.tui.screens.admin.transactions import blocked
 from kcli.tui.screens.columns import partition_columns
 from kcli.tui.screens.page import Page
-from kcli.tui.text.formatting import exact, moment
+from kcli.tui.text.formatting import dated, exact, moment
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
@@ -113,4 +113,4 @@ def _columns() -> list[Column]:
 
 def _written(row: Waiting) -> Cell:
     when = None if row.producer is None else moment(row.producer.last_timestamp)
-    return Cell(DASH if when is None else f"{when:%Y-%m-%d %H:%M:%S}", "dim")
+    return Cell(DASH if when is None else dated(when), "dim")
