@@ -23,6 +23,7 @@ from kcli.tui.alerts.alerting import Alerting
 from kcli.tui.beat.leaving import Leaving, cut, ended, under_way
 from kcli.tui.messages import Changed, ChangeProfile, Connected, Go, Looked, LookFailed, NewLook, Noted, TopicsListed
 from kcli.tui.navigation.key_order import KeyOrder, KeyPassed
+from kcli.tui.navigation.rewinding import Rewinding
 from kcli.tui.navigation.visits import Visits
 from kcli.tui.pages import page_of
 from kcli.tui.replay import ReplaySession
@@ -100,6 +101,7 @@ class Dashboard(App[int]):
         self._leaving = Leaving(LEAVE)
         self.visits = Visits()
         self._keys = KeyOrder(self, super().on_event)
+        self._rewinding = Rewinding(self, self.state, lambda: self.pages, self._reopen)
         self._alerting = Alerting(self, self.state, ways, lambda sequence: self.write_out(sequence))
 
     def get_driver_class(self) -> type[Driver]:
@@ -255,7 +257,7 @@ class Dashboard(App[int]):
         if message.cluster_id and message.cluster_id != self.state.cluster_id and self.session.remembers:
             self._alerting.open(message.cluster_id)
         self.state.cluster_id, self.state.brokers = message.cluster_id, message.brokers
-        if self.state.topics is None and not (self._pages and isinstance(self._pages[-1].route, Topics)):
+        if self.state.topics is None and not (self.pages and isinstance(self.pages[-1].route, Topics)):
             self._learn_topics()
         self._tell(Changed)
 
@@ -283,7 +285,9 @@ class Dashboard(App[int]):
         self._tell(Changed)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The keys of a replay are there in a replay only, and its space plays."""
+        """The keys of a replay are there in a replay only, but for those that go back; its space plays."""
+        if action == "step" and self.session.live:
+            return parameters in ((-1,), (-12,))
         if action in ("step", "faster", "play"):
             return not self.session.live
         return action != "pause" or self.session.live
@@ -302,7 +306,8 @@ class Dashboard(App[int]):
         return await super().run_action(action, default_namespace, namespaces)
 
     def action_now(self) -> None:
-        self.session.look_now()
+        if not self._rewinding.to_now():
+            self.session.look_now()
 
     def action_window(self, by: int) -> None:
         self.session.widen(by)
@@ -337,8 +342,7 @@ class Dashboard(App[int]):
         self.action_pause()
 
     def action_step(self, by: int) -> None:
-        if isinstance(self.session, ReplaySession):
-            self.session.step(by)
+        self._rewinding.step(by)
 
     def action_faster(self, by: int) -> None:
         if isinstance(self.session, ReplaySession):
@@ -402,7 +406,7 @@ class Dashboard(App[int]):
     async def on_masthead_only(self, message: Masthead.Only) -> None:
         """The groups, filtered by a status; a click on the same count again shows all."""
         self.jump(Groups())
-        self._pages[0].only(status(message.status)[0] if message.status else "")
+        self.pages[0].only(status(message.status)[0] if message.status else "")
 
     def on_go(self, message: Go) -> None:
         if message.jump:
@@ -413,17 +417,17 @@ class Dashboard(App[int]):
     # -- the stack of pages ---
 
     @property
-    def _pages(self) -> list[Page]:
+    def pages(self) -> list[Page]:
         """The pages that are open, the first at the bottom."""
         return [screen for screen in self.screen_stack if isinstance(screen, Page)]
 
     def _note(self) -> None:
-        self.visits.note(page.route for page in self._pages)
+        self.visits.note(page.route for page in self.pages)
 
     def go(self, route: Route) -> None:
         """Open a page on top of the one in front. One that is open already comes to the front again, and what was
         opened from it is left: a place that is visited a hundred times is one page."""
-        stack = [page.route for page in self._pages]
+        stack = [page.route for page in self.pages]
         if route in stack:
             self._move(stack[: stack.index(route) + 1])
         else:
@@ -437,7 +441,7 @@ class Dashboard(App[int]):
 
     def _way_to(self, route: Route) -> tuple[Route, ...]:
         """The pages from the first to this one."""
-        stack = [page.route for page in self._pages]
+        stack = [page.route for page in self.pages]
         return tuple(stack[: stack.index(route) + 1] if route in stack else (stack[0], route))
 
     def _move(self, stack: Sequence[Route]) -> None:
@@ -445,7 +449,7 @@ class Dashboard(App[int]):
 
     async def _open_only(self, wanted: tuple[Route, ...]) -> None:
         """Leave what does not belong to a stack, and open what is missing of it."""
-        pages = self._pages
+        pages = self.pages
         same = next(
             (n for n, (page, route) in enumerate(zip(pages, wanted, strict=False)) if page.route != route),
             min(len(pages), len(wanted)),
@@ -456,16 +460,23 @@ class Dashboard(App[int]):
             await self.push_screen(page_of(route, self.state))
         self._note()
 
+    async def _reopen(self, routes: Sequence[Route]) -> None:
+        """Open the pages of these routes again, the first of which are the groups."""
+        while len(self.screen_stack) > 2:
+            await self.pop_screen()
+        await self.switch_screen(page_of(Groups(), self.state))
+        await self._open_only(tuple(routes))
+
     def action_up(self) -> None:
         """Leave the page in front, and from far below several at once: four steps are always enough."""
-        for _ in range(max(1, len(self._pages) - UPWARDS)):
+        for _ in range(max(1, len(self.pages) - UPWARDS)):
             self.pop_screen()
         self._note()
 
     def action_travel(self, by: int) -> None:
         """To the pages that were open before, or after; from a record first to where it was opened."""
         now = self.visits.now
-        changed = by < 0 and any(page.route not in now for page in self._pages)
+        changed = by < 0 and any(page.route not in now for page in self.pages)
         stack = now if changed else self.visits.move(by)
         if stack is not None:
             self._move(stack)

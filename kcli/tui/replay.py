@@ -29,8 +29,8 @@ SPEEDS = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 
 
 class Recording:
-    """The snapshots of a file by number. Raises UsageError for a file that cannot be read or has none. An incomplete
-    last line is skipped: `unfinished`."""
+    """The snapshots of a file by number, a line each. Raises UsageError for a file that cannot be read or has none. An
+    incomplete last line is skipped: `unfinished`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -61,16 +61,18 @@ class Recording:
             self.times.append(time)
             self._places.append(place)
 
-    def feed(self, history: History, first: int, last: int) -> LagSnapshot:
-        """Add the snapshots from `first` to `last`; what the last one shows."""
-        snapshot = LagSnapshot()
+    def line(self, number: int) -> str:
+        """The line of a snapshot."""
         with self.path.open("rb") as lines:
-            for number in range(first, last + 1):
-                lines.seek(self._places[number])
-                time, shot = read(lines.readline().decode())
-                groups = history.add(time, shot)
-                snapshot = LagSnapshot(time=time, snapshot=shot, groups=groups, events=history.news)
-                snapshot.failed, snapshot.brokers = shot.failed, shot.brokers
+            lines.seek(self._places[number])
+            return lines.readline().decode()
+
+    def feed(self, history: History, number: int) -> LagSnapshot:
+        """Add a snapshot; what it shows."""
+        time, shot = read(self.line(number))
+        groups = history.add(time, shot)
+        snapshot = LagSnapshot(time=time, snapshot=shot, groups=groups, events=history.news)
+        snapshot.failed, snapshot.brokers = shot.failed, shot.brokers
         return snapshot
 
 
@@ -78,11 +80,13 @@ class ReplaySession(Session):
     """`at` is the number of the snapshot that is shown, `speed` how many seconds of it pass in one."""
 
     live = False
+    word = "RECORDING"
+    lacks = "Not in a recording"
 
-    def __init__(self, path: Path, *, window: float = 60.0) -> None:
+    def __init__(self, recording: Path | Recording, *, window: float = 60.0) -> None:
         super().__init__()
-        self.recording = Recording(path)
-        self.name = path.name
+        self.recording = Recording(recording) if isinstance(recording, Path) else recording
+        self.name = self.recording.path.name
         self.at = 0
         self.speed = 1.0
         self.window = window
@@ -108,12 +112,16 @@ class ReplaySession(Session):
         return f"kcli tui --replay {path}"
 
     async def open(self, post: Post) -> None:
+        post(Connected(None, 0))
+        if self.recording.unfinished:
+            post(LookFailed(KcliError("the recording ends in the middle of a line, which is ignored")))
+        self.begin(post, len(self.times) - 1)
+
+    def begin(self, post: Post, at: int) -> None:
+        """Show a snapshot, and wait to be played."""
         self._post = post
         self.paused = True
-        self._post(Connected(None, 0))
-        if self.recording.unfinished:
-            self._post(LookFailed(KcliError("the recording ends in the middle of a line, which is ignored")))
-        self.go(len(self.times) - 1)
+        self.go(at)
         self._playing = asyncio.create_task(self._play(), name="replay")
 
     async def close(self) -> None:
@@ -166,7 +174,7 @@ class ReplaySession(Session):
             first = to
         try:
             for number in range(first, to + 1):
-                snapshot = self.recording.feed(self._history, number, number)
+                snapshot = self.recording.feed(self._history, number)
                 self.trails.add(snapshot)
         except (OSError, DecodeError, UnicodeDecodeError) as problem:
             self.paused, self._fed = True, len(self.times)  # all is worked out anew, if it is ever whole again

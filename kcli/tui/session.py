@@ -25,6 +25,7 @@ from kcli.lag.watch import DATED, LagSnapshot, Watch, pause
 from kcli.model import TopicPartition
 from kcli.settings import ClientSettings
 from kcli.tui.beat.gc_tuning import GcTuning
+from kcli.tui.beat.kept import Kept
 from kcli.tui.beat.pace import Pace
 from kcli.tui.client_thread import ClientThread
 from kcli.tui.messages import Connected, Looked, LookFailed, Noted
@@ -48,7 +49,8 @@ class Session(ABC):
     """`name` is the profile or the servers; `aim` what a kcli command says to mean the same cluster, and
     `registry_option` besides it to mean the same schema registry; `guard` is "", "protected" or "read_only";
     `interval` and `window`, which rates are taken over, are in seconds; a refresh that costs much stretches `interval`
-    by the `pace`. `hurried` counts how often one was wanted at once."""
+    by the `pace`. `hurried` counts how often one was wanted at once. Of what is not live `word` is what the head says,
+    and `lacks` begins the sentence about what it does not hold."""
 
     name: str = ""
     aim: str = ""
@@ -58,6 +60,8 @@ class Session(ABC):
     interval: float = 5.0
     window: float = 60.0
     live: bool = True
+    word: str = ""
+    lacks: str = ""
     guarded_by_profile: bool = True
     has_registry: bool = False
     remembers: bool = False
@@ -198,6 +202,18 @@ class LiveSession(Session):
         self._known: set[int] = set()  # every broker that was ever seen: Metadata drops those that die
         self._now = asyncio.Event()
         self._opened = asyncio.Event()
+        self.kept = Kept()
+        self._latest: LagSnapshot | None = None
+
+    def mute(self) -> None:
+        """Post nothing more: the screens show the past."""
+        self._post = lambda message: None
+
+    def resume(self, post: Post) -> None:
+        """Post again, at once what was seen last."""
+        self._post = post
+        if self._latest is not None:
+            post(Looked(self._latest, self.trails))
 
     async def open(self, post: Post) -> None:
         self._post = post
@@ -227,6 +243,8 @@ class LiveSession(Session):
                     with self._gc.making(), self.pace.measured():
                         snapshot = seen = self._with_notes(still_there(await watch.look(), seen))
                         self.trails.add(snapshot)
+                        self.kept.add(snapshot.time, snapshot.snapshot)
+                        self._latest = snapshot
                     rest = pause(self.beat)
                     await self._count(client, snapshot)
                     self._post(Looked(snapshot, self.trails))

@@ -57,6 +57,11 @@ class State:
         self.numbers: list[int] = []
         self.hushed = Hushed()
 
+    def turn(self, session: Session) -> None:
+        """Show another time of the same cluster."""
+        self.session = session
+        self.look, self.trails, self.trouble = None, None, None
+
     @property
     def places(self) -> list[str]:
         """The pages that `:` and ctrl+p offer."""

@@ -178,7 +178,7 @@ class Page(TimedScreen):
         if not self.session.live and self.unrecorded:
             for rows in self.query(Rows):
                 if rows.id not in self.recorded:
-                    rows.empty = f"Not in a recording: {self.unrecorded}. It holds groups, their members and lag."
+                    rows.empty = f"{self.session.lacks}: {self.unrecorded}. It holds groups, their members and lag."
         self._beat()
         if self.session.live:
             self.set_interval(1.0, self._beat)

@@ -99,8 +99,8 @@ class Masthead(Widget):
         parts = [Part("kcli", "good", begins=False), Part(session.name, begins=False)]
         if session.guard:
             parts.append(Part(session.guard.replace("_", "-").upper(), begins=False))
-        if not session.live:
-            parts.append(Part("RECORDING", "warn", begins=False))
+        if session.word:
+            parts.append(Part(session.word, "warn", begins=False))
         parts += self._figures()
         if state.problem:
             parts.append(Part(state.problem, "bad"))

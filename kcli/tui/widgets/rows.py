@@ -185,6 +185,16 @@ class Rows(ScrollView, can_focus=True):
         return self._shown[self.cursor] if self.cursor < len(self._shown) else None
 
     @property
+    def at(self) -> object:
+        """The key of the row under the cursor; before rows are put, of the one it will be on."""
+        return self._at
+
+    @at.setter
+    def at(self, key: object) -> None:
+        self._at = key
+        self._arrange()
+
+    @property
     def marked(self) -> list[Any]:
         """The rows that are marked, in order; also those that a filter hides."""
         return [row for row in self._all if self._key(row) in self._marked] if self._marked else []
@@ -317,6 +327,8 @@ class Rows(ScrollView, can_focus=True):
         self.refresh(*(Region(0, place - top + 1, self.size.width, 1) for place in (before, now)))
 
     def _stand(self, place: int) -> None:
+        if not self.told:
+            return
         row = self._shown[place] if place < len(self._shown) else None
         before, self._at = self._at, None if row is None else self._key(row)
         self.scroll_to_region(Region(0, place, 1, 2), animate=False, force=True, immediate=True)

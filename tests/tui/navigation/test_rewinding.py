@@ -1,0 +1,173 @@
+"""Back from now to what the screens showed before, and on to now again; what is kept for it is bounded."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kcli.admin.groups.commits import write_commits
+from kcli.admin.groups.rows import Described
+from kcli.asking.coordinators import Coordinators
+from kcli.client import Client
+from kcli.lag.figures import Sample
+from kcli.lag.formats.recording import read
+from kcli.lag.snapshot import GroupSnapshot, Snapshot
+from kcli.model import OffsetAndMetadata, TopicPartition
+from kcli.tui.app import Dashboard
+from kcli.tui.beat import kept as module
+from kcli.tui.beat.kept import Kept
+from kcli.tui.navigation.rewinding import Recent, Rewound
+from kcli.tui.screens.group import Group
+from kcli.tui.session import LiveSession
+from kcli.tui.widgets.rows import Rows
+from tests.tui.conftest import seen, shows, until
+from tests.tui.world import World, a_world
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from textual.pilot import Pilot
+
+LAG = 120
+"""What the group has not read at the beginning."""
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with a_world() as one:
+        yield one
+
+
+def board(pilot: Pilot[int]) -> Dashboard:
+    assert isinstance(pilot.app, Dashboard)
+    return pilot.app
+
+
+def lag(pilot: Pilot[int]) -> int | None:
+    """The lag of the group in the newest snapshot that is shown."""
+    look = board(pilot).state.look
+    return None if look is None or not look.groups else look.groups[0].total.lag
+
+
+async def read_all(world: World, pilot: Pilot[int]) -> LiveSession:
+    """Let the group commit all records once its lag was seen twice; the session."""
+    session = board(pilot).session
+    assert isinstance(session, LiveSession)
+    await until(pilot, lambda: lag(pilot) == LAG and len(session.kept) >= 2)
+    async with Client(world.settings()) as client:
+        at = {TopicPartition(world.topic, n): OffsetAndMetadata(offset=100) for n in range(2)}
+        await write_commits(Coordinators(client.cluster), world.group, at)
+    await until(pilot, lambda: lag(pilot) == 0 and session.kept.lines()[-1][0] >= look_time(pilot))
+    return session
+
+
+def look_time(pilot: Pilot[int]) -> float:
+    look = board(pilot).state.look
+    assert look is not None
+    return look.time
+
+
+async def test_the_live_screen_goes_back_and_on_to_now_again(world: World) -> None:
+    async with world.open(interval=0.2) as pilot:
+        live = await read_all(world, pilot)
+        await pilot.press("less_than_sign")
+        await until(pilot, lambda: isinstance(board(pilot).session, Rewound) and lag(pilot) is not None)
+        for _ in range(100):
+            if lag(pilot) == LAG:
+                break
+            await pilot.press("less_than_sign")
+            await pilot.pause(0.02)
+        text = await shows(pilot, "REWOUND")
+        assert lag(pilot) == LAG
+        assert "‖" in text, "the line of a replay is there"
+        assert f"$ kcli lag --watch -b {live.bootstrap}" in text
+        many = len(live.kept)
+        await until(pilot, lambda: len(live.kept) > many)
+        assert lag(pilot) == LAG, "the cluster is watched, the screen stays"
+        for _ in range(1000):
+            if board(pilot).session is live:
+                break
+            await pilot.press("greater_than_sign")
+            await pilot.pause(0.02)
+        await until(pilot, lambda: board(pilot).session is live and lag(pilot) == 0)
+        assert "REWOUND" not in seen(pilot)
+        before = look_time(pilot)
+        await until(pilot, lambda: look_time(pilot) > before)
+
+
+async def test_the_page_its_tab_and_its_cursor_are_the_same_in_the_past(world: World) -> None:
+    async with world.open(interval=0.2) as pilot:
+        live = await read_all(world, pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Group))
+        await until(pilot, lambda: len(pilot.app.screen.query_one("#partitions", Rows).shown) == 2)
+        await pilot.press("down", "slash", *"orders", "enter")
+        at = pilot.app.screen.query_one("#partitions", Rows).at
+        await pilot.press("comma")
+        await until(pilot, lambda: isinstance(board(pilot).session, Rewound) and lag(pilot) is not None)
+        page = pilot.app.screen
+        assert isinstance(page, Group)
+        await until(pilot, lambda: page.query_one("#partitions", Rows).row is not None)
+        rows = page.query_one("#partitions", Rows)
+        assert (rows.at, rows.wanted, rows.cursor) == (at, "orders", 1)
+        await pilot.press("r")
+        await shows(pilot, "The screen shows the past")
+        assert pilot.app.screen is page, "no reset of the past"
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: board(pilot).session is live and isinstance(pilot.app.screen, Group))
+
+
+async def test_it_ends_from_the_past_too(world: World) -> None:
+    async with world.open(interval=0.2) as pilot:
+        live = await read_all(world, pilot)
+        await pilot.press("comma")
+        await until(pilot, lambda: isinstance(board(pilot).session, Rewound))
+    with pytest.raises(Exception, match="closed"):
+        await asyncio.wait_for(live.ask(lambda client: client.cluster.topics()), 10.0)
+
+
+async def test_without_anything_older_a_sentence_says_so(world: World) -> None:
+    async with world.open(interval=3600.0) as pilot:
+        await until(pilot, lambda: lag(pilot) == LAG)
+        live = board(pilot).session
+        await pilot.press("comma")
+        await shows(pilot, "Nothing older was seen yet.")
+        assert board(pilot).session is live
+
+
+def shot(end: int) -> Snapshot:
+    samples = [Sample(group="g", topic="t", partition=n, committed=1, end=end, start=0) for n in range(20)]
+    return Snapshot(groups=[GroupSnapshot(described=Described(group="g"), samples=samples)])
+
+
+def test_what_is_kept_comes_back_and_is_half_an_hour(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SHARE", 1e9)
+    kept = Kept()
+    for n in range(1000):
+        kept.add(10.0 * n, shot(n))
+    recent = Recent(kept)
+    assert (recent.times[0], recent.times[-1]) == (9990.0 - module.REACH, 9990.0)
+    time, snapshot = read(recent.line(0))
+    assert (time, snapshot.groups[0].samples[0].end) == (recent.times[0], recent.times[0] / 10)
+
+
+def test_what_is_kept_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SHARE", 1e9)
+    monkeypatch.setattr(module, "MOST", 2000)
+    kept = Kept()
+    for n in range(100):
+        kept.add(1.0 * n, shot(n))
+    assert 0 < sum(len(data) for _, data in kept.lines()) <= 2000
+    assert kept.lines()[-1][0] == 99.0
+
+
+def test_large_snapshots_are_kept_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SHARE", 1 / 256)
+    ticks = iter(range(1000))
+    monkeypatch.setattr("time.thread_time", lambda: next(ticks) / 8)  # each costs an eighth of a second
+    kept = Kept()
+    for n in range(20):
+        kept.add(8.0 * n, shot(n))
+    assert [time for time, _ in kept.lines()] == [0.0, 32.0, 64.0, 96.0, 128.0]
