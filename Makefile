@@ -58,9 +58,9 @@ test-spark: $(VENV)/.made-dev  ## the tests that run Spark: clusters, kills in m
 	$(BIN)/python -m tests.pipeline.class_archive
 	$(subst -n $(WORKERS),-n 2,$(PYTEST)) tests/pipeline tests/docs tests/test_readme.py -m 'spark and not long' $(ARGS)
 
-test-spark-long: $(VENV)/.made-dev  ## tests of Spark that take minutes: kills in a merge, drains in a store, clusters of two workers
+test-spark-long: $(VENV)/.made-dev  ## tests of Spark that take minutes: kills in a merge, drains in a store, schemas on clusters, the notebook
 	$(BIN)/python -m tests.pipeline.class_archive
-	$(subst -n $(WORKERS),-n 2,$(PYTEST)) tests/pipeline -m 'spark and long' $(ARGS)
+	$(subst -n $(WORKERS),-n 2,$(PYTEST)) tests/pipeline tests/docs -m 'spark and long' $(ARGS)
 
 test-pure: $(VENV)/.made-dev  ## what handles records, on the plain-Python record core
 	KCLI_PURE_PYTHON=1 $(FORKED) $(WORKERS) $(RECORDS) $(ARGS)

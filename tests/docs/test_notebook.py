@@ -34,6 +34,7 @@ def test_the_notebook_is_one_and_keeps_no_outputs() -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 @pytest.mark.process
 @pytest.mark.timeout(600)
 def test_its_cells_run_in_order(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Every command that moves records, once from the command line on a real Apache Kafka: 200,000 records, by kcli's own
+"""Every command that moves records, once from the command line on a real Apache Kafka: 80,000 records, by kcli's own
 connector and, where it can, by Spark's. What comes out is read by somebody else: pyarrow, librdkafka."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tests.kafka.cluster import Kafka
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
-RECORDS, PARTITIONS = 200_000, 2
+RECORDS, PARTITIONS = 80_000, 2
 START = int(time.time() * 1000) - 3_600_000  # young enough to be kept
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
 

@@ -125,6 +125,7 @@ def test_the_command_line_drives_a_standalone_cluster(standalone, topics: Topics
     assert len(topics.read(target)) == 40_000
 
 
+@pytest.mark.long
 def test_spark_shuffles_over_the_cores_of_the_cluster(
     standalone: tuple[str, list[Daemon]], topics: Topics, tmp_path: Path
 ) -> None:
@@ -134,6 +135,7 @@ def test_spark_shuffles_over_the_cores_of_the_cluster(
     assert row == {"key": "spark.sql.shuffle.partitions", "value": "4"}
 
 
+@pytest.mark.long
 def test_spark_connect_reads_writes_and_streams(connect: str, topics: Topics, tmp_path: Path):
     topic, target = topics.make(2), topics.make(2)
     for one in range(2):
@@ -212,6 +214,7 @@ PAYLOADS = [b"\0\0", b"\2\0", b"\4\2" + pack("<d", 1.5), b"\6\4\2x"]
 """Of ROWS."""
 
 
+@pytest.mark.long
 def test_executors_read_and_write_avro_of_a_registry(
     standalone: tuple[str, list[Daemon]], topics: Topics, registry: Registry, tmp_path: Path
 ) -> None:
@@ -228,6 +231,7 @@ def test_executors_read_and_write_avro_of_a_registry(
     assert written(topics, registry, into) == PAYLOADS
 
 
+@pytest.mark.long
 def test_spark_connect_reads_and_writes_avro_of_a_registry(
     connect: str, topics: Topics, registry: Registry, tmp_path: Path
 ) -> None:
