@@ -214,6 +214,8 @@ def test_the_closest_places_come_first() -> None:
     assert routes.offered("pay", known, 9) == [
         "group pay-out", "group payments", "topic payments", "records payments", "topic p.a.y",
     ]  # fmt: skip
+    words = ["records clicks", "topic border", "records orders", "topic orders", "topic late-orders"]
+    assert routes.offered("ord", words, 4) == ["topic orders", "records orders", "topic late-orders", "records clicks"]
     assert routes.offered("TPAYM", known, 9) == ["topic payments"]
     assert routes.offered("xyz", known, 9) == []
     many = [f"topic orders-{n}" for n in range(30_000)]
