@@ -17,7 +17,7 @@ from textual.widgets import Input, TextArea
 from kcli import watchdog
 from kcli.errors import KcliError
 from kcli.tui.actions.keys import EVERYWHERE
-from kcli.tui.actions.palette import Actions, Places, Profiles, Themes
+from kcli.tui.actions.palette import Everything
 from kcli.tui.actions.toast import AlertToast, toast
 from kcli.tui.alerts.alerting import Alerting
 from kcli.tui.beat.leaving import Leaving, cut, ended, under_way
@@ -70,7 +70,7 @@ class Dashboard(App[int]):
     TITLE = "kcli"
     CSS_PATH = Path(__file__).with_name("dashboard.tcss")
     ENABLE_COMMAND_PALETTE = True
-    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Actions, Places, Themes, Profiles}
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Everything}
     BINDINGS = EVERYWHERE
 
     def __init__(

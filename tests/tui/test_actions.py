@@ -86,6 +86,15 @@ async def test_the_palette_goes_to_places_acts_and_changes_the_theme(world: Worl
         await until(pilot, lambda: pilot.app.theme == "kcli-light")
 
 
+async def test_the_palette_begins_with_what_can_be_done(world: World) -> None:
+    async with world.open(size=(80, 24)) as pilot:
+        await pilot.press("ctrl+p")
+        await shows(pilot, "key ")
+        lines = [line.strip() for line in seen(pilot).splitlines()]
+        begun = next(n for n, line in enumerate(lines) if line.startswith("key "))
+        assert not any(line.startswith("Go to ") for line in lines[:begun])
+
+
 HOSTILE = "[/red] [link=x]\x1b[31mgroup"
 
 

@@ -108,3 +108,21 @@ class Profiles(Entries):
             if name != self.state.session.name:
                 go = partial(self.app.post_message, ChangeProfile(name))
                 yield Entry(f"Profile {printable(name)}", "another cluster", go)
+
+
+class Everything(Provider):
+    """All of them in one order, what can be done first: Textual lists providers in the order of their answers."""
+
+    @property
+    def _kinds(self) -> list[Entries]:
+        return [kind(self.screen, self.match_style) for kind in (Actions, Places, Profiles, Themes)]
+
+    async def discover(self) -> Hits:
+        for kind in self._kinds:
+            async for hit in kind.discover():
+                yield hit
+
+    async def search(self, query: str) -> Hits:
+        for kind in self._kinds:
+            async for hit in kind.search(query):
+                yield hit
