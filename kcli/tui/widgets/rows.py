@@ -7,6 +7,7 @@ it is on, by its key, when new rows come, other columns sort, or a filter hides 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from textwrap import wrap
 from typing import Any, ClassVar, NamedTuple
 
 from rich.segment import Segment
@@ -265,7 +266,8 @@ class Rows(ScrollView, can_focus=True):
 
     def _instead(self, y: int) -> str:
         """A line of the text that is shown without rows."""
-        lines = (self._waiting if self._waiting and not self.told else self._why_empty).split("\n")
+        words = self._waiting if self._waiting and not self.told else self._why_empty
+        lines = [part for line in words.split("\n") for part in wrap(line, max(self.size.width - 4, 1)) or [""]]
         return lines[y - 2] if 0 <= y - 2 < len(lines) else ""
 
     @property

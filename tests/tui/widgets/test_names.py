@@ -98,7 +98,18 @@ class Listed(App[int]):
                 Column("text", "TEXT", lambda row: row[1], wide=True, rank=0),
             ],
             key=lambda row: row,
+            empty="Nothing here: a sentence that is longer than the table is wide, to its last word.",
         )
+
+
+async def test_what_an_empty_table_says_is_read_whole() -> None:
+    async with Listed().run_test(size=(50, 20)) as pilot:
+        pilot.app.screen.query_one(Rows).put([])
+        await pilot.pause()
+        assert [line.strip() for line in seen(pilot).splitlines()[2:4]] == [
+            "Nothing here: a sentence that is longer than",
+            "the table is wide, to its last word.",
+        ]
 
 
 @pytest.mark.parametrize("keys", [("end",), ("pagedown", "pagedown", "pagedown", "pagedown")], ids=str)
