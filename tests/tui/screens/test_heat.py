@@ -14,7 +14,19 @@ from kcli.lag.partition_lag import Standing
 from kcli.lag.status import OK, STUCK
 from kcli.lag.watch import LagSnapshot
 from kcli.model import TopicPartition
-from kcli.tui.screens.heat.cells import SHADES, Cluster, Heat, by_broker, by_topic, of_cluster, of_groups, shade, steps
+from kcli.text.numbers import DASH, count
+from kcli.tui.screens.heat.cells import (
+    SHADES,
+    Cluster,
+    Heat,
+    HeatRow,
+    by_broker,
+    by_topic,
+    of_cluster,
+    of_groups,
+    shade,
+    steps,
+)
 from kcli.tui.screens.heat.grid import Grid
 from tests.tui import pictures
 from tests.tui.conftest import seen, shows, until
@@ -102,6 +114,14 @@ async def test_partitions_are_shades_and_the_cursor_names_one(dashboard: Open) -
         await pilot.press("enter")
         await until(pilot, lambda: type(pilot.app.screen).__name__ == "Topic")
         assert "Topic orders" in seen(pilot)
+
+
+def test_where_nothing_is_known_no_figure_is_given() -> None:
+    grid = Grid(count)
+    at = TopicPartition("t", 0)
+    cells = {one.id: one for one in grid.columns}
+    assert cells["most"].cell(HeatRow("t", (Heat(at, None),))).text == cells["sum"].cell(HeatRow("t", ())).text == DASH
+    assert cells["most"].cell(HeatRow("t", (Heat(at, 0.0),))).text == "0"
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])

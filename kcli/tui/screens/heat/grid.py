@@ -56,7 +56,7 @@ class Grid(Rows):
         return [
             Column("name", "NAME", lambda row: row.name, printable, letter="N", rank=0, name=True),
             Column("sum", "SUM", lambda row: row.total, lambda one: self.unit(one), right=True, letter="S", rank=0),
-            Column("most", "MOST", lambda row: row.hottest, lambda one: self.unit(one), right=True, letter="M", rank=2),
+            Column("most", "MOST", _most, lambda one: self.unit(one), right=True, letter="M", rank=2),
             Column(
                 "heat",
                 "PARTITIONS",
@@ -83,3 +83,7 @@ class Grid(Rows):
             quiet = hottest.tone == "good" or not hottest.value
             pieces.append(Cell(glyph * each, "here" if here else "dim" if quiet else hottest.tone))
         return pieces
+
+
+def _most(row: HeatRow) -> float | None:
+    return row.hottest if row.total is not None else None
