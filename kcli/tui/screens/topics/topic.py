@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.widgets import TabPane
 
 from kcli.admin.configs.resources import Resource
@@ -29,10 +30,12 @@ from kcli.tui import routes
 from kcli.tui.actions.menus.cluster import of_config
 from kcli.tui.actions.menus.topics import of_partition, of_topic
 from kcli.tui.screens.page import Page
+from kcli.tui.screens.topics.pane import group_lines
 from kcli.tui.screens.topics.tables import PartitionRow, group_columns, number_of, partition_columns, partition_rows
 from kcli.tui.text.chart import Chart
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.configs import ask_configs, configs_table, put_configs
+from kcli.tui.widgets.lines import Lines
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.tabs import Tabs
@@ -95,7 +98,9 @@ class Topic(Page):
         return self.topic
 
     def body(self) -> ComposeResult:
-        yield Plot(title="written a second", empty="A rate needs two answers: wait for the next one.", id="plot")
+        with Vertical(id="details"):
+            yield Plot(title="written a second", empty="A rate needs two answers: wait for the next one.", id="plot")
+            yield Lines(id="about")
         with Tabs():
             with TabPane("Partitions", id="tab-partitions"):
                 yield Rows(
@@ -125,7 +130,13 @@ class Topic(Page):
             here += topics_of(group, self.topic)
             if number % 20 == 19:
                 await asyncio.sleep(0)
-        self.query_one("#groups", Rows).put(sorted(here, key=lambda g: -SEVERITY.index(g.status)))
+        groups = sorted(here, key=lambda g: -SEVERITY.index(g.status))
+        self.query_one("#groups", Rows).put(groups)
+        self.query_one("#about", Lines).put(group_lines("GROUPS", groups)[1:])
+
+    def on_lines_chosen(self, event: Lines.Chosen) -> None:
+        """A click on a group beside the plot opens it."""
+        self.go(routes.Group(event.key))
 
     async def fetch(self, client: Client) -> Any:
         topic = (await describe_topics(client.cluster, [self.topic])).get(self.topic)
