@@ -21,6 +21,8 @@ from kcli.tui.widgets.lines import Lines
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kcli.client import Client
     from kcli.lag.history import GroupStanding
     from kcli.tui.actions.acts import Act
@@ -82,11 +84,13 @@ class Brokers(WithPane):
             if (row is not None and snapshot is not None)
             else []
         )
-        self.query_one("#about", Lines).put(broker_lines(row, groups) if row is not None else [])
+        lines = broker_lines(row, groups, self.session.aimed) if row is not None else []
+        self.query_one("#about", Lines).put(lines)
 
 
-def broker_lines(row: BrokerRow, groups: list[GroupStanding]) -> list[Line]:
-    """A broker beside the list of all: whether it answers, what it has, and the groups that it coordinates."""
+def broker_lines(row: BrokerRow, groups: list[GroupStanding], aimed: Callable[[str], str]) -> list[Line]:
+    """A broker beside the list of all: whether it answers, what it has, and the groups that it coordinates;
+    `aimed` makes a command one of this cluster."""
     answers, free = _answers(row), _free(row)
     what = ", ".join(filter(None, (f"Kafka {row.release}" if row.release else "", "controller" * row.controller)))
     groups = sorted(groups, key=lambda one: (-SEVERITY.index(one.status), -(one.total.lag or 0)))
@@ -98,7 +102,7 @@ def broker_lines(row: BrokerRow, groups: list[GroupStanding]) -> list[Line]:
         fact("has", f"{count(row.replicas)} replicas, leads {count(row.leads)}"),
         fact("behind", count(row.behind), "bad" if row.behind else ""),
         fact("disk", f"{size(row.size)}, free {free.text}", free.tone),
-        fact("", f"$ kcli configs get broker {row.node.id} --all", "dim"),
+        fact("", f"$ {aimed(f'kcli configs get broker {row.node.id} --all')}", "dim"),
         *group_lines("COORDINATES", groups),
     ]
 

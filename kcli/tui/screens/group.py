@@ -124,7 +124,8 @@ class Group(Page):
         """The lines beside the plot."""
         if self.state.trails is not None and self.standing is not None:
             sentences = list(self._next.sentences.values())
-            lines = details(self.standing, snapshot, self.state.trails.events(self.group), sentences)
+            events, aimed = self.state.trails.events(self.group), self.session.aimed
+            lines = details(self.standing, snapshot, events, sentences, aimed)
             self.query_one("#about", Lines).put(lines)
 
     @work(group="learn")

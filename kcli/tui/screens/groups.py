@@ -111,13 +111,14 @@ class Groups(Page):
     @property
     def heading(self) -> str:
         snapshot = self.state.look
-        return (
-            "Groups"
-            if snapshot is None
-            else "  ".join(filter(None, (self._how_many(snapshot), self._reason(snapshot))))
-        )
+        return "Groups" if snapshot is None else self._words(*self._how_many(snapshot), reason=self._reason(snapshot))
 
-    def _how_many(self, snapshot: LagSnapshot) -> str:
+    @staticmethod
+    def _words(groups: str, *hidden: str, reason: str) -> str:
+        """The reason comes before what is hidden: it is the first that room is for."""
+        return "  ".join((groups, reason, *hidden)) if reason else ", ".join((groups, *hidden))
+
+    def _how_many(self, snapshot: LagSnapshot) -> list[str]:
         own = len(snapshot.groups) - len(others(snapshot))
         old = sum(map(folded, others(snapshot)))
         told = [f"Groups ({len(snapshot.groups) - (0 if self._internal else own)})"]
@@ -125,7 +126,7 @@ class Groups(Page):
             told.append(f"{own} of kcli's own" + ("" if self._internal else " hidden: i"))
         if old:
             told.append(f"{old} small orphan{'s' * (old > 1)} of long ago" + (" hidden: o" if self._folds else ""))
-        return ", ".join(told)
+        return told
 
     @property
     def _folds(self) -> bool:
@@ -257,7 +258,7 @@ class Groups(Page):
             plot.put(Chart())
             about.put([])
         else:
-            about.put(details(row, snapshot, trails.events(row.described.group)))
+            about.put(details(row, snapshot, trails.events(row.described.group), aimed=self.session.aimed))
             draw(plot, row, snapshot, trails, timely=self.state.timely, name=printable(row.described.group))
 
     def action_internal(self) -> None:

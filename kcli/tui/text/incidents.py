@@ -158,10 +158,15 @@ def _worst(standing: GroupStanding) -> list[Standing]:
 
 
 def details(
-    standing: GroupStanding, snapshot: LagSnapshot, events: Sequence[Event], unreadable: Sequence[str] = ()
+    standing: GroupStanding,
+    snapshot: LagSnapshot,
+    events: Sequence[Event],
+    unreadable: Sequence[str] = (),
+    aimed: Callable[[str], str] = str,
 ) -> list[Line]:
     """A group beside the list of all: why, what to do, its figures, its worst partitions, what happened to it.
-    `unreadable` are sentences about records that it reads next and that do not decode."""
+    `unreadable` are sentences about records that it reads next and that do not decode; `aimed` makes a command one of
+    this cluster."""
     described, advice = standing.described, remedy(standing)
     eta = duration(standing.eta) if standing.eta is not None else "–"
     members = f"{len(described.members)} member{'s' * (len(described.members) != 1)}"
@@ -172,7 +177,7 @@ def details(
             for sentence in unreadable
             for label, text in zip(("next", ""), sentence.splitlines(), strict=False)
         ),
-        *([("do", advice[0]), ("", f"$ {advice[1]}")] if advice is not None else []),
+        *([("do", advice[0]), ("", f"$ {aimed(advice[1])}")] if advice is not None else []),
         ("lag", f"{count(standing.total.lag)}   time lag {age(standing)}   ETA {eta}"),
         ("rates", f"in {rate(standing.in_rate)}/s   out {rate(standing.out_rate)}/s"),
         ("group", f"{described.state}, {described.type}, {members}"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
@@ -25,7 +26,7 @@ LEAST = 24  # cells of a name that no line cuts
 
 class Lines(Widget):
     """With two spaces between pieces; what has no room is cut at the end, names in the middle. `aligned`: the first
-    pieces of all lines are under one another."""
+    pieces of all lines are under one another; else a text after its label takes as many lines as it needs."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "lines--bad",
@@ -47,28 +48,41 @@ class Lines(Widget):
         super().__init__(id=id)
         self._aligned = aligned
         self.lines: list[Line] = []
+        self._drawn: list[Line] = []
+        self._drawn_for = 0
 
     def put(self, lines: Sequence[Line]) -> None:
         """What is to be drawn."""
         lines = list(lines)
         if lines != self.lines:
-            fewer = len(lines) != len(self.lines)
-            self.lines = lines
-            self.refresh(layout=fewer)
+            before = len(self._drawn)
+            self.lines, self._drawn_for = lines, 0
+            self.refresh(layout=len(self._fitted(self.size.width)) != before)
+
+    def _fitted(self, width: int) -> list[Line]:
+        """The lines as they are drawn in this number of cells."""
+        if width != self._drawn_for:
+            self._drawn = (
+                self.lines if self._aligned else [part for line in self.lines for part in wrapped(line, width)]
+            )
+            self._drawn_for = width
+        return self._drawn
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
-        return len(self.lines)
+        return len(self._fitted(width))
 
     def on_click(self, event: events.Click) -> None:
-        if event.y < len(self.lines) and self.lines[event.y].key:
-            self.post_message(self.Chosen(self.lines[event.y].key))
+        drawn = self._fitted(self.size.width)
+        if event.y < len(drawn) and drawn[event.y].key:
+            self.post_message(self.Chosen(drawn[event.y].key))
 
     def render_line(self, y: int) -> Strip:
         width, ground = self.size.width, self.rich_style
-        if y >= len(self.lines):
+        drawn = self._fitted(width)
+        if y >= len(drawn):
             return Strip.blank(width, ground)
         segments = [Segment(" ", ground)]
-        for piece, size in self._sized(self.lines[y].pieces, width - 1):
+        for piece, size in self._sized(drawn[y].pieces, width - 1):
             text = fitted(piece.text, size, middle=piece.tone == "name")
             segments += [Segment(text, ground + self._tone(piece.tone)), Segment(" " * GAP, ground)]
         return Strip(segments).adjust_cell_length(width, ground)
@@ -94,3 +108,17 @@ class Lines(Widget):
             return Style.null()
         style = self.get_component_rich_style(f"lines--{tone}")
         return Style(color=style.color, bold=style.bold)
+
+
+def wrapped(line: Line, width: int) -> list[Line]:
+    """A label and its text, in as many lines as the text needs; any other line as it is."""
+    pieces = line.pieces
+    if len(pieces) != 2 or pieces[1].tone == "name":
+        return [line]
+    label, text = pieces
+    room = width - 1 - cell_len(label.text) - GAP
+    if cell_len(text.text) <= room or room < LEAST:
+        return [line]
+    blank = label._replace(text=" " * cell_len(label.text))
+    parts = wrap(text.text, room, break_on_hyphens=False)
+    return [line._replace(pieces=[blank if n else label, text._replace(text=part)]) for n, part in enumerate(parts)]

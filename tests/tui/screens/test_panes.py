@@ -92,6 +92,31 @@ async def test_beside_the_brokers_is_the_one_under_the_cursor_with_the_groups_it
         assert any(words.startswith("answers") and "●" in words for words in pane(page))
 
 
+async def test_beside_a_topic_are_its_plot_and_its_groups(dashboard: Open) -> None:
+    async with dashboard(size=WIDE) as pilot:
+        page = await visit(pilot, "topic orders")
+        await until(pilot, lambda: "GROUPS 2, the worst first" in pane(page))
+        table, plot = page.query_one("#partitions", Rows), page.query_one(Plot)
+        assert plot.region.x >= table.region.right
+        assert page.query_one("#about").region.y >= plot.region.bottom
+        await pilot.resize_terminal(159, 40)
+        await until(pilot, lambda: plot.region.bottom <= table.region.y and not page.query_one("#about").display)
+        await pilot.resize_terminal(*WIDE)
+        await until(pilot, lambda: plot.region.x >= table.region.right)
+        line = next(n for n, one in enumerate(page.query_one("#about", Lines).lines) if one.key == "audit")
+        await pilot.click("#about", offset=(5, line))
+        await until(pilot, lambda: isinstance(pilot.app.screen, Group) and pilot.app.screen.group == "audit")
+
+
+@pytest.mark.parametrize("where", ["groups", "group audit", "topics", "brokers"])
+async def test_a_command_beside_a_list_names_the_cluster(dashboard: Open, where: str) -> None:
+    async with dashboard(size=WIDE) as pilot:
+        page = await visit(pilot, where)
+        await until(pilot, lambda: any("$ kcli" in words for words in pane(page)))
+        commands = [words for words in pane(page) if "$ kcli" in words]
+        assert all(f"-b {page.session.bootstrap}" in words for words in commands), commands
+
+
 @pytest.mark.parametrize("where", ["topics", "brokers"])
 async def test_without_the_room_the_list_has_all_of_it(dashboard: Open, where: str) -> None:
     async with dashboard(size=(159, 40)) as pilot:

@@ -16,8 +16,8 @@ from kcli.tui.messages import Looked
 from kcli.tui.replay import ReplaySession
 from kcli.tui.screens.group import Group
 from kcli.tui.screens.page import Page
-from kcli.tui.text.incidents import board, details, folded, incidents, loudness, places
-from kcli.tui.widgets.lines import Lines
+from kcli.tui.text.incidents import Line, Word, board, details, folded, incidents, loudness, places
+from kcli.tui.widgets.lines import Lines, wrapped
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import seen, shows, until
@@ -178,6 +178,32 @@ async def test_small_orphans_of_long_ago_are_one_word_until_they_are_asked_for(t
         app.screen.only("◌ ORPHANED")
         await until(pilot, lambda: {folded(one) for one in rows.shown} == {True, False})
         assert "hidden: o" in text
+
+
+async def test_on_a_low_screen_the_reason_is_read_before_what_is_hidden(tmp_path: Path) -> None:
+    app = Dashboard(ReplaySession(fifty(tmp_path / "fifty.ndjson")))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        look = app.state.look
+        assert look is not None
+        for group in look.groups[:3]:
+            group.status = group.total.status = ORPHANED
+            group.total.lag, group.in_rate, group.time_lag = 7, 0.0, 3 * DAY
+        app.post_message(Looked(look, app.session.trails))
+        await until(pilot, lambda: len(app.screen.query_one(Rows).shown) == GROUPS - 3)
+        await shows(pilot, "Groups (50)  ◌ ORPHANED: no member reads for this group, and ")
+
+
+def test_a_text_after_its_label_takes_as_many_lines_as_it_needs() -> None:
+    line = Line([Word("why   ", "dim"), Word("it has lost records: what it would read next was deleted")], "g")
+    assert [[word.text for word in one.pieces] for one in wrapped(line, 40)] == [
+        ["why   ", "it has lost records: what it"],
+        ["      ", "would read next was deleted"],
+    ]
+    assert {one.key for one in wrapped(line, 40)} == {"g"}
+    assert wrapped(line, 80) == [line]
+    name = Line([Word("G", "bad"), Word("a-name-that-is-long" * 9, "name")])
+    assert wrapped(name, 40) == [name], "a name is cut in the middle"
 
 
 async def test_no_table_is_sorted_by_a_column_that_means_no_order(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from kcli.tui.text.incidents import Line, Word
 from kcli.tui.text.printable import printable, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from kcli.admin.topics.stats import TopicRow
     from kcli.lag.history import GroupStanding
@@ -56,9 +56,11 @@ def group_lines(title: str, groups: Sequence[GroupStanding]) -> list[Line]:
     return lines
 
 
-def topic_lines(row: TopicRow, kept: Kept, written: str, readers: Sequence[GroupStanding]) -> list[Line]:
+def topic_lines(
+    row: TopicRow, kept: Kept, written: str, readers: Sequence[GroupStanding], aimed: Callable[[str], str]
+) -> list[Line]:
     """A topic: its health, size, rate, how long it keeps records, its overrides, its groups. `written` is how long ago
-    the last write was."""
+    the last write was; `aimed` makes a command one of this cluster."""
     topic = row.topic
     partitions = f"{len(topic.partitions)} partitions × {topic.replication_factor} replicas"
     lines = [
@@ -69,5 +71,5 @@ def topic_lines(row: TopicRow, kept: Kept, written: str, readers: Sequence[Group
         fact("keeps", " ".join(filter(None, (kept.policy, kept.retention)))),
     ]
     lines += [fact("set" if not n else "", text) for n, text in enumerate(kept.others.split())]
-    lines += [fact("", f"$ kcli topics describe {quoted(topic.topic)}", "dim")]
+    lines += [fact("", f"$ {aimed(f'kcli topics describe {quoted(topic.topic)}')}", "dim")]
     return lines + group_lines("GROUPS", readers)

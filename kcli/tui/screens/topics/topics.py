@@ -139,7 +139,8 @@ class Topics(WithPane):
             return
         if self._readers is None:
             self._readers = Readers(self.state.look.groups if self.state.look is not None else ())
-        about.put(topic_lines(row, self._how(row), self._age(row).text, self._readers.of(row.topic.topic)))
+        readers, aimed = self._readers.of(row.topic.topic), self.session.aimed
+        about.put(topic_lines(row, self._how(row), self._age(row).text, readers, aimed))
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
         self.go(routes.Topic(event.row.topic.topic))
