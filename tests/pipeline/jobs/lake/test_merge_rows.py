@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 
-from kcli.errors import KcliError
-from kcli.pipeline.jobs.lake.merging import iceberg_merge
 from kcli.pipeline.jobs.lake.merging.latest import DELETED, Merge
 
 if TYPE_CHECKING:
@@ -100,13 +101,73 @@ def test_what_is_older_by_order_by_changes_nothing(table: Any, keys: tuple[str, 
     assert table.rows() == [(1, "a", 5.0), (3, "a", 1.0), (4, "a", 5.0)]
 
 
-def test_columns_that_cover_too_much_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_that_is_older_in_one_file_is_not_written_for_another(tmp_path: Path) -> None:
     table = Iceberg(tmp_path)
-    table.merge(changes([(one, at, 0.0) for one in range(3) for at in "ab"]), BY_BOTH, 0)
-    monkeypatch.setattr(iceberg_merge, "MOST_BESIDE", 3)
-    with pytest.raises(KcliError, match="id, at of --merge cover 4 rows, more than the driver writes anew, 3"):
-        table.merge(changes([(1, "a", 1.0), (2, "b", 1.0)]), BY_BOTH)
-    assert [len(table.rows()), table.table.last("q")] == [6, 0]
+    merge = Merge(keys=("id",), order_by="n")
+    table.merge(changes([(1, "a", 5.0), (2, "a", 5.0)]), merge, 0)
+    known = table.table.table()
+    assert known is not None
+    known.append(table_of([(1, "twin", 1.0), (8, "a", 1.0)]))  # by another writer, which knows no keys
+    table.merge(changes([(1, "b", 3.0), (8, "b", 2.0)]), merge)
+    assert table.rows() == [(1, "a", 5.0), (1, "twin", 1.0), (2, "a", 5.0), (8, "b", 2.0)]
+
+
+def test_only_files_that_have_a_key_of_the_batch_are_written_anew(tmp_path: Path) -> None:
+    table = Iceberg(tmp_path)
+    for batch, first in enumerate((0, 10, 20)):
+        table.merge(changes([(first + one, "a", 0.0) for one in (0, 2, 9)]), BY_ID, batch)
+    known = table.table.table()
+    assert known is not None
+    before = set(known.inspect.files()["file_path"].to_pylist())
+    table.merge(changes([(11, "new", 1.0), (15, "new", 1.0), (12, "b", 1.0)]), BY_ID, 3)
+    after = set(known.refresh().inspect.files()["file_path"].to_pylist())
+    assert [len(before & after), len(after)] == [2, 4], "what the file had besides, and the batch"
+    assert len(list(known.snapshots())) == 4, "a batch is one snapshot"
+    table.merge(changes([], [(10, "", None), (19, "", None)]), BY_ID, 4)
+    assert [row[0] for row in table.rows()] == [0, 2, 9, 11, 12, 15, 20, 22, 29]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        (pa.bool_(), [True, False, None]),
+        (pa.binary(), [b"", b"\xff\x00", None]),
+        (pa.date32(), [date(1969, 12, 31), date(2026, 1, 1), None]),
+        (pa.timestamp("us", "UTC"), [datetime(1969, 12, 31, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC), None]),
+        (pa.decimal128(12, 2), [Decimal("-1.50"), Decimal("9999999999.99"), None]),
+        (pa.int32(), [-(2**31), 2**31 - 1, None]),
+    ],
+    ids=str,
+)
+def test_keys_of_every_kind_are_found(tmp_path: Path, kind: pa.DataType, values: list[Any]) -> None:
+    from kcli.pipeline.jobs.lake.catalogs import place_of
+    from kcli.pipeline.jobs.lake.iceberg import IcebergTable
+
+    schema = pa.schema([("id", kind), ("n", pa.int64())])
+    table = IcebergTable("raw.kinds", place_of(str(tmp_path / "lake"), None))
+    table.catalog.create_namespace("raw")
+    table.catalog.create_table(table.name, schema)
+    for batch in (0, 1):
+        rows = pa.table({"id": pa.array(values, kind), "n": [batch] * 3, DELETED: [False] * 3})
+        table.merge(rows, BY_ID, "q", batch)
+    known = table.table()
+    assert known is not None
+    found = {(one["id"], one["n"]) for one in known.scan().to_arrow().to_pylist()}
+    assert found == {(values[0], 1), (values[1], 1), (None, 0), (None, 1)}, "a null equals nothing, as in SQL"
+
+
+def test_a_merge_takes_no_object_for_a_key(tmp_path: Path) -> None:
+    table, count = Iceberg(tmp_path), 30_000
+    table.merge(changes([(one, "a", 0.0) for one in range(count)]), BY_ID, 0)
+    rows = changes([(one, "b", 1.0) for one in range(count)])
+    tracemalloc.start()
+    try:
+        table.merge(rows, BY_ID)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 100 * count, "pyiceberg's filters of keys take 500 bytes of each"
+    assert table.rows()[0] == (0, "b", 1.0)
 
 
 def test_a_merge_that_another_writer_crosses_is_refused_and_not_half_done(

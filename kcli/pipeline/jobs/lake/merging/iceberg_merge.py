@@ -1,114 +1,161 @@
-"""A batch merged into an Iceberg table by pyiceberg: the rows of its keys are deleted and written anew, in one change.
+"""A batch merged into an Iceberg table by pyiceberg: files with rows of its keys are written anew, in one snapshot.
 
-pyiceberg's own upsert compares row by row, and its filters of several columns take minutes for a few thousand keys. So
-a filter here is a list of values for each column of the key; what it covers beyond the batch's keys is written back.
+pyiceberg's own upsert compares row by row, and its filters hold an object for each key, 800 MB for a million keys. So
+the keys of a file are joined with those of the batch as columns, and a filter is the range of the keys.
 """
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
-from kcli.errors import KcliError
 from kcli.pipeline.jobs.lake.merging.latest import DELETED, Merge
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     import pyarrow as pa
     from pyiceberg.expressions import BooleanExpression
-    from pyiceberg.table import Transaction
-
-MOST_BESIDE = 1_000_000
-"""Rows that a filter of several columns may cover."""
+    from pyiceberg.manifest import DataFile
+    from pyiceberg.table import FileScanTask, Transaction
 
 
 def merge_rows(transaction: Transaction, rows: pa.Table, merge: Merge, about: dict[str, str]) -> None:
     """Rows whose key is in the table replace it or delete it, others are added. One that `order_by` says is older than
-    the table's changes nothing. Raises KcliError where several columns cover too much, and what pyiceberg does."""
-    import pyarrow as pa
+    the table's changes nothing. Raises what pyiceberg does."""
     import pyarrow.compute as pc
     from pyiceberg.io.pyarrow import schema_to_pyarrow
 
-    metadata = transaction.table_metadata
-    schema = schema_to_pyarrow(metadata.schema(), include_field_ids=False)
-    beside = schema.empty_table()
-    if metadata.current_snapshot_id is not None and rows.num_rows:
-        if merge.order_by or len(merge.keys) > 1:
-            there = _there(transaction, rows, merge)
-            rows = _later(rows, there, merge) if merge.order_by else rows
-            if len(merge.keys) > 1:
-                beside = _without(_covered(there, rows, merge), rows, merge).select(schema.names).cast(schema)
-        if rows.num_rows:
-            transaction.delete(covering(rows, merge), snapshot_properties=about)
+    schema = schema_to_pyarrow(transaction.table_metadata.schema(), include_field_ids=False)
+    files: list[FileScanTask] = []
+    if transaction.table_metadata.current_snapshot_id is not None and rows.num_rows:
+        files, rows = _files_of(transaction, rows, merge, schema)
     new = rows.filter(pc.invert(rows[DELETED])).select(schema.names).cast(schema)
-    written = pa.concat_tables([new, beside])
-    if written.num_rows:
-        transaction.append(written, snapshot_properties=about)
+    written = _Written(transaction)
+    replaced = list(_replaced(transaction, files, rows, merge, written))
+    if not replaced:
+        if new.num_rows:
+            transaction.append(new, snapshot_properties=about)
+        return
+    added = written.files(new)
+    with transaction.update_snapshot(snapshot_properties=about).overwrite(commit_uuid=written.uuid) as snapshot:
+        snapshot.delete_by_predicate(within(rows, merge, schema))
+        for old, kept in replaced:
+            snapshot.delete_data_file(old)
+            for file in kept:
+                snapshot.append_data_file(file)
+        for file in added:
+            snapshot.append_data_file(file)
 
 
-def covering(rows: pa.Table, merge: Merge) -> BooleanExpression:
-    """A filter that has every key of the rows; of several columns it has more."""
+def within(rows: pa.Table, merge: Merge, schema: pa.Schema) -> BooleanExpression:
+    """A filter by which a file is no candidate whose statistics say that it has no key of these rows: the range of each
+    column of the key. A column of nulls alone equals nothing."""
     from functools import reduce
 
-    from pyiceberg.expressions import And, In, Reference
-
-    lists: list[BooleanExpression] = [
-        In(term=Reference(key), values=rows[key].unique().to_pylist()) for key in merge.keys
-    ]
-    return reduce(And, lists)
-
-
-def _there(transaction: Transaction, rows: pa.Table, merge: Merge) -> pa.Table:
-    """The rows of the table that the filter covers: whole ones, or of a key of one column no more than is compared."""
-    fields = ("*",) if len(merge.keys) > 1 else (*merge.keys, merge.order_by)
-    found = transaction._table.scan(row_filter=covering(rows, merge), selected_fields=fields).to_arrow()
-    if len(merge.keys) > 1 and found.num_rows > MOST_BESIDE:
-        raise KcliError(
-            f"the columns {', '.join(merge.keys)} of --merge cover {found.num_rows:,} rows, more than the driver "
-            f"writes anew, {MOST_BESIDE:,}: merge by one column, or into a Delta table; nothing was committed"
-        )
-    return found
-
-
-def _covered(there: pa.Table, rows: pa.Table, merge: Merge) -> pa.Table:
-    """What the filter of these rows has, of what that of more rows had."""
     import pyarrow.compute as pc
+    from pyiceberg.expressions import AlwaysFalse, AlwaysTrue, And, GreaterThanOrEqual, LessThanOrEqual, Reference
 
-    mask: Any = None
+    ranges: list[BooleanExpression] = [AlwaysTrue()]
     for key in merge.keys:
-        values = rows[key].unique().cast(there[key].type)
-        inside = pc.is_in(there[key], value_set=values)
-        mask = inside if mask is None else pc.and_(mask, inside)
-    return there.filter(mask)
+        kind = schema.field(key).type
+        ends = pc.min_max(rows[key].cast(kind))
+        least, most = ends["min"].as_py(), ends["max"].as_py()
+        if least is None:
+            return AlwaysFalse()
+        if not isinstance(least, bool):  # two values are no range
+            ranges.append(GreaterThanOrEqual(term=Reference(key), value=least))
+            ranges.append(LessThanOrEqual(term=Reference(key), value=most))
+    return reduce(And, ranges)
 
 
-def _numbered(table: pa.Table, merge: Merge, name: str, like: pa.Table | None = None) -> pa.Table:
+class _Written:
+    """What writes the rows of this change into files of the table."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self.uuid = uuid4()
+        self._transaction = transaction
+        self._count = count()
+
+    def files(self, rows: pa.Table) -> list[DataFile]:
+        """The files that have these rows now."""
+        from pyiceberg.io.pyarrow import _dataframe_to_data_files
+
+        table = self._transaction
+        if not rows.num_rows:
+            return []
+        return list(
+            _dataframe_to_data_files(table.table_metadata, rows, table._table.io, self.uuid, counter=self._count)
+        )
+
+
+def _files_of(
+    transaction: Transaction, rows: pa.Table, merge: Merge, schema: pa.Schema
+) -> tuple[list[FileScanTask], pa.Table]:
+    """The files that have a key of the batch, and the rows of the batch that are not older than the table's."""
+    import numpy as np
+    import pyarrow as pa
+
+    compared = (*merge.keys, *([merge.order_by] if merge.order_by else []))
+    files, fresh = [], np.ones(rows.num_rows, bool)
+    for task in transaction._table.scan(row_filter=within(rows, merge, schema)).plan_files():
+        there = _read(transaction, task, compared)
+        ours, theirs = _same(rows, there, merge)
+        if not len(ours):
+            continue
+        files.append(task)
+        if merge.order_by:
+            fresh[ours.filter(_older(rows, ours, there, theirs, merge.order_by)).to_numpy()] = False
+    return files, rows if fresh.all() else rows.filter(pa.array(fresh))
+
+
+def _replaced(
+    transaction: Transaction, files: Sequence[FileScanTask], rows: pa.Table, merge: Merge, written: _Written
+) -> Iterator[tuple[DataFile, list[DataFile]]]:
+    """Each file that has rows of these keys, and the files that have its other rows now."""
+    import numpy as np
+    import pyarrow as pa
+
+    for task in files:
+        there = _read(transaction, task, ())
+        _, theirs = _same(rows, there, merge)
+        if len(theirs):
+            others = np.ones(there.num_rows, bool)
+            others[theirs.to_numpy()] = False
+            yield task.file, written.files(there.filter(pa.array(others)))
+
+
+def _read(transaction: Transaction, task: FileScanTask, columns: Sequence[str]) -> pa.Table:
+    """The rows of a file that are not deleted, by these columns, () for all."""
+    from pyiceberg.expressions import AlwaysTrue
+    from pyiceberg.io.pyarrow import ArrowScan
+
+    schema = transaction.table_metadata.schema()
+    wanted = schema.select(*columns) if columns else schema
+    return ArrowScan(transaction.table_metadata, transaction._table.io, wanted, AlwaysTrue()).to_table([task])
+
+
+def _same(rows: pa.Table, there: pa.Table, merge: Merge) -> tuple[Any, Any]:
+    """Numbers of rows of the batch and of the table that have the same key, two arrays of one length."""
+    keys = list(merge.keys)
+    ours = _numbered(rows.select(keys).cast(there.select(keys).schema), "_here")
+    both = ours.join(_numbered(there.select(keys), "_there"), keys, join_type="inner")
+    return both["_here"].combine_chunks(), both["_there"].combine_chunks()
+
+
+def _numbered(keys: pa.Table, name: str) -> pa.Table:
     """The keys, and the number of their row."""
     import numpy as np
     import pyarrow as pa
 
-    keys = table.select(list(merge.keys))
-    if like is not None:
-        keys = keys.cast(like.select(list(merge.keys)).schema)
-    return keys.append_column(name, pa.array(np.arange(table.num_rows)))
+    return keys.append_column(name, pa.array(np.arange(keys.num_rows)))
 
 
-def _without(there: pa.Table, rows: pa.Table, merge: Merge) -> pa.Table:
-    """The rows of the table whose key is none of the batch's."""
-    left = _numbered(there, merge, "_there").join(
-        _numbered(rows, merge, "_here", there), list(merge.keys), join_type="left anti"
-    )
-    return there.take(left["_there"])
-
-
-def _later(rows: pa.Table, there: pa.Table, merge: Merge) -> pa.Table:
-    """The rows of the batch that are not older than the table's."""
+def _older(rows: pa.Table, ours: Any, there: pa.Table, theirs: Any, order_by: str) -> Any:
+    """Which of the pairs are older in the batch than in the table. A table's null is older than all."""
     import pyarrow.compute as pc
 
-    both = _numbered(rows, merge, "_here", there).join(
-        _numbered(there, merge, "_there"), list(merge.keys), join_type="inner"
-    )
-    ours = rows[merge.order_by].cast(there[merge.order_by].type).take(both["_here"])
-    theirs = there[merge.order_by].take(both["_there"])
-    older = pc.and_(pc.is_valid(theirs), pc.fill_null(pc.less(ours, theirs), True))
-    stale = both["_here"].filter(older)
-    keep = pc.invert(pc.is_in(_numbered(rows, merge, "_here")["_here"], value_set=stale))
-    return rows.filter(keep)
+    before = there[order_by].take(theirs)
+    now = rows[order_by].cast(before.type).take(ours)
+    return pc.and_(pc.is_valid(before), pc.fill_null(pc.less(now, before), True))
