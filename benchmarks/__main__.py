@@ -47,7 +47,10 @@ def main() -> int:
         with broker.sandbox() as bootstrap:
             return _check_start_up(_startup(bootstrap, max(given.rounds, 7)))
     wanted = [job for job in cases.jobs(given.scale) if given.only in job.label]
-    chosen = set(filter(None, given.programs.split(",")))
+    try:
+        chosen = report.chosen(given.programs)
+    except ValueError as error:
+        parser.error(str(error))
     with tempfile.TemporaryDirectory(prefix="kcli-bench-") as folder, broker.sandbox() as bootstrap:
         files = files_of(Path(folder), wanted)
         rows = _rows(wanted, bootstrap, files, given.rounds, chosen)

@@ -19,6 +19,20 @@ SINGLE = "## One record at a time: `send` to acknowledgement, 1,000 a second (mi
 NAMES = {"confluent": "confluent-kafka", "kafka_python": "kafka-python", "java": "Kafka's console tools"}
 
 
+def chosen(text: str) -> set[str]:
+    """The programs that a comma-separated text names; a name may have a comma itself. Raises ValueError."""
+    found: set[str] = set()
+    rest = text.strip()
+    while rest:
+        known = [name for name in ORDER if rest == name or rest.startswith(f"{name},")]
+        if not known:
+            raise ValueError(f"no program is named {rest.partition(',')[0]}; there are: {'; '.join(ORDER)}")
+        name = max(known, key=len)
+        found.add(name)
+        rest = rest[len(name) + 1 :].strip()
+    return found
+
+
 def cpu_ns(runs: list[tuple[Run, int]]) -> float:
     return median([run.cpu / count * 1e9 for run, count in runs])
 

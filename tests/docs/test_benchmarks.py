@@ -41,6 +41,25 @@ def test_a_part_of_the_page_is_written_anew() -> None:
         with_part(page, "## Three", "")
 
 
+@each(
+    ("text", "names"),
+    [
+        ("", set()),
+        ("kcli", {"kcli"}),
+        ("kcli,kcat", {"kcli", "kcat"}),
+        ("kcli, plain Python", {"kcli, plain Python"}),
+        ("kcat, kcli, plain Python,java", {"kcat", "kcli, plain Python", "java"}),
+    ],
+)
+def test_programs_are_named_with_the_commas_in_their_names(text: str, names: set[str]) -> None:
+    assert report.chosen(text) == names
+
+
+def test_an_unknown_program_is_an_error() -> None:
+    with pytest.raises(ValueError, match="no program is named kact; there are: kcli; kcli, plain Python"):
+        report.chosen("kcli,kact")
+
+
 def curve(work: list[float], cpu: list[float]) -> Curve:
     return Curve("x", list(range(len(work))), work, [Run(seconds, seconds, 10, 0) for seconds in cpu])
 
