@@ -8,7 +8,7 @@ from kcli.errors import KcliError
 from kcli.registry.moving.snapshot import Snapshot, with_needed
 from kcli.registry.moving.transfer import FAILED, KNOWN, Transfer
 from kcli.registry.subjects import ASSOCIATED, NAMED, subject_of
-from kcli.serde.schema_name import schema_name
+from kcli.serde.schema_name import schema_names
 from kcli.serde.schemas.frame_ids import FieldFrames, FrameRewriter
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ class SchemaMoves:
 
     async def id_of(self, kind: str, schema: Schema) -> int:
         """The id in the target. Raises KcliError where it does not have the schema, or does not take it."""
-        own, theirs = await self._subjects(kind, schema)
-        subject, version = await self._place(schema, own)
-        name = theirs if subject == own else subject
+        subjects = await self._subjects(kind, schema)
+        subject, version = await self._place(schema, subjects)
+        name = subjects.get(subject, subject)
         schemas = await with_needed(self._source.client, [(subject, version)])
         renamed = [one.replace(subject=name) if one.subject == subject else one for one in schemas]
         transfer = Transfer(self._target, Snapshot(schemas=tuple(renamed)), keep=False)
@@ -67,27 +67,28 @@ class SchemaMoves:
         assert wanted.id is not None
         return wanted.id
 
-    async def _place(self, schema: Schema, own: str) -> tuple[str, int]:
-        """The subject of the source and the version that has the schema: that of the topic, where it is one."""
+    async def _place(self, schema: Schema, subjects: Mapping[str, str]) -> tuple[str, int]:
+        """The subject of the source and the version that has the schema: the first of the topic's, where it is one."""
         uses = await self._source.client.uses_of(schema.id, deleted=True)
         if not uses:
             raise KcliError(f"schema {schema.id}: the source's registry names no subject that has it")
-        found = next((one for one in uses if one.subject == own), uses[0])
+        found = next((use for own in subjects for use in uses if use.subject == own), uses[0])
         return found.subject, found.version
 
-    async def _subjects(self, kind: str, schema: Schema) -> tuple[str, str]:
-        """Those of the two topics, "" for a schema that has no name where the strategy makes the subject of it."""
+    async def _subjects(self, kind: str, schema: Schema) -> dict[str, str]:
+        """Those of the target's topic by those of the source's that the schema may be under: one for each of its names
+        where the strategy makes the subject of the name, else one."""
         strategy, (source, target) = self._strategies[kind], self._topics
-        record = ""
         if strategy in NAMED:
             needed = await self._source.references(schema)
-            record = schema_name(schema, [(name, one.text) for name, one in needed])
-            if not record:
-                return "", ""
-        own = await self._source.subject(strategy, source, kind, record)
+            names = schema_names(schema, [(name, one.text) for name, one in needed])
+            return {
+                subject_of(strategy, source, kind, name): subject_of(strategy, target, kind, name) for name in names
+            }
+        own = await self._source.subject(strategy, source, kind)
         if strategy != ASSOCIATED:
-            return own, subject_of(strategy, target, kind, record)
+            return {own: subject_of(strategy, target, kind)}
         theirs = await self._target.associated(target, kind)
         if theirs is None:
             theirs = f"{target}-{kind}" if own == f"{source}-{kind}" else own
-        return own, theirs
+        return {own: theirs}

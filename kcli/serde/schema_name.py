@@ -30,6 +30,18 @@ def schema_name(schema: Schema, referred: References, message: str = "") -> str:
     return _title(schema)
 
 
+def schema_names(schema: Schema, referred: References) -> list[str]:
+    """The names that subjects of the schema may have: its name, and of Protobuf those of all messages of its file, the
+    first of them first. Raises SchemaRefused."""
+    if schema.kind != PROTOBUF:
+        name = schema_name(schema, referred)
+        return [name] if name else []
+    from kcli.serde.protobuf.reader import all_messages, parsed_schema
+
+    messages = parsed_schema(schema.text, tuple(text for _, text in referred)).messages
+    return [message.name for message in all_messages(messages) if not message.entry]
+
+
 def _title(schema: Schema) -> str:
     """Of a JSON schema."""
     try:

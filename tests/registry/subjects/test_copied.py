@@ -94,3 +94,25 @@ def test_two_strategies_are_refused_unless_the_line_says_which(clusters: tuple[S
     assert done.code == 2
     assert "SRC finds subjects of keys by topic, DST by record: say which is meant, --key-subject topic" in done.err
     assert "say which is meant" not in inside(*line, "--key-subject", "record").err
+
+
+def test_a_later_message_of_protobuf_has_the_topic_of_the_copy_in_its_subject(
+    clusters: tuple[SandboxThread, SandboxThread], tmp_path: Path, name: Name
+) -> None:
+    source, target = clusters
+    record, shell = name(), Shell(source.bootstrap)
+    topic = shell.topic()
+    here, there = Commands(source.registry_url, tmp_path), Commands(target.registry_url, tmp_path)
+    subject = f"{topic}-shop.{record}"
+    here.registered(subject, here.file("order.proto", KINDS[1].text(record)))
+    spec = KINDS[1].spec(subject, record)
+    shell.ok("produce", topic, "--schema-registry", here.url, "--value-schema", spec, stdin=LINE.encode())
+    done = inside(
+        "copy", topic, f"{topic}-2", "-b", source.bootstrap, "--to-bootstrap", target.bootstrap, "--create",
+        "--schema-registry", here.url, "--to-X", f"schema.registry.url={there.url}", "--schemas", "register",
+        "--value-subject", "topic-record",
+    )  # fmt: skip
+    assert done.code == 0, done
+    subjects = {row["subject"] for row in there.rows("list")}
+    assert f"{topic}-2-shop.{record}" in subjects
+    assert subject not in subjects
