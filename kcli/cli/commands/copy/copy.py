@@ -11,7 +11,7 @@ from kcli.cli.commands.copy.plan import CopyOptions, Plan, Span
 from kcli.cli.commands.copy.registries import REGISTER, moving
 from kcli.cli.commands.copy.several import by_pattern, copy_several
 from kcli.cli.commands.copy.survey import PLAN_SHAPE, survey
-from kcli.cli.commands.copy.target import check_partitions, cluster_id, find_target
+from kcli.cli.commands.copy.target import check_partitions, cluster_id, find_progress, find_target
 from kcli.cli.output.failure import with_document
 from kcli.cli.output.messages import complain
 from kcli.cli.output.progress import Progress
@@ -64,7 +64,7 @@ async def _copy(plan: Plan, stop: Stop) -> int:
     async with plan.client() as source:
         tell_outages(source.cluster, quiet=plan.connection.quiet)
         if plan.options.dry_run:
-            span = await stop.unless(_span(plan, source))
+            span = await stop.unless(_planned(plan, source))
             return INTERRUPTED if span is None else await survey(plan, source, span, stop)
         if not plan.elsewhere:
             return await _between(plan, source, source, stop)
@@ -99,6 +99,12 @@ async def _span(plan: Plan, source: Client) -> Span:
             f"resuming after {moved} offsets already copied (group {plan.group}); --restart copies from the beginning"
         )
     return left
+
+
+async def _planned(plan: Plan, source: Client) -> Span:
+    """What the copy would read."""
+    await find_progress(plan, source)
+    return await _span(plan, source)
 
 
 async def _between(plan: Plan, source: Client, target: Client, stop: Stop) -> int:

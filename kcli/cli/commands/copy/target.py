@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
+
 from kcli.admin.configs.topics import topic_configs
 from kcli.admin.topics.topics import NewTopic, create_topics, describe_topics, wait_for_topics
 from kcli.asking.ask import ask_anyone
@@ -27,8 +29,25 @@ async def find_target(plan: Plan, source: Client, target: Client) -> None:
                 f"{plan.destination}: this topic does not exist; --create creates it like {plan.source}{near}"
             )
         await _create(plan, source, target)
-    await partitions(target.cluster, plan.destination)
-    plan.name_for(await cluster_id(target.cluster), target.cluster.topic_id(plan.destination))
+    await _name_progress(plan, target.cluster)
+
+
+async def find_progress(plan: Plan, source: Client) -> None:
+    """The copy has its name, for one that is only planned. A DST that does not exist has no progress."""
+    if plan.options.group or plan.options.restart or not plan.resume:
+        return
+    async with AsyncExitStack() as opened:
+        target = await opened.enter_async_context(Client(plan.target.client())) if plan.elsewhere else source
+        topic = (await describe_topics(target.cluster, [plan.destination])).get(plan.destination)
+        if isinstance(topic, TopicMissing):
+            plan.resume = False
+        else:
+            await _name_progress(plan, target.cluster)
+
+
+async def _name_progress(plan: Plan, target: Cluster) -> None:
+    await partitions(target, plan.destination)
+    plan.name_for(await cluster_id(target), target.topic_id(plan.destination))
 
 
 async def check_partitions(plan: Plan, target: Client, span: Span) -> None:

@@ -181,6 +181,23 @@ def test_a_dry_run_shows_partitions_and_times_and_publishes_nothing(kcli: Shell)
     assert copies(kcli, source, target)["copied"] == 300  # a dry run kept no position
 
 
+def test_a_dry_run_begins_where_the_copy_would(kcli: Shell) -> None:
+    source, target = kcli.topic(3), kcli.topic(3)
+    fill(kcli, source, 300)
+    assert copies(kcli, source, target)["copied"] == 300
+    fill(kcli, source, 60, first=300)
+
+    def planned(*words: str) -> int:
+        rows = json.loads(kcli.ok("copy", source, *words, "--dry-run", "-q", "-J"))["partitions"]
+        return sum(row["records"] for row in rows)
+
+    assert planned(target) == 60
+    assert planned(target, "--where", "value.n >= 0") == 360, "another filter is another copy"
+    assert planned(target, "--restart") == 360
+    assert planned(target, "--no-resume") == 360
+    assert planned(f"{target}-new") == 360, "this topic does not exist yet"
+
+
 def test_a_rate_is_kept(kcli: Shell) -> None:
     source, target = kcli.topic(3), kcli.topic(3)
     fill(kcli, source, 300)
