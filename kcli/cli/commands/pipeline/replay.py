@@ -152,7 +152,8 @@ async def _between(plan: Plan, source: Client, target: Client, stop: Stop) -> in
     places = await plan.places(source.cluster)
     span = await plan.span(source.cluster, places, plan.range.start or EARLIEST, plan.range.stop or LATEST)
     if plan.options.dry_run:
-        write_plan(span, {}, plan.destination, report_format(plan.options), view_of(plan.options))
+        quiet = plan.connection.quiet
+        write_plan(span, {}, plan.destination, report_format(plan.options), view_of(plan.options), quiet=quiet)
         return 0
     await _target(plan, source, target, span)
     entry = Entry(

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from kcli.cli.commands.pipeline.source.plan import write_plan
 from kcli.cli.main import main
+from kcli.cli.output.tables.view import View
+from kcli.model import TopicPartition
 
 ROOT = Path(__file__).resolve().parents[4]
 NOWHERE = "127.0.0.1:1"
@@ -190,3 +193,21 @@ def test_no_cluster_is_exit_code_5_before_spark_starts(tmp_path, monkeypatch, ca
     monkeypatch.setattr("kcli.pipeline.session.session.Session", None)
     code = main(["pipeline", "export", "t", str(tmp_path / "out"), "-X", "default.api.timeout.ms=500"])
     assert code == 5, capsys.readouterr().err
+
+
+def test_the_plan_of_many_partitions_is_folded(capsys: pytest.CaptureFixture[str]) -> None:
+    span = {TopicPartition("orders", number): (0, 10) for number in range(100)}
+
+    def planned(form: str | None, *, wide: bool = False, quiet: bool = False) -> tuple[int, str]:
+        write_plan(span, {}, "out", form, View(wide=wide), quiet=quiet)
+        printed = capsys.readouterr()
+        return printed.out.count("orders"), printed.err
+
+    assert planned(None) == (24, "kcli: and 76 more partitions with at most 760 records; --wide shows all\n")
+    assert planned(None, quiet=True) == (24, "")
+    assert planned(None, wide=True) == (100, "")
+    assert planned("json") == (100, "")
+    del span[TopicPartition("orders", 0)], span[TopicPartition("orders", 1)]
+    while len(span) > 24:
+        span.popitem()
+    assert planned("table") == (24, "")

@@ -26,6 +26,8 @@ class RangeRow(Row, section="ranges"):
     destination: str = column("Topic they would go to.", table=False, rank=1)
 
 
+MOST = 24
+"""How many partitions the table of a plan has, unless all are wanted."""
 SHAPE = shape("pipeline.plan", "What a pipeline would read, by partition.", RangeRow)
 
 
@@ -41,7 +43,7 @@ class Looked(Protocol):
 def show(frame: Frame, source: Looked, destination: str) -> int:
     """Look and print. Returns the exit code."""
     source.look(measure=True)
-    write_plan(source.span, source.sizes, destination, frame.format, frame.view)
+    write_plan(source.span, source.sizes, destination, frame.format, frame.view, quiet=frame.quiet)
     if not frame.quiet:
         total = sum(end - start for start, end in source.span.values())
         size = sum((end - start) * source.sizes.get(at, 0.0) for at, (start, end) in source.span.items())
@@ -51,9 +53,9 @@ def show(frame: Frame, source: Looked, destination: str) -> int:
 
 
 def write_plan(
-    span: Span, sizes: Mapping[TopicPartition, float], destination: str, form: str | None, view: View
+    span: Span, sizes: Mapping[TopicPartition, float], destination: str, form: str | None, view: View, *, quiet: bool
 ) -> None:
-    """The ranges, a row each; bytes where the size per offset is known."""
+    """The ranges, a row each; bytes where the size per offset is known. A table has the first MOST, --wide has all."""
     document = Document(shape=SHAPE, view=view)
     rows = document.of(RangeRow)
     for at, (start, end) in sorted(span.items()):
@@ -69,4 +71,9 @@ def write_plan(
                 destination=destination,
             )
         )
+    more = rows[MOST:] if form in (None, "table") and not view.wide else []
+    del rows[len(rows) - len(more) :]
     write(document, form or "table")
+    if more and not quiet:
+        total = sum(row.records for row in more)
+        complain(f"and {len(more)} more partitions with at most {total:,} records; --wide shows all")
