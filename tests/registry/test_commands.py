@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from kcli.cli.commands.registry.compared import rows_of
-from kcli.registry.errors import reasons_of
+from kcli.registry.client import RegistryClient
+from kcli.registry.errors import Forbidden, reasons_of
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import inside
 from tests.registry.commands import Commands
@@ -387,6 +388,38 @@ def test_what_others_refer_to_is_not_deleted(commands: Commands, subject: Names)
     (row,) = commands.rows("delete", money, "--execute", code=1)
     assert (row["references"], row["result"]) == ([str(number)], "referenced")
     assert [row["version"] for row in commands.rows("versions", money)] == [1]
+
+
+def test_what_is_not_soft_deleted_is_not_deleted_for_good_and_offers_no_undo(tmp_path: Path) -> None:
+    with SandboxThread(registry=True) as sandbox:
+        commands = Commands(sandbox.registry_url, tmp_path, "sandbox")
+        path = commands.avro("a.avsc", "id:int")
+        commands.registered("a", path)
+        done = commands.run("delete", "a", "--permanent", "--execute", code=1)
+        assert "a version 1: not soft-deleted yet: delete it without --permanent first" in done.err
+        assert "to undo" not in done.err
+        assert [row["result"] for row in commands.rows("delete", "a@1", "--permanent", code=1)] == ["not soft-deleted"]
+        commands.run("delete", "a", "--execute")
+        assert "to undo" in commands.run("delete", "a", "--permanent", "--execute").err
+
+
+def test_a_refusal_while_the_plan_is_carried_out_ends_with_5(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    delete = RegistryClient.delete_subject
+
+    async def refused(client: RegistryClient, subject: str, *, permanent: bool = False) -> list[int]:
+        if subject == "open":
+            return await delete(client, subject, permanent=permanent)
+        raise Forbidden(f"{subject}: the registry does not allow it")
+
+    monkeypatch.setattr(RegistryClient, "delete_subject", refused)
+    with SandboxThread(registry=True) as sandbox:
+        commands = Commands(sandbox.registry_url, tmp_path, "sandbox")
+        path = commands.avro("a.avsc", "id:int")
+        for subject in ("open", "closed"):
+            commands.registered(subject, path)
+        assert [row["result"] for row in commands.rows("delete", "closed", "--execute", code=5)] == ["failed"]
+        rows = commands.rows("delete", "closed", "open", "--execute", code=1)
+        assert [row["result"] for row in rows] == ["failed", "deleted"], "a part was done"
 
 
 def test_an_empty_context_is_deleted(tmp_path: Path) -> None:

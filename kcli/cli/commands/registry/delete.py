@@ -15,6 +15,7 @@ from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import plural, say, words_of
 from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError, UsageError
+from kcli.registry.errors import NotFound
 from kcli.registry.moving.snapshot import Snapshot, in_order, own_level
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class DeletedRow(Row, section="versions"):
     subject: str = column("Name of the subject.", rank=1)
     version: int = column("The version.", rank=1)
     references: list[str] = column("Ids of the schemas that refer to it; it is not deleted then.")
-    result: str = column("would delete, deleted, referenced or failed.", unit="word", rank=1)
+    result: str = column("would delete, deleted, referenced, not soft-deleted, failed.", unit="word", rank=1)
     error: str | None = column("Why it was not deleted; null when it was.", table=False, unit="sentence")
 
 
@@ -60,7 +61,8 @@ def delete(options: DeleteOptions) -> int:
         for word in words:
             subject, version = subject_of(word)
             try:
-                found = [await _row(registry, subject, number) for number in await _numbers(registry, options, word)]
+                numbers, first = await _numbers(registry, options, word), await _in_use(registry, options, subject)
+                found = [await _row(registry, subject, number, first) for number in numbers]
             except KcliError as problem:
                 document.fail(await hinted(registry, problem, word), word)
                 continue
@@ -98,7 +100,20 @@ async def _numbers(registry: Registry, options: DeleteOptions, word: str) -> lis
     return await registry.client.versions(subject, deleted=options.permanent)
 
 
-async def _row(registry: Registry, subject: str, version: int) -> DeletedRow:
+async def _in_use(registry: Registry, options: DeleteOptions, subject: str) -> set[int]:
+    """The versions that have to be soft-deleted before they can be deleted for good."""
+    if not (options.permanent and registry.client.deletes_softly):
+        return set()
+    try:
+        return set(await registry.client.versions(subject))
+    except NotFound:
+        return set()
+
+
+async def _row(registry: Registry, subject: str, version: int, in_use: set[int]) -> DeletedRow:
+    if version in in_use:
+        why = f"{subject} version {version}: not soft-deleted yet: delete it without --permanent first"
+        return DeletedRow(subject=subject, version=version, references=[], result="not soft-deleted", error=why)
     try:
         ids = [str(number) for number in await registry.client.referenced_by(subject, version)]
     except KcliError as problem:

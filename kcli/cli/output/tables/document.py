@@ -37,15 +37,16 @@ class Document(Value):
 
     @property
     def exit_code(self) -> int:
-        """1 where anything failed; 2 where a guard let nothing through, 5 where nothing came about for want of a
-        connection."""
+        """1 where anything failed. Where nothing was done it is 2 for a guard that let nothing through, and 5 for want
+        of a connection or of the right to do it."""
         if not self.errors:
             return 0
         results = [row for section in self.shape.sections for row in self.all(section) if "result" in row]
-        if self.exit_codes == {UsageError.exit_code} and all(row.get("error") for row in results):
+        nothing = all(row.get("error") for row in results)
+        if self.exit_codes == {UsageError.exit_code} and nothing:
             return UsageError.exit_code
-        unconnected = self.exit_codes == {ConnectError.exit_code} and not any(self.rows.values())
-        return ConnectError.exit_code if unconnected else 1
+        nothing = nothing if results else not any(self.rows.values())
+        return ConnectError.exit_code if self.exit_codes == {ConnectError.exit_code} and nothing else 1
 
     def all(self, section: Section) -> list[Row]:
         """The rows of a section."""
