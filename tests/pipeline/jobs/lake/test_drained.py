@@ -109,3 +109,21 @@ def test_files_of_sparks_own_writer_are_drained_and_have_each_record_once(bucket
     assert shells.catch_up(line_of(shells, "s3://lake/files", "s3a://lake/c", "parquet")) == 0
     system, _ = storage_here().opened("s3://lake/files")
     assert numbers(parquet.read_table("lake/files", filesystem=system)) == list(range(shells.written))
+
+
+@pytest.mark.spark
+@pytest.mark.process
+@pytest.mark.timeout(300)
+def test_files_in_a_store_are_imported(bucket: str, topics: Topics, tmp_path: Path) -> None:
+    topic, again = topics.make(1), topics.make(1)
+    topics.values(topic, 10)
+    jars = ",".join(sorted(str(jar) for jar in artifacts.libs(POM, "hadoop-aws").glob("*.jar")))
+    own = {"KCLI_BOOTSTRAP": topics.bootstrap, "XDG_STATE_HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
+    stored = ["s3://lake/files", "--file-format", "parquet"]
+    for words in (["export", topic, *stored], ["import", stored[0], again, *stored[1:]]):
+        line = [sys.executable, "-m", "kcli", "pipeline", *words, "-q", "--conf", f"spark.jars={jars}"]
+        done = subprocess.run(line, env={**os.environ, **own}, timeout=140, check=False, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    line = [sys.executable, "-m", "kcli", "count", again]
+    counted = subprocess.run(line, env={**os.environ, **own}, timeout=60, check=True, capture_output=True, text=True)
+    assert counted.stdout.split()[-1] == "10"
