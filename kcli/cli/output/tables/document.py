@@ -28,17 +28,19 @@ class Document(Value):
     view: View = field(factory=View)
     empty: str = ""  # the sentence for a terminal where no rows are left; "" is that of the shape
     begun: bool = False  # whether it was confirmed, so that something may have been changed
+    unknown: bool = False  # whether a change was sent whose outcome nobody told
 
     def fail(self, error: KcliError, about: str = "") -> None:
         """Put an error next to the rows."""
         self.exit_codes.add(error.exit_code)
+        self.unknown = self.unknown or (self.begun and getattr(error, "sent", False))
         name = error.code.name if isinstance(error, BrokerError) else type(error).__name__
         self.errors.append({"about": about, "error": name, "message": str(error)})
 
     @property
     def exit_code(self) -> int:
-        """1 where anything failed. Where nothing was done it is 2 for a guard that let nothing through, and 5 for want
-        of a connection or of the right to do it."""
+        """1 where anything failed. Where nothing was done for certain, it is 2 for a guard that let nothing through, and
+        5 for want of a connection or of the right to do it."""
         if not self.errors:
             return 0
         results = [row for section in self.shape.sections for row in self.all(section) if "result" in row]
@@ -46,7 +48,8 @@ class Document(Value):
         if self.exit_codes == {UsageError.exit_code} and nothing:
             return UsageError.exit_code
         nothing = nothing if results else not any(self.rows.values())
-        return ConnectError.exit_code if self.exit_codes == {ConnectError.exit_code} and nothing else 1
+        refused = self.exit_codes == {ConnectError.exit_code} and nothing and not self.unknown
+        return ConnectError.exit_code if refused else 1
 
     def all(self, section: Section) -> list[Row]:
         """The rows of a section."""
