@@ -27,10 +27,11 @@ class Positions:
         self.group = group
         self._coordinators = Coordinators(cluster)
 
-    async def read(self, *, finished: bool = True) -> dict[TopicPartition, int]:
+    async def read(self, *, finished: bool = True, stable: bool = True) -> dict[TopicPartition, int]:
         """What is stored; empty for a group that does not exist. Without `finished`, positions that `finish`
-        stored are not returned. Offsets that a transaction is about to commit are waited for. Raises KcliError."""
-        commits = (await committed_offsets(self._coordinators, [self.group], stable=True))[self.group]
+        stored are not returned. With `stable`, offsets that a transaction is about to commit are waited for. Raises
+        KcliError."""
+        commits = (await committed_offsets(self._coordinators, [self.group], stable=stable))[self.group]
         if isinstance(commits, KcliError):
             raise commits
         for answer in commits.values():

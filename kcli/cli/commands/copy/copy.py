@@ -89,7 +89,8 @@ async def _span(plan: Plan, source: Client) -> Span:
         complain(sentence)
     if not plan.resume or plan.options.restart:
         return span
-    stored = await Positions(source.cluster, plan.group).read(finished=not plan.moves)
+    # a dry run ends no transaction of a copy that was killed, so it must not wait for its end
+    stored = await Positions(source.cluster, plan.group).read(finished=not plan.moves, stable=not plan.options.dry_run)
     if not stored and plan.undecoded_group:
         await plan.say_start(source.cluster, plan.undecoded_group)
     left = {at: (min(max(start, stored.get(at, start)), stop), stop) for at, (start, stop) in span.items()}
