@@ -12,6 +12,7 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.output.tables.view import View
+from kcli.cli.runtime.answer import plural
 from kcli.model import TopicPartition
 from kcli.text.numbers import size as size_of
 
@@ -71,9 +72,9 @@ def write_plan(
                 destination=destination,
             )
         )
-    more = rows[MOST:] if form in (None, "table") and not view.wide else []
+    more = rows[MOST:] if form in (None, "table") and not view.wide and not quiet else []
     del rows[len(rows) - len(more) :]
     write(document, form or "table")
-    if more and not quiet:
+    if more:
         total = sum(row.records for row in more)
-        complain(f"and {len(more)} more partitions with at most {total:,} records; --wide shows all")
+        complain(f"and {plural(len(more), 'more partition')} with at most {total:,} records; --wide shows all")
