@@ -170,8 +170,9 @@ def test_a_merge_takes_no_object_for_a_key(tmp_path: Path) -> None:
     assert table.rows()[0] == (0, "b", 1.0)
 
 
+@pytest.mark.parametrize("key", [1, 3], ids=["there", "new to both"])
 def test_a_merge_that_another_writer_crosses_is_refused_and_not_half_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: int
 ) -> None:
     from kcli.pipeline.jobs.lake import iceberg_commit
     from kcli.pipeline.jobs.lake.committer import NotCommitted
@@ -182,10 +183,55 @@ def test_a_merge_that_another_writer_crosses_is_refused_and_not_half_done(
 
     def crossed(transaction: Any, label: str) -> None:
         monkeypatch.setattr(iceberg_commit, "_commit", commit)
-        table.merge(changes([(1, "other", 7.0)]), BY_ID, 5)
+        table.merge(changes([(key, "other", 7.0)]), BY_ID, 5)
         commit(transaction, label)
 
     monkeypatch.setattr(iceberg_commit, "_commit", crossed)
     with pytest.raises(NotCommitted, match="another writer changed the table at the same time"):
-        table.merge(changes([(1, "ours", 9.0)]), BY_ID, 1)
-    assert table.rows() == [(1, "other", 7.0), (2, "a", 2.0)]
+        table.merge(changes([(key, "ours", 9.0)]), BY_ID, 1)
+    before = [(1, "a", 1.0), (2, "a", 2.0)]
+    assert table.rows() == sorted([*(row for row in before if row[0] != key), (key, "other", 7.0)])
+
+
+def test_a_merge_that_another_writer_crosses_with_other_keys_is_committed_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kcli.pipeline.jobs.lake import iceberg_commit
+
+    table = Iceberg(tmp_path)
+    table.merge(changes([(1, "a", 1.0), (2, "a", 2.0)]), BY_ID, 0)
+    commit = iceberg_commit._commit
+
+    def crossed(transaction: Any, label: str) -> None:
+        monkeypatch.setattr(iceberg_commit, "_commit", commit)
+        table.merge(changes([(50, "other", 7.0)]), BY_ID, 5)
+        commit(transaction, label)
+
+    monkeypatch.setattr(iceberg_commit, "_commit", crossed)
+    table.merge(changes([(1, "ours", 9.0)]), BY_ID, 1)
+    assert table.rows() == [(1, "ours", 9.0), (2, "a", 2.0), (50, "other", 7.0)]
+
+
+def test_rows_are_merged_into_hidden_partitions_and_a_column_they_have_not_is_null(tmp_path: Path) -> None:
+    from pyiceberg.partitioning import PartitionField, PartitionSpec
+    from pyiceberg.schema import Schema
+    from pyiceberg.transforms import DayTransform
+    from pyiceberg.types import LongType, NestedField, StringType, TimestampType
+
+    from kcli.pipeline.jobs.lake.catalogs import place_of
+    from kcli.pipeline.jobs.lake.iceberg import IcebergTable
+
+    table = IcebergTable("raw.days", place_of(str(tmp_path / "lake"), None))
+    table.catalog.create_namespace("raw")
+    fields = [(1, "id", LongType()), (2, "at", TimestampType()), (3, "note", StringType())]
+    schema = Schema(*[NestedField(number, name, kind, required=False) for number, name, kind in fields])
+    spec = PartitionSpec(PartitionField(2, 1000, DayTransform(), "at_day"))
+    table.catalog.create_table(table.name, schema, partition_spec=spec)
+    days = [datetime(2026, 1, day) for day in (1, 2, 3)]
+    one = {"id": [1, 2, 3], "at": days, "note": ["a", "b", "c"], DELETED: [False] * 3}
+    table.merge(pa.table(one), BY_ID, "q", 0)
+    table.merge(pa.table({"id": [2, 3], "at": days[:2], DELETED: [False, True]}), BY_ID, "q", 1)
+    known = table.table()
+    assert known is not None
+    found = sorted(tuple(row.values()) for row in known.scan().to_arrow().to_pylist())
+    assert found == [(1, days[0], "a"), (2, days[0], None)]

@@ -26,27 +26,38 @@ def merge_rows(transaction: Transaction, rows: pa.Table, merge: Merge, about: di
     the table's changes nothing. Raises what pyiceberg does."""
     import pyarrow.compute as pc
     from pyiceberg.io.pyarrow import schema_to_pyarrow
+    from pyiceberg.table.snapshots import Operation
 
     schema = schema_to_pyarrow(transaction.table_metadata.schema(), include_field_ids=False)
     files: list[FileScanTask] = []
     if transaction.table_metadata.current_snapshot_id is not None and rows.num_rows:
         files, rows = _files_of(transaction, rows, merge, schema)
-    new = rows.filter(pc.invert(rows[DELETED])).select(schema.names).cast(schema)
     written = _Written(transaction)
-    replaced = list(_replaced(transaction, files, rows, merge, written))
-    if not replaced:
-        if new.num_rows:
-            transaction.append(new, snapshot_properties=about)
+    replaced = list(_replaced(transaction, files, rows, merge, written)) if rows.num_rows else []
+    added = written.files(_as(schema, rows.filter(pc.invert(rows[DELETED]))))
+    if not replaced and not added:
         return
-    added = written.files(new)
     with transaction.update_snapshot(snapshot_properties=about).overwrite(commit_uuid=written.uuid) as snapshot:
+        # rows that another writer adds in the range meanwhile may be of these keys: pyiceberg refuses the commit then,
+        # which it does not for its own appends
         snapshot.delete_by_predicate(within(rows, merge, schema))
+        if not replaced:
+            snapshot._operation = Operation.APPEND
         for old, kept in replaced:
             snapshot.delete_data_file(old)
-            for file in kept:
-                snapshot.append_data_file(file)
+            added += kept
         for file in added:
             snapshot.append_data_file(file)
+
+
+def _as(schema: pa.Schema, rows: pa.Table) -> pa.Table:
+    """The rows by the columns of the table; one that they do not have is null."""
+    import pyarrow as pa
+
+    for one in schema:
+        if one.name not in rows.column_names:
+            rows = rows.append_column(one, pa.nulls(rows.num_rows, one.type))
+    return rows.select(schema.names).cast(schema)
 
 
 def within(rows: pa.Table, merge: Merge, schema: pa.Schema) -> BooleanExpression:
