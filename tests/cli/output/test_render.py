@@ -195,3 +195,10 @@ def test_csv_safe_defuses_what_a_spreadsheet_would_run() -> None:
     assert [line[0] for line in csv.reader(io.StringIO(render(made, "csv")))][1:] == names
     assert _defused(-5) == "-5"
     assert _defused(["=x"]) == "'=x"
+
+
+@pytest.mark.parametrize(("begun", "sent", "code"), [(True, True, 1), (True, False, 5), (False, True, 5)])
+def test_a_change_that_may_have_been_done_is_not_said_to_be_undone(begun: bool, sent: bool, code: int) -> None:
+    document = Document(shape=shape("topics.delete"), begun=begun)
+    document.fail(ConnectError("the connection broke", sent=sent))
+    assert document.exit_code == code

@@ -39,7 +39,7 @@ class Document(Value):
 
     @property
     def exit_code(self) -> int:
-        """1 where anything failed. Where nothing was done for certain, it is 2 for a guard that let nothing through, and
+        """1 where anything failed. Where certainly nothing was done it is 2 for a guard that let nothing through, and
         5 for want of a connection or of the right to do it."""
         if not self.errors:
             return 0
