@@ -28,7 +28,7 @@ class Document(Value):
     view: View = field(factory=View)
     empty: str = ""  # the sentence for a terminal where no rows are left; "" is that of the shape
     begun: bool = False  # whether it was confirmed, so that something may have been changed
-    unknown: bool = False  # whether a change was sent whose outcome nobody told
+    unknown: bool = False  # whether a change was sent and its outcome is unknown
 
     def fail(self, error: KcliError, about: str = "") -> None:
         """Put an error next to the rows."""
@@ -39,8 +39,8 @@ class Document(Value):
 
     @property
     def exit_code(self) -> int:
-        """1 where anything failed. Where certainly nothing was done it is 2 for a guard that let nothing through, and
-        5 for want of a connection or of the right to do it."""
+        """1 where anything failed. Where certainly no row was done: 2 for a guard that let nothing through, 5 for want
+        of a connection or of the right to do it."""
         if not self.errors:
             return 0
         results = [row for section in self.shape.sections for row in self.all(section) if "result" in row]
