@@ -243,13 +243,14 @@ class LiveSession(Session):
                     with self._gc.making(), self.pace.measured():
                         snapshot = seen = self._with_notes(still_there(await watch.look(), seen))
                         self.trails.add(snapshot)
-                        self.kept.add(snapshot.time, snapshot.snapshot)
                         self._latest = snapshot
                     rest = pause(self.beat)
                     await self._count(client, snapshot)
                     self._post(Looked(snapshot, self.trails))
                     if self.remembers:
                         await self._remember(snapshot)
+                    with self._gc.making():
+                        self.kept.add(snapshot.time, snapshot.snapshot)
             except KcliError as problem:
                 introduced = False
                 self._post(LookFailed(problem, time.time() + rest))

@@ -26,17 +26,22 @@ class Kept:
     def __init__(self) -> None:
         self._lines: deque[tuple[float, bytes]] = deque()
         self._size = 0
-        self._next = 0.0
+        self._last = self._next = 0.0
 
     def add(self, moment: float, snapshot: Snapshot) -> None:
-        """Keep a snapshot, made at `moment` (seconds since the epoch), unless the last ones cost too much."""
+        """Keep a snapshot, made at `moment` (seconds since the epoch), unless the last ones cost too much. A clock that
+        was set back begins again: what is kept is in the order of time."""
+        if moment < self._last:
+            self._lines.clear()
+            self._size, self._next = 0, 0.0
+        self._last = moment
         if moment < self._next:
             return
         begun = time.thread_time()
         data = zlib.compress(line(moment, snapshot).encode(), 1)
         self._lines.append((moment, data))
         self._size += len(data)
-        while self._size > MOST or self._lines[0][0] < moment - REACH:
+        while self._lines and (self._size > MOST or self._lines[0][0] < moment - REACH):
             self._size -= len(self._lines.popleft()[1])
         self._next = moment + (time.thread_time() - begun) / SHARE
 

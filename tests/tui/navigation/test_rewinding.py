@@ -163,6 +163,34 @@ def test_what_is_kept_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> No
     assert kept.lines()[-1][0] == 99.0
 
 
+def test_a_snapshot_larger_than_all_that_may_be_kept_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST", 10)
+    kept = Kept()
+    kept.add(1.0, shot(1))
+    assert kept.lines() == []
+
+
+def test_a_clock_that_is_set_back_begins_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SHARE", 1e-9)
+    kept = Kept()
+    kept.add(1000.0, shot(1))
+    kept.add(1001.0, shot(2))
+    kept.add(400.0, shot(3))
+    assert [time for time, _ in kept.lines()] == [400.0]
+    assert kept._size == len(kept.lines()[0][1])
+
+
+async def test_what_cannot_be_kept_is_shown_all_the_same(monkeypatch: pytest.MonkeyPatch, world: World) -> None:
+    def fail(self: Kept, moment: float, snapshot: Snapshot) -> None:
+        raise ValueError("nothing can be kept")
+
+    monkeypatch.setattr(Kept, "add", fail)
+    async with world.open(interval=0.2) as pilot:
+        await until(pilot, lambda: lag(pilot) == LAG)
+        before = look_time(pilot)
+        await until(pilot, lambda: look_time(pilot) > before)
+
+
 def test_large_snapshots_are_kept_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SHARE", 1 / 256)
     ticks = iter(range(1000))
