@@ -21,7 +21,18 @@ from kcli.tui.actions.palette import Everything
 from kcli.tui.actions.toast import AlertToast, toast
 from kcli.tui.alerts.alerting import Alerting
 from kcli.tui.beat.leaving import Leaving, cut, ended, under_way
-from kcli.tui.messages import Changed, ChangeProfile, Connected, Go, Looked, LookFailed, NewLook, Noted, TopicsListed
+from kcli.tui.messages import (
+    Changed,
+    ChangeProfile,
+    Connected,
+    Go,
+    Looked,
+    LookFailed,
+    NewLook,
+    Noted,
+    TopicsListed,
+    Unseen,
+)
 from kcli.tui.navigation.key_order import KeyOrder, KeyPassed
 from kcli.tui.navigation.rewinding import Rewinding
 from kcli.tui.navigation.visits import Visits
@@ -224,10 +235,14 @@ class Dashboard(App[int]):
         self.state.trouble = None
         self.state.trails = message.trails
         before, self.state.look = self.state.look, message.look
-        self._alerting.see(message.look)
+        if self.session.live:  # a recording rings no bell
+            self._alerting.see(message.look)
         self._tell(NewLook)
         if before is not None and before is not message.look:
             self.session.free(list(before.groups))
+
+    def on_unseen(self, message: Unseen) -> None:
+        self._alerting.see(message.look)
 
     def write_out(self, sequence: str) -> None:
         """Send a sequence to the terminal, as the clipboard does."""

@@ -22,6 +22,14 @@ class Looked(Message):
         self.trails = trails
 
 
+class Unseen(Message):
+    """A snapshot has arrived while the screens show the past: alerts hear of it, and nothing is drawn."""
+
+    def __init__(self, snapshot: LagSnapshot) -> None:
+        super().__init__()
+        self.look = snapshot
+
+
 class LookFailed(Message):
     """A refresh failed; the last snapshot stays, with its age. The next refresh is at `again`, seconds
     since the epoch, where that is known."""

@@ -28,7 +28,7 @@ from kcli.tui.beat.gc_tuning import GcTuning
 from kcli.tui.beat.kept import Kept
 from kcli.tui.beat.pace import Pace
 from kcli.tui.client_thread import ClientThread
-from kcli.tui.messages import Connected, Looked, LookFailed, Noted
+from kcli.tui.messages import Connected, Looked, LookFailed, Noted, Unseen
 from kcli.tui.text.printable import quoted, with_each
 from kcli.tui.trails import Trails
 
@@ -206,8 +206,8 @@ class LiveSession(Session):
         self._latest: LagSnapshot | None = None
 
     def mute(self) -> None:
-        """Post nothing more: the screens show the past."""
-        self._post = lambda message: None
+        """The screens show the past: only sentences are posted, and snapshots for the alerts."""
+        self._post = partial(_unseen, self._post)
 
     def resume(self, post: Post) -> None:
         """Post again, at once what was seen last."""
@@ -412,6 +412,14 @@ class LiveSession(Session):
         client, self._client = self._client, None
         if client is not None:
             await client.__aexit__(None, None, None)
+
+
+def _unseen(post: Post, message: Message) -> None:
+    """Post what is worth knowing while the screens show the past."""
+    if isinstance(message, Looked):
+        post(Unseen(message.look))
+    elif isinstance(message, (Noted, Unseen)):
+        post(message)
 
 
 def still_there(snapshot: LagSnapshot, before: LagSnapshot) -> LagSnapshot:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Alerting:
-    """What the app does with snapshots besides drawing them. A recording rings no bell."""
+    """What the app does with snapshots of a cluster besides drawing them, also of those that are not drawn."""
 
     def __init__(self, app: App[int], state: State, ways: Ways | None, write: Callable[[str], object]) -> None:
         """`write` sends a sequence to the terminal."""
@@ -32,6 +32,7 @@ class Alerting:
         self._ways = ways or Ways()
         self._changes = Changes()
         self._failed = False
+        self._last = 0.0
 
     def of_another_cluster(self) -> Alerting:
         """The same ways, nothing known."""
@@ -46,9 +47,10 @@ class Alerting:
             self._app.notify(words, severity="warning", markup=False, timeout=LONG)
 
     def see(self, snapshot: LagSnapshot) -> None:
-        """Tell what changed."""
-        if not self._state.session.live:
+        """Tell what changed. One that is shown again, by its time, is not counted again."""
+        if snapshot.time == self._last:
             return
+        self._last = snapshot.time
         alerts = self._changes.see(snapshot, self._state.hushed)
         if alerts:
             show_alert(self._app, summary(alerts), worse=any(one.worse for one in alerts))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import itertools
 import json
 import os
 import stat
@@ -23,6 +24,8 @@ from kcli.tui.alerts.changes import Alert, Changes, summary
 from kcli.tui.alerts.hushed import Hush, Hushed
 from kcli.tui.alerts.ways import Ways, notification, post, ways_of
 from kcli.tui.app import Dashboard
+from kcli.tui.messages import Looked, Noted
+from kcli.tui.navigation.rewinding import Rewound
 from kcli.tui.session import LiveSession
 from kcli.tui.text.incidents import board
 from tests.tui.conftest import shows, until
@@ -175,13 +178,51 @@ async def test_the_dashboard_rings_writes_and_posts(world: World, hook: Any, mon
     monkeypatch.setattr(board, "write_out", written.append)
     async with board.run_test(size=(120, 36), notifications=True) as pilot:
         await until(pilot, lambda: board.state.look is not None)
-        for status in (OK, STUCK, STUCK):
-            board._alerting.see(snapshot(status, group="search"))
+        for n, status in enumerate((OK, STUCK, STUCK)):
+            board._alerting.see(snapshot(status, group="search", time=1.0 + n))
         await shows(pilot, "search is ■ STUCK (was OK)")
         await until(pilot, lambda: got)
         assert rung == [1]
         assert written[0].startswith("\x1b]9;prod: search is ■ STUCK")
         assert got[0]["cluster"] == "prod"
+
+
+async def test_alerts_come_while_the_screen_shows_the_past_too(world: World, monkeypatch: Any) -> None:
+    session = LiveSession(world.settings(), name="prod", interval=0.2)
+    board = Dashboard(session, ways=Ways(desktop=True))
+    written: list[str] = []
+    monkeypatch.setattr(board, "write_out", written.append)
+    async with board.run_test(size=(120, 36), notifications=True) as pilot:
+        await until(pilot, lambda: len(session.kept) >= 2)
+        session.paused = True
+        await pilot.press("comma")
+        await until(pilot, lambda: isinstance(board.session, Rewound) and board.state.look is not None)
+        past = board.state.look
+        for n, status in enumerate((OK, STUCK, STUCK)):
+            session._post(Looked(snapshot(status, group="search", time=1.0 + n), session.trails))
+        session._post(Noted("a sentence"))
+        await shows(pilot, "search is ■ STUCK (was OK)")
+        await shows(pilot, "a sentence")
+        assert written[-1].startswith("\x1b]9;prod: search is ■ STUCK")
+        assert board.state.look is past
+
+
+async def test_a_snapshot_that_is_shown_again_is_counted_once(world: World) -> None:
+    session = LiveSession(world.settings(), interval=3600.0)
+    board = Dashboard(session)
+    async with board.run_test(size=(120, 36), notifications=True) as pilot:
+        await until(pilot, lambda: board.state.look is not None)
+        for n, status in enumerate((OK, STUCK)):
+            session._latest = snapshot(status, group="search", time=1.0 + n)
+            session.resume(board.post_message)
+        session.resume(board.post_message)
+        again = session._latest
+        await until(pilot, lambda: board.state.look is again)
+        await pilot.pause()
+        assert not [one for one in board._notifications if "search is" in one.message]
+        session._latest = snapshot(STUCK, group="search", time=3.0)
+        session.resume(board.post_message)
+        await shows(pilot, "search is ■ STUCK (was OK)")
 
 
 async def test_a_status_is_acknowledged_with_a_reason_that_is_in_the_timeline(
@@ -208,8 +249,10 @@ async def test_a_status_is_acknowledged_with_a_reason_that_is_in_the_timeline(
 async def test_alerts_are_on_the_screen_one_at_a_time_on_two_lines_at_most(world: World) -> None:
     board = Dashboard(LiveSession(world.settings(), name="prod", interval=3600.0))
 
+    times = itertools.count(1.0)
+
     def seen_at(status: str, *groups: str) -> LagSnapshot:
-        return LagSnapshot(time=1.0, groups=[snapshot(status, group=group).groups[0] for group in groups])
+        return LagSnapshot(time=next(times), groups=[snapshot(status, group=group).groups[0] for group in groups])
 
     def alert(*groups: str) -> None:
         for status in (OK, STUCK, STUCK):
