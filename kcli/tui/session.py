@@ -181,7 +181,7 @@ class LiveSession(Session):
         self._past: Past | None = None
         self._before: dict[str, list[Event]] = {}  # what happened to groups before this session
         self._notes: list[Event] = []  # what was done here, for the next snapshot
-        self._unkept: list[Event] = []  # of the last snapshot, until the file of the cluster has them
+        self._unkept: list[Event] = []  # of snapshots, until the file of the cluster has them
         self.settings = settings
         self.has_registry = registry is not None
         self.registry_option = registry_option
@@ -275,8 +275,9 @@ class LiveSession(Session):
                 for event in found.events:
                     self._before.setdefault(event.group, []).append(event)
                 self._post(Looked(snapshot, self.trails))
+            unkept, self._unkept = self._unkept, []
             if self._past is not None:
-                self._unkept = []
+                self._past.keep(unkept[: len(unkept) - len(snapshot.events)])  # of refreshes that failed half-way
                 self._past.add(snapshot)
         except OSError as problem:
             self.remembers = False
@@ -388,7 +389,8 @@ class LiveSession(Session):
         for event in notes:
             self._before.setdefault(event.group, []).append(event)
         snapshot.events = [*snapshot.events, *notes]
-        self._unkept = snapshot.events
+        if self.remembers:
+            self._unkept += snapshot.events
         return snapshot
 
     async def close(self) -> None:

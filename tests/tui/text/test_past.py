@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kcli.errors import KcliError
 from kcli.lag.events import Event
 from kcli.lag.formats.past import Point
 from kcli.tui.app import Dashboard
@@ -22,6 +23,8 @@ from tests.tui.world import a_world
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kcli.client import Client
+    from kcli.lag.watch import LagSnapshot
     from tests.tui.world import World
 
 
@@ -126,3 +129,30 @@ async def test_what_is_noted_after_the_last_refresh_is_kept_when_the_dashboard_i
     assert session._past is not None
     kept = [event.text for event in session._past.read(time.time()).events]
     assert kept == ["pod-7 restarted", "muted"]
+
+
+async def test_what_was_noted_is_kept_although_the_refresh_that_took_it_failed_half_way(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, world: World
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    session = LiveSession(world.settings(), interval=0.2, remembers=True)
+    app = Dashboard(session)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: session._past is not None and session._past.writes and session._past._due)
+        count, failed = session._count, threading.Event()
+
+        async def fail_once(client: Client, snapshot: LagSnapshot) -> None:
+            if snapshot.events and not failed.is_set():
+                failed.set()
+                raise KcliError("no broker answers")
+            await count(client, snapshot)
+
+        session._count = fail_once  # type: ignore[method-assign]
+        session.note(Event(time=time.time(), group="billing", kind="note", text="pod-7 restarted"))
+        await until(pilot, failed.is_set)
+        for _ in range(2):  # when the second is there, the first is in the file or waits for its line
+            look = app.state.look
+            await until(pilot, lambda look=look: app.state.look is not look)  # type: ignore[misc]
+    assert session._past is not None
+    kept = [event.text for event in session._past.read(time.time()).events if event.kind == "note"]
+    assert kept == ["pod-7 restarted"]
