@@ -183,6 +183,8 @@ class Dashboard(App[int]):
         await self._change_session(fresh)
 
     async def _change_session(self, fresh: Session) -> None:
+        for group in ("rewind", "move"):  # what is being opened is of the old one
+            self.workers.cancel_group(self, group)
         old, self.state.session = self.session, fresh
         await old.close()
         while len(self.screen_stack) > 2:

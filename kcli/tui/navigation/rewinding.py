@@ -121,15 +121,20 @@ class Rewinding:
         self._app.run_worker(self._show(session), name="rewind", group="rewind", exclusive=True)
 
     async def _show(self, session: Session) -> None:
-        """Open the same pages again, of another time: a recording holds less than a cluster tells."""
+        """Open the same pages again, of another time: a recording holds less than a cluster tells. It ends where
+        another session took the place of its own meanwhile."""
         before, pages = self._state.session, self._pages()
         if isinstance(before, LiveSession):
             before.mute()
         elif isinstance(before, Rewound):
             await before.stop()
+        if self._state.session is not before:
+            return
         routes, views = [page.route for page in pages], [_view(page) for page in pages]
         self._state.turn(session)
         await self._reopen(routes)
+        if self._state.session is not session:
+            return
         for page, view in zip(self._pages(), views, strict=False):
             _resume(page, view)
         if isinstance(session, LiveSession):

@@ -18,6 +18,7 @@ from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.tui.app import Dashboard
 from kcli.tui.beat import kept as module
 from kcli.tui.beat.kept import Kept
+from kcli.tui.messages import ChangeProfile
 from kcli.tui.navigation.rewinding import Recent, Rewound
 from kcli.tui.screens.group import Group
 from kcli.tui.session import LiveSession
@@ -26,9 +27,12 @@ from tests.tui.conftest import seen, shows, until
 from tests.tui.world import World, a_world
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from textual.pilot import Pilot
+
+    from kcli.tui.routes import Route
+    from kcli.tui.session import Post
 
 LAG = 120
 """What the group has not read at the beginning."""
@@ -134,6 +138,56 @@ async def test_without_anything_older_a_sentence_says_so(world: World) -> None:
         live = board(pilot).session
         await pilot.press("comma")
         await shows(pilot, "Nothing older was seen yet.")
+        assert board(pilot).session is live
+
+
+async def test_another_profile_ends_a_way_back_that_is_under_way(monkeypatch: pytest.MonkeyPatch, world: World) -> None:
+    def dashboard(session: LiveSession) -> Dashboard:
+        return Dashboard(session, profiles={"prod": lambda: LiveSession(world.settings(), name="prod", interval=0.2)})
+
+    begun = asyncio.Event()
+
+    async def hang(routes: Sequence[Route]) -> None:
+        begun.set()
+        await asyncio.sleep(600)
+
+    async with world.open(interval=0.2, app=dashboard) as pilot:
+        await read_all(world, pilot)
+        monkeypatch.setattr(board(pilot)._rewinding, "_reopen", hang)
+        await pilot.press("comma")
+        await until(pilot, begun.is_set)
+        (way,) = [worker for worker in board(pilot).workers if worker.group == "rewind"]
+        board(pilot).post_message(ChangeProfile("prod"))
+        await until(pilot, lambda: board(pilot).session.name == "prod" and lag(pilot) == 0)
+        assert way.is_cancelled
+
+
+async def test_a_way_back_ends_where_another_session_came_meanwhile(
+    monkeypatch: pytest.MonkeyPatch, world: World
+) -> None:
+    opened: list[str] = []
+
+    async def note(self: Rewound, post: Post) -> None:
+        opened.append("rewound")
+
+    monkeypatch.setattr(Rewound, "open", note)
+    async with world.open(interval=0.2) as pilot:
+        live = await read_all(world, pilot)
+        rewinding = board(pilot)._rewinding
+
+        async def turn(routes: Sequence[Route]) -> None:
+            board(pilot).state.turn(live)
+
+        monkeypatch.setattr(rewinding, "_reopen", turn)
+        await rewinding._show(Rewound(live, 1))
+        assert opened == []
+
+        async def stop(self: Rewound) -> None:
+            board(pilot).state.turn(live)
+
+        monkeypatch.setattr(Rewound, "stop", stop)
+        board(pilot).state.turn(Rewound(live, 1))
+        await rewinding._show(Rewound(live, 1))
         assert board(pilot).session is live
 
 
