@@ -179,7 +179,11 @@ class Dashboard(App[int]):
         except KcliError as problem:
             toast(self, problem)
             return
-        await ended(self.workers)  # one may have begun meanwhile
+        try:
+            await ended(self.workers)  # one may have begun meanwhile
+        except BaseException:
+            await fresh.close()  # another change of the profile took the place of this one
+            raise
         await self._change_session(fresh)
 
     async def _change_session(self, fresh: Session) -> None:

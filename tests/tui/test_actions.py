@@ -18,7 +18,7 @@ from kcli.admin.groups.commits import write_commits
 from kcli.asking.coordinators import Coordinators
 from kcli.cli.commands.tui.tui import _theme
 from kcli.client import Client
-from kcli.errors import UsageError
+from kcli.errors import KcliError, UsageError
 from kcli.lag.formats.recording import read
 from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.settings import ConsumerSettings, GroupSettings
@@ -164,6 +164,27 @@ async def test_another_profile_waits_until_the_change_under_way_has_ended(world:
             go.set()
         await until(pilot, lambda: board(pilot).session.name == "prod")
         assert done == [1]
+
+
+async def test_a_session_that_is_not_used_after_all_is_closed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    fresh = LiveSession(world.settings(), name="prod")
+    waits: list[int] = []
+
+    async def cut(workers: object) -> None:
+        waits.append(1)
+        if len(waits) == 2:
+            raise asyncio.CancelledError
+
+    def dashboard(session: LiveSession) -> Dashboard:
+        return Dashboard(session, profiles={"prod": lambda: fresh})
+
+    async with world.open(app=dashboard) as pilot:
+        monkeypatch.setattr("kcli.tui.app.ended", cut)
+        with pytest.raises(asyncio.CancelledError):
+            await board(pilot)._change_profile("prod")
+        with pytest.raises(KcliError, match="closed"):
+            await fresh._thread.run(asyncio.sleep(0))
+        assert board(pilot).session is not fresh
 
 
 async def test_a_profile_that_cannot_be_used_is_said_and_nothing_changes(world: World) -> None:
