@@ -9,6 +9,7 @@ from textual.widgets import Input
 
 from kcli.tui.app import Dashboard
 from kcli.tui.dialogs.fault import Fault
+from kcli.tui.screens.faults import Faults
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import seen, shows, until
 from tests.tui.world import World, a_world
@@ -132,6 +133,19 @@ async def test_the_menu_injects_a_fault_kills_a_broker_and_clears_all(world: Wor
         await shows(pilot, "Start broker 1")
         await pilot.press("x")
         await shows(pilot, "● up")
+
+
+async def test_the_menu_does_what_it_said_when_it_was_opened(world: World) -> None:
+    async with world.open() as pilot:
+        await panel(pilot)
+        await pilot.press("3")
+        await shows(pilot, "kills it")
+        page = pilot.app.screen
+        assert isinstance(page, Faults)
+        kill = next(act for act in page.acts() if act.label == "Kill broker 1")
+        page.query_one("#brokers", Rows).put([{"id": 1, "port": 1, "alive": False}])
+        kill.do()
+        await until(pilot, lambda: not world.sandbox.call(lambda sandbox: sandbox.brokers.living()))
 
 
 async def test_the_menu_of_a_read_only_profile_injects_nothing(world: World) -> None:

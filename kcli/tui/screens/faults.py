@@ -116,7 +116,7 @@ class Faults(Page):
             return clear
         if "name" in row:
             return [*of_fault(row, partial(self._inject, row)), *clear]
-        return [*of_sandbox_broker(row, self.action_stop), *clear]
+        return [*of_sandbox_broker(row, partial(self._turn, row)), *clear]
 
     @property
     def _row(self) -> dict[str, Any] | None:
@@ -148,7 +148,11 @@ class Faults(Page):
     def action_stop(self) -> None:
         """Kill the broker under the cursor, or start it again."""
         row = self.query_one("#brokers", Rows).row
-        if row is None or self.tab != "brokers" or self.refused("a fault"):
+        if row is not None and self.tab == "brokers":
+            self._turn(row)
+
+    def _turn(self, row: dict[str, Any]) -> None:
+        if self.refused("a fault"):
             return
         do, word = ("stop", "killed") if row["alive"] else ("start", "up again")
         sentence = f"broker {row['id']} is {word}"
