@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from textual.notifications import Notification, Notify
+from textual.notifications import Notification, Notify, SeverityLevel
 
 from kcli.tui.text.printable import printable
 
@@ -30,4 +30,5 @@ def toast(app: App[Any], problem: KcliError) -> None:
 def show_alert(app: App[Any], words: str, *, worse: bool) -> None:
     """Show an alert in the place of the one before, cut where it would cover more of the table."""
     lines = wrap(printable(words), max(app.size.width - FRAME, FRAME), max_lines=LINES, placeholder=" …")
-    app.post_message(Notify(AlertToast("\n".join(lines), severity="warning" if worse else "information")))
+    severity: SeverityLevel = "warning" if worse else "information"
+    app.post_message(Notify(AlertToast("\n".join(lines), severity=severity, markup=False)))

@@ -50,6 +50,7 @@ class Rewound(ReplaySession):
         super().__init__(Recent(now.kept), window=now.window)
         self.now = now
         self.name, self.aim, self.guard, self.bootstrap = now.name, now.aim, now.guard, now.bootstrap
+        self.registry_option = now.registry_option
         self._first = len(self.times) - 1 - back
 
     async def open(self, post: Post) -> None:

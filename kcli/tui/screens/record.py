@@ -184,7 +184,7 @@ class RecordView(Page):
 
     def action_copy_value(self) -> None:
         self.app.copy_to_clipboard(text(self.record.value))
-        self.notify("the value", title="Copied")
+        self.notify("the value", title="Copied", markup=False)
 
 
 def coloured(name: str, words: str) -> Text:

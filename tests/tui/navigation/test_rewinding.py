@@ -176,11 +176,12 @@ async def test_a_way_back_ends_where_another_session_came_meanwhile(
         rewinding = board(pilot)._rewinding
 
         async def turn(routes: Sequence[Route]) -> None:
+            opened.append("pages")
             board(pilot).state.turn(live)
 
         monkeypatch.setattr(rewinding, "_reopen", turn)
         await rewinding._show(Rewound(live, 1))
-        assert opened == []
+        assert opened == ["pages"]
 
         async def stop(self: Rewound) -> None:
             board(pilot).state.turn(live)
@@ -189,6 +190,13 @@ async def test_a_way_back_ends_where_another_session_came_meanwhile(
         board(pilot).state.turn(Rewound(live, 1))
         await rewinding._show(Rewound(live, 1))
         assert board(pilot).session is live
+        assert opened == ["pages"], "once, above"
+
+
+async def test_commands_of_the_past_name_the_same_registry(world: World) -> None:
+    live = LiveSession(world.settings(), registry_option="--schema-registry http://registry:8081")
+    assert Rewound(live, 1).registry_option == live.registry_option
+    await live.close()
 
 
 def shot(end: int) -> Snapshot:
