@@ -295,7 +295,7 @@ def test_a_signature_of_another_secret_is_refused(commands: Commands, subject: N
         refused = commands.run("get", name, env=wrong, code=5)
         assert f"does not allow it to the AWS access key {right['AWS_ACCESS_KEY_ID']} (env)" in refused.err
         assert "SignatureDoesNotMatch" in refused.err
-        denied = commands.run("compat", name, "--set", "full", "--execute", env=right, code=1)
+        denied = commands.run("compat", name, "--set", "full", "--execute", env=right, code=5)
         assert f"does not allow it to the AWS access key {right['AWS_ACCESS_KEY_ID']} (env)" in denied.err
     finally:
         check_signatures(commands.url, after="inf")
