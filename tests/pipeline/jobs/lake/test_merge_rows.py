@@ -127,6 +127,20 @@ def test_only_files_that_have_a_key_of_the_batch_are_written_anew(tmp_path: Path
     assert [row[0] for row in table.rows()] == [0, 2, 9, 11, 12, 15, 20, 22, 29]
 
 
+def test_rows_of_a_file_with_many_row_groups_are_told_apart(tmp_path: Path) -> None:
+    table = Iceberg(tmp_path)
+    known = table.table.table()
+    assert known is not None
+    with known.transaction() as change:
+        change.set_properties({"write.parquet.row-group-limit": "500", "write.parquet.page-row-limit": "50"})
+    rows: Rows = [((one * 7919) % 10_000, "a", float(one)) for one in range(10_000)]
+    table.merge(changes(rows), Merge(keys=("id",), order_by="n"), 0)
+    newer: Rows = [(one, "b", 20_000.0 if one % 2 else -1.0) for one in range(0, 10_000, 7)]
+    table.merge(changes(newer), Merge(keys=("id",), order_by="n"))
+    later = {row[0]: row for row in newer if row[2] != -1.0}
+    assert table.rows() == sorted(later.get(row[0], row) for row in rows)
+
+
 @pytest.mark.parametrize(
     ("kind", "values"),
     [
@@ -170,44 +184,41 @@ def test_a_merge_takes_no_object_for_a_key(tmp_path: Path) -> None:
     assert table.rows()[0] == (0, "b", 1.0)
 
 
-@pytest.mark.parametrize("key", [1, 3], ids=["there", "new to both"])
-def test_a_merge_that_another_writer_crosses_is_refused_and_not_half_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: int
-) -> None:
+def crossed(table: Iceberg, monkeypatch: pytest.MonkeyPatch, key: int) -> None:
+    """The next merge commits after another writer has committed a row of this key."""
     from kcli.pipeline.jobs.lake import iceberg_commit
-    from kcli.pipeline.jobs.lake.committer import NotCommitted
 
-    table = Iceberg(tmp_path)
-    table.merge(changes([(1, "a", 1.0), (2, "a", 2.0)]), BY_ID, 0)
     commit = iceberg_commit._commit
 
-    def crossed(transaction: Any, label: str) -> None:
+    def late(transaction: Any, label: str) -> None:
         monkeypatch.setattr(iceberg_commit, "_commit", commit)
         table.merge(changes([(key, "other", 7.0)]), BY_ID, 5)
         commit(transaction, label)
 
-    monkeypatch.setattr(iceberg_commit, "_commit", crossed)
+    monkeypatch.setattr(iceberg_commit, "_commit", late)
+
+
+@pytest.mark.parametrize("key", [1, 3], ids=["there", "new to both"])
+def test_a_merge_that_another_writer_crosses_is_refused_and_not_half_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: int
+) -> None:
+    from kcli.pipeline.jobs.lake.committer import NotCommitted
+
+    table = Iceberg(tmp_path)
+    before: Rows = [(1, "a", 1.0), (2, "a", 2.0)]
+    table.merge(changes(before), BY_ID, 0)
+    crossed(table, monkeypatch, key)
     with pytest.raises(NotCommitted, match="another writer changed the table at the same time"):
         table.merge(changes([(key, "ours", 9.0)]), BY_ID, 1)
-    before = [(1, "a", 1.0), (2, "a", 2.0)]
     assert table.rows() == sorted([*(row for row in before if row[0] != key), (key, "other", 7.0)])
 
 
 def test_a_merge_that_another_writer_crosses_with_other_keys_is_committed_beside_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kcli.pipeline.jobs.lake import iceberg_commit
-
     table = Iceberg(tmp_path)
     table.merge(changes([(1, "a", 1.0), (2, "a", 2.0)]), BY_ID, 0)
-    commit = iceberg_commit._commit
-
-    def crossed(transaction: Any, label: str) -> None:
-        monkeypatch.setattr(iceberg_commit, "_commit", commit)
-        table.merge(changes([(50, "other", 7.0)]), BY_ID, 5)
-        commit(transaction, label)
-
-    monkeypatch.setattr(iceberg_commit, "_commit", crossed)
+    crossed(table, monkeypatch, 50)
     table.merge(changes([(1, "ours", 9.0)]), BY_ID, 1)
     assert table.rows() == [(1, "ours", 9.0), (2, "a", 2.0), (50, "other", 7.0)]
 

@@ -7,7 +7,7 @@ the keys of a file are joined with those of the batch as columns, and a filter i
 from __future__ import annotations
 
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 from kcli.pipeline.jobs.lake.merging.latest import DELETED, Merge
@@ -29,18 +29,17 @@ def merge_rows(transaction: Transaction, rows: pa.Table, merge: Merge, about: di
     from pyiceberg.table.snapshots import Operation
 
     schema = schema_to_pyarrow(transaction.table_metadata.schema(), include_field_ids=False)
-    files: list[FileScanTask] = []
-    if transaction.table_metadata.current_snapshot_id is not None and rows.num_rows:
-        files, rows = _files_of(transaction, rows, merge, schema)
+    range_of_keys = within(rows, merge, schema)
+    found, fresh = _found(transaction, rows, merge, range_of_keys)
     written = _Written(transaction)
-    replaced = list(_replaced(transaction, files, rows, merge, written)) if rows.num_rows else []
-    added = written.files(_as(schema, rows.filter(pc.invert(rows[DELETED]))))
+    replaced = list(_replaced(transaction, found, fresh, written))
+    added = written.files(_as(schema, rows.filter(pc.and_(fresh, pc.invert(rows[DELETED])))))
     if not replaced and not added:
         return
     with transaction.update_snapshot(snapshot_properties=about).overwrite(commit_uuid=written.uuid) as snapshot:
         # rows that another writer adds in the range meanwhile may be of these keys: pyiceberg refuses the commit then,
         # which it does not for its own appends
-        snapshot.delete_by_predicate(within(rows, merge, schema))
+        snapshot.delete_by_predicate(range_of_keys)
         if not replaced:
             snapshot._operation = Operation.APPEND
         for old, kept in replaced:
@@ -81,6 +80,15 @@ def within(rows: pa.Table, merge: Merge, schema: pa.Schema) -> BooleanExpression
     return reduce(And, ranges)
 
 
+class _Found(NamedTuple):
+    """A file with keys of the batch: the numbers of the rows of the batch, and those of the file's rows of the same
+    keys. pyiceberg reads the rows of a file in their order, whichever columns are wanted."""
+
+    task: FileScanTask
+    ours: Any
+    theirs: Any
+
+
 class _Written:
     """What writes the rows of this change into files of the table."""
 
@@ -93,48 +101,46 @@ class _Written:
         """The files that have these rows now."""
         from pyiceberg.io.pyarrow import _dataframe_to_data_files
 
-        table = self._transaction
         if not rows.num_rows:
             return []
-        return list(
-            _dataframe_to_data_files(table.table_metadata, rows, table._table.io, self.uuid, counter=self._count)
-        )
+        metadata, io = self._transaction.table_metadata, self._transaction._table.io
+        return list(_dataframe_to_data_files(metadata, rows, io, self.uuid, counter=self._count))
 
 
-def _files_of(
-    transaction: Transaction, rows: pa.Table, merge: Merge, schema: pa.Schema
-) -> tuple[list[FileScanTask], pa.Table]:
-    """The files that have a key of the batch, and the rows of the batch that are not older than the table's."""
+def _found(
+    transaction: Transaction, rows: pa.Table, merge: Merge, range_of_keys: BooleanExpression
+) -> tuple[list[_Found], Any]:
+    """The files that have a key of the batch, and which rows of the batch are not older than the table's."""
     import numpy as np
     import pyarrow as pa
 
     compared = (*merge.keys, *([merge.order_by] if merge.order_by else []))
-    files, fresh = [], np.ones(rows.num_rows, bool)
-    for task in transaction._table.scan(row_filter=within(rows, merge, schema)).plan_files():
+    found, fresh = [], np.ones(rows.num_rows, bool)
+    empty = transaction.table_metadata.current_snapshot_id is None
+    for task in () if empty else transaction._table.scan(row_filter=range_of_keys).plan_files():
         there = _read(transaction, task, compared)
         ours, theirs = _same(rows, there, merge)
-        if not len(ours):
-            continue
-        files.append(task)
+        if len(ours):
+            found.append(_Found(task, ours, theirs))
         if merge.order_by:
             fresh[ours.filter(_older(rows, ours, there, theirs, merge.order_by)).to_numpy()] = False
-    return files, rows if fresh.all() else rows.filter(pa.array(fresh))
+    return found, pa.array(fresh)
 
 
 def _replaced(
-    transaction: Transaction, files: Sequence[FileScanTask], rows: pa.Table, merge: Merge, written: _Written
+    transaction: Transaction, found: Sequence[_Found], fresh: Any, written: _Written
 ) -> Iterator[tuple[DataFile, list[DataFile]]]:
-    """Each file that has rows of these keys, and the files that have its other rows now."""
+    """Each file that has rows of keys that are replaced or deleted, and the files that have its other rows now."""
     import numpy as np
     import pyarrow as pa
 
-    for task in files:
-        there = _read(transaction, task, ())
-        _, theirs = _same(rows, there, merge)
-        if len(theirs):
+    for one in found:
+        gone = one.theirs.filter(fresh.take(one.ours))
+        if len(gone):
+            there = _read(transaction, one.task, ())
             others = np.ones(there.num_rows, bool)
-            others[theirs.to_numpy()] = False
-            yield task.file, written.files(there.filter(pa.array(others)))
+            others[gone.to_numpy()] = False
+            yield one.task.file, written.files(there.filter(pa.array(others)))
 
 
 def _read(transaction: Transaction, task: FileScanTask, columns: Sequence[str]) -> pa.Table:
