@@ -140,7 +140,7 @@ class GroupSession(Session):
 
     # -- staying alive ---
 
-    async def _beat(self) -> None:
+    async def _beat(self) -> bool:
         member = self._member
         asked = member.identity
         member.heartbeat_sent(self._loop.time())
@@ -158,18 +158,19 @@ class GroupSession(Session):
             LOG.warning("%s: a heartbeat was not answered within %.3g s", self._settings.group, patience)
             self._coordinator.moved()
             member.heartbeat_failed(self._loop.time(), after(0, self._backoff, self._backoff))
-            return
+            return False
         except KcliError as error:
             if not error.retriable:
                 raise
             LOG.warning("%s: a heartbeat was not answered: %s", self._settings.group, error)
             member.heartbeat_failed(self._loop.time(), after(0, self._backoff, self._backoff))
-            return
+            return False
         step = member.heartbeat(answer.error_code, asked, self._loop.time())
         if step == FIND:
             self._coordinator.moved()
         if step in (FIND, RETRY):
             member.heartbeat_failed(self._loop.time(), after(0, self._backoff, self._backoff))
+        return step not in (FIND, RETRY)
 
     # -- looking ---
 

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from kcli import codes
 from kcli.backoff import LEAST, Floor
 from kcli.consumer.group.coordinator import Coordinator
+from kcli.consumer.group.standstill import Standstill
 from kcli.consumer.group.states import AWAY, JOINING, STABLE, SYNCING
 from kcli.errors import BrokerError, Closed, KcliError
 from kcli.text.log import Log
@@ -40,8 +41,6 @@ OVER = {
     "silent": "no poll within max.poll.interval.ms: the member sends no heartbeats until the next poll",
     "expired": "the session expired: no heartbeat was answered within session.timeout.ms",
 }
-OVERDUE = 1.0
-"""Seconds that a heartbeat may be late before it is clear that the whole process stood still (E46)."""
 
 
 class Session(ABC):
@@ -78,9 +77,8 @@ class Session(ABC):
         self._timers = asyncio.Event()  # for the heartbeat task
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._closed = False
-        self._beating = False
         self._floor = Floor(LEAST)  # between two heartbeats
-        self._asleep = False  # a heartbeat was not even sent in time: others may own all by now
+        self._standstill = Standstill(self._loop)
         self.failed: BaseException | None = None
         self.on_failed: Callable[[BaseException], None] | None = None
         self.on_settled: Callable[[float], None] | None = None
@@ -106,8 +104,8 @@ class Session(ABC):
         """The tasks by name; one is "rebalance"."""
 
     @abstractmethod
-    async def _beat(self) -> None:
-        """One heartbeat and what its answer says."""
+    async def _beat(self) -> bool:
+        """One heartbeat and what its answer says. False where the coordinator did not answer."""
 
     @abstractmethod
     async def _leave(self, reason: str) -> None:
@@ -124,28 +122,32 @@ class Session(ABC):
                     await self._timers.wait()
             except TimeoutError:
                 pass  # a deadline of the membership came
-            self._notice_standstill()
+            self._standstill.look(self._member.deadline())
             due = self._member.tick(self._loop.time())
             if due not in (None, "heartbeat"):
                 LOG.warning("%s: %s", self._settings.group, OVER.get(due, due))
             if due == "heartbeat":
-                await asyncio.sleep(self._floor.wait(self._loop.time()))
-                self._notice_standstill()  # the process may have stopped in this wait too
-                self._beating = True
-                await self._beat()
-                self._beating = False
+                while await self._beat_once():
+                    LOG.info("%s: the process stood still: another heartbeat follows", self._settings.group)
             elif due == "away":
                 self._wake()
                 await self._leave("no poll within max.poll.interval")
+            if due not in (None, "heartbeat"):
+                self._standstill.over()
             if due is not None:
-                self._asleep = False
                 self._wake()
 
-    def _notice_standstill(self) -> None:
-        """To be called before a poll and before a heartbeat: whichever comes first after a stop sees it."""
-        due = self._member.deadline()
-        if due is not None and self._loop.time() - due > OVERDUE and not self._beating:
-            self._asleep = True
+    async def _beat_once(self) -> bool:
+        """True: the process stood still meanwhile, and a member again has to hear from its coordinator."""
+        await asyncio.sleep(self._floor.wait(self._loop.time()))
+        self._standstill.look(self._member.deadline())  # the process may have stopped in this wait too
+        self._standstill.sent()
+        answered = False
+        try:
+            answered = await self._beat()
+        finally:
+            again = self._standstill.ended(answered)
+        return again and self._member.generation >= 0
 
     # -- what is ---
 
@@ -167,7 +169,7 @@ class Session(ABC):
     def assignment(self) -> frozenset[TopicPartition]:
         """The partitions that may be read now, without those that are being revoked (E52) and those that are lost and
         not yet reported (E53). A process that was stopped contacts its coordinator first."""
-        if self.failed is not None or self._asleep or self._member.generation < 0:
+        if self.failed is not None or self._standstill.unsure or self._member.generation < 0:
             return frozenset()
         return self._share.owned
 
@@ -208,7 +210,7 @@ class Session(ABC):
         """The user is alive (E47): to be called whenever records are asked for. Raises what ended the session."""
         self.check()
         away = self._member.state == AWAY
-        self._notice_standstill()
+        self._standstill.look(self._member.deadline())
         self._member.polled(self._loop.time())
         if away:
             self._wake()

@@ -107,7 +107,7 @@ class ConsumerGroupSession(Session):
 
     # -- heartbeats ---
 
-    async def _beat(self) -> None:
+    async def _beat(self) -> bool:
         member = self._member
         asked, report = member.identity, member.report()
         request = member.request(report)
@@ -121,7 +121,7 @@ class ConsumerGroupSession(Session):
                 raise
             LOG.warning("%s: a heartbeat was not answered: %s", self._settings.group, error)
             member.unanswered(self._loop.time(), self._pauses.next())
-            return
+            return False
         if codes.of(answer.error_code) is codes.UNSUPPORTED_VERSION:
             raise self._too_old()
         step = member.answered(answer, asked, report, self._loop.time(), self._pauses.next())
@@ -131,6 +131,7 @@ class ConsumerGroupSession(Session):
             self._pauses.reset()
         elif step == FIND:
             self._coordinator.moved()
+        return step == PROCEED
 
     def _sayable(self, request: ConsumerGroupHeartbeatRequest, newest: int) -> ConsumerGroupHeartbeatRequest:
         if self._member.by_pattern and newest < 1:

@@ -125,10 +125,10 @@ async def test_E39_a_commit_that_is_never_answered_does_not_hold_up_the_group_fo
 async def test_E46_E53_a_member_that_stood_still_reads_nothing_before_it_has_heard_its_coordinator(
     monkeypatch: pytest.MonkeyPatch, session_timeout: float, lost: bool
 ) -> None:
-    monkeypatch.setattr("kcli.consumer.group.session.OVERDUE", 0.05)
+    monkeypatch.setattr("kcli.consumer.group.standstill.OVERDUE", 0.05)
     kafka = FakeKafka()
     async with member(kafka, FAST.replace(session_timeout=session_timeout)) as (session, reader):
-        await until(lambda: session.assignment == ALL and not session._beating)
+        await until(lambda: session.assignment == ALL and not session._standstill.under_way)
         time.sleep(0.15)  # noqa: ASYNC251 - nothing runs, as in a process that is stopped
         session.polled()
         assert session.assignment == frozenset()
@@ -139,27 +139,49 @@ async def test_E46_E53_a_member_that_stood_still_reads_nothing_before_it_has_hea
 async def test_E46_a_member_that_stood_still_reads_nothing_while_its_first_heartbeat_is_under_way(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("kcli.consumer.group.session.OVERDUE", 0.05)
+    monkeypatch.setattr("kcli.consumer.group.standstill.OVERDUE", 0.05)
     kafka = FakeKafka()
     async with member(kafka) as (session, reader):
-        await until(lambda: session.assignment == ALL and not session._beating)
+        await until(lambda: session.assignment == ALL and not session._standstill.under_way)
         answer = asyncio.Event()
         kafka.errors["Heartbeat"] = deque([answer])
         time.sleep(0.15)  # noqa: ASYNC251 - nothing runs, as in a process that is stopped
-        await until(lambda: session._beating)
+        await until(lambda: session._standstill.under_way)
         session.polled()
         assert session.assignment == frozenset()
         answer.set()
         await until(lambda: session.assignment == reader.owned == ALL)
 
 
+async def test_E46_a_heartbeat_that_was_under_way_when_the_process_stood_still_says_nothing_of_now(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("kcli.consumer.group.standstill.OVERDUE", 0.05)
+    monkeypatch.setattr("kcli.consumer.group.standstill.PULSE", 0.01)
+    kafka = FakeKafka()
+    async with member(kafka) as (session, reader):
+        await until(lambda: session.assignment == ALL)
+        old, new = asyncio.Event(), asyncio.Event()
+        kafka.errors["Heartbeat"] = deque([old, new])
+        await until(lambda: session._standstill.under_way)
+        beats = kafka.log.count("Heartbeat")
+        time.sleep(0.15)  # noqa: ASYNC251 - nothing runs, as in a process that is stopped
+        old.set()
+        session.polled()
+        assert session.assignment == frozenset()
+        await until(lambda: kafka.log.count("Heartbeat") > beats)
+        assert session.assignment == frozenset()
+        new.set()
+        await until(lambda: session.assignment == reader.owned == ALL)
+
+
 async def test_E46_a_member_that_stood_still_just_before_its_heartbeat_reads_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("kcli.consumer.group.session.OVERDUE", 0.05)
+    monkeypatch.setattr("kcli.consumer.group.standstill.OVERDUE", 0.05)
     kafka = FakeKafka()
     async with member(kafka) as (session, reader):
-        await until(lambda: session.assignment == ALL and not session._beating)
+        await until(lambda: session.assignment == ALL and not session._standstill.under_way)
         answer, waiting = asyncio.Event(), asyncio.Event()
 
         def wait(*_: object) -> float:
@@ -170,7 +192,7 @@ async def test_E46_a_member_that_stood_still_just_before_its_heartbeat_reads_not
         kafka.errors["Heartbeat"] = deque([answer])
         await waiting.wait()  # the heartbeat was due in time, and is held back for a moment
         time.sleep(0.15)  # noqa: ASYNC251 - nothing runs, as in a process that is stopped
-        await until(lambda: session._beating)
+        await until(lambda: session._standstill.under_way)
         assert session.assignment == frozenset()
         answer.set()
         await until(lambda: session.assignment == reader.owned == ALL)

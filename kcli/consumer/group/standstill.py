@@ -1,0 +1,67 @@
+"""A process that was stopped and goes on does not know whether its partitions are another member's by now (E46)."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop, TimerHandle
+
+OVERDUE = 1.0
+"""Seconds that a heartbeat may be late before it is clear that the whole process stood still."""
+PULSE = 0.25
+"""Seconds between two signs of life of the loop while a heartbeat is under way."""
+
+
+class Standstill:
+    """Notices that the loop did not run. `unsure` from then on, until the coordinator has answered a heartbeat that was
+    sent later: the answer to one that was under way may have been written before the stop."""
+
+    def __init__(self, loop: AbstractEventLoop) -> None:
+        self._loop = loop
+        self._pulse: TimerHandle | None = None  # while a heartbeat is under way
+        self._alive = 0.0  # when the loop was last seen to run; only then
+        self._stopped_under_way = False
+        self.unsure = False
+
+    @property
+    def under_way(self) -> bool:
+        """Whether a heartbeat is."""
+        return self._pulse is not None
+
+    def look(self, due: float | None) -> None:
+        """To be called before a poll and before a heartbeat: whichever comes first after a stop notices it. `due` is
+        when the next heartbeat is to be sent, None if there is none."""
+        if self._pulse is not None:
+            if self._loop.time() - self._alive > PULSE + OVERDUE:
+                self.unsure = self._stopped_under_way = True
+        elif due is not None and self._loop.time() - due > OVERDUE:
+            self.unsure = True
+
+    def sent(self) -> None:
+        """A heartbeat is sent."""
+        self._stopped_under_way = False
+        self._beat()
+
+    def ended(self, answered: bool) -> bool:
+        """The heartbeat has its answer, or none. True if it says nothing about now: another one has to be sent."""
+        self.look(None)
+        self.close()
+        if answered and not self._stopped_under_way:
+            self.unsure = False
+        return answered and self.unsure
+
+    def over(self) -> None:
+        """The membership ended: there is nothing left to be unsure of."""
+        self.unsure = False
+
+    def close(self) -> None:
+        """No more timers."""
+        if self._pulse is not None:
+            self._pulse.cancel()
+            self._pulse = None
+
+    def _beat(self) -> None:
+        if self._pulse is not None:
+            self.look(None)
+        self._alive = self._loop.time()
+        self._pulse = self._loop.call_later(PULSE, self._beat)
