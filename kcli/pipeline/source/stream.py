@@ -68,7 +68,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._looked = float("-inf")
         self._took = 0.0
         self._target: Offsets | None = None
-        self._served = time.monotonic()
+        self._served = float("-inf")  # nothing yet: the first batch waits for no more than there is, as Spark's own
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("options", "sealed", "schema", "schemas")}
@@ -127,7 +127,8 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         return self._told(ends)
 
     def _too_little(self, starts: Offsets, ends: Offsets) -> bool:
-        """minOffsetsPerTrigger: wait for more, at most maxTriggerDelay. What AvailableNow is to read is read."""
+        """minOffsetsPerTrigger: wait for more, at most maxTriggerDelay since the batch before. What AvailableNow is to
+        read is read."""
         least = self.options.min_offsets
         if least is None or self._target is not None:
             return False
