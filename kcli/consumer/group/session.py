@@ -138,7 +138,7 @@ class Session(ABC):
                 self._wake()
 
     async def _beat_once(self) -> bool:
-        """True: the process stood still meanwhile, and a member again has to hear from its coordinator."""
+        """True: the process stood still meanwhile, so send another heartbeat at once."""
         await asyncio.sleep(self._floor.wait(self._loop.time()))
         self._standstill.look(self._member.deadline())  # the process may have stopped in this wait too
         self._standstill.sent()

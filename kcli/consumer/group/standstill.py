@@ -1,4 +1,4 @@
-"""A process that was stopped and goes on does not know whether its partitions are another member's by now (E46)."""
+"""Standing still: after a stop of the process its partitions may be another member's (E46)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PULSE = 0.25
 
 class Standstill:
     """Notices that the loop did not run. `unsure` from then on, until the coordinator has answered a heartbeat that was
-    sent later: the answer to one that was under way may have been written before the stop."""
+    sent later: the answer to a heartbeat under way may have been written before the stop."""
 
     def __init__(self, loop: AbstractEventLoop) -> None:
         self._loop = loop
@@ -25,12 +25,12 @@ class Standstill:
 
     @property
     def under_way(self) -> bool:
-        """Whether a heartbeat is."""
+        """Whether a heartbeat waits for its answer."""
         return self._pulse is not None
 
     def look(self, due: float | None) -> None:
-        """To be called before a poll and before a heartbeat: whichever comes first after a stop notices it. `due` is
-        when the next heartbeat is to be sent, None if there is none."""
+        """To be called before a poll and before a heartbeat, so that the first of them notices a stop. `due` is when
+        the next heartbeat is to be sent, None without one."""
         if self._pulse is not None:
             if self._loop.time() - self._alive > PULSE + OVERDUE:
                 self.unsure = self._stopped_under_way = True
@@ -43,7 +43,7 @@ class Standstill:
         self._beat()
 
     def ended(self, answered: bool) -> bool:
-        """The heartbeat has its answer, or none. True if it says nothing about now: another one has to be sent."""
+        """The heartbeat has its answer, or none. True if the answer may be older than a stop: send one more."""
         self.look(None)
         self.close()
         if answered and not self._stopped_under_way:
@@ -51,7 +51,7 @@ class Standstill:
         return answered and self.unsure
 
     def over(self) -> None:
-        """The membership ended: there is nothing left to be unsure of."""
+        """The membership ended, and with it the doubt."""
         self.unsure = False
 
     def close(self) -> None:
