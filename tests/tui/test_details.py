@@ -109,6 +109,19 @@ async def test_topics_tell_whether_replicas_are_in_sync_and_what_was_set(world: 
         assert "7d" in next(one for one in text.splitlines() if "orders" in one)
 
 
+async def test_the_longest_number_of_a_config_is_whole_on_the_smallest_screen(world: World) -> None:
+    wanted = NewTopic(topic="all", partitions=1, configs={"retention.ms": "3600000"})
+    async with Client(world.settings()) as client:
+        await create_topics(client.cluster, [wanted])
+        await wait_for_topics(client.cluster, {"all": 1})
+    async with world.open(size=(80, 24)) as pilot:
+        await visit(pilot, "topic all")
+        await pilot.press("3")
+        text = await shows(pilot, "flush.messages")
+        assert f"{2**63 - 1}" in text
+        assert "SET BY" in text
+
+
 async def test_enter_on_a_partition_of_a_topic_shows_its_last_records(world: World) -> None:
     async with world.open() as pilot:
         await pilot.press("ctrl+t")

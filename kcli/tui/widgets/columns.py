@@ -38,7 +38,8 @@ class Column(NamedTuple):
     several tones, in the cells that it gets. `letter` (a capital) sorts by the column. A column of the
     lower `rank` stays longer when room is short; rank 0 always. `wide` takes more than `most` where its text needs it,
     and less where others need it. `name` is a wide one whose text is a name: it keeps `LEAST_NAME` cells before any
-    other column gets room, and is cut in the middle. `glyph`: its text begins with a glyph, the only thing shown of it
+    other column gets room, and is cut in the middle. `least`: columns of a higher rank go before a wide one has fewer
+    cells. `glyph`: its text begins with a glyph, the only thing shown of it
     in a table narrower than `NARROW`. `option` is the value of --sort with which the page's command has the same order,
     from the largest."""
 
@@ -56,6 +57,7 @@ class Column(NamedTuple):
     name: bool = False
     glyph: bool = False
     most: int = 40
+    least: int = LEAST
     option: str = ""
 
     @property
@@ -90,23 +92,24 @@ def fitting(
     """The columns that have room, with their widths in cells. The first column always stays; `first` others are
     scrolled away to the left. `known` remembers the widest text of each, so that columns do not jump to and fro.
 
-    Columns of the highest rank are hidden until the others fit with wide ones at their least; the room that is
-    left goes to names, to other wide columns, and to hidden columns that fit after all."""
+    Columns of the highest rank are hidden until the others fit with wide ones at their least, and columns without a
+    text where a wide one is cut; the room that is left goes to names, to other wide columns, and to hidden columns that
+    fit after all."""
     wanted = [
         _short(column) if column.glyph and width < NARROW else column for column in (columns[0], *columns[1 + first :])
     ]
     for column in wanted:
-        known[column.id] = max(known.get(column.id, 0), _size(column, rows))
+        known[column.id] = max(known.get(column.id, 0), _longest(column, rows))
+    needed = {column.id: max(cell_len(column.label) + 1, known[column.id]) for column in wanted}
     full = {
-        column.id: known[column.id] if column.flexible else min(known[column.id], _most(column)) for column in wanted
+        column.id: needed[column.id] if column.flexible else min(needed[column.id], _most(column)) for column in wanted
     }
     sizes = {column.id: _least(column, full[column.id], width) for column in wanted}
-    kept = list(wanted)
-    while len(kept) > 1 and _total(kept, sizes) > width:
-        out = max(kept[1:], key=lambda column: (column.rank, kept.index(column)))
-        if not out.rank:
-            break
-        kept.remove(out)
+    kept = _kept(wanted, sizes, width)
+    if rows and _total(kept, {column.id: full[column.id] for column in kept}) > width:
+        kept = [column for column in kept if known[column.id] or not column.rank]
+    if _total(kept, sizes) > width:
+        sizes |= {column.id: min(sizes[column.id], LEAST) for column in kept if column.wide}
     left = width - _total(kept, sizes)
     for column in sorted((column for column in kept if column.flexible), key=lambda column: not column.name):
         more = min(max(left, 0), full[column.id] - sizes[column.id])
@@ -117,6 +120,17 @@ def fitting(
             kept.append(column)
             left -= sizes[column.id] + GAP
     return [(column, sizes[column.id]) for column in wanted if column in kept]
+
+
+def _kept(wanted: Sequence[Column], sizes: dict[str, int], width: int) -> list[Column]:
+    """The columns that fit at these sizes: those of the highest rank go first."""
+    kept = list(wanted)
+    while len(kept) > 1 and _total(kept, sizes) > width:
+        out = max(kept[1:], key=lambda column: (column.rank, kept.index(column)))
+        if not out.rank:
+            break
+        kept.remove(out)
+    return kept
 
 
 def _short(column: Column) -> Column:
@@ -130,12 +144,12 @@ def _least(column: Column, full: int, width: int) -> int:
     """The cells below which a column is not cut."""
     if not column.flexible:
         return full
-    return min(full, max(LEAST_NAME, width // SHARE) if column.name else LEAST)
+    return min(full, max(LEAST_NAME, width // SHARE) if column.name else column.least)
 
 
-def _size(column: Column, rows: Sequence[Any]) -> int:
-    longest = max((cell_len(column.cell(row).text) for row in rows), default=0)
-    return max(cell_len(column.label) + 1, longest)
+def _longest(column: Column, rows: Sequence[Any]) -> int:
+    """The cells of the longest text of these rows."""
+    return max((cell_len(column.cell(row).text) for row in rows), default=0)
 
 
 def _most(column: Column) -> int:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from kcli.client import Client
 
 
+NUMBER = 20
+"""Cells of the longest number that a config has, -9223372036854775808: it is shown whole."""
+
+
 def configs_table() -> Rows:
     """An empty one."""
     return Rows(
@@ -55,7 +59,7 @@ def _columns() -> list[Column]:
             rank=0,
             most=60,
         ),
-        Column("value", "VALUE", lambda c: c.value, draw=_value, letter="V", rank=0, wide=True, most=200),
+        Column("value", "VALUE", lambda c: c.value, draw=_value, letter="V", rank=0, wide=True, most=200, least=NUMBER),
         Column(
             "source",
             "SET BY",

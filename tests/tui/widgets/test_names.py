@@ -55,7 +55,7 @@ async def test_columns_fill_the_room_that_others_left(width: int, tmp_path: Path
         left = rows.size.width - 2 - sum(size + 2 for size in drawn.values())
         missing = [column for column in rows.columns if column.id not in drawn]
         assert left >= 0
-        assert all(rows._widest[column.id] + 2 > left for column in missing)
+        assert all(max(rows._widest[column.id], len(column.label) + 1) + 2 > left for column in missing)
         cut = drawn["group"] < max(len(name_of(n)) for n in range(GROUPS))
         assert not (cut and left > 0)
 
@@ -77,6 +77,25 @@ def test_a_name_goes_before_columns_and_other_wide_ones() -> None:
     assert sizes(60) == {"name": 26, "text": 12, "more": 10, "few": 2}
     assert sizes(50) == {"name": 32, "text": 12}
     assert sizes(30) == {"name": 26}
+
+
+def test_a_column_without_a_text_gives_its_room_to_one_that_is_cut() -> None:
+    columns = [
+        Column("name", "NAME", lambda row: "0123456789", rank=0),
+        Column("text", "TEXT", lambda row: "x" * 30, rank=0, wide=True),
+        Column("more", "INHERITED", lambda row: row, rank=2),
+    ]
+
+    def sizes(width: int, more: str, known: dict[str, int]) -> dict[str, int]:
+        return {column.id: size for column, size in fitting(columns, 0, [more], width, known)}
+
+    assert sizes(60, "", {}) == {"name": 10, "text": 30, "more": 10}
+    assert sizes(50, "", {}) == {"name": 10, "text": 30}
+    assert sizes(50, "some", {}) == {"name": 10, "text": 22, "more": 10}
+    assert sizes(50, "", {"more": 4}) == {"name": 10, "text": 22, "more": 10}  # another row has a text: no jumps
+    columns[1] = columns[1]._replace(least=28)
+    assert sizes(50, "some", {}) == {"name": 10, "text": 30}
+    assert sizes(40, "some", {}) == {"name": 10, "text": 24}
 
 
 def test_a_cut_keeps_both_ends_and_counts_cells() -> None:
