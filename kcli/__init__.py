@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from kcli.producer.batches.batch import BatchOutcome as BatchOutcome
     from kcli.producer.batches.batch import RecordMetadata as RecordMetadata
     from kcli.producer.producer import Producer as Producer
+    from kcli.proto.columns import Message as Message
     from kcli.proto.columns import Record as Record
     from kcli.sandbox.sandbox import Sandbox as Sandbox
     from kcli.sandbox.settings import SandboxSettings as SandboxSettings
@@ -64,7 +65,6 @@ if TYPE_CHECKING:
     from kcli.settings import ProducerSettings as ProducerSettings
     from kcli.settings import parse_bootstrap as parse_bootstrap
     from kcli.sync.client import SyncClient as SyncClient
-    from kcli.sync.consumer import Message as Message
 
 _WHERE = {
     "admin.admin": "Admin",
@@ -85,14 +85,13 @@ _WHERE = {
     "model": "Broker Cluster GroupMetadata OffsetAndMetadata TopicPartition",
     "producer.batches.batch": "BatchOutcome RecordMetadata",
     "producer.producer": "Producer",
-    "proto.columns": "Record",
+    "proto.columns": "Message Record",
     "sandbox.sandbox": "Sandbox",
     "sandbox.settings": "SandboxSettings",
     "sandbox.thread": "SandboxThread",
     "security": "Security",
     "settings": "ClientSettings ConsumerSettings GroupSettings ProducerSettings parse_bootstrap",
     "sync.client": "SyncClient",
-    "sync.consumer": "Message",
 }
 __all__ = ["__version__", *(name for names in _WHERE.values() for name in names.split())]  # noqa: PLE0604
 

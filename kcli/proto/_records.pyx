@@ -22,7 +22,7 @@ from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 import array as arrays
 
 from kcli.errors import DecodeError, EncodeError
-from kcli.proto.columns import Columns, Envelopes, Lines, Record
+from kcli.proto.columns import Columns, Envelopes, Lines, Message, Record
 
 cdef extern from "_crc32c.h" nogil:
     uint32_t kcli_crc32c(uint32_t crc, const uint8_t* data, size_t size)

@@ -214,6 +214,10 @@ class Batch(core.Header):
     def __iter__(self) -> Iterator[Record]:
         return self._decoded(core.read_records)  # type: ignore[no-any-return]
 
+    def give_to(self, messages: core.Messages, topic: str, partition: int) -> None:
+        """Open this batch as the next one of a stream of messages."""
+        self._decoded(messages.open, topic, partition)
+
     def write_values(self, out: bytearray, delimiter: bytes, limit: int = -1, null: bytes = b"") -> tuple[int, int]:
         """Append each value and the delimiter to `out`. Returns the records written (at most `limit` if that is not
         negative) and the next offset: the window's end, or one past the last record if the limit left any."""

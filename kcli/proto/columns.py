@@ -1,4 +1,4 @@
-"""What both record cores hand out: a record, a batch's columns, a chunk's lines."""
+"""What both record cores hand out: a record, a message, a batch's columns, a chunk's lines."""
 
 from __future__ import annotations
 
@@ -23,8 +23,20 @@ if TYPE_CHECKING:
         key: bytes | None
         value: bytes | None
         headers: Headers
+
+    class Message(NamedTuple):
+        """One record and where it is from. `timestamp` is in ms since the epoch."""
+
+        topic: str
+        partition: int
+        offset: int
+        timestamp: int
+        key: bytes | None
+        value: bytes | None
+        headers: Headers
 else:
     Record = namedtuple("Record", "offset timestamp key value headers")
+    Message = namedtuple("Message", "topic partition offset timestamp key value headers")
 
 
 class Columns:

@@ -19,6 +19,7 @@ AvroReader = _core.AvroReader
 Builder = _core.Builder
 Gather = _core.Gather
 Header = _core.Header
+Messages = _core.Messages
 ProtobufReader = _core.ProtobufReader
 any_compressed = _core.any_compressed
 avro_columns = _core.avro_columns

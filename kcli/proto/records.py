@@ -15,6 +15,7 @@ from kcli.proto.plain.gather import Gather
 from kcli.proto.plain.headers import encode_headers
 from kcli.proto.plain.json import write_json
 from kcli.proto.plain.lines import partition_keys, split_lines
+from kcli.proto.plain.messages import Messages
 from kcli.proto.plain.payloads import payload_json
 from kcli.proto.plain.protobuf import ProtobufReader
 from kcli.proto.plain.records import contains, count_visible, pick, read_columns, read_records
@@ -30,6 +31,7 @@ __all__ = [
     "Builder",
     "Gather",
     "Header",
+    "Messages",
     "ProtobufReader",
     "any_compressed",
     "avro_columns",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
+from collections import deque, namedtuple
 
 from kcli.asking.offsets import LATEST, list_offsets
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
+from kcli.proto import core
+from kcli.proto.columns import Message
 from kcli.settings import ConsumerSettings, GroupSettings
 
 TYPE_CHECKING = False
@@ -22,19 +24,8 @@ if TYPE_CHECKING:
     from kcli.consumer.poll import Fetched
     from kcli.metrics.values import ConsumerMetrics
     from kcli.model import GroupMetadata, OffsetAndMetadata
-    from kcli.proto.columns import Headers
+    from kcli.proto.batch import Batch
     from kcli.sync.loop_thread import LoopThread
-
-    class Message(NamedTuple):
-        """One record and where it is from. `timestamp` is in ms since the epoch."""
-
-        topic: str
-        partition: int
-        offset: int
-        timestamp: int
-        key: bytes | None
-        value: bytes | None
-        headers: Headers
 
     class Selection(NamedTuple):
         """The selection of records: see `SyncClient.consumer`."""
@@ -44,7 +35,6 @@ if TYPE_CHECKING:
         start: Bound | str
         stop_at_end: bool
 else:
-    Message = namedtuple("Message", "topic partition offset timestamp key value headers")
     Selection = namedtuple("Selection", "topics group start stop_at_end")
 
 WORDS = ("earliest", "latest")
@@ -78,7 +68,8 @@ class SyncConsumer:
         if selection.stop_at_end and self._group is not None:
             raise UsageError("stop_at_end: a group has no end; read without a group")
         self._consumer: Consumer = thread.call(lambda: client.consumer(own, self._group))
-        self._messages: Iterator[Message] = iter(())
+        self._messages = core.Messages(self._go_on)
+        self._fetched: deque[tuple[Fetched, Batch | None]] = deque()  # not iterated over; None: all batches were
         self._read: dict[TopicPartition, int] = {}  # one past what was iterated over
         self._iterating = False
 
@@ -110,7 +101,7 @@ class SyncConsumer:
 
     async def _end(self, kind: type[BaseException] | None) -> None:
         """Close. Of the last fetch only what was iterated over is done, and nothing when an exception came."""
-        unread = next(self._messages, None) is not None
+        unread = self._messages.left() or any(batch is not None for _, batch in self._fetched)
         try:
             if kind is None and unread and self._group is not None and self._group.auto_commit:
                 await self._consumer.commit(self._own())
@@ -119,39 +110,56 @@ class SyncConsumer:
 
     def _own(self) -> dict[TopicPartition, int]:
         """One past what was iterated over, of partitions that are still assigned."""
+        self._note()
         assignment = self._consumer.assignment
         return {at: offset for at, offset in self._read.items() if at in assignment}
 
     # -- messages ---------------------------------------------------------------------------------------------------
 
-    def __iter__(self) -> Self:
-        return self
+    def __iter__(self) -> Iterator[Message]:
+        return self._messages
 
     def __next__(self) -> Message:
         """Waits for a message. Raises StopIteration at the end (`stop_at_end`), and what ended the consumer."""
-        while True:
-            message = next(self._messages, None)
-            if message is not None:
-                self._read[TopicPartition(message.topic, message.partition)] = message.offset + 1
-                return message
-            fetched = self.poll()
+        return next(self._messages)
+
+    def _go_on(self) -> None:
+        """A batch was iterated over: open the next one. Raises StopIteration at the end, and a partition's error in its
+        place."""
+        self._note()
+        while not self._fetched:
+            fetched = self._thread.run(self._consumer.poll())
+            self._iterating = True
             if not fetched and self._consumer.finished:
                 raise StopIteration
-            self._messages, self._iterating = self._of(fetched), True
-
-    def _of(self, fetched: Iterable[Fetched]) -> Iterator[Message]:
-        """The records of what was fetched. Raises a partition's error in its place."""
-        for piece in fetched:
-            for batch in piece.batches:
-                for offset, timestamp, key, value, headers in batch:
-                    yield Message(piece.topic, piece.partition, offset, timestamp, key, value, headers)
-            if piece.error is not None:
-                raise piece.error
+            for piece in fetched:
+                self._fetched.extend((piece, batch) for batch in (*piece.batches, None))
+        piece, batch = self._fetched.popleft()
+        if batch is not None:
+            batch.give_to(self._messages, piece.topic, piece.partition)
+        elif piece.error is not None:
+            raise piece.error
+        else:
             self._read[TopicPartition(piece.topic, piece.partition)] = piece.next_offset  # past markers, too
+
+    def _note(self) -> None:
+        """Remember how far the open batch was iterated over."""
+        messages = self._messages
+        if messages.after >= 0:
+            self._read[TopicPartition(messages.topic, messages.partition)] = messages.after
+
+    def _drop(self, at: TopicPartition | None = None) -> None:
+        """Forget what was fetched and not iterated over, of one partition or of all."""
+        self._note()
+        if at is None or (self._messages.topic, self._messages.partition) == at:
+            self._messages.drop()
+        held = [] if at is None else [step for step in self._fetched if (step[0].topic, step[0].partition) != at]
+        self._fetched = deque(held)
 
     def poll(self, timeout: float | None = None, max_bytes: int | None = None) -> list[Fetched]:
         """Batches, as `Consumer.poll` gives them: quicker than messages where many records come."""
-        self._messages, self._iterating = iter(()), False
+        self._drop()
+        self._iterating = False
         return self._thread.run(self._consumer.poll(timeout, max_bytes))
 
     @property
@@ -175,7 +183,7 @@ class SyncConsumer:
 
     def seek(self, at: TopicPartition, to: Bound | int | OffsetAndMetadata) -> None:
         """Continue at an offset. Records that were fetched and not iterated over are dropped."""
-        self._messages = iter([message for message in self._messages if (message.topic, message.partition) != at])
+        self._drop(at)
         self._thread.call(lambda: self._consumer.seek(at, to))
         self._read.pop(at, None)
 

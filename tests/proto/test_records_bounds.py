@@ -38,6 +38,7 @@ def readers(core):
         "count_visible": core.count_visible,
         "read_columns": core.read_columns,
         "read_records": core.read_records,
+        "Messages": lambda h: core.Messages(lambda: None).open(h, "t", 0),
         "write_values": lambda h: core.write_values(h, bytearray(), b"\n", -1, b""),
         "write_format": lambda h: core.write_format(h, bytearray(), program, b"t", 0, -1),
         "write_json": lambda h: core.write_json(h, bytearray(), "t", 0, -1),

@@ -87,6 +87,51 @@ def test_records_are_iterated_one_at_a_time_in_the_for_loop_and_by_hand(core):
 
 
 @cores
+@given(rows=rows, more=rows, first=st.integers(0, 3))
+def test_messages_are_the_records_of_batch_after_batch_with_their_places(
+    core: Any, rows: list[Any], more: list[Any], first: int
+) -> None:
+    batches = [opened(core, built(core, rows)), opened(core, built(core, more))]
+    batches[1].first = first
+    expected = [("a", 7, *record) for record in core.read_records(batches[0])]
+    expected += [("b", 8, *record) for record in core.read_records(batches[1])]
+    left: list[Any] = [(batches[1], "b", 8), None, (batches[0], "a", 7)]  # a turn that opens nothing is no end
+
+    def go_on() -> None:
+        if not left:
+            raise StopIteration
+        if (given := left.pop()) is not None:
+            stream.open(*given)
+
+    stream: Any = core.Messages(go_on)
+    read = []
+    assert (stream.after, stream.left()) == (-1, False)
+    for message in stream:
+        assert (stream.topic, stream.partition, stream.after) == (*message[:2], message.offset + 1)
+        read.append(message)
+        rest = sum(row[0] == message.topic for row in expected) - sum(row[0] == message.topic for row in read)
+        assert stream.left() == (rest > 0)
+    assert read == expected
+    assert next(stream, None) is None
+
+
+@cores
+def test_messages_that_are_dropped_are_not_given_and_a_broken_batch_opens_nothing(core: Any) -> None:
+    batch, broken = (opened(core, built(core, [(1, b"k", b"v", [("h", b"w")])] * 3)) for _ in range(2))
+    broken.body_end -= 1
+    found: list[Any] = [batch]
+    stream: Any = core.Messages(lambda: stream.open(found.pop(), "t", 0) if found else next(iter(())))
+    assert next(stream) == ("t", 0, 0, 1, b"k", b"v", [("h", b"w")])
+    stream.drop()
+    assert (stream.after, stream.left(), list(stream)) == (-1, False, [])
+    with pytest.raises(DecodeError):
+        stream.open(broken, "t", 0)
+    assert (stream.left(), list(stream)) == (False, [])
+    found.append(batch)
+    assert len(list(stream)) == 3
+
+
+@cores
 @given(rows=rows)
 def test_both_cores_build_and_write_the_same(core, rows):
     data = built(core, rows)

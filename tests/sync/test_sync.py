@@ -128,6 +128,37 @@ def test_seek_goes_back_and_positions_are_told(kafka: kcli.SyncClient) -> None:
         assert consumer.position(at) == 34
 
 
+def test_seek_drops_what_was_fetched_of_that_partition_and_of_no_other(kafka: kcli.SyncClient) -> None:
+    with kafka.consumer("rows", stop_at_end=True) as consumer:
+        first = next(consumer)
+        consumer.seek(TopicPartition("rows", first.partition), 3)
+        rest = list(consumer)
+    own = [message.offset for message in rest if message.partition == first.partition]
+    assert own == list(range(3, own[-1] + 1))
+    assert len({message[:3] for message in [first, *rest]}) == 100 - 2
+    assert len(rest) == 100 - 3
+
+
+def test_an_error_of_a_partition_is_raised_in_its_place_and_costs_no_other_one_a_record(
+    kafka: kcli.SyncClient,
+) -> None:
+    with kafka.consumer("rows", stop_at_end=True) as consumer:
+        poll = consumer._consumer.poll
+
+        async def troubled(*given: Any) -> list[kcli.Fetched]:
+            got = await poll(*given)
+            if got and got[0].error is None and not seen:
+                got.insert(0, kcli.Fetched(topic="rows", partition=9, error=kcli.KcliError("moved away")))
+            return got
+
+        consumer._consumer.poll = troubled  # type: ignore[method-assign, assignment]
+        seen: list[object] = []
+        with pytest.raises(kcli.KcliError, match="moved away"):
+            next(consumer)
+        seen += consumer
+    assert len(seen) == 100
+
+
 def test_heartbeats_go_on_while_the_program_works(kafka: kcli.SyncClient) -> None:
     own = kcli.GroupSettings(group="busy", session_timeout=1.0, heartbeat_interval=0.2)
     with kafka.consumer("rows", group=own) as consumer:

@@ -116,6 +116,68 @@ def read_records(Header h):
     return records
 
 
+cdef class Messages:
+    """As plain.messages.Messages."""
+
+    cdef object more, kind
+    cdef Opened opened
+    cdef int64_t base
+    cdef readonly str topic
+    cdef readonly object partition
+    cdef readonly int64_t after
+
+    def __init__(self, more):
+        self.more, self.kind = more, Message
+        self.topic, self.partition, self.after = "", -1, -1
+
+    def open(self, Header h, str topic not None, partition):
+        """As plain.messages.Messages.open."""
+        self.drop()
+        cdef Opened opened = Opened(h)
+        cdef Walk begin = opened.walk
+        cdef Row row
+        while next_row(&opened.walk, &row):
+            pass
+        opened.check()
+        opened.walk = begin
+        self.opened, self.base, self.topic, self.partition = opened, h.base_offset, topic, partition
+
+    def drop(self):
+        """As plain.messages.Messages.drop."""
+        self.opened, self.after = None, -1
+
+    def left(self):
+        """As plain.messages.Messages.left."""
+        cdef Row row
+        cdef Walk ahead
+        if self.opened is None:
+            return False
+        ahead = self.opened.walk
+        return next_row(&ahead, &row)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        cdef Row row
+        cdef object message
+        cdef PyTypeObject* kind
+        while self.opened is None or not next_row(&self.opened.walk, &row):
+            self.opened = None
+            self.more()
+        kind = <PyTypeObject*> self.kind
+        message = (<AllocType*> kind).tp_alloc(kind, 7)
+        put_item(message, 0, self.topic)
+        put_item(message, 1, self.partition)
+        put_item(message, 2, self.base + row.delta)
+        put_item(message, 3, row.timestamp)
+        put_item(message, 4, bytes_or_none(row.key, row.key_length))
+        put_item(message, 5, bytes_or_none(row.value, row.value_length))
+        put_item(message, 6, header_list(row.headers, row.end, row.header_count) if row.header_count else NOTHING)
+        self.after = self.base + row.delta + 1
+        return message
+
+
 def contains(Header h, bytes text):
     """As plain.records.contains."""
     cdef Opened opened = Opened(h)
