@@ -87,12 +87,14 @@ def plain() -> Iterator[World]:
 
 
 async def test_what_is_no_sandbox_has_no_faults(plain: World) -> None:
-    async with plain.open() as pilot:
+    async with plain.open(size=(80, 24)) as pilot:
         await pilot.press("ctrl+f")
-        text = await shows(pilot, "this is not a sandbox with fault injection")
-        assert "No sandbox, no faults." in text
-        await pilot.press("c", "enter")
-        assert "No sandbox" in seen(pilot)
+        text = await shows(pilot, "Sandbox faults: this cluster is not a sandbox")
+        assert "This cluster is not a sandbox with fault injection." in text
+        assert "kcli sandbox (without --no-control)." in text
+        assert "Clear all" not in text
+        await pilot.press("c", "enter", "3")
+        assert "not a sandbox with fault injection" in seen(pilot)
 
 
 async def test_an_answer_after_the_dialog_was_left_is_a_toast(world: World) -> None:

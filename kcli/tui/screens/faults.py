@@ -27,6 +27,13 @@ if TYPE_CHECKING:
     from kcli.tui.state import State
 
 
+ELSEWHERE = (
+    "This cluster is not a sandbox with fault injection.\n\n"
+    "Start one in another terminal: kcli sandbox (without --no-control).\n"
+    "Then open it with the address that it prints: kcli tui -b ADDRESS"
+)
+
+
 class Faults(Page):
     """The page of a sandbox's faults; of another cluster it says that there are none."""
 
@@ -45,12 +52,12 @@ class Faults(Page):
     def __init__(self, state: State, route: routes.Faults) -> None:
         super().__init__(state, route)
         self._address = ""
-        self._why = "asking whether this is a sandbox …"
+        self._about = "asking whether this is a sandbox …"
         self._pending = 0
 
     @property
     def heading(self) -> str:
-        return f"Sandbox faults ({self._pending} to happen)" if self._address else f"Sandbox faults: {self._why}"
+        return f"Sandbox faults ({self._pending} to happen)" if self._address else f"Sandbox faults: {self._about}"
 
     @property
     def same_as(self) -> str:
@@ -78,17 +85,22 @@ class Faults(Page):
         if not self._address:
             try:
                 self._address = await find(client.cluster)
-            except NotASandbox as problem:
-                self._why = str(problem)
+            except NotASandbox:
                 return None
         return await tell(self._address, "look")
 
     def fetched(self, answer: dict[str, Any] | None) -> None:
-        if answer is not None:
+        if answer is None:
+            self._about = "this cluster is not a sandbox"
+            for table in self.query(Rows):
+                table.empty = ELSEWHERE
+                table.put([])
+        else:
             self.query_one("#faults", Rows).put(answer["faults"])
             self.query_one("#pending", Rows).put(answer["pending"])
             self.query_one("#brokers", Rows).put(answer["brokers"])
             self._pending = len(answer["pending"])
+            self.refresh_bindings()
         self.retitle()
 
     def looked(self, snapshot: LagSnapshot) -> None:
@@ -100,6 +112,10 @@ class Faults(Page):
             self.inquire()
 
     # -- what one does here ---
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Another cluster has no faults to clear."""
+        return bool(self._address) if action == "clear" else super().check_action(action, parameters)
 
     @property
     def acts_about(self) -> str:

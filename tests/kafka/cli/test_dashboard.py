@@ -71,7 +71,7 @@ async def test_a_reset_a_record_and_no_faults(
         await pilot.press("ctrl+s")
         await shows(pilot, f"1 sent; the last one is in {topic}[0] at offset 100", 15.0)
         await pilot.press("escape", "ctrl+f")
-        await shows(pilot, "this is not a sandbox with fault injection", 10.0)
+        await shows(pilot, "This cluster is not a sandbox with fault injection", 10.0)
         await pilot.press("escape")
         row = re.compile(rf"{group} .* 61 ")  # 101 records, back at 40; groups of other tests may come before it
         await until(pilot, lambda: row.search(seen(pilot)), 15.0)
