@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from rich.highlighter import JSONHighlighter
 from rich.text import Text
 from textual.app import ComposeResult
@@ -19,9 +20,10 @@ from kcli.tui import routes
 from kcli.tui.actions.menus.records import of_record
 from kcli.tui.records.folding import deepest, folded
 from kcli.tui.screens.page import Page
+from kcli.tui.text.cutting import cut
 from kcli.tui.text.formatting import dated, moment
 from kcli.tui.text.printable import printable, quoted
-from kcli.tui.widgets.columns import Column, matcher
+from kcli.tui.widgets.columns import LEAST_NAME, Column, matcher
 from kcli.tui.widgets.pager.indented import LINE, HexLines, indented
 from kcli.tui.widgets.pager.pager import Pager
 from kcli.tui.widgets.rows import Rows
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 MOST = 256 * 1024  # bytes that are shown of a value
 COLOURED = 64 * 1024  # characters of JSON that are coloured: 40 ms
+LEAST_KEY = 12  # cells of a key in the heading
 LARGE = 128 * 1024  # bytes of a larger value whose JSON is indented: 50 ms
 
 
@@ -67,17 +70,13 @@ class RecordView(Page):
     @property
     def heading(self) -> str:
         record = self.record
-        then = moment(record.timestamp)
-        when = dated(then, "milliseconds") if then is not None else ""
-        when = when or (f"timestamp {record.timestamp}" if record.timestamp >= 0 else "")
         size = "null" if record.value is None else f"{len(record.value):,} bytes"
         key = "null" if record.key is None else printable(record.key.decode("utf-8", "backslashreplace"))
         if self._key is not None and self._key.json is not None:
             key = printable(self._key.json.decode())
         named = f"  {self._found.name}" if self._found is not None and self._found.name else ""
         folds = f"  level {self._level} of {self._levels}" if self._level is not None else ""
-        place = f"{printable(record.topic)}[{record.partition}] at {record.offset}"
-        return f"{place}  {when}  key {key}  value {size}{named}{folds}"
+        return titled(record, key, f"value {size}{named}{folds}", self.size.width - 2)
 
     @property
     def same_as(self) -> str:
@@ -185,6 +184,29 @@ class RecordView(Page):
     def action_copy_value(self) -> None:
         self.app.copy_to_clipboard(text(self.record.value))
         self.notify("the value", title="Copied", markup=False)
+
+
+def titled(record: Seen, key: str, about: str, room: int) -> str:
+    """Where and when a record was written, its key, then the words about its value, in this number of cells. The key is
+    cut in its middle; where that is not enough the time is shorter, then the topic."""
+    topic, place = printable(record.topic), f"[{record.partition}] at {record.offset}"
+    least = min(cell_len(topic), LEAST_NAME) + min(cell_len(key), LEAST_KEY)
+    line = ""
+    for when in times(record.timestamp):
+        line = "  ".join(filter(None, (place, when, "key ")))
+        if least + cell_len(line) + cell_len(about) + 2 <= room:
+            break
+    room -= cell_len(line) + cell_len(about) + 2
+    key = cut(key, max(room - cell_len(topic), LEAST_KEY))
+    return f"{cut(topic, max(room - cell_len(key), LEAST_NAME))}{line}{key}  {about}"
+
+
+def times(timestamp: int) -> list[str]:
+    """A timestamp as it is written in a heading, in shorter and shorter forms."""
+    then = moment(timestamp)
+    if then is None:
+        return [f"timestamp {timestamp}" if timestamp >= 0 else ""]
+    return [dated(then, "milliseconds"), f"{then:%Y-%m-%d %H:%M:%S}", f"{then:%H:%M:%S}", ""]
 
 
 def coloured(name: str, words: str) -> Text:

@@ -16,6 +16,11 @@ def fitted(text: str, cells: int, *, right: bool = False, middle: bool = False) 
     return " " * (cells - wide) + text if right else text + " " * (cells - wide)
 
 
+def cut(text: str, cells: int) -> str:
+    """The text in at most this number of cells, without its middle where it is longer."""
+    return _without_middle(text, cells) if cell_len(text) > cells else text
+
+
 def _without_middle(text: str, cells: int) -> str:
     """`kcli-copy…3b93ca67`: the beginning gets the odd cell."""
     room = max(cells - 1, 0)

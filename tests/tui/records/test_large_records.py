@@ -62,6 +62,27 @@ async def test_long_lines_are_wrapped_whole_and_wide_letters_stay_letters(dashbo
         assert pager.virtual_size.height == 2 + 2 + 1 + 1
 
 
+@pytest.mark.parametrize("topic", ["orders", "a-topic-with-a-name-of-forty-four-characters"])
+@pytest.mark.parametrize("width", [80, 120])
+async def test_the_heading_cuts_a_long_key_and_keeps_the_size(dashboard: Open, topic: str, width: int) -> None:
+    one = Seen(1, topic, 0, 1234567, 1_790_000_000_123, b"begin" + b"k" * 200 + b"end", b"v" * 1234, ())
+    async with dashboard(size=(width, 24)) as pilot:
+        page = await visit(pilot, routes.Record(topic, 0, 1234567, one))
+        heading = (await shows(pilot, "[0] at 1234567  ")).splitlines()[1]
+        assert heading.rstrip().endswith("end  value 1,234 bytes")
+        assert "key begin" in heading
+        assert len(heading.rstrip()) == width - 1
+        assert ("2026-09-21 14:13:20.123" in heading) == (width == 120)
+        assert heading.strip().startswith("orders[" if topic == "orders" else "a-topic-with")
+        assert page.heading == heading.strip()
+
+
+async def test_a_heading_without_room_ends_with_a_mark(dashboard: Open) -> None:
+    async with dashboard(size=(80, 24)) as pilot:
+        await visit(pilot, routes.Records(("orders",), why="word " * 30))
+        assert (await shows(pilot, "Records of orders")).splitlines()[1].endswith("…")
+
+
 async def test_a_filter_finds_lines_of_a_large_value(dashboard: Open) -> None:
     value = json.dumps([{"id": n} for n in range(40_000)]).encode()
     async with dashboard(size=(80, 24)) as pilot:
