@@ -1,6 +1,7 @@
 """A loop of its own in a thread: where the client lives, so that no refresh and no fetch ever delays a key.
 
-The screens' side awaits `run`; to cancel there cancels here. Events here are posted as messages.
+The screens' side awaits `run`; to cancel there cancels here. Events here are posted as messages. What is done here has
+a context of its own: a time-out here would else keep the page that asked, with all its rows, until it has passed.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
+from contextvars import Context
 from typing import Any, TypeVar
 
 from kcli.errors import KcliError
@@ -36,12 +38,12 @@ class ClientThread:
         if self._ended:
             work.close()
             raise KcliError("the session is closed")
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+        return await asyncio.wrap_future(Context().run(asyncio.run_coroutine_threadsafe, work, self._loop))
 
     def call(self, what: Callable[[], object]) -> None:
         """Have `what` done over there, soon."""
         if not self._ended:
-            self._loop.call_soon_threadsafe(what)
+            Context().run(self._loop.call_soon_threadsafe, what)
 
     async def stop(self) -> None:
         """End the loop; its tasks are cancelled first."""
