@@ -70,19 +70,17 @@ class RecordView(Page):
     @property
     def heading(self) -> str:
         record = self.record
-        size = "null" if record.value is None else f"{len(record.value):,} bytes"
         key = "null" if record.key is None else printable(record.key.decode("utf-8", "backslashreplace"))
         if self._key is not None and self._key.json is not None:
             key = printable(self._key.json.decode())
         named = f"  {self._found.name}" if self._found is not None and self._found.name else ""
         folds = f"  level {self._level} of {self._levels}" if self._level is not None else ""
-        return titled(record, key, f"value {size}{named}{folds}", self.size.width - 2)
+        return titled(record, key, f"value {sized(record.value)}{named}{folds}", self.size.width - 2)
 
     @property
     def same_as(self) -> str:
-        record = self.record
         form = self.session.registry_option if self._found is not None and self._found.json is not None else " -J"
-        return f"kcli consume {quoted(record.topic)} -p {record.partition} -o {record.offset} -c 1{form}"
+        return consumed(self.record, form)
 
     def body(self) -> ComposeResult:
         value = self.record.value
@@ -209,6 +207,16 @@ def times(timestamp: int) -> list[str]:
     return [dated(then, "milliseconds"), f"{then:%Y-%m-%d %H:%M:%S}", f"{then:%H:%M:%S}", ""]
 
 
+def consumed(record: Seen, form: str) -> str:
+    """The command that reads this record; `form` are options of how it is printed."""
+    return f"kcli consume {quoted(record.topic)} -p {record.partition} -o {record.offset} -c 1{form}"
+
+
+def sized(data: bytes | None) -> str:
+    """How large a key or a value is."""
+    return "null" if data is None else f"{len(data):,} bytes"
+
+
 def coloured(name: str, words: str) -> Text:
     """The text of a tab; JSON in the colours of its kinds."""
     text = Text(words)
@@ -236,12 +244,16 @@ def pretty(seen: object) -> str:
 
 def beginning(value: bytes) -> str:
     """A large value: the beginning of JSON, indented, else of its text; the rest is in the other tabs."""
-    begins = framing(value[:LARGE]).begins
-    begun = value[begins : begins + LARGE].decode("utf-8", "ignore")
-    if begun.lstrip()[:1] not in ("{", "["):
-        return text(value)
+    begun = opening(value, LARGE)
     rest = f"… and {len(value) - LARGE:,} bytes more: the tab Hex has all of them"
-    return "\n".join([*map(printable, indented(begun)), "", rest])
+    return "\n".join([*begun, "", rest]) if begun else text(value)
+
+
+def opening(value: bytes, most: int) -> list[str]:
+    """The first bytes of JSON as indented lines; none for another value."""
+    begins = framing(value[:most]).begins
+    begun = value[begins : begins + most].decode("utf-8", "ignore")
+    return list(map(printable, indented(begun))) if begun.lstrip()[:1] in ("{", "[") else []
 
 
 def schema(record: Seen) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.message import Message
 from textual.suggester import Suggester
 from textual.widgets import Input
@@ -27,12 +28,14 @@ from kcli.tui.actions.menus.records import of_record
 from kcli.tui.actions.producing import draft_of
 from kcli.tui.actions.toast import toast
 from kcli.tui.records.fields import FieldColumns, offered
-from kcli.tui.screens.page import Page
+from kcli.tui.screens.topics.beside import WithPane
 from kcli.tui.tail import KEEP, Seen, Tail, stretch
 from kcli.tui.text.condition import Condition, completed
 from kcli.tui.text.formatting import dated, exact, moment
 from kcli.tui.text.printable import printable, quoted, shown
 from kcli.tui.widgets.columns import Cell, Column
+from kcli.tui.widgets.lines import Lines
+from kcli.tui.widgets.pager.pager import Pager
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
@@ -84,7 +87,7 @@ class RecordRows(Rows):
             super().action_bottom()
 
 
-class Records(Page):
+class Records(WithPane):
     """A tail of `topics`; with `around`, the records of one partition from shortly before an offset on."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -117,6 +120,7 @@ class Records(Page):
         self._decoder: ListDecoder | None = None
         self._decoded: dict[tuple[object, ...], tuple[bytes | None, bytes | None]] = {}  # keys and values as JSON
         self._drawn = 0
+        self._beside: Seen | None = None  # the record in the pane, as it is shown
         self._fields = FieldColumns(self._shown)
 
     @property
@@ -168,6 +172,9 @@ class Records(Page):
 
     def body(self) -> ComposeResult:
         yield RecordRows(self._columns(), key=_identity, marks=True, id="records", empty="Nothing yet.")
+        with Vertical(id="details"):
+            yield Lines(id="about")
+            yield Pager(list, id="beside")
 
     def on_mount(self) -> None:
         line = self.query_one("#filter", Input)
@@ -264,6 +271,7 @@ class Records(Page):
             if self._condition.filter is not None:
                 self._fit_again(records)
             self.query_one(Rows).put(self._fitting)
+            self._about()
             self.retitle()
 
         self.asking.once_registry(partial(self._decoder.decoded, records), known)
@@ -299,6 +307,29 @@ class Records(Page):
         """The record with its key and value as they are shown."""
         cells = self._decoded.get(_identity(record))
         return record if cells is None else record._replace(key=cells[0], value=cells[1])
+
+    def _about(self) -> None:
+        """The pane is of the record under the cursor, the only one that is decoded for it."""
+        if not self.is_there or not self.has_class("-wide"):
+            return
+        row = self.query_one(Rows).row
+        record = None if row is None else self._shown(row)
+        if record == self._beside:
+            return
+        from kcli.tui.records.pane import is_json, record_lines, value_lines
+        from kcli.tui.screens.record import consumed
+
+        self._beside = record
+        about, pager = self.query_one("#about", Lines), self.query_one(Pager)
+        if row is None or record is None:
+            about.put([])
+            pager.put([])
+            return
+        form = self.session.registry_option if record is not row else " -J"
+        about.put(record_lines(record, row, self.session.aimed(consumed(row, form))))
+        value = value_lines(record.value)
+        pager.json = is_json(value)
+        pager.put(value)
 
     # -- other places of the log ---
 
@@ -414,6 +445,7 @@ class Records(Page):
         rows = self.query_one(Rows)
         rows.empty = "No record fits the filter (yet); escape shows all." if words else "Nothing yet."
         rows.put(self._fitting)
+        self._about()
         if self._typed is not None:
             self._typed.stop()
         self._typed = self.set_timer(TYPED, self._settle)
