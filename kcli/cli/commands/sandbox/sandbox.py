@@ -24,7 +24,7 @@ LEAST_LIFETIME = 100  # ms
 
 class SandboxOptions(Options):
     port = integer("--port", least=0, most=65535, help="Port of the first broker; 0 takes a free one (default 9092).")
-    brokers = integer("--brokers", least=1, most=9, help="Number of brokers, on consecutive ports (default 1).")
+    brokers = integer("--brokers", least=1, most=100, help="Number of brokers, on consecutive ports (default 1).")
     data = text("--data", metavar="FOLDER", help="Keep everything in this folder. Default: in memory.")
     topics = texts("-t", "--topic", metavar="NAME[:PARTITIONS]", help="Create this topic. Repeatable.")
     partitions = integer(

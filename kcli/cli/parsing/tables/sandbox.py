@@ -4,7 +4,7 @@ from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 
 _0 = Option(name='port', flags=('--port',), kind='int', metavar='N', help='Port of the first broker; 0 takes a free one (default 9092).', least=0, most=65535)
-_1 = Option(name='brokers', flags=('--brokers',), kind='int', metavar='N', help='Number of brokers, on consecutive ports (default 1).', least=1, most=9)
+_1 = Option(name='brokers', flags=('--brokers',), kind='int', metavar='N', help='Number of brokers, on consecutive ports (default 1).', least=1, most=100)
 _2 = Option(name='data', flags=('--data',), metavar='FOLDER', help='Keep everything in this folder. Default: in memory.')
 _3 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='NAME[:PARTITIONS]', help='Create this topic. Repeatable.')
 _4 = Option(name='partitions', flags=('--partitions',), kind='int', metavar='N', help='Default number of partitions of a topic (default 1).', least=1, most=10000)
