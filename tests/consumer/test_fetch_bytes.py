@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -28,3 +29,29 @@ async def test_E12_several_brokers_divide_what_one_fetch_may_bring(brokers: int,
         while not consumer.finished:
             await consumer.poll(5)
         assert {broker.fetches[-1].max_bytes for broker in cluster.brokers.values()} == {most}
+
+
+async def test_E26_what_is_handed_out_wakes_no_broker_that_has_nothing_to_send() -> None:
+    """A fetcher that wakes looks at every partition, so waking them all is a cost of brokers × partitions a poll."""
+    logs = {TopicPartition("t", number): FAKES.Log().fill(10) for number in range(40)}
+    cluster = FAKES.FakeCluster(logs, brokers=40)
+    looks = 0
+    leader_id = cluster.leader_id
+
+    def counted(at: TopicPartition) -> Any:
+        nonlocal looks
+        looks += 1
+        return leader_id(at)
+
+    cluster.leader_id = counted
+    async with Consumer(cluster, ConsumerSettings(fetch_max_wait=0.01)) as consumer:
+        consumer.assign(dict.fromkeys(logs, 0))
+        consumer.stop_at(dict.fromkeys(logs, 10))
+        polls = 0
+        while not consumer.finished:
+            await consumer.poll(5, max_bytes=1)
+            polls += 1
+            await asyncio.sleep(0)  # tasks that were woken run
+        assert polls >= 40
+        turns = sum(len(broker.fetches) for broker in cluster.brokers.values())
+        assert looks <= 3 * len(logs) * (turns + polls)

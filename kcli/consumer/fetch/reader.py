@@ -28,6 +28,27 @@ if TYPE_CHECKING:
 LOG = Log("consumer.fetch")
 
 
+class Work:
+    """What a broker is to be asked for: the cursors that are `due`, when the next one is (a loop time, None without
+    one), and the undelivered bytes of those that are not paused."""
+
+    __slots__ = ("again", "due", "held")
+
+    def __init__(self) -> None:
+        self.due: list[Cursor] = []
+        self.again: float | None = None
+        self.held = 0
+
+    def add(self, cursor: Cursor, now: float) -> None:
+        if not cursor.paused:
+            self.held += cursor.buffered
+        if cursor.fetchable:
+            if cursor.retry_at <= now:
+                self.due.append(cursor)
+            else:
+                self.again = cursor.retry_at if self.again is None else min(self.again, cursor.retry_at)
+
+
 class Reader:
     """`stored` reads a group's commits; None without a group. `arrived` is set when a poll may have records.
     `replica_holds` is the seconds for which a leader's preferred replica is used (C12)."""
@@ -75,7 +96,8 @@ class Reader:
         self.changed()
 
     def changed(self) -> None:
-        """Cursors or leaders changed: wake all tasks."""
+        """Cursors or leaders changed: wake all tasks that have something to do. One look at the cursors serves all
+        fetchers, as each of them looks at all cursors when it wakes."""
         if self.closed:
             return
         if not self._tasks and self.cursors:
@@ -83,13 +105,20 @@ class Reader:
         self.positions.wake.set()
         self.arrived.set()
         now = asyncio.get_running_loop().time()
+        works: dict[int, Work] = {}
         for cursor in self.cursors.values():
             node = self.node_of(cursor, now)
+            if node not in works:
+                works[node] = Work()
+            works[node].add(cursor, now)
             if node >= 0 and node not in self.fetchers:
                 fetcher = self.fetchers[node] = Fetcher(self, node)
                 self.run(fetcher.run())
-        for fetcher in self.fetchers.values():
-            fetcher.wake.set()
+        for node, fetcher in self.fetchers.items():
+            work = works.get(node) or Work()
+            fetcher.full = self._full(work)
+            if not fetcher.idle or (work.due and not fetcher.full) or work.again is not None:
+                fetcher.wake.set()
 
     def node_of(self, cursor: Cursor, now: float) -> int:
         """The broker to fetch a partition from: the preferred replica while it holds (C12), else the leader, -1 if
@@ -111,9 +140,7 @@ class Reader:
         blocks no other (E12). A full fetcher is not woken for partitions that it must not fetch: two of them would wake
         one another for ever.
         """
-        due: list[Cursor] = []
-        again: float | None = None
-        held = 0
+        work = Work()
         for cursor in self.cursors.values():
             where = self.node_of(cursor, now)
             if where != node:
@@ -124,17 +151,14 @@ class Reader:
                 elif cursor.state == READY:
                     self.positions.wake.set()
                 continue
-            if not cursor.paused:
-                held += cursor.buffered
-            if cursor.fetchable:
-                if cursor.retry_at <= now:
-                    due.append(cursor)
-                else:
-                    again = cursor.retry_at if again is None else min(again, cursor.retry_at)
-        full = held > min(self.share // 2, self.settings.partition_max_bytes)
+            work.add(cursor, now)
+        full = self._full(work)
         if node in self.fetchers:
             self.fetchers[node].full = full
-        return [] if full else due, again
+        return [] if full else work.due, work.again
+
+    def _full(self, work: Work) -> bool:
+        return work.held > min(self.share // 2, self.settings.partition_max_bytes)
 
     @property
     def share(self) -> int:
