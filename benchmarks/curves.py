@@ -163,7 +163,7 @@ def groups(places: list[int], folder: Path) -> Curves:
 
 AXES = {
     "partitions": (partitions, [1, 10, 100, 1000, 10_000]),
-    "brokers": (brokers, [1, 3, 9]),  # the most that a sandbox has
+    "brokers": (brokers, [1, 3, 10, 30, 100]),
     "bytes a record": (sizes, [10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000]),
     "records a batch": (batches, [1, 10, 100, 1000, 10_000]),
     "groups": (groups, [10, 100, 1000, 5000]),
