@@ -68,7 +68,8 @@ class Producer:
         self._engine = placement.engine = Engine(
             cluster, settings, self._settled, placement.forget, ProducerObserver(observer)
         )
-        self._records = Records(self._engine, placement, settings, self._check_send)
+        self._records = Records(cluster, self._engine, placement, settings, self._check_send)
+        self._take = self._records.room.take
         self._bulk = Bulk(self._engine, placement, settings, self._check_send, self._records)
         self._interceptors = self._hooks(interceptors)
         self._closed = False
@@ -80,6 +81,7 @@ class Producer:
         if not self._started:
             self._started = True
             self._engine.start()
+            self._records.room.free = self._engine.transactions is None and not self._closed
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -140,7 +142,13 @@ class Producer:
         (D7); `block=False` raises BufferFull at once. Raises Closed, UsageError, BufferFull, BrokerError (no such topic
         or partition), DeadlineExceeded."""
         hooks = self._interceptors
-        if hooks is not None:
+        if hooks is None:
+            future = self._take(topic, value, key, headers, partition, timestamp)
+            if future is not None:
+                if on_delivery is not None:
+                    report(future, on_delivery)
+                return future
+        else:
             topic, value, key, headers, partition, timestamp = hooks.on_send(
                 topic, value, key, headers, partition, timestamp
             )
@@ -309,6 +317,7 @@ class Producer:
         """Refuse new records, flush within `timeout` seconds (0: not at all), fail the rest with Closed. Idempotent;
         a second call with a shorter timeout cuts the first one short (D44)."""
         self._closed = self._placement.closing = True
+        self._records.room.free = False
         if not self._started or self._stopped:
             return
         now = asyncio.get_running_loop().time

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from kcli.errors import UsageError
+from kcli.model import TopicPartition
 from kcli.producer.intake.hashing import NAMES, Partitioner, crc32, fnv1a
 from kcli.producer.producer import Producer
 from kcli.proto.murmur2 import partition_of
@@ -198,3 +199,84 @@ def test_D12_a_leader_that_takes_nothing_is_left_out_after_the_availability_time
         assert sum(len(world.log(p).records) for p in range(3)) == producer.counts.acked
 
     play(scene())
+
+
+def test_D12_a_partition_whose_leader_is_lost_is_left_at_once_also_while_its_batch_is_open() -> None:
+    async def scene() -> None:
+        world = World({"t": 2})
+        async with producing(world, linger=5.0) as producer:
+            for _ in range(20):
+                await producer.send("t", b"v")
+            (first,) = open_counts(producer)
+            world.leader_moved(TopicPartition("t", first))
+            for _ in range(20):
+                await producer.send("t", b"v")
+            assert open_counts(producer) == {first: 20, 1 - first: 20}
+            await world.refresh(["t"])
+        balanced(producer)
+
+    play(scene())
+
+
+def test_D12_a_loop_over_send_leaves_a_partition_after_a_batch_of_bytes_in_small_batches() -> None:
+    async def scene() -> None:
+        world = World({"t": 2})
+        async with producing(world, linger=5.0, batch_size=10_000) as producer:
+            for _ in range(20):
+                for _ in range(10):
+                    await producer.send("t", b"v" * 100)
+                producer._engine.accumulator.close_all()
+            await producer.flush()
+        assert all(world.log(partition).records for partition in range(2))
+
+    play(scene())
+
+
+def test_D2_a_loop_over_send_closes_a_batch_that_has_its_records() -> None:
+    async def scene() -> None:
+        world = World()
+        async with producing(world, linger=5.0, batch_records=10) as producer:
+            sent = [await producer.send("t", b"v") for _ in range(30)]
+            await asyncio.wait_for(asyncio.gather(*sent), 2.0)
+            assert [batch.count for batch in world.log().seen] == [10, 10, 10]
+
+    play(scene())
+
+
+def test_D14_a_loop_over_keys_knows_a_partition_once_a_record_went_to_it() -> None:
+    async def scene() -> None:
+        world = World({"t": 1})
+        async with producing(world, linger=5.0) as producer:
+            for _ in range(3):
+                await producer.send("t", b"v", key=b"k")
+            world.add_partitions("t", 7)
+            await producer.send("t", b"v", partition=6)
+            for number in range(40):
+                await producer.send("t", b"v", key=b"%d" % number)
+            await producer.flush()
+        for number in range(40):
+            log = world.log(partition_of(b"%d" % number, 7))
+            assert b"%d" % number in [record.key for batch in log.seen for record in batch]
+
+    play(scene())
+
+
+def test_A4_07_a_record_that_cannot_be_appended_takes_no_room_from_others() -> None:
+    async def scene() -> None:
+        world = World()
+        async with producing(world, linger=5.0) as producer:
+            await producer.send("t", b"v")
+            before = producer.metrics.buffered_bytes
+            for _ in range(10):
+                with pytest.raises((TypeError, OverflowError)):
+                    await producer.send("t", b"v", timestamp="now")  # type: ignore[arg-type]
+            assert producer.metrics.buffered_bytes == before
+        balanced(producer)
+
+    play(scene())
+
+
+def open_counts(producer: Producer) -> dict[int, int]:
+    """The records of open batches by partition."""
+    queues = producer._engine.accumulator.queues.items()
+    return {at.partition: queue.open.builder.count for at, queue in queues if queue.open is not None}

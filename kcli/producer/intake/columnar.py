@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from kcli.errors import UsageError
-from kcli.producer.intake.send_records import OVERHEAD, now_ms
+from kcli.producer.intake.room import OVERHEAD
+from kcli.producer.intake.send_records import now_ms
 from kcli.proto.columns import Lines
 
 TYPE_CHECKING = False

@@ -39,16 +39,16 @@ class Sticky:
         self._has_leader = has_leader
         self._depth = depth
         self._deepest = deepest
-        self._current = -1
-        self._left = 0
+        self.current = -1
+        self.left = 0  # bytes until another one is picked
         self.rng: random.Random | None = None
 
     def choose(self, everyone: Sequence[int]) -> int:
         """The partition for the next bytes. Leaderless partitions count only when all are (D12)."""
-        if self._left <= 0 or self._current >= len(everyone) or not self._has_leader(self._current):
-            self._current = everyone[0] if len(everyone) == 1 else self._pick(everyone)
-            self._left = self._batch_size()
-        return self._current
+        if self.left <= 0 or self.current >= len(everyone) or not self._has_leader(self.current):
+            self.current = everyone[0] if len(everyone) == 1 else self._pick(everyone)
+            self.left = self._batch_size()
+        return self.current
 
     def _pick(self, everyone: Sequence[int]) -> int:
         if self.rng is None:
@@ -60,14 +60,14 @@ class Sticky:
         for _ in range(tries):
             drawn = everyone[self.rng.randrange(len(everyone))]
             weight = deepest + 1 - self._depth(drawn)
-            if drawn != self._current and self.rng.randrange(deepest + 1) < weight and self._has_leader(drawn):
+            if drawn != self.current and self.rng.randrange(deepest + 1) < weight and self._has_leader(drawn):
                 return drawn
         return self._pick_among_all(everyone, self.rng)
 
     def _pick_among_all(self, everyone: Sequence[int], rng: random.Random) -> int:
         """The same choice by looking at each partition."""
         candidates = [p for p in everyone if self._has_leader(p)] or list(everyone)
-        others = [p for p in candidates if p != self._current] or candidates
+        others = [p for p in candidates if p != self.current] or candidates
         depths = [self._depth(p) for p in others]
         heaviest = max(depths) + 1
         weights = list(accumulate(heaviest - d for d in depths))
@@ -76,4 +76,4 @@ class Sticky:
 
     def went(self, size: int, *, full: bool = False) -> None:
         """`size` bytes went to the chosen partition. `full`: its batch has no more room."""
-        self._left = 0 if full else self._left - size
+        self.left = 0 if full else self.left - size

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from kcli.errors import KcliError
     from kcli.model import Cluster
+    from kcli.producer.batches.queue import PartitionQueue
     from kcli.producer.engine.engine import Engine
     from kcli.producer.intake.own_partitioner import OwnPartitioner
     from kcli.proto.buffer import Buffer
@@ -29,6 +30,19 @@ UNKNOWN = (codes.UNKNOWN_TOPIC_OR_PARTITION, codes.UNKNOWN_TOPIC_ID)
 METADATA_CHECK = 60.0  # seconds after which the number of partitions is looked up again (D14)
 
 
+class OpenTopic:
+    """The queues of a topic that records went to, as of one version of the leaders."""
+
+    __slots__ = ("everyone", "limit", "queues", "sticky", "version")
+
+    def __init__(self, everyone: Sequence[int], sticky: Sticky, version: int) -> None:
+        self.everyone = everyone
+        self.sticky = sticky
+        self.version = version
+        self.limit = 0  # raw bytes of records after which a batch is full
+        self.queues: dict[int, PartitionQueue] = {}
+
+
 class Placement:
     """The partitions of topics and the sticky choice, a state per topic (A5.08)."""
 
@@ -37,8 +51,9 @@ class Placement:
         self._settings = settings
         self._sticky: dict[str, Sticky] = {}
         self._partitioners: dict[str, Partitioner | OwnPartitioner] = {}
-        self._columnar = settings.partitioner in MURMUR2
+        self.columnar = settings.partitioner in MURMUR2
         self._partitions: dict[str, tuple[float, Sequence[int]]] = {}
+        self.opened: dict[str, OpenTopic] = {}  # what is known of topics with open batches
         self.closing = False  # what does not exist by now is not waited for any longer
         self.engine: Engine  # each knows the other; the producer introduces them
 
@@ -46,6 +61,7 @@ class Placement:
         """Forget these topics, whose metadata was refreshed."""
         for topic in topics:
             self._partitions.pop(topic, None)
+            self.opened.pop(topic, None)
 
     def known(self, topic: str, partition: int | None) -> Sequence[int] | None:
         """The topic's partitions, unless they have to be looked up first."""
@@ -109,7 +125,7 @@ class Placement:
 
     def of_key(self, topic: str, key: bytes | None, everyone: Sequence[int]) -> int | None:
         """Where the records of a key go, None where the topic sticks (D11)."""
-        if key is None and self._columnar:
+        if key is None and self.columnar:
             return None
         partitioner = self._partitioners.get(topic)
         if partitioner is None:
@@ -154,7 +170,7 @@ class Placement:
     def keyless(self, topic: str, size: int, everyone: Sequence[int]) -> int | None:
         """The partition for rows without keys, of `size` bytes in all; None if the partitioner places each by
         itself."""
-        if not self._columnar:
+        if not self.columnar:
             return None
         sticky = self.sticky(topic)
         chosen = sticky.choose(everyone)
@@ -165,7 +181,7 @@ class Placement:
         """Each row's partition. Rows without a key go where the topic sticks now, among the others and in their
         order: a batch of their own would overtake or fall behind the keyed rows of that partition."""
         places = partition_keys(chunk, lines, len(everyone))
-        if not self._columnar:
+        if not self.columnar:
             places = self._one_by_one(topic, chunk, lines, everyone, places)
         if -1 in places:
             sticky = self.sticky(topic)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.producer.intake.send_records import OVERHEAD, now_ms
+from kcli.producer.intake.room import OVERHEAD
+from kcli.producer.intake.send_records import now_ms
 from kcli.proto.core import spread_rows
 from kcli.values import Value
 

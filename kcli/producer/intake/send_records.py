@@ -8,12 +8,14 @@ import time
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.producer.batches.batch import RecordMetadata
+from kcli.producer.intake.room import AT_A_TIME, OVERHEAD, Room
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kcli.errors import KcliError
+    from kcli.model import Cluster
     from kcli.producer.batches.batch import ProducerBatch
     from kcli.producer.batches.queue import PartitionQueue
     from kcli.producer.engine.engine import Engine
@@ -24,21 +26,23 @@ if TYPE_CHECKING:
     Row = tuple[int | None, int | None, bytes | None, bytes | None, Headers]
     Delivered = Callable[[RecordMetadata | None, KcliError | None], None]
 
-AT_A_TIME = 2000  # records without a pause: 10 to 20 ms
-OVERHEAD = 40  # bytes a record may take on top of its key and value, without headers
-
 
 class Records:
     """`check` raises when nothing may be sent now."""
 
     def __init__(
-        self, engine: Engine, placement: Placement, settings: ProducerSettings, check: Callable[[], None]
+        self,
+        cluster: Cluster,
+        engine: Engine,
+        placement: Placement,
+        settings: ProducerSettings,
+        check: Callable[[], None],
     ) -> None:
+        self.room = Room(cluster, engine, placement, settings, check)
         self._engine = engine
         self._placement = placement
         self._settings = settings
         self._check = check
-        self._in_a_row = 0  # records since the loop last ran on our account
 
     async def send(
         self,
@@ -55,7 +59,7 @@ class Records:
         size = self._size(topic, key, value, headers)
         engine = self._engine
         everyone = self._placement.known(topic, partition)
-        if everyone is None or self._in_a_row >= AT_A_TIME or not engine.budget.take_now(size, 1):
+        if everyone is None or self.room.in_a_row >= AT_A_TIME or not engine.budget.take_now(size, 1):
             ticket = engine.enter()
             try:
                 everyone = await self._admitted(topic, partition, size, block=block)
@@ -68,7 +72,7 @@ class Records:
     async def _admitted(self, topic: str, partition: int | None, size: int, *, block: bool) -> Sequence[int]:
         """The topic's partitions, once they are known and there is room for the record, which is taken."""
         deadline = self._engine.loop.time() + self._settings.max_block
-        if self._in_a_row >= AT_A_TIME:
+        if self.room.in_a_row >= AT_A_TIME:
             await self._breathe()
         everyone = self._placement.known(topic, partition)
         if everyone is None:
@@ -94,6 +98,7 @@ class Records:
         future: asyncio.Future[RecordMetadata] = self._engine.loop.create_future()
         batch.promise(future, stamp)
         self._engine.accumulator.appended(queue, batch, full=False)
+        self.room.remember(topic, everyone, queue)
         return future
 
     async def send_rows(self, topic: str, rows: Sequence[Row]) -> None:
@@ -102,7 +107,7 @@ class Records:
         try:
             for partition, timestamp, key, value, headers in rows:
                 size = self._size(topic, key, value, headers)
-                if self._in_a_row >= AT_A_TIME:
+                if self.room.in_a_row >= AT_A_TIME:
                     await self._breathe()
                 everyone = self._placement.known(topic, partition) or await self._placement.look_up(topic, partition)
                 await self._take(size, self._settings.max_block, True)
@@ -115,7 +120,7 @@ class Records:
     async def _breathe(self) -> None:
         """Let the loop run. A caller that sends without a pause and finds room every time would else block everything,
         also what is sent, until the buffer is full: seconds for small records (A4.26)."""
-        self._in_a_row = 0
+        self.room.in_a_row = 0
         await asyncio.sleep(0)
 
     async def _take(self, size: int, timeout: float, block: bool) -> None:
@@ -169,7 +174,7 @@ class Records:
             raise
         if sticky is not None:
             sticky.went(batch.builder.size - before)
-        self._in_a_row += 1
+        self.room.in_a_row += 1
         self._engine.ledger.counts.accepted += 1
         return batch, queue
 
@@ -200,7 +205,7 @@ class Records:
 
 def now_ms(timestamp: int | None) -> int:
     """The timestamp given, else now, in milliseconds."""
-    return int(time.time() * 1000) if timestamp is None else timestamp
+    return time.time_ns() // 1_000_000 if timestamp is None else timestamp
 
 
 def report(future: asyncio.Future[RecordMetadata], on_delivery: Delivered) -> None:
