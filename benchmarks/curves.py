@@ -22,6 +22,8 @@ from benchmarks.cases import KCLI
 from benchmarks.process import Run, measure, median
 from benchmarks.report import machine
 from benchmarks.scale import fill
+from tests.tui.soak import seed
+from tests.tui.terminal import Terminal
 
 LINES = 200_000
 BYTES = 100_000_000  # of the records of each size, at most
@@ -46,7 +48,11 @@ class Curve:
 
     def add(self, place: int, work: float, line: list[str], stdin: str = os.devnull) -> None:
         """Run the command at the next place, and keep the run of median CPU."""
-        runs = sorted((measure(line, stdin=stdin) for _ in range(ROUNDS)), key=lambda run: run.cpu)
+        self.take(place, work, [measure(line, stdin=stdin) for _ in range(ROUNDS)])
+
+    def take(self, place: int, work: float, runs: list[Run]) -> None:
+        """The runs at the next place; that of median CPU is kept."""
+        runs = sorted(runs, key=lambda run: run.cpu)
         self.places.append(place)
         self.work.append(work)
         self.runs.append(runs[ROUNDS // 2])
@@ -161,12 +167,35 @@ def groups(places: list[int], folder: Path) -> Curves:
     return curves
 
 
+def dashboard(places: list[int], folder: Path) -> Curves:
+    """More and more groups of 100 partitions each: until the dashboard has drawn them."""
+    del folder
+    curve = Curve("tui")
+    for place in places:
+        with cluster() as ends:
+            asyncio.run(seed(ends[1], place, 100))
+            curve.take(place, place, [_first_picture(ends) for _ in range(ROUNDS)])
+    return {curve.command: curve}
+
+
+def _first_picture(ends: list[str]) -> Run:
+    board = Terminal([KCLI, "tui", *ends])
+    try:
+        wall = board.until(lambda drawn: b"group-0005" in drawn, 120.0)
+        board.rest(1.0)
+        cpu, memory = board.computed(), board.memory()
+    finally:
+        code = board.end(b"q")
+    return Run(wall, cpu, memory / 2**20, code)
+
+
 AXES = {
     "partitions": (partitions, [1, 10, 100, 1000, 10_000]),
     "brokers": (brokers, [1, 3, 10, 30, 100]),
     "bytes a record": (sizes, [10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000]),
     "records a batch": (batches, [1, 10, 100, 1000, 10_000]),
     "groups": (groups, [10, 100, 1000, 5000]),
+    "groups in the dashboard": (dashboard, [10, 100, 1000]),
 }
 
 
