@@ -1,6 +1,8 @@
 """Refreshes as lines of JSON, to examine an incident later: `kcli lag record`, `kcli lag --replay`.
 
 A line holds the data read from the cluster, not the derived figures, so a newer kcli can derive more from an old file.
+It is written and read group by group: a line of 100,000 partitions has 24 MB, and `json` holds up other threads while
+it is at work.
 """
 
 from __future__ import annotations
@@ -13,6 +15,10 @@ from kcli.errors import DecodeError, KcliError
 from kcli.lag.figures import Sample
 from kcli.lag.snapshot import GroupSnapshot, Snapshot
 from kcli.model import TopicPartition
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 VERSION = "kcli.lag.samples/1"
 MEMBER = ("member_id", "instance_id", "client_id", "host")
@@ -32,6 +38,11 @@ SAMPLE = (
     "counted",
     "written",
 )
+HEAD = f'{{"kcli":"{VERSION}"'
+"""How a line begins that kcli wrote, and is not changed since."""
+GROUPS = '"groups":['
+"""What is before the first group. Within a name its quotes would be escaped."""
+ROW = json.JSONDecoder()
 LATER = ("counted", "written")
 """What recordings of before do not have."""
 LAST = 253_402_300_800.0
@@ -40,38 +51,45 @@ LAST = 253_402_300_800.0
 
 def line(time: float, snapshot: Snapshot) -> str:
     """One refresh as a line, with its line end. `time` is in seconds since the epoch."""
-    groups = [
-        {
-            **{name: getattr(shot.described, name) for name in DESCRIBED},
-            "members": [
-                {
-                    **{name: getattr(member, name) for name in MEMBER},
-                    "assignment": [list(at) for at in member.assignment],
-                }
-                for member in shot.described.members
-            ],
-            "partitions": [{name: getattr(sample, name) for name in SAMPLE} for sample in shot.samples],
-        }
-        for shot in snapshot.groups
-    ]
-    whole = {
-        "kcli": VERSION,
-        "time": round(time, 3),
-        "groups": groups,
-        "failed": {name: str(error) for name, error in snapshot.failed.items()},
-        "brokers": {str(node): str(error) for node, error in snapshot.brokers.items()},
+    return "".join(pieces(time, snapshot))
+
+
+def pieces(time: float, snapshot: Snapshot) -> Iterator[str]:
+    """As `line`, a group at a time."""
+    yield f'{HEAD},"time":{_dump(round(time, 3))},{GROUPS}'
+    for number, shot in enumerate(snapshot.groups):
+        yield ("," if number else "") + _dump(_row(shot))
+    failed = {name: str(error) for name, error in snapshot.failed.items()}
+    brokers = {str(node): str(error) for node, error in snapshot.brokers.items()}
+    yield f'],"failed":{_dump(failed)},"brokers":{_dump(brokers)}}}\n'
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _row(shot: GroupSnapshot) -> dict[str, Any]:
+    return {
+        **{name: getattr(shot.described, name) for name in DESCRIBED},
+        "members": [
+            {
+                **{name: getattr(member, name) for name in MEMBER},
+                "assignment": [list(at) for at in member.assignment],
+            }
+            for member in shot.described.members
+        ],
+        "partitions": [{name: getattr(sample, name) for name in SAMPLE} for sample in shot.samples],
     }
-    return json.dumps(whole, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def read(text: str) -> tuple[float, Snapshot]:
     """A line back as (time, refresh). Raises DecodeError for a malformed line."""
     try:
-        whole = json.loads(text)
+        whole, groups = _parsed(text)
         if whole["kcli"] != VERSION:
             raise DecodeError(f"a recording of version {whole['kcli']}; this kcli reads {VERSION}")
         snapshot = Snapshot(
-            groups=[_group(row) for row in whole["groups"]],
+            groups=[*groups, *(_group(row) for row in whole["groups"])],
             failed={name: KcliError(text) for name, text in whole["failed"].items()},
             brokers={int(node): KcliError(text) for node, text in whole["brokers"].items()},
         )
@@ -83,6 +101,25 @@ def read(text: str) -> tuple[float, Snapshot]:
         raise DecodeError(f"not a line of a lag recording: it has no {problem}") from problem
     except (ValueError, TypeError, AttributeError) as problem:
         raise DecodeError(f"not a line of a lag recording: {problem}") from problem
+
+
+def _parsed(text: str) -> tuple[dict[str, Any], list[GroupSnapshot]]:
+    """A line as JSON, and the groups that were taken out of it; none where it is not written as kcli does. Raises
+    ValueError."""
+    begin = text.find(GROUPS) if text.startswith(HEAD) else -1
+    groups: list[GroupSnapshot] = []
+    end = begin + len(GROUPS)
+    try:
+        while begin >= 0 and text[end] != "]":
+            if groups and text[end] != ",":
+                raise ValueError("no comma")
+            row, end = ROW.raw_decode(text, end + bool(groups))
+            groups.append(_group(row))
+        if begin >= 0:
+            return json.loads(f"{text[:begin]}{GROUPS}{text[end:]}"), groups
+    except (ValueError, IndexError):
+        pass  # the whole says what is wrong, and where
+    return json.loads(text), []
 
 
 def _group(row: dict[str, Any]) -> GroupSnapshot:

@@ -7,7 +7,7 @@ import zlib
 from collections import deque
 from typing import TYPE_CHECKING
 
-from kcli.lag.formats.recording import line
+from kcli.lag.formats.recording import pieces
 
 if TYPE_CHECKING:
     from kcli.lag.snapshot import Snapshot
@@ -38,7 +38,8 @@ class Kept:
         if moment < self._next:
             return
         begun = time.thread_time()
-        data = zlib.compress(line(moment, snapshot).encode(), 1)
+        packer = zlib.compressobj(1)
+        data = b"".join([*(packer.compress(piece.encode()) for piece in pieces(moment, snapshot)), packer.flush()])
         self._lines.append((moment, data))
         self._size += len(data)
         while self._lines and (self._size > MOST or self._lines[0][0] < moment - REACH):

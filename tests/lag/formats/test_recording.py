@@ -1,0 +1,71 @@
+"""Lines of a recording: what is written comes back, and is read group by group."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kcli.admin.groups.rows import Described, Member
+from kcli.errors import DecodeError, KcliError
+from kcli.lag.figures import Sample
+from kcli.lag.formats.recording import line, read
+from kcli.lag.snapshot import GroupSnapshot, Snapshot
+from kcli.model import TopicPartition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+NAMES = ('say "groups":[ twice', "ü,]}", "plain")
+
+
+def snapshot(names: Iterable[str] = NAMES) -> Snapshot:
+    groups = []
+    for name in names:
+        member = Member(member_id="m", client_id="c", host="h", assignment=[TopicPartition(name, 0)])
+        samples = [Sample(group=name, topic=name, partition=n, committed=1, end=2 + n, start=0) for n in range(3)]
+        groups.append(GroupSnapshot(described=Described(group=name, members=[member]), samples=samples))
+    return Snapshot(groups=groups, failed={"groups": KcliError("no")}, brokers={2: KcliError("down")})
+
+
+@pytest.mark.parametrize("names", [NAMES, NAMES[:1], ()])
+def test_a_line_is_one_object_and_comes_back(names: tuple[str, ...]) -> None:
+    text = line(12.5, snapshot(names))
+    whole = json.loads(text)
+    assert text == json.dumps(whole, ensure_ascii=False, separators=(",", ":")) + "\n"
+    assert list(whole) == ["kcli", "time", "groups", "failed", "brokers"]
+    for form in (text, json.dumps(whole, indent=1), json.dumps(dict(reversed(whole.items())))):
+        time, back = read(form)
+        assert time == 12.5
+        assert line(time, back) == text
+
+
+def test_no_more_than_a_group_is_parsed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = line(1.0, snapshot(f"group-{n}" for n in range(100)))
+    sizes: list[int] = []
+    loads: Any = json.loads
+
+    def noted(text: str) -> Any:
+        sizes.append(len(text))
+        return loads(text)
+
+    monkeypatch.setattr("json.loads", noted)
+    assert len(read(many)[1].groups) == 100
+    assert sizes
+    assert max(sizes) < 200
+
+
+def test_a_line_that_is_cut_or_changed_is_refused() -> None:
+    text = line(1.0, snapshot()).rstrip()
+    for end in range(len(text)):
+        with pytest.raises(DecodeError):
+            read(text[:end])
+    for bad in (text.replace("},{", "}{"), text.replace('"groups":[', '"groups":[,'), text + "x"):
+        assert bad != text
+        with pytest.raises(DecodeError):
+            read(bad)
+    with pytest.raises(DecodeError, match="has no 'type'"):
+        read(text.replace('"type":', '"kind":'))
+    with pytest.raises(DecodeError, match="recording of version"):
+        read(text.replace("samples/1", "samples/2").replace('"type":', '"kind":'))
