@@ -182,6 +182,12 @@ class History:
         for unused in self._logs.keys() - used:
             del self._logs[unused]
 
+    def clear(self) -> None:
+        """Forget everything, piece by piece: all at once would hold up other threads."""
+        for some in (self._tracks, self._before, self._timelines, self._logs):
+            while some:
+                some.popitem()
+
     def rate_over(self, window: float) -> None:
         """Take rates over this many seconds, from the next refresh on."""
         self._window, self._keep = window, max(self._keep, window)

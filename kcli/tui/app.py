@@ -364,6 +364,7 @@ class Dashboard(App[int]):
 
     def action_step(self, by: int) -> None:
         self._rewinding.step(by)
+        self._tell(Changed)
 
     def action_faster(self, by: int) -> None:
         if isinstance(self.session, ReplaySession):

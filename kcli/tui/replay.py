@@ -1,27 +1,28 @@
 """A recording of `kcli lag record`, played again: the same screens, no cluster.
 
-Only where each line begins is kept; going back means feeding a fresh history with the quarter of an hour before.
+Only where each line begins is kept; going back means feeding a fresh history with the quarter of an hour before, which
+is done beside the screens (navigation/feeding.py).
 """
 
 from __future__ import annotations
 
 import asyncio
-from bisect import bisect_right
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from kcli.client import Client
 from kcli.errors import DecodeError, KcliError, UsageError
 from kcli.lag.events import Event
 from kcli.lag.formats.recording import read
-from kcli.lag.history import KEEP, History
-from kcli.lag.watch import LagSnapshot
+from kcli.lag.history import History
 from kcli.model import TopicPartition
+from kcli.tui.beat.gc_tuning import GcTuning
 from kcli.tui.messages import Connected, Looked, LookFailed
+from kcli.tui.navigation.feeding import Feeding, Place
 from kcli.tui.session import NoCluster, Post, Session
 from kcli.tui.text.printable import quoted
-from kcli.tui.trails import Trails
 
 T = TypeVar("T")
 
@@ -67,19 +68,13 @@ class Recording:
             lines.seek(self._places[number])
             return lines.readline().decode()
 
-    def feed(self, history: History, number: int) -> LagSnapshot:
-        """Add a snapshot; what it shows."""
-        time, shot = read(self.line(number))
-        groups = history.add(time, shot)
-        snapshot = LagSnapshot(time=time, snapshot=shot, groups=groups, events=history.news)
-        snapshot.failed, snapshot.brokers = shot.failed, shot.brokers
-        return snapshot
-
 
 class ReplaySession(Session):
-    """`at` is the number of the snapshot that is shown, `speed` how many seconds of it pass in one."""
+    """`at` is the number of the snapshot that is shown, `to` of the one that is going to be, `speed` how many seconds
+    of it pass in one."""
 
     live = False
+    waits = "reading the recording …"
     word = "RECORDING"
     lacks = "Not in a recording"
 
@@ -87,12 +82,14 @@ class ReplaySession(Session):
         super().__init__()
         self.recording = Recording(recording) if isinstance(recording, Path) else recording
         self.name = self.recording.path.name
-        self.at = 0
+        self.at = self.to = 0
         self.speed = 1.0
         self.window = window
-        self._history = History(window=window)
-        self._fed = -1
+        self._gc = GcTuning()
+        self._feeding = Feeding(self.recording.times, self.recording.line, self.making)
+        self._shown: Place | None = None
         self._playing: asyncio.Task[None] | None = None
+        self._going: asyncio.Task[None] | None = None
         self._moved = asyncio.Event()
         times = self.recording.times
         self.interval = (times[-1] - times[0]) / (len(times) - 1) if len(times) > 1 else 5.0
@@ -112,6 +109,7 @@ class ReplaySession(Session):
         return f"kcli tui --replay {path}"
 
     async def open(self, post: Post) -> None:
+        self._gc.begin()
         post(Connected(None, 0))
         if self.recording.unfinished:
             post(LookFailed(KcliError("the recording ends in the middle of a line, which is ignored")))
@@ -121,40 +119,55 @@ class ReplaySession(Session):
         """Show a snapshot, and wait to be played."""
         self._post = post
         self.paused = True
+        self.at = at
         self.go(at)
         self._playing = asyncio.create_task(self._play(), name="replay")
 
     async def close(self) -> None:
-        if self._playing is not None:
-            self._playing.cancel()
-            await asyncio.wait({self._playing})
+        await self.stop()
+        self._gc.end()
+
+    async def stop(self) -> None:
+        """Show nothing more."""
+        running = {task for task in (self._playing, self._going) if task is not None}
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running)
+        self._feeding.close()
 
     async def _play(self) -> None:
         """While it is not paused, look after look at their own pace, times the speed."""
         while True:
             self._moved.clear()
-            if self.paused or self.at + 1 >= len(self.times):
+            if self.paused or self.to + 1 >= len(self.times):
                 await self._moved.wait()
                 continue
             try:
-                async with asyncio.timeout((self.times[self.at + 1] - self.times[self.at]) / self.speed):
+                async with asyncio.timeout((self.times[self.to + 1] - self.times[self.to]) / self.speed):
                     await self._moved.wait()
             except TimeoutError:
-                self.go(self.at + 1)
+                if not self.going:  # else it is slower than its own pace
+                    self.go(self.to + 1)
+
+    def making(self) -> AbstractContextManager[None]:
+        return self._gc.making()
+
+    def free(self, values: list[Any]) -> None:
+        self._feeding.free(values)
 
     def rate_over(self, window: float) -> None:
         self.window = window
-        self._fed = len(self.times)  # so that all is worked out anew
-        self.go(self.at)
+        self.go(self.to)
 
     def look_now(self) -> None:
-        if self.at + 1 >= len(self.times):
+        if self.to + 1 >= len(self.times):
             self.go(0)  # play it again
         self._moved.set()
 
     def step(self, by: int) -> None:
         """Move by that many snapshots, forward or back."""
-        self.go(self.at + by)
+        self.go(self.to + by)
         self._moved.set()
 
     def faster(self, by: int) -> None:
@@ -163,26 +176,31 @@ class ReplaySession(Session):
         self.speed = SPEEDS[max(0, min(place, len(SPEEDS) - 1))]
         self._moved.set()
 
+    @property
+    def going(self) -> bool:
+        """Whether another snapshot than the one that is shown is going to be."""
+        return self._going is not None and not self._going.done()
+
     def go(self, to: int) -> None:
-        """Show this snapshot."""
-        to = max(0, min(to, len(self.times) - 1))
-        if to <= self._fed or to - self._fed > 1:
-            self._history = History(window=self.window)
-            self.trails = Trails()
-            first = bisect_right(self.times, self.times[to] - KEEP)
-        else:
-            first = to
-        try:
-            for number in range(first, to + 1):
-                snapshot = self.recording.feed(self._history, number)
-                self.trails.add(snapshot)
-        except (OSError, DecodeError, UnicodeDecodeError) as problem:
-            self.paused, self._fed = True, len(self.times)  # all is worked out anew, if it is ever whole again
-            why = (isinstance(problem, OSError) and problem.strerror) or problem
-            self._post(LookFailed(KcliError(f"{self.recording.path} was changed while it is replayed: {why}")))
-            return
-        self.at = self._fed = to
-        self._post(Looked(snapshot, self.trails))
+        """Show this snapshot as soon as what was before it is known; what is shown stays until then. Where it is asked
+        for another one meanwhile, that is the next one to be shown."""
+        self.to = max(0, min(to, len(self.times) - 1))
+        self._feeding.wanted = Place(self.to, self.window)
+        if not self.going:
+            self._going = asyncio.create_task(self._go(), name="replay to")
+
+    async def _go(self) -> None:
+        while (place := Place(self.to, self.window)) != self._shown:
+            try:
+                fed = await self._feeding.feed(place)
+            except (OSError, DecodeError, UnicodeDecodeError) as problem:
+                self.paused, self.to, self._shown = True, self.at, None
+                why = (isinstance(problem, OSError) and problem.strerror) or problem
+                self._post(LookFailed(KcliError(f"{self.recording.path} was changed while it is replayed: {why}")))
+                return
+            if fed is not None:
+                self.at, self._shown, self.trails = place.number, place, fed.trails
+                self._post(Looked(fed.snapshot, fed.trails))
 
     async def ask(self, work: Callable[[Client], Awaitable[T]]) -> T:
         raise NoCluster
@@ -194,7 +212,10 @@ class ReplaySession(Session):
         """A recording stays as it is."""
 
     async def lags(self, group: str, wanted: list[TopicPartition], moments: list[float]) -> list[list[int | None]]:
-        return [self._history.lags(group, at, moments) for at in wanted]
+        def known(history: History) -> list[list[int | None]]:
+            return [history.lags(group, at, moments) for at in wanted]
+
+        return await self._feeding.ask(known, [[None] * len(moments) for _ in wanted])
 
     async def events(self, group: str) -> list[Event]:
-        return self._history.events_of(group)
+        return await self._feeding.ask(lambda history: history.events_of(group), [])

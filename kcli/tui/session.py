@@ -50,7 +50,7 @@ class Session(ABC):
     `registry_option` besides it to mean the same schema registry; `guard` is "", "protected" or "read_only";
     `interval` and `window`, which rates are taken over, are in seconds; a refresh that costs much stretches `interval`
     by the `pace`. `hurried` counts how often one was wanted at once. Of what is not live `word` is what the head says,
-    and `lacks` begins the sentence about what it does not hold."""
+    and `lacks` begins the sentence about what it does not hold. `waits` is in the head until the first snapshot."""
 
     name: str = ""
     aim: str = ""
@@ -62,6 +62,7 @@ class Session(ABC):
     live: bool = True
     word: str = ""
     lacks: str = ""
+    waits: str = "connecting …"
     guarded_by_profile: bool = True
     has_registry: bool = False
     remembers: bool = False

@@ -13,8 +13,10 @@ from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from textual.app import App
+    from textual.worker import Worker
 
     from kcli.lag.events import Event
     from kcli.tui.beat.kept import Kept
@@ -45,16 +47,24 @@ class Rewound(ReplaySession):
 
     word = "REWOUND"
     lacks = "Not of the past"
+    waits = "going back …"
 
     def __init__(self, now: LiveSession, back: int) -> None:
         super().__init__(Recent(now.kept), window=now.window)
         self.now = now
         self.name, self.aim, self.guard, self.bootstrap = now.name, now.aim, now.guard, now.bootstrap
         self.registry_option = now.registry_option
-        self._first = len(self.times) - 1 - back
+        self.to, self._begun = max(0, len(self.times) - 1 - back), False
 
     async def open(self, post: Post) -> None:
-        self.begin(post, self._first)
+        self._begun = True
+        self.begin(post, self.to)
+
+    def step(self, by: int) -> None:
+        if self._begun:
+            super().step(by)
+        else:
+            self.to = max(0, self.to + by)
 
     def command(self, words: str, narrowed: str) -> str:
         return self.now.command(words, narrowed)
@@ -65,9 +75,8 @@ class Rewound(ReplaySession):
     def refusal(self, what: str) -> str:
         return f"The screen shows the past: {what} needs the cluster of now (ctrl+r goes there)."
 
-    async def stop(self) -> None:
-        """End the replay, but not the live session."""
-        await super().close()
+    def making(self) -> AbstractContextManager[None]:
+        return self.now.making()
 
     async def close(self) -> None:
         await self.stop()
@@ -97,11 +106,19 @@ class Rewinding:
         self._state = state
         self._pages = pages
         self._reopen = reopen
+        self._wanted: Session | None = None  # to be shown, by the worker
+        self._worker: Worker[None] | None = None
+
+    @property
+    def _ahead(self) -> Session:
+        """What is shown, or is going to be once its pages are open."""
+        opening = self._worker is not None and not self._worker.is_finished
+        return self._wanted if opening and self._wanted is not None else self._state.session
 
     def step(self, by: int) -> None:
         """Move by that many snapshots: from now into the past, within a recording, and from the past to now."""
-        session = self._state.session
-        if isinstance(session, Rewound) and by > 0 and session.at + by >= len(session.times):
+        session = self._ahead
+        if isinstance(session, Rewound) and by > 0 and session.to + by >= len(session.times):
             self.to_now()
         elif isinstance(session, ReplaySession):
             session.step(by)
@@ -112,14 +129,24 @@ class Rewinding:
 
     def to_now(self) -> bool:
         """Show the cluster as it is now; whether the screen was in the past."""
-        session = self._state.session
+        session = self._ahead
         if not isinstance(session, Rewound):
             return False
         self._begin(session.now)
         return True
 
     def _begin(self, session: Session) -> None:
-        self._app.run_worker(self._show(session), name="rewind", group="rewind", exclusive=True)
+        """Show another session; where pages are being opened for one, when they are all open: else some were lost."""
+        self._wanted = session
+        if self._worker is None or self._worker.is_finished:
+            self._worker = self._app.run_worker(self._turn(), name="rewind", group="rewind")
+
+    async def _turn(self) -> None:
+        while (session := self._wanted) is not None:
+            if session is not self._state.session:
+                await self._show(session)
+            if self._wanted is session:
+                self._wanted = None
 
     async def _show(self, session: Session) -> None:
         """Open the same pages again, of another time: a recording holds less than a cluster tells. It ends where
@@ -132,10 +159,14 @@ class Rewinding:
         if self._state.session is not before:
             return
         routes, views = [page.route for page in pages], [_view(page) for page in pages]
+        look = self._state.look
         self._state.turn(session)
         await self._reopen(routes)
         if self._state.session is not session:
             return
+        if isinstance(before, Rewound) and look is not None:
+            session.free(list(look.groups))
+        del look
         for page, view in zip(self._pages(), views, strict=False):
             _resume(page, view)
         if isinstance(session, LiveSession):

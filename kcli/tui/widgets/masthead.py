@@ -105,7 +105,7 @@ class Masthead(Widget):
         if state.problem:
             parts.append(Part(state.problem, "bad"))
         elif state.look is None:
-            parts.append(Part("connecting …", "dim"))
+            parts.append(Part(session.waits, "dim"))
         elif state.cluster_id:
             parts.append(Part(f"cluster {state.cluster_id}", "dim"))
         return parts

@@ -36,6 +36,8 @@ class Slider(Widget):
         session = self._session
         times, at = session.times, session.at
         before = f" {'‖' if session.paused else '▶'} {datetime.fromtimestamp(times[at]):%Y-%m-%d %H:%M:%S} "
+        if session.going:
+            before += f"→ {datetime.fromtimestamp(times[session.to]):%H:%M:%S} … "
         after = f" {datetime.fromtimestamp(times[-1]):%H:%M:%S} ×{session.speed:g} "
         if self.size.width >= 100:
             after += " , . step  + - speed "

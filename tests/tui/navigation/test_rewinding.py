@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,8 +20,10 @@ from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.tui.app import Dashboard
 from kcli.tui.beat import kept as module
 from kcli.tui.beat.kept import Kept
+from kcli.tui.dialogs.help import Help
 from kcli.tui.messages import ChangeProfile
 from kcli.tui.navigation.rewinding import Recent, Rewound
+from kcli.tui.routes import Records, Topic
 from kcli.tui.screens.group import Group
 from kcli.tui.session import LiveSession
 from kcli.tui.widgets.rows import Rows
@@ -121,6 +125,66 @@ async def test_the_page_its_tab_and_its_cursor_are_the_same_in_the_past(world: W
         assert pilot.app.screen is page, "no reset of the past"
         await pilot.press("ctrl+r")
         await until(pilot, lambda: board(pilot).session is live and isinstance(pilot.app.screen, Group))
+
+
+async def test_keys_are_acted_upon_while_the_past_is_worked_out(monkeypatch: pytest.MonkeyPatch, world: World) -> None:
+    gate, lines = threading.Event(), []
+
+    def held(text: str) -> tuple[float, Snapshot]:
+        lines.append(text)
+        assert gate.wait(20.0)
+        return read(text)
+
+    monkeypatch.setattr("kcli.tui.navigation.feeding.read", held)
+    async with world.open(interval=0.2) as pilot:
+        live = await read_all(world, pilot)
+        await until(pilot, lambda: len(live.kept) > 3)
+        await pilot.press("comma")
+        await until(pilot, lambda: isinstance(board(pilot).session, Rewound) and lines)
+        session = board(pilot).session
+        assert isinstance(session, Rewound)
+        await shows(pilot, "going back …")
+        await pilot.press("comma", "comma")
+        aim = len(session.times) - 4
+        await shows(pilot, f"→ {datetime.fromtimestamp(session.times[aim]):%H:%M:%S} …")
+        await pilot.press("question_mark")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Help))
+        await pilot.press("escape")
+        assert (session.to, len(lines)) == (aim, 1), "the first of them is still waited for"
+        gate.set()
+        await until(pilot, lambda: session.at == aim and lag(pilot) is not None)
+        assert len(lines) == 1 + aim + 1, "what is no longer wanted is left after its first group"
+        assert "→" not in seen(pilot).split("‖")[1].splitlines()[0]
+
+
+@pytest.mark.parametrize("steps", ["<!<", "<!<!", "<<!", "!<<"])
+async def test_keys_in_one_go_keep_the_pages_that_are_open(steps: str, world: World) -> None:
+    async with world.open(interval=0.2) as pilot:
+        live = await read_all(world, pilot)
+        await until(pilot, lambda: len(live.kept) > 4)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Group))
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: len(board(pilot).pages) == 2)
+        board(pilot).go(Topic(world.topic))
+        board(pilot).go(Records((world.topic,)))
+        await until(pilot, lambda: len(board(pilot).pages) == 4 and pilot.app.screen.is_mounted)
+        routes = [page.route for page in board(pilot).pages]
+        for step in steps:
+            before = [id(page) for page in board(pilot).pages]
+            board(pilot).action_step(-1) if step == "<" else board(pilot).action_now()
+            for _ in range(50):  # in the middle of opening them again, where there is such a middle
+                if [id(page) for page in board(pilot).pages] != before:
+                    break
+                await asyncio.sleep(0)
+        past = steps.endswith("<")
+        await until(pilot, lambda: board(pilot)._rewinding._wanted is None)
+        await until(pilot, lambda: isinstance(board(pilot).session, Rewound) is past and lag(pilot) is not None)
+        assert [page.route for page in board(pilot).pages] == routes
+        session = board(pilot).session
+        if isinstance(session, Rewound):
+            assert session.to == len(session.times) - 1 - steps.rpartition("!")[2].count("<")
+        await until(pilot, lambda: pilot.app.screen.is_mounted)
 
 
 async def test_it_ends_from_the_past_too(world: World) -> None:
