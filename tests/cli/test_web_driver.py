@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from kcli.cli.main import main
 from tests.ports import free_port
 from tests.programs import KCLI
 
@@ -30,3 +31,30 @@ def test_neither_is_a_sentence() -> None:
         [*KCLI, "tui"], stdin=subprocess.DEVNULL, capture_output=True, env=env, timeout=60, check=False
     )
     assert (ran.returncode, b"the dashboard needs a terminal" in ran.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["gruops"], "unknown screen 'gruops'; screens: groups"),
+        (["topic", "one", "two"], "unknown screen 'topic one two'"),
+        (["--theme", "pink"], "--theme pink: unknown theme"),
+        (["--alert", "pigeon"], "--alert pigeon: expected bell"),
+        (["--replay", "nothing.ndjson"], "--replay nothing.ndjson: No such file"),
+    ],
+)
+def test_what_is_mistyped_is_refused_at_the_start_with_web_too(
+    words: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def serve(*_: object) -> int:
+        raise AssertionError("it is served")
+
+    monkeypatch.setattr("kcli.tui.web.server.serve", serve)
+    monkeypatch.delenv("TEXTUAL_DRIVER", raising=False)
+    line = ["tui", "-b", "127.0.0.1:1", *words]
+    assert main([*line, "--web"]) == 2
+    served = capsys.readouterr().err
+    assert sentence in served
+    monkeypatch.setenv("TEXTUAL_DRIVER", "textual.drivers.web_driver:WebDriver")  # else it wants a terminal first
+    assert main(line) == 2
+    assert capsys.readouterr().err == served

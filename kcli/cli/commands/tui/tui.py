@@ -20,9 +20,21 @@ from kcli.text.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypedDict
 
     from kcli.settings import ClientSettings
+    from kcli.tui.alerts.ways import Ways
+    from kcli.tui.routes import Route
     from kcli.tui.session import Session
+
+    class Looks(TypedDict):
+        """Arguments of the dashboard that are words of the command line or of files."""
+
+        place: Route | None
+        theme: str
+        keymap: dict[str, str]
+        ways: Ways
+
 
 DRIVER = "TEXTUAL_DRIVER"
 """The program that draws instead of a terminal, such as the browser of textual-serve."""
@@ -69,48 +81,63 @@ def run(options: TuiOptions) -> int:
     window = seconds(options.window, "--window", 60.0, 1)
     if options.keys:
         return _print_keys()
-    if options.web and not os.environ.get(DRIVER):
-        return _serve(options)
     start = _replay(Path(options.replay), window) if options.replay else _live(options, interval, window)
+    if options.web and not os.environ.get(DRIVER):
+        return _serve(options, start)
     if not os.environ.get(DRIVER) and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the dashboard needs a terminal; for scripts: kcli lag --watch --format ndjson")
     _needs_textual()
-    from kcli.tui.actions.keys import load
-    from kcli.tui.alerts.ways import ways_of
     from kcli.tui.app import Dashboard
-    from kcli.tui.routes import NAMES, find
 
-    words = " ".join(options.words)
-    place = find(words) if words else None
-    if words and place is None:
-        raise UsageError(f"unknown screen {words!r}; screens: {NAMES}")
-
+    looks = _looks(options)
     board = Dashboard(
         start(),
-        place=place,
-        theme=_theme(options.theme),
-        keymap=load(),
         profiles={name: _of_profile(name, options, interval, window) for name in profile_names()},
         debug=options.debug,
-        ways=ways_of(options.alert or ""),
         tour=options.tour,
+        **looks,
     )
     code = board.run()
     return (board.return_code or 0) if code is None else code
 
 
-def _serve(options: TuiOptions) -> int:
+def _serve(options: TuiOptions, start: Callable[[], Session]) -> int:
     """Run the dashboard for a browser. Raises UsageError without textual-serve, KcliError for a port in use."""
     try:
         from kcli.tui.web.server import serve
     except ModuleNotFoundError as missing:
         raise UsageError(f"--web needs {missing.name}: pip install 'kcli-kafka[web]'") from missing
-    if not options.replay:
-        Connection(options).client()  # report a wrong configuration here, not in the browser
+    _looks(options)  # report wrong arguments here, not in the browser
+    if options.replay:
+        start()  # which reads the recording
     try:
         return serve(sys.argv[1:], options.port or 0, options.sessions or 1, print_line)
     except OSError as problem:
         raise KcliError(f"--port {options.port}: {problem.strerror}") from None
+
+
+def _looks(options: TuiOptions) -> Looks:
+    """How the dashboard begins, and what it does of itself. Raises UsageError for words that are unknown."""
+    from kcli.tui.actions.keys import load
+    from kcli.tui.alerts.ways import ways_of
+
+    return {
+        "place": _place(options.words),
+        "theme": _theme(options.theme),
+        "keymap": load(),
+        "ways": ways_of(options.alert or ""),
+    }
+
+
+def _place(words: list[str]) -> Route | None:
+    """The screen to begin with; None where none is named. Raises UsageError for one that is none."""
+    from kcli.tui.routes import NAMES, find
+
+    name = " ".join(words)
+    place = find(name) if name else None
+    if name and place is None:
+        raise UsageError(f"unknown screen {name!r}; screens: {NAMES}")
+    return place
 
 
 def print_line(text: str) -> None:
