@@ -6,7 +6,7 @@ from collections import namedtuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from typing import Any, NamedTuple, Protocol, TypeVar
 
     from kcli.errors import KcliError
@@ -220,6 +220,10 @@ class Cluster(Protocol):
         """The cached topic id, 16 zero bytes when unknown (KIP-516)."""
 
     def topic_name(self, topic_id: bytes) -> str | None: ...
+    async def learn(self, topic_ids: Collection[bytes]) -> None:
+        """Ask for the metadata of these topics: their names, and the leaders that it names, are known then. Unknown
+        ids are passed over."""
+
     def has_leader(self, at: TopicPartition) -> bool:
         """As cached; False for a leaderless or unknown partition."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.asking.fan_out import PATIENCE, brokers_of, gather
-from kcli.cluster.find_coordinators import find_coordinators
 from kcli.errors import BrokerError, KcliError
 from kcli.model import Group, Node, Transaction
 
@@ -89,6 +88,8 @@ async def find(cluster: Cluster, keys: list[str], kind: int) -> tuple[dict[str, 
     if not keys:
         return {}, {}
     await cluster.nodes()
+    from kcli.cluster.find_coordinators import find_coordinators  # not where the listing tells
+
     try:
         rows = await find_coordinators(await cluster.anyone(), keys, kind)
     except KcliError as error:

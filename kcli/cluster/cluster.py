@@ -15,7 +15,7 @@ from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from kcli.cluster.topology import Topology
     from kcli.errors import KcliError
@@ -217,6 +217,10 @@ class NetworkCluster:
 
     def topic_name(self, topic_id: bytes) -> str | None:
         return self.topology.name_of(topic_id)
+
+    async def learn(self, topic_ids: Collection[bytes]) -> None:
+        """See `model.Cluster.learn`."""
+        await self._metadata.learn(topic_ids)
 
     # -- metadata ---------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ import asyncio
 
 from kcli import codes
 from kcli.backoff import Backoff, retry
-from kcli.cluster.find_coordinators import find_coordinators
 from kcli.errors import BrokerError, KcliError
 from kcli.model import Group, Node
 from kcli.tasks import retrieve, share
@@ -82,6 +81,8 @@ def kind_and_name(key: Key) -> tuple[int, str]:
 async def find_coordinator(broker: Broker, key: str, kind: int) -> Node:
     """The node that coordinates `key`; `kind` is 0 for a group, 1 for a transactional id. Raises BrokerError
     (COORDINATOR_NOT_AVAILABLE while it has no coordinator)."""
+    from kcli.cluster.find_coordinators import find_coordinators  # many commands need no coordinator
+
     about = f"{'group' if kind == 0 else 'transactional id'} {key}"
     row = (await find_coordinators(broker, [key], kind)).get(key)
     if isinstance(row, KcliError):

@@ -133,6 +133,15 @@ class Metadata:
             topics=None if topics is None else [MetadataRequestTopic(name=name) for name in topics],
             allow_auto_topic_creation=self._settings.auto_create_topics,
         )
+        return await self._ask_for(request)
+
+    async def learn(self, ids: Collection[bytes]) -> None:
+        """Ask about topics by their ids. What is found is wanted from now on, as if it had been asked for by name."""
+        asked = [MetadataRequestTopic(topic_id=topic_id, name=None) for topic_id in sorted(ids)]
+        answer, _ = await self._ask_for(MetadataRequest(topics=asked, allow_auto_topic_creation=False))
+        self._wanted.update(row.name for row in answer.topics if row.name and not row.error_code)
+
+    async def _ask_for(self, request: MetadataRequest) -> tuple[MetadataResponse, set[str]]:
         deadline = asyncio.get_running_loop().time() + self._settings.deadline
         pauses = Backoff(self._settings.retry_backoff, self._settings.retry_backoff_max)
         reasons: dict[str, KcliError] = {}

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from kcli import codes
+from kcli.admin.groups.committed import topic_names
 from kcli.asking.ask import ask_leader
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.offsets import LATEST, list_offsets
@@ -150,6 +151,21 @@ async def test_C8_topic_ids_are_known_both_ways_and_zero_when_unknown() -> None:
         fleet.ids["t"] = b"j" * 16
         await cluster.refresh(["t"])
         assert (cluster.topic_id("t"), cluster.topic_name(b"i" * 16)) == (b"j" * 16, None)
+
+
+async def test_C8_topics_that_are_asked_for_by_id_need_no_second_question_for_their_leaders() -> None:
+    async with Fleet(2) as fleet:
+        fleet.topics["t"] = {0: Told(2)}
+        fleet.ids["t"] = b"i" * 16
+        cluster = fleet.cluster()
+        await cluster.nodes()
+        before = len(fleet.asked())
+        assert await topic_names(cluster, {b"i" * 16, b"gone" * 4}) == {b"i" * 16: "t"}
+        assert cluster.leader_id(AT) == 2
+        assert len(fleet.asked()) == before + 1
+        fleet.topics["t"] = {0: Told(1, 1)}
+        await cluster.refresh()
+        assert cluster.leader_id(AT) == 1, "it is among the topics that are kept up to date"
 
 
 async def test_C14_list_offsets_goes_to_the_leader() -> None:

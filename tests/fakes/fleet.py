@@ -92,7 +92,9 @@ class Fleet:
         assert len(self.asked()) == count
 
     def metadata(self, request: Any) -> MetadataResponse:
-        asked = list(self.topics) if request.topics is None else [topic.name for topic in request.topics]
+        names = {topic_id: name for name, topic_id in self.ids.items()}
+        asked: list[str] = [topic.name or names.get(topic.topic_id, "") for topic in request.topics or ()]
+        asked = list(self.topics) if request.topics is None else [name for name in asked if name]
         rows = []
         for one in self.brokers:
             host, port = self.advertised.get(one.node_id, Address(one.host, one.port))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.asking.ask import ask_anyone
 from kcli.asking.fan_out import PATIENCE
 from kcli.errors import BrokerError, KcliError
 from kcli.model import OffsetAndMetadata, TopicPartition
@@ -82,13 +81,11 @@ def _committed(
 
 
 async def topic_names(cluster: Cluster, ids: set[bytes]) -> dict[bytes, str]:
-    """Names of topic ids (KIP-516): from the cache, the rest by one Metadata request. Unknown ids are omitted."""
+    """Names of topic ids (KIP-516): from the cache, the rest by one Metadata request, which
+    tells their leaders too. Unknown ids are omitted."""
     names = {topic_id: name for topic_id in ids if (name := cluster.topic_name(topic_id))}
-    missing = sorted(ids - names.keys())
+    missing = ids - names.keys()
     if missing:
-        from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
-
-        asked = [MetadataRequestTopic(topic_id=topic_id, name=None) for topic_id in missing]
-        answer = await ask_anyone(cluster, MetadataRequest(topics=asked, allow_auto_topic_creation=False))
-        names |= {row.topic_id: row.name for row in answer.topics if row.name and not row.error_code}
+        await cluster.learn(missing)
+        names |= {topic_id: name for topic_id in missing if (name := cluster.topic_name(topic_id))}
     return names

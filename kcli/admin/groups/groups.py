@@ -17,7 +17,6 @@ from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import PATIENCE, ask_every, bad, good
 from kcli.errors import BrokerError, ConnectError, DecodeError, KcliError, UnsupportedVersion
 from kcli.model import TopicPartition
-from kcli.proto.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from kcli.proto.messages.describe_groups import DescribedGroup, DescribeGroupsRequest
 from kcli.text.names import Match
 
@@ -121,6 +120,8 @@ def _missing(answer: object) -> bool:
 
 
 async def _describe_new(broker: Broker, groups: list[str]) -> dict[str, Described | KcliError]:
+    from kcli.proto.messages.consumer_group_describe import ConsumerGroupDescribeRequest
+
     try:
         answer = await broker.ask(ConsumerGroupDescribeRequest(group_ids=groups))
     except UnsupportedVersion:
@@ -141,8 +142,6 @@ def _classic(row: DescribedGroup, node_id: int) -> Described | KcliError:
     refused = refusal(row)
     if refused is not None:
         return refused
-    from kcli.proto.consumer_protocol import decode_subscription
-
     consumer = row.protocol_type in ("consumer", "")
     return Described(
         group=row.group_id,
@@ -156,12 +155,19 @@ def _classic(row: DescribedGroup, node_id: int) -> Described | KcliError:
                 instance_id=member.group_instance_id,
                 client_id=member.client_id,
                 host=member.client_host.removeprefix("/"),
-                topics=decode_subscription(member.member_metadata).topics if consumer else [],
+                topics=_subscription(member.member_metadata) if consumer else [],
                 assignment=_assignment(member.member_assignment) if consumer else [],
             )
             for member in row.members
         ],
     )
+
+
+def _subscription(blob: bytes) -> list[str]:
+    """The topics of a classic member."""
+    from kcli.proto.consumer_protocol import decode_subscription
+
+    return decode_subscription(blob).topics
 
 
 def _assignment(blob: bytes) -> list[TopicPartition]:
