@@ -36,7 +36,9 @@ class FieldLine(ModalScreen[str | None]):
         now = f"columns now: {', '.join(map(printable, self._shown))} (again: no longer)" if self._shown else ""
         with Vertical(classes="dialog"):
             yield Static("A field as a column", classes="title", markup=False)
-            yield Input(placeholder="such as customer.country", suggester=SuggestFromList(self._known), id="field")
+            yield Input(
+                placeholder="such as customer.country", suggester=SuggestFromList(self._known), id="field", compact=True
+            )
             yield Static(listed, classes="hint", markup=False)
             yield Static(now, classes="hint", markup=False)
         yield Footer()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.events import Key
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
@@ -21,8 +21,12 @@ from kcli.tui.widgets.footer import Footer
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-MOST = 12
-"""Lines that are listed."""
+LEAST, MOST = 6, 24
+"""Lines that are listed, on a small screen and on a large one."""
+AROUND = 13
+"""Lines of the screen that the list leaves free."""
+FRAME = 9
+"""Lines of the dialog beside its list."""
 HINT = 44
 """Cells of a name, before its key."""
 
@@ -50,7 +54,10 @@ class Command(ModalScreen[Route | Choice | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
-            yield Input(placeholder=NAMES)
+            yield Static("Go to a page, or do something", classes="title", markup=False)
+            with Horizontal(classes="line"):
+                yield Static(":", classes="sign", markup=False)
+                yield Input(placeholder="a part of a name: page, topic, group, action, profile", compact=True)
             listed = OptionList(id="places", markup=False)
             listed.can_focus = False
             yield listed
@@ -59,6 +66,17 @@ class Command(ModalScreen[Route | Choice | None]):
 
     def on_mount(self) -> None:
         self._list("")
+
+    def on_resize(self) -> None:
+        """The line stays where it is, however many are listed below it."""
+        self.query_one(OptionList).styles.max_height = self._most
+        self.query_one(".dialog").styles.margin = (max((self.size.height - self._most - FRAME) // 2, 0), 0, 0, 0)
+        self._list(self.query_one(Input).value)
+
+    @property
+    def _most(self) -> int:
+        """How many lines are listed."""
+        return min(max(self.size.height - AROUND, LEAST), MOST)
 
     def on_key(self, event: Key) -> None:
         """What is typed before the line has the focus belongs to it."""
@@ -77,11 +95,18 @@ class Command(ModalScreen[Route | Choice | None]):
             self._list(self.query_one(Input).value)
 
     def _list(self, typed: str) -> None:
-        self._listed = offered(typed, [*self._known, *reversed(self._choices)], MOST)
+        names = [*self._known, *reversed(self._choices)]
+        self._listed = offered(typed, names, self._most)
         places = self.query_one(OptionList)
         places.clear_options()
         places.add_options([self._line(name) for name in self._listed])
-        self.query_one("#wrong", Static).update("")
+        self._say("more: type a part of a name" if self._most <= len(self._listed) < len(names) else "", "hint")
+
+    def _say(self, words: str, tone: str) -> None:
+        """The line below the list."""
+        line = self.query_one("#wrong", Static)
+        line.set_classes(tone)
+        line.update(words)
 
     def _line(self, name: str) -> Text:
         """A name, and the key that does the same."""
@@ -136,6 +161,7 @@ class Command(ModalScreen[Route | Choice | None]):
         lacking = missing(where, self._known) if where is not None and self._whole else ""
         if where is None or lacking:
             kind, _, name = lacking.partition(" ") if lacking else ("place", "", typed.strip())
-            self.query_one("#wrong", Static).update(f"There is no {kind} called {printable(name)}.")
+            pages = "" if lacking else f" There are: {NAMES}."
+            self._say(f"There is no {kind} called {printable(name)}.{pages}", "bad")
         else:
             self.dismiss(where)

@@ -27,7 +27,7 @@ class Reason(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
             yield Static(self._title, classes="title", markup=False)
-            yield Input(placeholder="such as: the pods are being moved until 14:00", max_length=LONGEST)
+            yield Input(placeholder="such as: the pods are being moved until 14:00", max_length=LONGEST, compact=True)
             yield Static("No alert and no line on the board until its status changes.", classes="hint", markup=False)
         yield Footer()
 

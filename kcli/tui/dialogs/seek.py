@@ -14,6 +14,14 @@ from textual.widgets import Input, Static
 from kcli.errors import UsageError
 from kcli.grammar.bound import Bound
 from kcli.grammar.offsets import one_place
+from kcli.tui.widgets.footer import Footer
+
+FORMS = """
+@-1h               an hour ago
+@2026-11-22T07:00  the first records of that time
+#12345             that offset
+#-100              100 records before the end
+start, end         the ends of the log"""
 
 
 def place_of(text: str, now: int) -> Bound:
@@ -36,8 +44,11 @@ class Seek(ModalScreen[Bound | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
-            yield Input(self._begins, select_on_focus=False)
-            yield Static("@-1h  @2026-11-22T07:00  #12345  #-100  start  end", id="wrong", markup=False)
+            yield Static("Go to a time or an offset, in all partitions", classes="title", markup=False)
+            yield Input(self._begins, select_on_focus=False, compact=True)
+            yield Static(FORMS, classes="hint", markup=False)
+            yield Static("", id="wrong", classes="bad", markup=False)
+        yield Footer()
 
     def on_mount(self) -> None:
         line = self.query_one(Input)

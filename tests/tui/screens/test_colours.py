@@ -22,6 +22,7 @@ SCREENS = {
     "group audit": "ORPHANED",
     "topics": "in sync",
     "topic orders": "OF THE LARGEST",
+    "records orders": "$ kcli consume orders",
     "brokers": "ms",
     "heatmap": "payments",
     "clusters": "Clusters",
@@ -32,7 +33,7 @@ SCREENS = {
     "schemas": "schema registry",
 }
 """The words of a place, and a word that is there then."""
-DIALOGS = {"r": "Reset the offsets", "question_mark": "Keys", "a": "kcli ", "n": "by key", "colon": "group NAME"}
+DIALOGS = {"r": "Reset the offsets", "question_mark": "Keys", "a": "kcli ", "n": "by key", "colon": "part of a name"}
 """A key on a group's page, and a word of the dialog that it opens."""
 LEAST, LEAST_OF_FEW = 4.5, 4.3
 """The contrast under which no text is: what WCAG asks for, also of dim words and of what a field says while it is
