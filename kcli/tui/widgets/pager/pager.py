@@ -9,13 +9,22 @@ from typing import ClassVar
 
 from rich.cells import cell_len, chop_cells
 from rich.highlighter import JSONHighlighter
-from rich.text import Text
+from rich.text import Span, Text
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 SIGNS = {"+ ": "pager--added", "- ": "pager--removed"}
+KINDS = {
+    "json.key": "pager--key",
+    "json.str": "pager--string",
+    "json.number": "pager--number",
+    "json.bool_true": "pager--word",
+    "json.bool_false": "pager--word",
+    "json.null": "pager--word",
+}
+"""What Rich finds in JSON, in colours of the theme: Rich's own cannot be read on a light ground."""
 
 
 class Pager(ScrollView, can_focus=True):
@@ -23,7 +32,7 @@ class Pager(ScrollView, can_focus=True):
     JSON; with `signs` lines that begin with `+` and `-` have those of what came and what went. `make` is called for the
     lines when the text is first drawn. Its keys are those of tables, also in keys.toml."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"pager--added", "pager--removed"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {*SIGNS.values(), *KINDS.values()}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "scroll_up", "Up", show=False, id="rows.up"),
         Binding("down,j", "scroll_down", "Down", show=False, id="rows.down"),
@@ -88,6 +97,11 @@ class Pager(ScrollView, can_focus=True):
         drawn = Text(text, end="")
         if self.json:
             _COLOURS.highlight(drawn)
+            drawn.spans = [
+                Span(begin, end, self.get_component_rich_style(KINDS[str(kind)], partial=True))
+                for begin, end, kind in drawn.spans
+                if kind in KINDS
+            ]
         kind = SIGNS.get(text[:2]) if self._signs else None
         if kind is not None:
             drawn.stylize(self.get_component_rich_style(kind, partial=True))
