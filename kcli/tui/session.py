@@ -27,8 +27,9 @@ from kcli.settings import ClientSettings
 from kcli.tui.beat.gc_tuning import GcTuning
 from kcli.tui.beat.kept import Kept
 from kcli.tui.beat.pace import Pace
+from kcli.tui.beat.unseen import Muted
 from kcli.tui.client_thread import ClientThread
-from kcli.tui.messages import Connected, Looked, LookFailed, Noted, Unseen
+from kcli.tui.messages import Connected, Looked, LookFailed, Noted
 from kcli.tui.text.printable import quoted, with_each
 from kcli.tui.trails import Trails
 
@@ -163,6 +164,8 @@ class LiveSession(Session):
     """A cluster."""
 
     dated = DATED
+    _brokers = 0, 0  # how many there are, and how many of them do not answer
+    _trouble: tuple[KcliError, float] | None = None  # why the last refresh failed, and when the next one is
 
     def __init__(
         self,
@@ -207,14 +210,18 @@ class LiveSession(Session):
         self._latest: LagSnapshot | None = None
 
     def mute(self) -> None:
-        """The screens show the past: only sentences are posted, and snapshots for the alerts."""
-        self._post = partial(_unseen, self._post)
+        """The screens show the past: sentences are posted, and snapshots for the alerts."""
+        self._post = Muted(self._post, lost=self._trouble is not None, down=self._brokers[1])
 
     def resume(self, post: Post) -> None:
         """Post again, at once what was seen last."""
         self._post = post
+        if self._cluster_id is not None:
+            post(Connected(self._cluster_id, *self._brokers))
         if self._latest is not None:
             post(Looked(self._latest, self.trails))
+        if self._trouble is not None:
+            post(LookFailed(*self._trouble))
 
     async def open(self, post: Post) -> None:
         self._post = post
@@ -244,7 +251,7 @@ class LiveSession(Session):
                     with self._gc.making(), self.pace.measured():
                         snapshot = seen = self._with_notes(still_there(await watch.look(), seen))
                         self.trails.add(snapshot)
-                        self._latest = snapshot
+                        self._latest, self._trouble = snapshot, None
                     rest = pause(self.beat)
                     await self._count(client, snapshot)
                     self._post(Looked(snapshot, self.trails))
@@ -254,9 +261,9 @@ class LiveSession(Session):
                         self.kept.add(snapshot.time, snapshot.snapshot)
             except KcliError as problem:
                 introduced = False
-                self._post(LookFailed(problem, time.time() + rest))
+                self._fail(problem, time.time() + rest)
             except Exception as bug:  # noqa: BLE001 - else the refreshes would end, and a broker would seem to be slow
-                self._post(LookFailed(KcliError(f"an error of kcli's own: {bug!r}"), time.time() + rest))
+                self._fail(KcliError(f"an error of kcli's own: {bug!r}"), time.time() + rest)
             try:
                 async with asyncio.timeout(rest):
                     await self._now.wait()
@@ -288,14 +295,22 @@ class LiveSession(Session):
         described = await describe_cluster(client.cluster)
         self._cluster_id = described.cluster_id
         self._known |= {node.id for node in described.brokers}
-        self._post(Connected(self._cluster_id, len(self._known), len(self._known) - len(described.brokers)))
+        self._connect(len(described.brokers))
 
     async def _count(self, client: Client, snapshot: LagSnapshot) -> None:
         """Post how many brokers there are now, and how many of them do not answer."""
         there = {node.id for node in await client.cluster.nodes()}
         self._known |= there
         up = there - snapshot.brokers.keys()
-        self._post(Connected(self._cluster_id, len(self._known), len(self._known - up)))
+        self._connect(len(self._known & up))
+
+    def _connect(self, up: int) -> None:
+        self._brokers = len(self._known), len(self._known) - up
+        self._post(Connected(self._cluster_id, *self._brokers))
+
+    def _fail(self, problem: KcliError, again: float) -> None:
+        self._trouble = problem, again
+        self._post(LookFailed(problem, again))
 
     def making(self) -> AbstractContextManager[None]:
         return self._gc.making()
@@ -415,14 +430,6 @@ class LiveSession(Session):
         client, self._client = self._client, None
         if client is not None:
             await client.__aexit__(None, None, None)
-
-
-def _unseen(post: Post, message: Message) -> None:
-    """Post what is worth knowing while the screens show the past."""
-    if isinstance(message, Looked):
-        post(Unseen(message.look))
-    elif isinstance(message, (Noted, Unseen)):
-        post(message)
 
 
 def still_there(snapshot: LagSnapshot, before: LagSnapshot) -> LagSnapshot:

@@ -13,15 +13,18 @@ from kcli.admin.groups.commits import write_commits
 from kcli.admin.groups.rows import Described
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
+from kcli.errors import ConnectError
 from kcli.lag.figures import Sample
 from kcli.lag.formats.recording import read
 from kcli.lag.snapshot import GroupSnapshot, Snapshot
+from kcli.lag.watch import LagSnapshot, Watch
 from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.tui.app import Dashboard
 from kcli.tui.beat import kept as module
 from kcli.tui.beat.kept import Kept
+from kcli.tui.beat.unseen import Muted
 from kcli.tui.dialogs.help import Help
-from kcli.tui.messages import ChangeProfile
+from kcli.tui.messages import ChangeProfile, Connected, Noted
 from kcli.tui.navigation.rewinding import Recent, Rewound
 from kcli.tui.routes import Records, Topic
 from kcli.tui.screens.group import Group
@@ -33,6 +36,7 @@ from tests.tui.world import World, a_world
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from textual.message import Message
     from textual.pilot import Pilot
 
     from kcli.tui.routes import Route
@@ -185,6 +189,53 @@ async def test_keys_in_one_go_keep_the_pages_that_are_open(steps: str, world: Wo
         if isinstance(session, Rewound):
             assert session.to == len(session.times) - 1 - steps.rpartition("!")[2].count("<")
         await until(pilot, lambda: pilot.app.screen.is_mounted)
+
+
+async def test_in_the_past_a_lost_connection_is_told_once_and_once_that_it_is_back(
+    monkeypatch: pytest.MonkeyPatch, world: World
+) -> None:
+    def told(words: str) -> int:
+        return sum(words in sentence for sentence in sentences)
+
+    def note(words: str, **_: object) -> None:
+        sentences.append(words)
+
+    sentences: list[str] = []
+
+    async def fail(self: Watch) -> LagSnapshot:
+        failed.append(1)
+        raise ConnectError("no broker answers")
+
+    failed: list[int] = []
+    async with world.open(interval=0.2) as pilot:
+        live = await read_all(world, pilot)
+        monkeypatch.setattr(board(pilot), "notify", note)
+        await pilot.press("comma")
+        await until(pilot, lambda: isinstance(board(pilot).session, Rewound) and lag(pilot) is not None)
+        with monkeypatch.context() as lost:
+            lost.setattr(Watch, "look", fail)
+            await until(pilot, lambda: len(failed) > 2)
+            await until(pilot, lambda: told("The live cluster cannot be refreshed: no broker answers"))
+            await pilot.press("ctrl+r")
+            await until(pilot, lambda: board(pilot).session is live and board(pilot).state.trouble is not None)
+            await pilot.press("comma")
+            await until(pilot, lambda: isinstance(board(pilot).session, Rewound) and lag(pilot) is not None)
+            many = len(failed)
+            await until(pilot, lambda: len(failed) > many + 2)
+            assert told("cannot be refreshed") == 1, "it was known already"
+        await until(pilot, lambda: told("The live cluster is refreshed again."))
+        many = len(live.kept)
+        await until(pilot, lambda: len(live.kept) > many + 2)
+        assert told("refreshed again") == 1
+
+
+def test_in_the_past_brokers_that_stop_and_answer_again_are_told() -> None:
+    heard: list[Message] = []
+    muted = Muted(heard.append, lost=False, down=0)
+    for down in (0, 1, 1, 0, 0):
+        muted(Connected("c", 3, down))
+    words = [message.words for message in heard if isinstance(message, Noted)]
+    assert words == [f"Of the live cluster {up} of 3 brokers answer." for up in (2, 3)]
 
 
 async def test_it_ends_from_the_past_too(world: World) -> None:
