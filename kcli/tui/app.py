@@ -165,29 +165,49 @@ class Dashboard(App[int]):
             self.notify(f"keys.toml takes the keys of: {', '.join(sorted(new))}", severity="warning", markup=False)
 
     def on_change_profile(self, message: ChangeProfile) -> None:
-        self.run_worker(self._change_profile(message.name), name="change", exclusive=True)
+        """Open another cluster; the same one again, while it waits, is cancelled."""
+        if message.name == self.state.waits:
+            self.workers.cancel_group(self, "profile")
+            self.notify(f"{printable(message.name)} is not opened.", markup=False, timeout=3)
+        else:
+            self.run_worker(self._change_profile(message.name), name="change", group="profile", exclusive=True)
 
     async def _change_profile(self, name: str) -> None:
         """Not before a change of this cluster has ended: to close its session would cut it. The secrets of the other
         one are looked up beside the screens: a command or a keyring may take its time."""
-        if under_way(self.workers):
-            words = f"A change is under way: {printable(name)} opens when it has ended."
-            self.notify(words, severity="warning", markup=False, timeout=LONG)
-        await ended(self.workers)
+        await self._wait(name)
         try:
             fresh = await asyncio.to_thread(self._profiles[name])
         except KcliError as problem:
             toast(self, problem)
             return
         try:
-            await ended(self.workers)  # one may have begun meanwhile
+            await self._wait(name)  # a change may have begun meanwhile
         except BaseException:
             await fresh.close()  # another change of the profile took the place of this one
             raise
         await self._change_session(fresh)
 
+    async def _wait(self, name: str) -> None:
+        """Until no change is under way; until then the profile can be cancelled."""
+        if under_way(self.workers):
+            words = f"A change is under way: {printable(name)} opens when it has ended; escape cancels this."
+            self.notify(words, severity="warning", markup=False, timeout=LONG)
+            self._offer_way_back(name)
+        try:
+            await ended(self.workers)
+        finally:
+            if self.state.waits == name:
+                self._offer_way_back("")
+
+    def _offer_way_back(self, name: str) -> None:
+        """From a profile that waits; "" takes the offer away."""
+        self.state.waits = name
+        for page in self.pages:
+            page.refresh_bindings()
+
     async def _change_session(self, fresh: Session) -> None:
-        for group in ("rewind", "move"):  # what is being opened is of the old one
+        for group in ("rewind", "move", "default"):  # what is being opened is of the old one
             self.workers.cancel_group(self, group)
         old, self.state.session = self.session, fresh
         await old.close()

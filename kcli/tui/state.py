@@ -41,6 +41,7 @@ class State:
     ) -> None:
         self.profiles = profiles or {}  # what opens the cluster of each profile
         self.frames = frames  # with --debug
+        self.waits = ""  # the profile that opens when the change under way has ended
         self.timely = False  # plots and sparklines show time lag instead of lag
         self.enter(session)
 

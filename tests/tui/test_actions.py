@@ -36,7 +36,7 @@ from tests.tui.conftest import seen, shows, until
 from tests.tui.world import World, a_world
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from textual.pilot import Pilot
 
@@ -139,8 +139,11 @@ async def test_another_profile_is_another_cluster_and_what_was_shown_is_gone(wor
 async def test_another_profile_waits_until_the_change_under_way_has_ended(world: World, other: World) -> None:
     go, done = threading.Event(), []
 
+    def opens(name: str) -> Callable[[], LiveSession]:
+        return lambda: LiveSession(other.settings(), name=name, interval=0.2)
+
     def dashboard(session: LiveSession) -> Dashboard:
-        return Dashboard(session, profiles={"prod": lambda: LiveSession(other.settings(), name="prod", interval=0.2)})
+        return Dashboard(session, profiles={name: opens(name) for name in ("test", "prod")})
 
     async def slow(client: Client) -> int:
         await asyncio.to_thread(go.wait, 60)
@@ -154,9 +157,9 @@ async def test_another_profile_waits_until_the_change_under_way_has_ended(world:
 
         try:
             board(pilot).run_worker(change(), group=CHANGES)
-            for _ in range(2):  # the second takes the place of the first, and cuts no change
-                board(pilot).post_message(ChangeProfile("prod"))
-                await shows(pilot, "A change is under way: prod opens when it has ended.")
+            for name in ("test", "prod"):  # the second takes the place of the first, and cuts no change
+                board(pilot).post_message(ChangeProfile(name))
+                await shows(pilot, f"A change is under way: {name} opens when it has ended")
                 await pilot.pause()
             assert board(pilot).session is first
             assert done == []
@@ -164,6 +167,38 @@ async def test_another_profile_waits_until_the_change_under_way_has_ended(world:
             go.set()
         await until(pilot, lambda: board(pilot).session.name == "prod")
         assert done == [1]
+
+
+@pytest.mark.parametrize("way", ["escape", "again"])
+async def test_a_profile_that_waits_for_a_change_can_be_cancelled(world: World, way: str) -> None:
+    go, opened = threading.Event(), []
+
+    def dashboard(session: LiveSession) -> Dashboard:
+        return Dashboard(session, profiles={"prod": lambda: opened.append(1) or session})  # type: ignore[func-returns-value]
+
+    async with world.open(app=dashboard) as pilot:
+        first = board(pilot).session
+        try:
+            change = board(pilot).run_worker(asyncio.to_thread(go.wait, 60), group=CHANGES)
+            await pilot.press("ctrl+t")
+            for _ in range(2):
+                board(pilot).post_message(ChangeProfile("prod"))
+                await until(pilot, lambda: board(pilot).state.waits == "prod")
+                if way == "escape":
+                    await pilot.press("escape")
+                else:
+                    board(pilot).post_message(ChangeProfile("prod"))
+                await shows(pilot, "prod is not opened.")
+                await until(pilot, lambda: not board(pilot).state.waits)
+                assert type(pilot.app.screen).__name__ == "Topics", "escape leaves the page the next time"
+        finally:
+            go.set()
+        await change.wait()
+        await until(pilot, lambda: not [one for one in board(pilot).workers if one.group == "profile"])
+        assert (board(pilot).session is first, opened) == (True, [])
+        await pilot.press("escape")
+        await until(pilot, lambda: type(pilot.app.screen).__name__ == "Groups")
+        assert not pilot.app.screen.check_action("back", ())
 
 
 async def test_a_session_that_is_not_used_after_all_is_closed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
 from kcli.tui.actions.asking import Asking
-from kcli.tui.messages import Go
+from kcli.tui.messages import ChangeProfile, Go
 from kcli.tui.navigation.crumbs import Crumbs
 from kcli.tui.replay import ReplaySession
 from kcli.tui.text.formatting import GLYPHS, elapsed
@@ -372,12 +372,16 @@ class Page(TimedScreen):
         return bool(sentence)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """There is no way back from the first screen, except out of its filter."""
-        return action != "back" or len(self.app.screen_stack) > 2 or any(line.display for line in self.query(Filter))
+        """There is no way back from the first screen, except out of its filter and from a profile that waits."""
+        if action != "back" or self.state.waits or len(self.app.screen_stack) > 2:
+            return True
+        return any(line.display for line in self.query(Filter))
 
     async def action_back(self) -> None:
         shown = [field for field in self.query(Filter) if field.display]
-        if shown and self.is_mounted:
+        if self.state.waits:
+            self.post_message(ChangeProfile(self.state.waits))  # the same again cancels it
+        elif shown and self.is_mounted:
             shown[0].clear_words()
         elif len(self.app.screen_stack) > 2:
             await self.run_action("app.up")
