@@ -38,7 +38,7 @@ async def test_the_line_stays_while_its_list_gets_shorter(dashboard: Open, size:
         assert line_of(pilot) == before
         await pilot.press(*" nonsense", "enter")
         text = await shows(pilot, "There is no place called orders nonsense.")
-        assert "There are: groups," in text
+        assert "heatmap," in text
 
 
 async def test_the_line_to_seek_names_its_forms_and_its_keys(dashboard: Open) -> None:
