@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Static
@@ -12,6 +15,11 @@ from kcli.tui.widgets.rows import Rows
 
 class Filter(Input):
     """Posts `Filter.Wanted` at each letter; it stays while it has words."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", "Keep the filter", id="filter.keep"),
+        Binding("escape", "clear_words", "Show all", id="filter.clear"),
+    ]
 
     class Wanted(Message):
         """Show only rows that match these words."""
@@ -27,6 +35,13 @@ class Filter(Input):
         """Show it, for words to be typed."""
         self.show(True)
         self.screen.set_focus(self)  # at once: the next letter may be here already
+
+    def check_consume_key(self, key: str, character: str | None = None) -> bool:
+        """A slash is a letter here: the footer does not offer what it does elsewhere."""
+        return key == "slash" or super().check_consume_key(key, character)
+
+    def action_clear_words(self) -> None:
+        self.clear_words()
 
     def show(self, shown: bool) -> None:
         """Show its line, or hide it."""
