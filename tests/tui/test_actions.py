@@ -76,7 +76,7 @@ async def test_the_palette_goes_to_places_acts_and_changes_the_theme(world: Worl
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, Group))
         await palette(pilot, "Reset")
-        await shows(pilot, "key r")
+        await until(pilot, lambda: re.search(r"Reset +r ", seen(pilot)))
         await pilot.press("enter")
         await shows(pilot, "Reset the offsets of group billing")
         await pilot.press("escape")
@@ -86,13 +86,16 @@ async def test_the_palette_goes_to_places_acts_and_changes_the_theme(world: Worl
         await until(pilot, lambda: pilot.app.theme == "kcli-light")
 
 
-async def test_the_palette_begins_with_what_can_be_done(world: World) -> None:
-    async with world.open(size=(80, 24)) as pilot:
+async def test_the_palette_begins_with_what_can_be_done_here_a_line_each(world: World) -> None:
+    async with world.open(size=(200, 60)) as pilot:
         await pilot.press("ctrl+p")
-        await shows(pilot, "key ")
-        lines = [line.strip() for line in seen(pilot).splitlines()]
-        begun = next(n for n, line in enumerate(lines) if line.startswith("key "))
-        assert not any(line.startswith("Go to ") for line in lines[:begun])
+        text = await shows(pilot, "Go to topic orders")
+        lines = [line[50:150].split() for line in text.splitlines()]
+        reset, back, topic = (lines.index(words.split()) for words in ("Reset r", "Filter /", "Go to topic orders"))
+        assert reset < back < topic
+        assert sum(line[:4] == ["Back", "to", "where", "I"] for line in lines) == 1
+        region = pilot.app.screen.query_one(Input).region
+        assert 50 <= region.x < region.right <= 150
 
 
 HOSTILE = "[/red] [link=x]\x1b[31mgroup"

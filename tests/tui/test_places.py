@@ -200,7 +200,7 @@ async def test_the_palette_has_every_topic_and_themes_only_by_name(world: World)
     async with world.open(size=(120, 40)) as pilot:
         await until(pilot, lambda: pilot.app.state.topics is not None)  # type: ignore[attr-defined]
         await pilot.press("ctrl+p")
-        text = await shows(pilot, "key ")
+        text = await shows(pilot, "Copy command")
         assert "Theme " not in text
         await pilot.press(*"nobody.reads")
         await shows(pilot, "Go to topic nobody.reads.this")

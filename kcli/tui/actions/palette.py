@@ -5,10 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from rich.cells import cell_len
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from kcli.tui.messages import ChangeProfile, Go
+from kcli.tui.navigation.choices import HIDDEN
 from kcli.tui.routes import find
 from kcli.tui.screens.page import Page
 from kcli.tui.text.printable import printable
@@ -20,15 +22,21 @@ if TYPE_CHECKING:
 
     from kcli.tui.state import State
 
+ROOM = 44  # cells of a text, before its key
 SHOWN = 200  # places that are offered before anything is typed
 
 
 class Entry(NamedTuple):
-    """A line of the palette."""
+    """A line of the palette: its text, its key, if it has one, and what it does."""
 
     text: str
-    help: str
+    key: str
     do: Callable[[], object]
+
+    def line(self, text: Content) -> Content:
+        """The text, in which something may be marked, and at a column of its own the key."""
+        gap = max(ROOM - cell_len(self.text), 0) + 2
+        return Content.assemble(text, " " * gap, (self.key, "$text-muted")) if self.key else text
 
 
 class Entries(Provider):
@@ -49,14 +57,14 @@ class Entries(Provider):
         for number, entry in enumerate(self.entries() if self.at_first else ()):
             if number >= SHOWN:
                 break
-            yield DiscoveryHit(Content(entry.text), entry.do, text=entry.text, help=entry.help)
+            yield DiscoveryHit(entry.line(Content(entry.text)), entry.do, text=entry.text)
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         for entry in self.entries():
             score = matcher.match(entry.text)
             if score > 0:
-                yield Hit(score, _marked(matcher, entry.text), entry.do, text=entry.text, help=entry.help)
+                yield Hit(score, entry.line(_marked(matcher, entry.text)), entry.do, text=entry.text)
 
 
 def _marked(matcher: Matcher, text: str) -> Content:
@@ -71,13 +79,14 @@ class Actions(Entries):
     """What the keys do here; a mouse or a name does it too."""
 
     def entries(self) -> Iterator[Entry]:
-        for node, binding, enabled, _ in self.screen.active_bindings.values():
-            if binding.id is None or not binding.description or not enabled or binding.id == "app.palette":
-                continue
-            if binding.id.startswith("rows."):
-                continue
-            key = self.app.get_key_display(binding)
-            yield Entry(binding.description, f"key {key}", partial(self.app.run_action, binding.action, node))
+        """Those of the page in front before those of all pages; of several keys of one action the first."""
+        offered: dict[str, Entry] = {}
+        bindings = [(node, one) for node, one, enabled, _ in self.screen.active_bindings.values() if enabled and one.id]
+        for node, binding in sorted(bindings, key=lambda pair: str(pair[1].id).startswith(("page.", "app."))):
+            if binding.description and not str(binding.id).startswith(HIDDEN):
+                key, do = self.app.get_key_display(binding), partial(self.app.run_action, binding.action, node)
+                offered.setdefault(binding.action, Entry(binding.description, key, do))
+        yield from offered.values()
 
 
 class Places(Entries):
