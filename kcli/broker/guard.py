@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from kcli.broker.broker import NetworkBroker
 from kcli.errors import UsageError
+from kcli.proto.messages import REQUESTS, api_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, TypeVar
 
     from kcli.model import Posted
@@ -85,7 +86,7 @@ def check(guard: str, profile: str, request: Request[Any]) -> None:
     key = request.api_key
     if getattr(request, "validate_only", False):
         return  # a plan, which the broker checks and forgets; no version encodes it that cannot say so
-    name = type(request).__name__.removesuffix("Request")
+    name = api_name(key) if key in REQUESTS else type(request).__name__.removesuffix("Request")
     if guard == "read_only" and (key not in READING or (key == METADATA and _creates(request))):
         raise UsageError(f"refused by read-only profile {profile}: {name} would change the cluster")
     known = key in READING or key in WORKING
@@ -121,10 +122,10 @@ class GuardedBroker(NetworkBroker):
         check(self._settings.guard, self._settings.profile, request)
         await super().tell(request, max_version=max_version)
 
-    def post(self, requests: Sequence[Posted], *, timeout: float) -> int:
+    def post(self, requests: Sequence[Posted], *, timeout: float, after: Callable[[], None] | None = None) -> int:
         try:
             for request, _, _ in requests:
                 check(self._settings.guard, self._settings.profile, request)
         except UsageError:
             return 0  # `ask` says why
-        return super().post(requests, timeout=timeout)
+        return super().post(requests, timeout=timeout, after=after)

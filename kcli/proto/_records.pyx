@@ -15,7 +15,7 @@ from cpython.tuple cimport PyTuple_SET_ITEM
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from cpython cimport array
 from libc.math cimport fabs, isfinite, isnan, rint, signbit
-from libc.stdint cimport INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MAX, INT64_MIN, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, qsort, realloc
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
@@ -71,3 +71,5 @@ include "compiled/avro_columns.pxi"
 include "compiled/protobuf.pxi"
 include "compiled/protobuf_show.pxi"
 include "compiled/replace.pxi"
+include "compiled/seal.pxi"
+include "compiled/frames.pxi"

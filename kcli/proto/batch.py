@@ -40,9 +40,6 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 _NUMBERS = {name: number for number, name in enumerate(CODECS)}
 MAX_DECOMPRESSED = 256 * 1024 * 1024
 RESERVED = 61
-HEADER = Struct(">qiibIhiqqqhii")
-STAMP = Struct(">qhi")
-WORD = Struct(">I")
 LONG = Struct(">q")
 _HEADER_FIELDS = tuple(name for name in dir(core.Header) if not name.startswith("_"))
 
@@ -86,8 +83,7 @@ class SealedBatch:
 
     def stamp(self, producer_id: int, epoch: int, base_sequence: int) -> None:
         """Write the producer's identity (-1 for none) and the CRC. The same stamp leaves the same bytes (D19)."""
-        STAMP.pack_into(self._data, 43, producer_id, epoch, base_sequence)
-        WORD.pack_into(self._data, 17, core.crc32c(memoryview(self._data)[21:]))
+        core.write_stamp(self._data, producer_id, epoch, base_sequence)
         self._stamped = True
 
 
@@ -114,10 +110,7 @@ def seal(
             data = bytearray(RESERVED)
             data += compress(codec, body, level)
     attributes = _NUMBERS[codec] | (16 if transactional else 0)
-    length = len(data) - 12
-    HEADER.pack_into(
-        data, 0, 0, length, -1, 2, 0, attributes, count - 1, base_timestamp, max_timestamp, -1, -1, -1, count
-    )
+    core.write_header(data, attributes, count, base_timestamp, max_timestamp)
     return SealedBatch(data, count, codec, base_timestamp, max_timestamp, raw_size)
 
 

@@ -6,7 +6,8 @@ Only the header is rewritten: offsets, producer, sequence, epoch and CRC are the
 from __future__ import annotations
 
 from kcli.errors import EncodeError
-from kcli.proto.batch import CODECS, HEADER, RESERVED, SealedBatch
+from kcli.proto import core
+from kcli.proto.batch import CODECS, RESERVED, SealedBatch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ def resealed(batch: Batch, *, transactional: bool = False) -> SealedBatch:
     with memoryview(batch.data) as view:
         data += view[batch.body_start : batch.body_end]
     codec = batch.attributes & 7
-    length, attributes = len(data) - 12, codec | (16 if transactional else 0)
-    first, last, count = batch.base_timestamp, batch.max_timestamp, batch.count
-    HEADER.pack_into(data, 0, 0, length, -1, 2, 0, attributes, count - 1, first, last, -1, -1, -1, count)
+    attributes = codec | (16 if transactional else 0)
+    core.write_header(data, attributes, batch.count, batch.base_timestamp, batch.max_timestamp)
     return SealedBatch(data, batch.count, CODECS[codec], batch.base_timestamp, batch.max_timestamp, len(data))

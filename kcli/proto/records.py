@@ -11,6 +11,7 @@ from kcli.proto.plain.avro_columns import avro_columns
 from kcli.proto.plain.builder import Builder
 from kcli.proto.plain.envelopes import read_envelopes
 from kcli.proto.plain.format import write_format
+from kcli.proto.plain.frames import produce_frame
 from kcli.proto.plain.gather import Gather
 from kcli.proto.plain.headers import encode_headers
 from kcli.proto.plain.json import write_json
@@ -21,6 +22,7 @@ from kcli.proto.plain.protobuf import ProtobufReader
 from kcli.proto.plain.records import contains, count_visible, pick, read_columns, read_records
 from kcli.proto.plain.replace import replace_fields
 from kcli.proto.plain.scan import any_compressed, crc32c, ends, scan, show, shown_records
+from kcli.proto.plain.seal import write_header, write_stamp
 from kcli.proto.plain.spread import spread_rows
 from kcli.proto.plain.values import write_many, write_values
 from kcli.proto.plain.walk import Header, read_headers
@@ -47,6 +49,7 @@ __all__ = [
     "partition_of",
     "payload_json",
     "pick",
+    "produce_frame",
     "read_columns",
     "read_envelopes",
     "read_headers",
@@ -58,8 +61,10 @@ __all__ = [
     "split_lines",
     "spread_rows",
     "write_format",
+    "write_header",
     "write_json",
     "write_many",
+    "write_stamp",
     "write_values",
 ]
 

@@ -172,6 +172,8 @@ if TYPE_CHECKING:
 
         @classmethod
         def response(cls) -> type[R]: ...
+        def frame(self, version: int, correlation_id: int, header: bytes) -> bytes | None:
+            """The whole frame in one piece, of a request that has a short way. `header` follows the correlation id."""
 
 else:
 
@@ -180,6 +182,9 @@ else:
 
         def __class_getitem__(cls, _response):
             return cls
+
+        def frame(self, version, correlation_id, header):
+            return None
 
         @classmethod
         def response(cls):

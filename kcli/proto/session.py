@@ -82,21 +82,22 @@ class FrameReader:
             if self._filled < self._size:
                 return []
             return [self._whole(self._large)]
-        self._end += n
+        self._end = end = self._end + n
         frames: list[memoryview] = []
-        while self._end - self._start >= 4:
-            (size,) = _SIZE.unpack_from(self._scratch, self._start)
+        view = memoryview(self._scratch)
+        while end - self._start >= 4:
+            begin = self._start + 4
+            (size,) = _SIZE.unpack_from(view, self._start)
             if not 0 <= size <= self.limit:
-                raise DecodeError(diagnose(bytes(self._scratch[self._start : self._start + 16]), self.limit))
-            have = self._end - self._start - 4
+                raise DecodeError(diagnose(bytes(view[self._start : self._start + 16]), self.limit))
+            have = end - begin
             if have >= size:
-                begin = self._start + 4
-                frames.append(memoryview(bytes(memoryview(self._scratch)[begin : begin + size])))
                 self._start = begin + size
+                frames.append(memoryview(bytes(view[begin : self._start])))
                 continue
             if size + 4 > SCRATCH:
                 self._large = self._room(size)
-                self._large[:have] = memoryview(self._scratch)[self._start + 4 : self._end]
+                self._large[:have] = view[begin:end]
                 self._size, self._filled = size, have
                 self._start = self._end = 0
                 return frames
@@ -212,51 +213,60 @@ class ClientSession:
     def send(self, request: Request[Any], version: int, *, answered: bool = True) -> list[Buffer]:
         """The frame of `request` at `version`, as buffers to be written one after the other.
         `answered=False` for a request that has no answer (acks=0). Raises EncodeError, and then nothing changed."""
-        body = request.encode(version)
         correlation_id = self._next_id
         kind = type(request)
         rest = self._headers.get((kind, version))
         if rest is None:
             rest = encode_request_header(kind, version, correlation_id, self._client_id)[8:]
             self._headers[kind, version] = rest
-        size = 8 + len(rest)
-        for part in body:
-            size += len(part)
+        frame = request.frame(version, correlation_id, rest)
+        if frame is not None:
+            parts: list[Buffer] = [frame]
+            size = len(frame)
+        else:
+            body = request.encode(version)
+            size = _BEGINNING.size + len(rest) + sum(map(len, body))
+            parts = [_BEGINNING.pack(size - _SIZE.size, kind.api_key, version, correlation_id) + rest, *body]
         self._next_id = 0 if correlation_id == MAX_ID else correlation_id + 1
         if answered:
-            self.asked.append(Asked(correlation_id, request, version, size + _SIZE.size))
-        return [_BEGINNING.pack(size, kind.api_key, version, correlation_id) + rest, *body]
+            self.asked.append(Asked(correlation_id, request, version, size))
+        return parts
 
     def receive(self, frame: Buffer) -> tuple[Asked, Response]:
         """The answer in `frame`, and what it answers: always the oldest question (B4).
         Raises DecodeError when it answers no open question or is not decodable; the connection is then lost."""
         if not self.asked:
             raise DecodeError("the broker sent an answer to no request")
-        (correlation_id,) = _SIZE.unpack_from(frame) if len(frame) >= 4 else (None,)
+        size = len(frame)
+        (correlation_id,) = _SIZE.unpack_from(frame) if size >= 4 else (None,)
         asked = self.asked[0]
         if correlation_id != asked.correlation_id:
             raise DecodeError(f"the answer is for request {correlation_id}, expected {asked.correlation_id}")
         kind = type(asked.request)
-        if len(frame) > LARGEST_PLAIN and kind.api_key not in WITH_RECORDS:
+        if size > LARGEST_PLAIN and kind.api_key not in WITH_RECORDS:
             name = api_name(kind.api_key)
-            raise DecodeError(f"an answer of {len(frame)} bytes to {name}; the most without records is {LARGEST_PLAIN}")
+            raise DecodeError(f"an answer of {size} bytes to {name}; the most without records is {LARGEST_PLAIN}")
         version = asked.version
         known_as = self._answers.get((kind, version))
         if known_as is None:
             known_as = self._answers[kind, version] = kind.response(), 4 + response_header_version(kind, version)
         response, start = known_as
-        if start == 5 and (len(frame) < 5 or frame[4]):
+        if start == 5 and (size < 5 or frame[4]):
             start = skip_tags(frame, 4)
         body = memoryview(frame)[start:]
-        if kind.api_key == API_VERSIONS and len(body) >= 2 and version and bytes(body[:2]) == b"\x00\x23":
-            version = 0  # UNSUPPORTED_VERSION: the body may have any shape, only the code is read (B9)
-            body = memoryview(b"\x00\x23\x00\x00\x00\x00") if len(body) < 6 else body
-            answer = _refused(response, body)
-        else:
-            known = kind.api_key == API_VERSIONS and len(body) <= LARGEST_KNOWN
-            answer = _decoded(response.decode, version, bytes(body)) if known else response.decode(version, body)
+        decode = response.decode
+        answer = _greeted(response, version, body) if kind.api_key == API_VERSIONS else decode(version, body)
         self.asked.popleft()
         return asked, answer
+
+
+def _greeted(response: type[Response], version: int, body: memoryview) -> Response:
+    """An answer to ApiVersions. UNSUPPORTED_VERSION: the body may have any shape, only the code is read (B9)."""
+    if len(body) >= 2 and version and bytes(body[:2]) == b"\x00\x23":
+        return _refused(response, memoryview(b"\x00\x23\x00\x00\x00\x00") if len(body) < 6 else body)
+    if len(body) <= LARGEST_KNOWN:
+        return _decoded(response.decode, version, bytes(body))
+    return response.decode(version, body)
 
 
 @lru_cache(8)

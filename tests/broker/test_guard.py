@@ -8,10 +8,12 @@ import pytest
 
 from kcli.broker.guard import READING, WORKING, check
 from kcli.errors import UsageError
+from kcli.model import TopicPartition
 from kcli.proto import messages
 from kcli.proto.messages import REQUESTS, request_type
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kcli.proto.messages.offset_commit import OffsetCommitRequest
+from kcli.proto.one_batch import OneBatchRequest
 from tests.each import each
 
 DESTROYING = {
@@ -57,6 +59,12 @@ def test_an_API_that_nobody_knows_is_refused_by_both() -> None:
     for guard in ("read_only", "protected"):
         with pytest.raises(UsageError, match="Strange"):
             check(guard, "prod", StrangeRequest())  # type: ignore[arg-type]
+
+
+def test_a_request_of_one_batch_is_refused_by_the_name_of_its_API() -> None:
+    request = OneBatchRequest(TopicPartition("t", 0), bytes(16), b"", -1, 1000)
+    with pytest.raises(UsageError, match="profile prod: Produce would change"):
+        check("read_only", "prod", request)
 
 
 def test_a_members_commit_goes_through_and_a_reset_does_not() -> None:

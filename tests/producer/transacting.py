@@ -17,6 +17,7 @@ from kcli.producer.producer import Producer
 from kcli.proto.messages import (
     add_offsets_to_txn,
     add_partitions_to_txn,
+    api_name,
     api_versions,
     describe_transactions,
     end_txn,
@@ -44,7 +45,7 @@ class CoordinatingBroker(FakeBroker):
 
     async def ask(self, request: Any, **options: Any) -> Any:
         cap = options.get("max_version")
-        self.world.wire.append((type(request).__name__.removesuffix("Request"), request, cap))
+        self.world.wire.append((api_name(request.api_key), request, cap))
         if isinstance(request, ProduceRequest):
             return await self._produce(request, cap)
         return await self.world.asked(self, request, cap)
@@ -97,7 +98,7 @@ class TransactionWorld(World):
         self.cached_coordinators.pop(type(key).__name__, None)
 
     async def asked(self, broker: CoordinatingBroker, request: Any, cap: int | None) -> Any:
-        name = type(request).__name__.removesuffix("Request")
+        name = api_name(request.api_key)
         if not broker.up:
             raise ConnectError(f"broker {broker.node_id} is down")
         kind = "Group" if name == "TxnOffsetCommit" else "Transaction"

@@ -1,15 +1,16 @@
-"""Produce of one partition has a short way in version 13: it says the same as the general one, whatever the bytes."""
+"""Produce of one batch has a short way in version 13: it says the same as the general one, whatever the bytes."""
 
 from __future__ import annotations
 
 import random
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from kcli.errors import DecodeError, EncodeError
+from kcli.model import TopicPartition
 from kcli.proto.messages.produce import (
-    ONE_PARTITION,
     LeaderIdAndEpoch,
     PartitionProduceData,
     PartitionProduceResponse,
@@ -18,24 +19,80 @@ from kcli.proto.messages.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
-from kcli.proto.schema import Message
+from kcli.proto.one_batch import COPIED, VERSION, OneBatchRequest, OneBatchResponse
+from kcli.proto.session import ClientSession
+
+from .record_cores import CORES
 
 ID = bytes(range(16))
+AT = TopicPartition("t", 9)
 
 
-def general(data: bytes) -> ProduceResponse | str:
-    """What the general decoder makes of it."""
-    try:
-        return Message.decode.__func__(ProduceResponse, ONE_PARTITION, data)  # type: ignore[attr-defined, no-any-return]
-    except DecodeError as error:
-        return str(error)
+def asked(records: bytes = b"r", **change: Any) -> OneBatchRequest:
+    given = {"topic_id": ID, "acks": -1, "timeout_ms": 30_000, "transactional_id": None, **change}
+    return OneBatchRequest(
+        AT, given["topic_id"], records, given["acks"], given["timeout_ms"], given["transactional_id"]
+    )
 
 
-def short(data: bytes) -> ProduceResponse | str:
-    try:
-        return ProduceResponse.decode(ONE_PARTITION, data)
-    except DecodeError as error:
-        return str(error)
+def general(request: ProduceRequest) -> ProduceRequest:
+    return ProduceRequest(**{field.name: getattr(request, field.name) for field in ProduceRequest.__fields__})
+
+
+def frame(request: ProduceRequest, version: int) -> bytes:
+    return b"".join(ClientSession("client").send(request, version))
+
+
+@pytest.mark.parametrize("size", [0, 1, 126, 127, 16382, 16383, COPIED - 1, COPIED, 1 << 21])
+@pytest.mark.parametrize("version", [3, 8, 9, 12, 13])
+def test_B2_a_request_of_one_batch_has_the_bytes_of_the_general_encoder(size: int, version: int) -> None:
+    request = asked(bytes(size))
+    assert (request.frame(version, 1, b"h") is not None) == (version == VERSION and size < COPIED)
+    assert frame(request, version) == frame(general(request), version)
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_B2_both_cores_write_the_same_frame(core: ModuleType) -> None:
+    rng = random.Random(3)
+    for _ in range(200):
+        numbers = rng.randrange(1 << 31), rng.choice([-1, 0, 1]), rng.randrange(1 << 31), rng.randrange(1 << 31)
+        number, acks, timeout, index = numbers
+        header, records = rng.randbytes(rng.randrange(20)), rng.randbytes(rng.choice([0, 5, 126, 127, 20_000]))
+        mine = CORES[0].produce_frame(number, header, acks, timeout, ID, index, records)
+        assert core.produce_frame(number, header, acks, timeout, ID, index, memoryview(records)) == mine
+        assert int.from_bytes(mine[:4], "big") == len(mine) - 4
+
+
+@pytest.mark.parametrize("core", CORES)
+@pytest.mark.parametrize("at", [0, 2, 3, 5])
+def test_B2_a_number_that_does_not_fit_is_refused_by_both_cores(core: ModuleType, at: int) -> None:
+    for value in (1 << 31, -(1 << 31) - 1):
+        given: list[Any] = [1, b"h", 1, 1, ID, 1, b""]
+        given[at] = value
+        with pytest.raises(ValueError, match=r"number|format|range|argument"):
+            core.produce_frame(*given)
+    with pytest.raises(ValueError, match="16 bytes"):
+        core.produce_frame(1, b"h", 1, 1, ID[1:], 1, b"")
+
+
+@pytest.mark.parametrize("change", [{"acks": 1 << 15}, {"timeout_ms": 1 << 31}])
+def test_B2_a_value_that_does_not_fit_gets_the_error_of_the_general_encoder(change: dict[str, Any]) -> None:
+    session = ClientSession("client")
+    with pytest.raises(EncodeError):
+        session.send(asked(**change), VERSION)
+    assert not session.asked
+
+
+def test_B2_a_request_of_a_transaction_goes_the_general_way() -> None:
+    request = asked(transactional_id="x")
+    assert request.frame(VERSION, 1, b"h") is None
+    assert frame(request, VERSION) == frame(general(request), VERSION)
+
+
+def test_the_parts_of_a_request_are_there_for_who_looks_at_them() -> None:
+    part = PartitionProduceData(index=9, records=b"r")
+    assert asked().topic_data == [TopicProduceData(name="t", topic_id=ID, partition_data=[part])]
+    assert asked().api_key == 0
 
 
 def response(**fields: int) -> ProduceResponse:
@@ -45,59 +102,40 @@ def response(**fields: int) -> ProduceResponse:
     return ProduceResponse(responses=[TopicProduceResponse(topic_id=ID, partition_responses=[part])])
 
 
-@pytest.mark.parametrize("size", [0, 1, 126, 127, 16382, 16383, 1 << 21])
-def test_B2_a_request_of_one_partition_has_the_bytes_of_the_general_encoder(size: int) -> None:
-    part = PartitionProduceData(index=9, records=bytes(size))
-    topic = TopicProduceData(name="t", topic_id=ID, partition_data=[part])
-    request = ProduceRequest(acks=-1, timeout_ms=30_000, topic_data=[topic])
-    parts = request.encode(ONE_PARTITION)
-    assert len(parts) == 3
-    assert b"".join(parts) == b"".join(Message.encode(request, ONE_PARTITION))
-
-
-@pytest.mark.parametrize("change", [{"acks": 1 << 15}, {"timeout_ms": 1 << 31}])
-def test_B2_a_value_that_does_not_fit_gets_the_error_of_the_general_encoder(change: dict[str, Any]) -> None:
-    topic = TopicProduceData(topic_id=ID, partition_data=[PartitionProduceData(records=b"r")])
-    request = ProduceRequest(topic_data=[topic], **change)
-    with pytest.raises(EncodeError):
-        request.encode(ONE_PARTITION)
-
-
-def test_B2_other_requests_go_the_general_way() -> None:
-    part = PartitionProduceData(index=9, records=b"r")
-    topic = TopicProduceData(topic_id=ID, partition_data=[part])
-    for request in (
-        ProduceRequest(transactional_id="x", topic_data=[topic]),
-        ProduceRequest(topic_data=[topic, topic]),
-        ProduceRequest(topic_data=[TopicProduceData(topic_id=ID, partition_data=[part, part])]),
-        ProduceRequest(topic_data=[TopicProduceData(topic_id=ID, partition_data=[PartitionProduceData()])]),
-    ):
-        assert b"".join(request.encode(ONE_PARTITION)) == b"".join(Message.encode(request, ONE_PARTITION))
+def read(kind: type[ProduceResponse], data: bytes) -> ProduceResponse | str:
+    """The response, with all its parts made."""
+    try:
+        told = kind.decode(VERSION, data)
+    except DecodeError as error:
+        return str(error)
+    parts = {"responses": told.responses, "node_endpoints": told.node_endpoints}
+    return ProduceResponse(throttle_time_ms=told.throttle_time_ms, **parts)
 
 
 @pytest.mark.parametrize(
-    "told",
+    ("told", "short"),
     [
-        response(),
-        response(error_code=87),
-        response(base_offset=-1),
-        ProduceResponse(throttle_time_ms=9, responses=response().responses),
-        ProduceResponse(responses=response().responses * 2),
-        response(current_leader=LeaderIdAndEpoch(leader_id=1, leader_epoch=2)),  # type: ignore[arg-type]
-        ProduceResponse(),
+        (response(), True),
+        (response(error_code=87), False),
+        (response(base_offset=-1), True),
+        (ProduceResponse(throttle_time_ms=9, responses=response().responses), True),
+        (ProduceResponse(responses=response().responses * 2), False),
+        (response(current_leader=LeaderIdAndEpoch(leader_id=1, leader_epoch=2)), False),  # type: ignore[arg-type]
+        (ProduceResponse(), False),
     ],
 )
-def test_B14_a_response_is_the_same_either_way(told: ProduceResponse) -> None:
-    data = b"".join(told.encode(ONE_PARTITION))
-    assert short(data) == general(data) == told
+def test_B14_a_response_is_the_same_either_way(told: ProduceResponse, short: bool) -> None:
+    data = b"".join(told.encode(VERSION))
+    assert read(OneBatchResponse, data) == read(ProduceResponse, data) == told
+    assert isinstance(OneBatchResponse.decode(VERSION, data), OneBatchResponse) == short
 
 
 def test_B14_changed_bytes_mean_the_same_either_way() -> None:
-    data = b"".join(response().encode(ONE_PARTITION))
+    data = b"".join(response().encode(VERSION))
     rng = random.Random(1)
     for at in range(len(data)):
         for value in {0, 1, 2, 3, 127, 128, 255, rng.randrange(256)}:
             changed = data[:at] + bytes((value,)) + data[at + 1 :]
-            assert short(changed) == general(changed), (at, value)
+            assert read(OneBatchResponse, changed) == read(ProduceResponse, changed), (at, value)
     for cut in range(len(data)):
-        assert short(data[:cut]) == general(data[:cut])
+        assert read(OneBatchResponse, data[:cut]) == read(ProduceResponse, data[:cut])

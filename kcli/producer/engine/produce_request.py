@@ -6,6 +6,7 @@ from kcli import codes
 from kcli.model import Node
 from kcli.producer.batches.answer import Answer
 from kcli.proto.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from kcli.proto.one_batch import OneBatchRequest, OneBatchResponse
 from kcli.proto.schema import NO_ID
 
 TYPE_CHECKING = False
@@ -26,12 +27,12 @@ def build(
 ) -> tuple[ProduceRequest, int | None]:
     """The request and the highest version it may go at: ids only when every topic's is known (C8), and none above
     `most`."""
+    request: ProduceRequest
     if len(batches) == 1:
-        ((name, partition), sealed) = batches[0].at, batches[0].sealed
+        at, sealed = batches[0].at, batches[0].sealed
         assert sealed is not None
-        topic_id = cluster.topic_id(name)
-        parts = [PartitionProduceData(index=partition, records=sealed.data)]
-        request = _request([TopicProduceData(name=name, topic_id=topic_id, partition_data=parts)], settings)
+        topic_id, timeout_ms = cluster.topic_id(at[0]), int(settings.request_timeout * 1000)
+        request = OneBatchRequest(at, topic_id, sealed.data, settings.acks, timeout_ms, settings.transactional_id)
         by_id = topic_id != NO_ID
     else:
         request, by_id = _of_several(batches, cluster, settings)
@@ -64,9 +65,14 @@ def _request(topics: list[TopicProduceData], settings: ProducerSettings) -> Prod
     )
 
 
-def stored_alone(response: ProduceResponse, request: ProduceRequest) -> PartitionProduceResponse | None:
+def stored_alone(
+    response: ProduceResponse, request: ProduceRequest
+) -> OneBatchResponse | PartitionProduceResponse | None:
     """The answer to a request of one batch that is stored, as most are where each record is a batch. None for all
     else: `read` has it."""
+    if isinstance(response, OneBatchResponse) and isinstance(request, OneBatchRequest):
+        same = response.index == request.at[1] and response.topic_id == request.topic_id != NO_ID
+        return response if same else None
     if len(response.responses) != 1 or len(request.topic_data) != 1:
         return None
     topic, asked = response.responses[0], request.topic_data[0]

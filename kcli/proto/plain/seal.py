@@ -1,0 +1,25 @@
+"""The header of a batch that is sent: what is known once it is full, and its producer."""
+
+from __future__ import annotations
+
+from struct import Struct
+
+from kcli.proto.plain import scan
+
+HEADER = Struct(">qiibIhiqqqhii")
+STAMP = Struct(">qhi")
+WORD = Struct(">I")
+AFTER_LENGTH, CRC, CHECKED, IDENTITY = 12, 17, 21, 43
+"""Where a batch's length begins to count, its CRC is, what that covers begins, and the producer's identity is."""
+
+
+def write_header(data: bytearray, attributes: int, count: int, base_timestamp: int, max_timestamp: int) -> None:
+    """Write the 61 bytes in front of the records, as of no producer and without a CRC."""
+    length, last = len(data) - AFTER_LENGTH, count - 1
+    HEADER.pack_into(data, 0, 0, length, -1, 2, 0, attributes, last, base_timestamp, max_timestamp, -1, -1, -1, count)
+
+
+def write_stamp(data: bytearray, producer_id: int, epoch: int, base_sequence: int) -> None:
+    """Write the producer's identity (-1 for none), then the CRC."""
+    STAMP.pack_into(data, IDENTITY, producer_id, epoch, base_sequence)
+    WORD.pack_into(data, CRC, scan.crc32c(memoryview(data)[CHECKED:]))

@@ -1,0 +1,40 @@
+"""The header and the stamp of a batch: both record cores write the same bytes."""
+
+from __future__ import annotations
+
+import random
+from types import ModuleType
+
+import pytest
+
+from kcli.proto import records
+from kcli.proto.plain.seal import HEADER
+
+from .record_cores import CORES
+
+
+@pytest.mark.parametrize("core", CORES)
+@pytest.mark.parametrize("size", [61, 62, 130, 70_000])
+def test_a_header_and_a_stamp_are_the_same_bytes_and_can_be_read(core: ModuleType, size: int) -> None:
+    rng = random.Random(size)
+    body = rng.randbytes(size - 61)
+    for _ in range(50):
+        count, attributes = rng.randrange(1, 1 << 31), rng.choice([0, 4, 16, 20])
+        times = rng.randrange(-1, 1 << 62), rng.randrange(-1, 1 << 62)
+        stamp = rng.choice([(-1, -1, -1), (rng.randrange(1 << 63), rng.randrange(1 << 15), rng.randrange(1 << 31))])
+        data, expected = (bytearray(rng.randbytes(61)) + body for _ in range(2))
+        for made, written in ((core, data), (records, expected)):
+            made.write_header(written, attributes, count, *times)
+            made.write_stamp(written, *stamp)
+        assert data == expected
+        fields = HEADER.unpack_from(data)
+        assert fields[:4] == (0, size - 12, -1, 2)
+        assert fields[4] == records.crc32c(memoryview(data)[21:])
+        assert fields[5:] == (attributes, count - 1, *times, *stamp, count)
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_less_than_a_header_is_refused(core: ModuleType) -> None:
+    for write in (lambda data: core.write_header(data, 0, 1, 0, 0), lambda data: core.write_stamp(data, 1, 1, 1)):
+        with pytest.raises(Exception, match="bytes"):
+            write(bytearray(20))
