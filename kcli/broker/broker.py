@@ -13,7 +13,7 @@ from kcli.model import Lane
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, TypeVar
 
     from kcli.broker.connection.versions import Ranges
@@ -98,13 +98,13 @@ class NetworkBroker:
         lane = LANES.get(request.api_key, Lane.CONTROL)
         await self._write(request, lane, self._settings.request_timeout, max_version, answered=False)
 
-    def post(self, requests: Sequence[Posted], *, timeout: float) -> int:
+    def post(self, requests: Sequence[Posted], *, timeout: float, after: Callable[[], None] | None = None) -> int:
         """See `model.Broker.post`."""
         lane = LANES.get(requests[0][0].api_key, Lane.CONTROL)
         connection = self._lanes.open.get(lane)
         if connection is None or self._taking_turns.get(lane):
             return 0  # whoever waits for a turn goes first
-        return connection.post(requests, timeout)
+        return connection.post(requests, timeout, after)
 
     async def versions(self) -> Ranges:
         """See `model.Broker.versions`."""

@@ -111,11 +111,11 @@ class Seat(IdleBroker):
                 self._carry_out(request, self.world.late())
             raise DeadlineExceeded(f"node {self.node.node_id} did not answer in time", sent=True) from None
 
-    def post(self, requests: Sequence[Posted], *, timeout: float) -> int:
+    def post(self, requests: Sequence[Posted], *, timeout: float, after: Callable[[], None]) -> int:
         """Some of them: none while the node is silent or down, else as many as `takes` says."""
         if not self.node.up or self.world.quiet_until.get(self.node.node_id, 0.0) > now():
             return 0
-        return post(self, requests[: self.world.takes(len(requests))], timeout)
+        return post(self, requests[: self.world.takes(len(requests))], timeout, after)
 
     async def tell(self, request: Any, *, max_version: int | None = None) -> None:
         await self._quiet()

@@ -24,9 +24,9 @@ def test_A5_06_a_queue_is_drained_by_one_sender_at_a_time_though_its_leader_move
         world.hints = True
         original = LeaderSender._leaves
 
-        def watched(self: LeaderSender, ready: object) -> object:
+        def watched(self: LeaderSender, ready: object, now: float) -> object:
             takers.append((self.node_id, world.cached.get(world.log().at, -1)))
-            return original(self, ready)  # type: ignore[arg-type]
+            return original(self, ready, now)  # type: ignore[arg-type]
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(LeaderSender, "_leaves", watched)

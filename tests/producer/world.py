@@ -176,16 +176,16 @@ class Log:
         self.producers.clear()
 
 
-def post(broker: Any, requests: Sequence[Posted], timeout: float) -> int:
+def post(broker: Any, requests: Sequence[Posted], timeout: float, after: Callable[[], None]) -> int:
     """`Broker.post` of a fake: the requests are asked in their order, in tasks of the broker's, not the client's."""
     for request, reply, cap in requests:
         asked = broker.ask(request, timeout=timeout, max_version=cap)
         task = asyncio.get_running_loop().create_task(asked, name=ANSWERS)
-        task.add_done_callback(functools.partial(tell, reply))
+        task.add_done_callback(functools.partial(tell, reply, after))
     return len(requests)
 
 
-def tell(reply: Reply, task: asyncio.Task[Any]) -> None:
+def tell(reply: Reply, after: Callable[[], None], task: asyncio.Task[Any]) -> None:
     problem = None if task.cancelled() else task.exception()
     if task.cancelled() or reply.done():
         return
@@ -193,6 +193,7 @@ def tell(reply: Reply, task: asyncio.Task[Any]) -> None:
         reply.set_exception(problem)
     else:
         reply.set_result(task.result())
+    after()
 
 
 class FakeBroker:
@@ -216,8 +217,8 @@ class FakeBroker:
             return await self.world.give_id()
         return await self._produce(request, options.get("max_version"))
 
-    def post(self, requests: Sequence[Posted], *, timeout: float) -> int:
-        return post(self, requests, timeout)
+    def post(self, requests: Sequence[Posted], *, timeout: float, after: Callable[[], None]) -> int:
+        return post(self, requests, timeout, after)
 
     async def tell(self, request: ProduceRequest, *, max_version: int | None = None) -> None:
         await self._produce(request, max_version)

@@ -38,11 +38,20 @@ QUIET = 1.0  # seconds of silence after which the peer may have closed the conne
 
 class Waiter:
     """A request on the wire: what takes its response, when it was written (loop time), and for how many seconds it is
-    waited for. `slot`: it counts as in flight."""
+    waited for. `slot`: it counts as in flight. `after` is called behind all responses of one read."""
 
-    __slots__ = ("asked", "future", "since", "slot", "timeout")
+    __slots__ = ("after", "asked", "future", "since", "slot", "timeout")
 
-    def __init__(self, asked: Asked, future: Reply, slot: bool, since: float, timeout: float) -> None:
+    def __init__(
+        self,
+        asked: Asked,
+        future: Reply,
+        slot: bool,
+        since: float,
+        timeout: float,
+        after: Callable[[], None] | None = None,
+    ) -> None:
+        self.after = after
         self.asked = asked
         self.future = future
         self.slot = slot
@@ -81,6 +90,7 @@ class Connection(asyncio.BufferedProtocol):
         self.last_used = self._loop.time()
         self.observer: BrokerObserver | None = None
         self._open = False  # it came about: the handshake is over
+        self._after: list[Callable[[], None]] = []  # what to call behind the responses that are being read
 
     # -- the caller's side ------------------------------------------------------------------------------------------
 
@@ -127,28 +137,30 @@ class Connection(asyncio.BufferedProtocol):
         self._expect(Waiter(self._session.asked[-1], future, True, self._loop.time(), timeout))
         return future
 
-    def post(self, requests: Sequence[Posted], timeout: float) -> int:
+    def post(self, requests: Sequence[Posted], timeout: float, after: Callable[[], None] | None = None) -> int:
         """Write as many of the requests as needs no waiting, in one piece; how many. The others are for `ask`, which
         waits, or says what is wrong with them."""
         if not self._writable():
             return 0
         self._reader.limit = self._max_frame
+        session, waiters, now = self._session, self._waiters, self._loop.time()
         frames: list[list[Buffer]] = []
-        size, now = 0, self._loop.time()
+        size = 0
         for request, reply, cap in requests:
             if size > HIGH_WATER or not self._slots.take_now():
                 break
             try:
                 version = pick(type(request), self.versions, self.name, cap)
-                frames.append(self._session.send(request, version))
+                frames.append(session.send(request, version))
             except KcliError:
                 self._slots.give()
                 break
-            asked = self._session.asked[-1]
-            self._expect(Waiter(asked, reply, True, now, timeout))
+            asked = session.asked[-1]
+            waiters.append(Waiter(asked, reply, True, now, timeout, after))
             size += asked.size
         if frames:
             self.last_used = now
+            self._watch_until(now + timeout)
             self._send_all(frames)
         return len(frames)
 
@@ -159,7 +171,10 @@ class Connection(asyncio.BufferedProtocol):
     def _expect(self, waiter: Waiter) -> None:
         """Wait for the answer to the request that was written last."""
         self._waiters.append(waiter)
-        due = waiter.since + waiter.timeout
+        self._watch_until(waiter.since + waiter.timeout)
+
+    def _watch_until(self, due: float) -> None:
+        """Look at the deadlines then at the latest."""
         if self._alarm is None or due < self._alarm.when():
             self._watch(due)
 
@@ -215,7 +230,7 @@ class Connection(asyncio.BufferedProtocol):
             else:
                 small.append(part)
         if small:
-            self._transport.write(b"".join(small))
+            self._transport.write(small[0] if len(small) == 1 else b"".join(small))
 
     def _watch(self, due: float) -> None:
         """Look at the deadlines then. One timer serves all requests: most are answered long before it rings."""
@@ -258,6 +273,7 @@ class Connection(asyncio.BufferedProtocol):
         return self._reader.buffer()
 
     def buffer_updated(self, nbytes: int) -> None:
+        self.last_used = self._loop.time()
         try:
             for frame in self._reader.received(nbytes):
                 if self.lost is not None:
@@ -266,23 +282,31 @@ class Connection(asyncio.BufferedProtocol):
         except DecodeError as broken:
             about = f" ({describe(self._session.asked[0])})" if self._session.asked else ""
             self._fail(f"{self.name}: {broken}{about}")
+        finally:
+            self._call_after()
+
+    def _call_after(self) -> None:
+        """Tell those whose responses were read, once each; they may write again."""
+        if self._after:
+            told, self._after = self._after, []
+            for after in told:
+                after()
 
     def _answer(self, frame: memoryview) -> None:
         asked, response = self._session.receive(frame)
         waiter = self._waiters.popleft()
         if waiter.slot:
             self._slots.give()  # not when the caller leaves: a tombstone is still in flight
-        self.last_used = self._loop.time()
         try:
-            self._observe(asked, response, len(frame) + 4, self.last_used - waiter.since)
+            if self.observer is not None:
+                self.observer.answered(asked, len(frame) + 4, self.last_used - waiter.since)
+            if asked_for := getattr(response, "throttle_time_ms", 0):
+                self._throttled(asked, asked_for)
         finally:  # whatever an observer raises: nothing else settles what is no longer waited for
             self._settle(waiter, response)
 
-    def _observe(self, asked: Asked, response: Any, size: int, seconds: float) -> None:
-        if self.observer is not None:
-            self.observer.answered(asked, size, seconds)
-        asked_for = getattr(response, "throttle_time_ms", 0)
-        quiet = pause(asked.request.api_key, asked.version, asked_for) if asked_for else 0.0
+    def _throttled(self, asked: Asked, milliseconds: int) -> None:
+        quiet = pause(asked.request.api_key, asked.version, milliseconds)
         if quiet:
             self._gate.mute(quiet)
             LOG.info("%s: throttles this client for %.3g s (quota)", self.name, quiet)
@@ -292,6 +316,8 @@ class Connection(asyncio.BufferedProtocol):
     def _settle(self, waiter: Waiter, answer: Any) -> None:
         if not waiter.future.done():
             waiter.future.set_result(answer)
+            if waiter.after is not None and waiter.after not in self._after:
+                self._after.append(waiter.after)
 
     def eof_received(self) -> bool:
         return False
@@ -337,6 +363,8 @@ class Connection(asyncio.BufferedProtocol):
             if not waiter.future.done():
                 sent = isinstance(lost, ConnectError)
                 waiter.future.set_exception(ConnectError(str(lost), sent=True) if sent else Closed(str(lost)))
+            if waiter.after is not None and waiter.after not in self._after:
+                self._after.append(waiter.after)
         self._gate.end()
         if self._transport is not None:
             self._transport.abort()
@@ -346,6 +374,7 @@ class Connection(asyncio.BufferedProtocol):
             if self._open:
                 self.observer.disconnected(lost, lost=isinstance(lost, ConnectError) and lost.sent)
         self._on_lost(self)
+        self._call_after()
 
     def _not_sent(self) -> Exception:
         return Closed(str(self.lost)) if isinstance(self.lost, Closed) else ConnectError(str(self.lost), sent=False)

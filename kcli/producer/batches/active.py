@@ -57,10 +57,16 @@ class Active:
         led = self._led.get(node_id)
         return list(led.values()) if led else []
 
+    def only(self, node_id: int) -> PartitionQueue | None:
+        """The one that the node leads, where that is all."""
+        self._look()
+        led = self._led.get(node_id)
+        return next(iter(led.values())) if led and len(led) == 1 else None
+
     def served(self, queue: PartitionQueue) -> None:
         """It had its turn: the others of its node come first now."""
         led = self._led[queue.leader]
-        if led.pop(queue.at, None) is not None:
+        if len(led) > 1 and led.pop(queue.at, None) is not None:
             led[queue.at] = queue
 
     def _look(self) -> None:

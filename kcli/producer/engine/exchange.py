@@ -18,16 +18,15 @@ if TYPE_CHECKING:
 
 
 class Exchange:
-    """`cap` is the highest version of the request; `on_over` is called once, when the response or an error is there.
-    `response` is None after an error and with acks=0. `task`: what asks, where that has to wait for something."""
+    """`cap` is the highest version of the request. `response` is None after an error and with acks=0. `task`: what
+    asks, where that has to wait for something."""
 
-    __slots__ = ("_on_over", "cap", "over", "problem", "request", "response", "sent", "task")
+    __slots__ = ("cap", "over", "problem", "request", "response", "sent", "task")
 
-    def __init__(self, sent: Sent, request: ProduceRequest, cap: int | None, on_over: Callable[[], None]) -> None:
+    def __init__(self, sent: Sent, request: ProduceRequest, cap: int | None) -> None:
         self.sent = sent
         self.request = request
         self.cap = cap
-        self._on_over = on_over
         self.over = False
         self.response: ProduceResponse | None = None
         self.problem: BaseException | None = None
@@ -39,17 +38,16 @@ class Exchange:
     def set_result(self, answer: Any, /) -> None:
         self.response = answer
         self.over = True
-        self._on_over()
 
     def set_exception(self, problem: Any, /) -> None:
         self.problem = problem
         self.over = True
-        self._on_over()
 
-    def asked_by(self, task: asyncio.Task[ProduceResponse | None]) -> None:
-        """The task's result is the response."""
+    def asked_by(self, task: asyncio.Task[ProduceResponse | None], on_over: Callable[[], None]) -> None:
+        """The task's result is the response; `on_over` is called once, when it is there or an error."""
         self.task = task
         task.add_done_callback(self._asked)
+        task.add_done_callback(lambda _: on_over())
 
     def _asked(self, task: asyncio.Task[ProduceResponse | None]) -> None:
         if task.cancelled():

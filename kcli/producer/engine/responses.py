@@ -49,15 +49,20 @@ class Returns:
         self.time: Callable[[], float]
         """The loop's clock; the engine gives it when it starts."""
 
-    def sending(self, batch: ProducerBatch) -> None:
+    def sending(self, batch: ProducerBatch, now: float) -> None:
         """The batch goes into a request."""
         if not batch.sent:
-            self._observer.sent(self.time() - batch.created)
+            self._observer.sent(now - batch.created)
 
     def stored(self, queue: PartitionQueue, batch: ProducerBatch, offset: int, append_time: int) -> None:
         """The broker has it."""
-        if not batch.settled:  # else its delivery timeout was quicker
-            self._written(queue, batch, offset, append_time)
+        if batch.settled:
+            return  # its delivery timeout was quicker
+        size = batch.size
+        raw = batch.sealed.raw_size if batch.sealed is not None else size
+        self._ledger.acknowledge(queue, batch, offset, append_time)
+        age = self.time() - batch.created
+        self._observer.written(batch.at, batch.sent_to, (batch.count, size, raw), offset, age)
 
     def answered(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:
         """The broker spoke."""
@@ -65,7 +70,7 @@ class Returns:
             return  # its delivery timeout was quicker
         code = answer.code
         if not code:
-            self._written(queue, batch, answer.base_offset, answer.append_time)
+            self.stored(queue, batch, answer.base_offset, answer.append_time)
             return
         verdict = judge(
             code,
@@ -76,7 +81,7 @@ class Returns:
         if code.forget == "leader":
             self._forget_leader(batch, answer)
         if verdict is Verdict.DONE:
-            self._written(queue, batch, -1, answer.append_time)  # a duplicate: where it is stored is not known (D26)
+            self.stored(queue, batch, -1, answer.append_time)  # a duplicate: where it is stored is not known (D26)
             return
         batch.maybe_written = batch.maybe_written or maybe_written(code, self._settings.acks)
         batch.trouble = str(BrokerError(code, "", answer.message))
@@ -99,13 +104,6 @@ class Returns:
                 answer.leader_id not in (-1, batch.sent_to) and self._cluster.leader_id(batch.at) == answer.leader_id
             )
             self._again(queue, batch, wait=not moved)  # a node that names itself has not caught up yet: no hurry
-
-    def _written(self, queue: PartitionQueue, batch: ProducerBatch, offset: int, append_time: int) -> None:
-        raw = batch.sealed.raw_size if batch.sealed is not None else batch.size
-        sizes = batch.count, batch.size, raw
-        self._ledger.acknowledge(queue, batch, offset, append_time)
-        age = self.time() - batch.created
-        self._observer.written(batch.at, batch.sent_to, sizes, offset, age)
 
     def _out_of_order(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer, *, renew: bool) -> None:
         """An earlier batch is missing: after it, or in a new epoch, this one goes again. No retry is used."""

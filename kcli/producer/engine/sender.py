@@ -1,9 +1,9 @@
 """The sender: sends the batches of one leader; the responses are settled in the order of sending.
 
 A sender exists only while its leader has something to do: nothing is there when idle, and nothing for a leader without
-partitions (A1.13, A5.11). It is no task: a turn is one callback of the loop, in which all requests are written that may
-go, in one piece. Level-triggered: each turn reads the whole state, so no wake-up can be lost. At most `max_in_flight`
-requests per leader.
+partitions (A1.13, A5.11). It is no task: a turn is one callback, in which all requests are written that may go, in one
+piece. Behind responses it is part of the step that read them. Level-triggered: each turn reads the whole state, so no
+wake-up can be lost. At most `max_in_flight` requests per leader.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ class LeaderSender:
     # -- sending ----------------------------------------------------------------------------------------------------
 
     def _turn(self) -> None:
+        if self._ended or not self.awake:
+            return  # responses came first, and had the turn that was ordered
         self.awake = False
-        if self._ended:
-            return
         try:
             self._report_unseen()
             later = self._send_all()
@@ -121,22 +121,27 @@ class LeaderSender:
 
     def _send_all(self) -> float | None:
         """Send every request that may go; when to look again, if that is known."""
-        later = None
+        if self._identity.missing:
+            return None
+        now, draining, later = self._loop.time(), self._draining, None
         leaving: list[Exchange] = []
-        while not self._identity.missing and len(self._outstanding) < self._settings.max_in_flight:
-            ready, later = self._draining.ready(self._loop.time())
+        alone = draining.alone()
+        for _ in range(self._settings.max_in_flight - len(self._outstanding)):
+            ready, later = draining.ready(now) if alone is None or not alone.waiting else draining.of_one(alone, now)
             if not ready:
                 break
-            leaving.append(self._leaves(ready))
+            leaving.append(self._leaves(ready, now))
+            if alone is not None and not alone.waiting and alone.open is None:
+                break  # that was all
         if leaving:
             self._write(leaving)
         return later
 
-    def _leaves(self, ready: Sent) -> Exchange:
+    def _leaves(self, ready: Sent, now: float) -> Exchange:
         for queue, batch in ready:
             if self._identity.producer_id >= 0:
                 queue.stamp(batch, self._identity)
-            self._returns.sending(batch)
+            self._returns.sending(batch, now)
             queue.send(batch, self.node_id)
             if self._transactions is not None:
                 self._transactions.sent(queue.at)
@@ -144,7 +149,7 @@ class LeaderSender:
         # the topic ids are those of this moment: an exchange that begins later may know of another topic by then
         most = None if self._transactions is None else self._transactions.produce_cap
         request, cap = produce_request.build([batch for _, batch in ready], self._cluster, self._settings, most)
-        exchange = Exchange(ready, request, cap, self._settle_in_order)
+        exchange = Exchange(ready, request, cap)
         self._outstanding.append(exchange)
         return exchange
 
@@ -158,7 +163,7 @@ class LeaderSender:
             task = self._loop.create_task(self._ask(exchange))
             self._asking += 1
             task.add_done_callback(self._asked)
-            exchange.asked_by(task)
+            exchange.asked_by(task, self._settle)
             if self._transactions is not None:
                 self._transactions.travels(task)
 
@@ -170,7 +175,7 @@ class LeaderSender:
         if broker is None:
             return 0
         posted = [(exchange.request, exchange, exchange.cap) for exchange in leaving]
-        return broker.post(posted, timeout=self._settings.request_timeout + GRACE)
+        return broker.post(posted, timeout=self._settings.request_timeout + GRACE, after=self._settle)
 
     def _asked(self, _: object) -> None:
         self._asking -= 1
@@ -186,19 +191,29 @@ class LeaderSender:
 
     # -- settling ---------------------------------------------------------------------------------------------------
 
-    def _settle_in_order(self) -> None:
-        """Promises are kept in the order of sending, whatever failed first (A1.14, A1.15): an answer that overtook
-        others waits for them."""
+    def _settle(self) -> None:
+        """Responses are there, or errors. Where all is well the next requests are written in the same step."""
+        if self._ended:
+            return
+        self.awake = True  # whatever happens here is looked at in the turn that follows
         try:
-            while self._outstanding and self._outstanding[0].over and not self._ended:
-                self._finish(self._outstanding[0])
-                self._outstanding.popleft()
+            well = self._settle_in_order()
             if self._outstanding or self._draining.mine():
-                self.wake()
+                self._turn() if well else self._loop.call_soon(self._turn)
             elif not self._ended:
                 self._end(None)  # the last one: no turn for that
         except Exception as problem:  # noqa: BLE001 - it ends the producer
             self._end(problem)
+
+    def _settle_in_order(self) -> bool:
+        """Promises are kept in the order of sending, whatever failed first (A1.14, A1.15): an answer that overtook
+        others waits for them. Whether each got a response."""
+        well = True
+        while self._outstanding and self._outstanding[0].over and not self._ended:
+            well = well and self._outstanding[0].problem is None
+            self._finish(self._outstanding[0])
+            self._outstanding.popleft()
+        return well
 
     def _finish(self, exchange: Exchange) -> None:
         if exchange.problem is not None:
@@ -208,9 +223,10 @@ class LeaderSender:
             return
         response = exchange.response
         if response is not None and len(exchange.sent) == 1:
-            part = produce_request.stored_alone(response, exchange.request)
-            if part is not None:
-                self._returns.stored(*exchange.sent[0], part.base_offset, part.log_append_time_ms)
+            stored = produce_request.stored_alone(response, exchange.request)
+            if stored is not None:
+                ((queue, batch),) = exchange.sent
+                self._returns.stored(queue, batch, stored.base_offset, stored.log_append_time_ms)
                 return
         answers = produce_request.read(response, exchange.request) if response is not None else {}
         nothing = produce_request.missing() if self._settings.acks else Answer(codes.NONE)
