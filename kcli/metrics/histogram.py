@@ -27,8 +27,11 @@ class Histogram:
         """Count a value; below zero is zero."""
         if value < 0:
             value = 0.0
-        bucket, buckets = int(value / self.unit).bit_length(), self._buckets
-        buckets[bucket] = buckets.get(bucket, 0) + 1
+        bucket = int(value / self.unit).bit_length()
+        try:
+            self._buckets[bucket] += 1
+        except KeyError:
+            self._buckets[bucket] = 1
         if not self.count:
             self.least = self.largest = value
         elif value > self.largest:

@@ -51,9 +51,11 @@ class Observer:
 class BrokerObserver:
     """The connections and requests of one broker."""
 
-    __slots__ = ("_broker", "_node_id", "_observer")
+    __slots__ = ("_apis", "_broker", "_latency", "_node_id", "_observer")
 
     def __init__(self, observer: Observer, broker: str, node_id: int) -> None:
+        self._apis: dict[int, RequestMetrics] = {}  # those of the client, by API key
+        self._latency: Histogram | None = None  # that of the node
         self._observer = observer
         self._broker = broker
         self._node_id = node_id
@@ -78,12 +80,11 @@ class BrokerObserver:
         self._observer.call("on_disconnect", self._broker, self._node_id, str(reason), lost)
 
     def answered(self, asked: Asked, received: int, seconds: float) -> None:
-        metrics = self._observer.metrics
         api = self._over(asked.request.api_key, asked.version, asked.size, received, seconds)
-        latency = metrics.node_latency.get(self._node_id)
-        if latency is None:
-            latency = metrics.node_latency[self._node_id] = Histogram(MILLISECOND)
-        latency.add(seconds)
+        if self._latency is None:
+            by_node = self._observer.metrics.node_latency
+            self._latency = by_node.setdefault(self._node_id, Histogram(MILLISECOND))
+        self._latency.add(seconds)
         api.latency.add(seconds)
 
     def unanswered(self, api_key: int, version: int, sent: int) -> None:
@@ -98,17 +99,16 @@ class BrokerObserver:
     def _over(
         self, api_key: int, version: int, sent: int, received: int, seconds: float, error: str = ""
     ) -> RequestMetrics:
-        name = api_name(api_key)
-        requests = self._observer.metrics.requests
-        api = requests.get(name)
+        api = self._apis.get(api_key)
         if api is None:
-            api = requests[name] = RequestMetrics()
+            requests = self._observer.metrics.requests
+            api = self._apis[api_key] = requests.setdefault(api_name(api_key), RequestMetrics())
         api.count += 1
         api.sent_bytes += sent
         api.received_bytes += received
         if self._observer.hooked:
             self._observer.call(
-                "on_request", name, version, self._broker, self._node_id, sent, received, seconds, error
+                "on_request", api_name(api_key), version, self._broker, self._node_id, sent, received, seconds, error
             )
         return api
 

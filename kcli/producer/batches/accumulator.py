@@ -96,7 +96,8 @@ class Accumulator:
         """The open batch of a queue; created on first use."""
         if queue.open is None:
             queue.open = self._new(queue, now)
-            self._show(queue, queue.open.builder)
+            if self._builders:
+                self._show(queue, queue.open.builder)
             self.lingering[queue.at] = queue
             if len(self.lingering) == 1 or self._settings.linger == 0:
                 self._on_ready(queue)  # the linger clock has to be started
@@ -151,9 +152,11 @@ class Accumulator:
     def _ended(self, queue: PartitionQueue) -> ProducerBatch | None:
         """The batch that was open and takes no more; None without records."""
         batch, queue.open = queue.open, None
-        self._show(queue, None)
+        if self._builders:
+            self._show(queue, None)
         self.lingering.pop(queue.at, None)
-        self.due.pop(queue.at, None)
+        if self.due:
+            self.due.pop(queue.at, None)
         if batch is None:
             return None
         batch.end()
@@ -177,12 +180,13 @@ class Accumulator:
         if batch.count == 1 and batch.builder.size > self._settings.max_request_size:
             self._too_large(queue, batch)
             return False
-        if not self.closes_at_once(batch):
+        if self.sizing.estimates and not self.closes_at_once(batch):
             batch.sealing = True
             self._seal_later(batch)
             return False
         batch.close(self._settings)
-        self.sealed(batch)
+        if self.sizing.estimates:
+            self.sealed(batch)
         return True
 
     def add_sealed(self, queue: PartitionQueue, sealed: SealedBatch, now: float) -> None:
@@ -195,7 +199,7 @@ class Accumulator:
 
     def closes_at_once(self, batch: ProducerBatch) -> bool:
         """Whether closing the batch is quick enough to be done in the loop."""
-        return self._settings.compression == "none" or batch.builder.size <= CLOSE_IN_THREAD
+        return not self.sizing.estimates or batch.builder.size <= CLOSE_IN_THREAD
 
     def sealed(self, batch: ProducerBatch) -> None:
         """The batch is ready to be sent: what it came to corrects the estimate (D5). One that turned out larger than
@@ -275,7 +279,8 @@ class Accumulator:
         """The batch is out of everything."""
         queue.landed(batch)
         self.incomplete.discard(batch)
-        self._forget_if_idle(queue)
+        if not queue.waiting:
+            self._forget_if_idle(queue)
 
     def replace(self, queue: PartitionQueue, batch: ProducerBatch, parts: list[ProducerBatch]) -> None:
         """Replace a batch by its parts, in its place."""
@@ -287,5 +292,5 @@ class Accumulator:
             self.incomplete.add(part)
 
     def _forget_if_idle(self, queue: PartitionQueue) -> None:
-        if not queue.depth:
+        if not queue.waiting and not queue.in_flight and queue.open is None:
             self.active.discard(queue)

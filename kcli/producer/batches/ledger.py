@@ -64,8 +64,10 @@ class Ledger:
     def acknowledge(self, queue: PartitionQueue, batch: ProducerBatch, base_offset: int, append_time: int) -> None:
         """The batch is stored. `base_offset` is -1 if unknown."""
         self.counts.acked += batch.count
-        queue.stored(batch)
-        batch.keep_promises(base_offset, append_time)
+        if not queue.proven:
+            queue.stored(batch)
+        if batch.promises:
+            batch.keep_promises(base_offset, append_time)
         self._settle(queue, batch, BatchOutcome(*batch.at, batch.count, base_offset, None, False))
 
     def refuse(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:

@@ -99,7 +99,9 @@ class PartitionQueue:
 
     def landed(self, batch: ProducerBatch) -> None:
         """It is settled, or split: out of the queue, wherever it was."""
-        if batch in self.in_flight:
+        if self.in_flight and self.in_flight[0] is batch:
+            del self.in_flight[0]  # as nearly always
+        elif batch in self.in_flight:
             self.in_flight.remove(batch)
         elif batch in self.waiting:
             self.waiting.remove(batch)

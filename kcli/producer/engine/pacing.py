@@ -33,7 +33,7 @@ class Pacing:
         if ahead == AHEAD:
             return True
         self._unpaced += 1
-        return len(queue.waiting) >= ahead or self._unpaced >= AHEAD_SMALL
+        return self._unpaced >= AHEAD_SMALL or len(queue.waiting) >= ahead
 
     def _ahead(self, queue: PartitionQueue) -> int:
         """How many batches may wait behind those in flight while more input is read."""

@@ -106,21 +106,24 @@ class Bulk:
     async def _values(self, block: LineBlock, stamp: int, everyone: Sequence[int]) -> int:
         settings, engine = self._settings, self._engine
         budget, accumulator = engine.budget, engine.accumulator
-        topic, chunk, partition = block.topic, block.chunk, block.partition
-        at, end = block.start, block.end
+        topic, chunk, partition, at, end = block.topic, block.chunk, block.partition, block.start, block.end
+        sticky = self._placement.sticky(topic) if partition is None else None
+        now = -1.0  # of the loop, once something was waited for
         while at < end:
             most = accumulator.sizing.limit(topic)
             room = min(10 * (end - at), most)
             if not budget.take_now(room, 1):
                 await budget.take(room, 1, settings.max_block)
+                now = -1.0
             grown = added = 0
             try:
-                self._check()
-                sticky = self._placement.sticky(topic) if partition is None else None
+                if now < 0:
+                    self._check()
+                    now = engine.loop.time()
                 chosen = sticky.choose(everyone) if sticky is not None else partition
                 assert chosen is not None
                 queue = accumulator.queue(topic, chosen)
-                batch = accumulator.open(queue, engine.loop.time())
+                batch = accumulator.open(queue, now)
                 builder = batch.builder
                 size, count = builder.size, builder.count
                 limit = min(settings.batch_records, count + budget.max_records - budget.records + 1)
@@ -138,6 +141,7 @@ class Bulk:
             at = stop
             if at < end and engine.pacing.runs_ahead(queue):
                 await engine.pacing.pause(queue)
+                now = -1.0
         return at
 
     async def _keyed(self, block: LineBlock, stamp: int, everyone: Sequence[int]) -> int:
