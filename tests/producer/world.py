@@ -176,7 +176,7 @@ class Log:
         self.producers.clear()
 
 
-def post(broker: Any, requests: Sequence[Posted], timeout: float, after: Callable[[], None]) -> int:
+def post(broker: Any, requests: Sequence[Posted], timeout: float, after: Callable[[], None] | None) -> int:
     """`Broker.post` of a fake: the requests are asked in their order, in tasks of the broker's, not the client's."""
     for request, reply, cap in requests:
         asked = broker.ask(request, timeout=timeout, max_version=cap)
@@ -185,7 +185,7 @@ def post(broker: Any, requests: Sequence[Posted], timeout: float, after: Callabl
     return len(requests)
 
 
-def tell(reply: Reply, after: Callable[[], None], task: asyncio.Task[Any]) -> None:
+def tell(reply: Reply, after: Callable[[], None] | None, task: asyncio.Task[Any]) -> None:
     problem = None if task.cancelled() else task.exception()
     if task.cancelled() or reply.done():
         return
@@ -193,7 +193,8 @@ def tell(reply: Reply, after: Callable[[], None], task: asyncio.Task[Any]) -> No
         reply.set_exception(problem)
     else:
         reply.set_result(task.result())
-    after()
+    if after is not None:
+        after()
 
 
 class FakeBroker:
@@ -217,7 +218,7 @@ class FakeBroker:
             return await self.world.give_id()
         return await self._produce(request, options.get("max_version"))
 
-    def post(self, requests: Sequence[Posted], *, timeout: float, after: Callable[[], None]) -> int:
+    def post(self, requests: Sequence[Posted], *, timeout: float, after: Callable[[], None] | None = None) -> int:
         return post(self, requests, timeout, after)
 
     async def tell(self, request: ProduceRequest, *, max_version: int | None = None) -> None:

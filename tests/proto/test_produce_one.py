@@ -108,8 +108,8 @@ def read(kind: type[ProduceResponse], data: bytes) -> ProduceResponse | str:
         told = kind.decode(VERSION, data)
     except DecodeError as error:
         return str(error)
-    parts = {"responses": told.responses, "node_endpoints": told.node_endpoints}
-    return ProduceResponse(throttle_time_ms=told.throttle_time_ms, **parts)
+    quiet, responses, endpoints = told.throttle_time_ms, told.responses, told.node_endpoints
+    return ProduceResponse(throttle_time_ms=quiet, responses=responses, node_endpoints=endpoints)
 
 
 @pytest.mark.parametrize(
