@@ -41,6 +41,22 @@ async def form(pilot: Pilot[int], topic: str = "orders") -> Produce:
     return screen
 
 
+async def test_the_name_of_a_topic_is_completed_and_the_form_is_no_higher_than_it_is_read(world: World) -> None:
+    async with world.open(size=(200, 60)) as pilot:
+        await pilot.press("ctrl+t")
+        await shows(pilot, "Topics (1)")
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Groups))
+        screen = await form(pilot, "")
+        field = screen.query_one("#topic", Input)
+        field.focus()
+        await pilot.press("o", "r")
+        await until(pilot, lambda: field._suggestion == "orders")
+        await pilot.press("right")
+        await until(pilot, lambda: field.value == "orders")
+        assert screen.query_one(".dialog").region.height == 40
+
+
 async def last(world: World, partition: int) -> tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]:
     """The newest record of a partition."""
     async with Client(world.settings()) as client, client.consumer(ConsumerSettings()) as consumer:

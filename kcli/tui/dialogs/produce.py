@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.suggester import SuggestFromList
 from textual.widgets import Checkbox, Input, Static, TextArea
 
 from kcli.admin.topics.topics import Topic, describe_topics
@@ -21,6 +22,8 @@ from kcli.tui.dialogs.dialog import Dialog
 from kcli.tui.text.printable import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kcli.client import Client
     from kcli.tui.actions.by_schema import FieldSchema
     from kcli.tui.session import Session
@@ -44,9 +47,13 @@ class Produce(Dialog):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "send", "Send", id="produce.send", priority=True)]
     title_text = "Produce a record (ctrl+s sends it)"
 
-    def __init__(self, session: Session, topic: str = "", draft: Draft | None = None) -> None:
+    def __init__(
+        self, session: Session, topic: str = "", draft: Draft | None = None, *, topics: Sequence[str] = ()
+    ) -> None:
+        """`topics` are the names that complete what is typed."""
         super().__init__(session)
         self._topic = topic
+        self._topics = topics
         self._begins_with = draft
         self._partitions: dict[str, int] = {}  # of topics that were asked for
         self._schemas: dict[str, dict[str, FieldSchema]] = {}  # by topic and field, where a registry is configured
@@ -57,7 +64,10 @@ class Produce(Dialog):
     def fields(self) -> ComposeResult:
         with Horizontal(classes="line"):
             yield Static("topic *", classes="label")
-            yield Input(self._topic, placeholder="name of the topic", id="topic", compact=True)
+            names = SuggestFromList(self._topics, case_sensitive=True)
+            yield Input(
+                self._topic, placeholder="name of the topic; → completes it", suggester=names, id="topic", compact=True
+            )
             yield Static("partition", classes="label")
             yield Input(placeholder="by key", id="partition", compact=True)
         with Horizontal(classes="line"):

@@ -348,7 +348,7 @@ class Page(TimedScreen):
             return
         from kcli.tui.dialogs.produce import Produce
 
-        self.app.push_screen(Produce(self.session, topic, draft))
+        self.app.push_screen(Produce(self.session, topic, draft, topics=self.state.topics or ()))
 
     def begin(self, change: Change) -> None:
         """Open the dialog of a change."""
