@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -70,6 +71,8 @@ async def test_the_plan_stands_there_before_anything_is_typed_and_the_typed_name
         text = await shows(pilot, "1 of 1 would change")
         partition = screen.resetting.at.partition if screen.resetting.at is not None else -1
         assert "-40" in text
+        assert not pilot.app.screen.query_one("#amount", Input).visible, "the beginning needs no figure"
+        assert re.search(r"of +orders\[\d\]", text)
         assert f"$ kcli groups reset billing --topic orders:{partition} --to-earliest --execute" in text
         await choose(pilot, "scope", "group")
         text = await shows(pilot, "2 of 2 would change")
@@ -88,6 +91,7 @@ async def test_from_the_list_of_groups_all_topics_are_meant(world: World) -> Non
         text = await shows(pilot, "2 of 2 would change")
         assert "kcli groups reset billing --all-topics --to-earliest --execute" in text
         await choose(pilot, "form", "shift")
+        assert pilot.app.screen.query_one("#amount", Input).visible
         pilot.app.screen.query_one("#amount", Input).focus()
         await pilot.press(*"-10", "enter")
         await shows(pilot, "-10")
@@ -95,6 +99,16 @@ async def test_from_the_list_of_groups_all_topics_are_meant(world: World) -> Non
         await shows(pilot, "2 reset")
     assert await world.committed() == {0: 30, 1: 30}
     assert undo_file().count('"offset": 40') == 2
+
+
+async def test_the_dialog_is_as_high_as_a_long_plan_needs(world: World) -> None:
+    async with world.open(size=(200, 60)) as pilot:
+        screen = await dialog(pilot)
+        await shows(pilot, "1 of 1 would change")
+        frame = screen.query_one(".dialog")
+        assert frame.region.height == 32
+        screen.put(screen._changes * 40)
+        await until(pilot, lambda: frame.region.height > 50)
 
 
 async def test_a_wrong_name_changes_nothing(world: World) -> None:

@@ -84,14 +84,14 @@ class Changing(Dialog):
         async def planned(client: Any) -> Plan:
             return await self.change.plan(client, given)
 
-        rows, session = self.query_one("#plan", Rows), self.session
+        session = self.session
         try:
             self._plan = await (session.ask_registry if self.change.of_registry else session.ask)(planned)
         except KcliError as problem:
-            rows.put([])
+            self.put([])
             self.say(str(problem), "" if isinstance(problem, UsageError) else "bad")
             return
-        rows.put(self._plan.steps)
+        self.put(self._plan.steps)
         self.query_one("#ask", Static).update(f"Type {printable(self._word)} to do it:")
         if self._plan.carry_out is None:
             self.say("nothing to change", "bad" if self._plan.bad else "")
@@ -130,7 +130,7 @@ class Changing(Dialog):
             self.say(str(problem), "bad")
             return
         if self.is_open:
-            self.query_one("#plan", Rows).put(plan.steps)
+            self.put(plan.steps)
         bad = next((step.note for step in plan.steps if step.result == "failed"), "")
         undo = f" To undo this: {self.session.aimed(back)}" if back else ""
         self.say(f"{_counted(plan.steps)}. {bad}{undo}", "bad" if bad else "good")

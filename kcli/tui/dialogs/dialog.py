@@ -14,11 +14,17 @@ from textual.widgets import Static
 
 from kcli.tui.text.printable import LONG, printable
 from kcli.tui.widgets.footer import Footer
+from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textual.widget import Widget
 
     from kcli.tui.session import Session
+
+
+MANY = 16  # rows of a plan for which the dialog gets higher
 
 
 class Dialog(ModalScreen[None]):
@@ -66,6 +72,11 @@ class Dialog(ModalScreen[None]):
             yield Static("", id="said", markup=False)
             yield Static(f"$ {self.session.aimed(self.command)}", id="command", markup=False)
         yield Footer()
+
+    def put(self, plan: Sequence[object]) -> None:
+        """Show the rows of a plan; the dialog gets higher for many of them."""
+        self.query_one("#plan", Rows).put(plan)
+        self.query_one(".dialog").set_class(len(plan) > MANY, "-long")
 
     def say(self, words: str, tone: str = "") -> None:
         """One line about its state; `tone` is "", bad or good. A dialog that was left meanwhile says it in a toast:

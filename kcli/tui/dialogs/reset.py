@@ -79,6 +79,7 @@ class Reset(Dialog):
             forms = [(label, name) for name, label, _ in FORMS]
             yield Select(forms, value="earliest", allow_blank=False, id="form", compact=True)
             yield Input(id="amount", compact=True, disabled=True)
+            yield Static("of", id="of", markup=False)
             yield Select(self._scopes(), allow_blank=False, id="scope", compact=True)
         columns = _columns(several=len(self.resetting.groups) > 1)
         yield Rows(columns, key=lambda row: (row.group, row.at), order=_changed_first, id="plan", empty="No plan yet.")
@@ -105,7 +106,7 @@ class Reset(Dialog):
     def on_select_changed(self, event: Select.Changed) -> None:
         asks = next(asks for name, _, asks in FORMS if name == self.query_one("#form", Select).value)
         field = self.query_one("#amount", Input)
-        field.placeholder, field.disabled = asks, not asks
+        field.placeholder, field.disabled, field.visible = asks, not asks, bool(asks)
         self._aim()
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -123,7 +124,7 @@ class Reset(Dialog):
         except UsageError as problem:
             self._wish = None
             self.workers.cancel_group(self, "plan")
-            self.query_one("#plan", Rows).put([])
+            self.put([])
             self.say(str(problem))
         else:
             self.say("planning …")
@@ -135,7 +136,7 @@ class Reset(Dialog):
         try:
             targets = await self._planned(wanted, scope)
         except KcliError as problem:
-            self.query_one("#plan", Rows).put([])
+            self.put([])
             self.say(str(problem), "bad")
             return
         when = " once Empty" if self._live else ""
@@ -156,7 +157,7 @@ class Reset(Dialog):
 
         targets, self._changes = await self.session.ask(planned)
         self._live = [target.refusal for target in targets if isinstance(target.refusal, GroupLive)]
-        self.query_one("#plan", Rows).put(self._changes)
+        self.put(self._changes)
         return targets
 
     @property
@@ -227,7 +228,7 @@ class Reset(Dialog):
             self.say(str(problem), "bad")
             return
         if self.is_open:
-            self.query_one("#plan", Rows).put(self._changes)
+            self.put(self._changes)
         counts: dict[str, int] = {}
         for change in self._changes:
             counts[change.result] = counts.get(change.result, 0) + 1
