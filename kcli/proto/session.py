@@ -137,6 +137,11 @@ class FrameReader:
         return bytearray(min(roomy(size), roomy(self._largest))) if found is None else found
 
     @property
+    def missing(self) -> int:
+        """Bytes that are still to come of the large frame which is not complete; 0 for none."""
+        return 0 if self._large is None else self._size - self._filled
+
+    @property
     def filling(self) -> int:
         """Bytes that the large frame takes which is not complete; 0 for none."""
         return 0 if self._large is None else len(self._large)

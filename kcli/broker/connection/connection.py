@@ -13,6 +13,7 @@ from kcli.broker.connection.backpressure import LONG, Gate
 from kcli.broker.connection.slots import Slots
 from kcli.broker.connection.throttling import pause
 from kcli.broker.connection.versions import pick
+from kcli.broker.connection.wakes import Wakes
 from kcli.errors import Closed, ConnectError, DeadlineExceeded, DecodeError, KcliError
 from kcli.proto.session import ClientSession, FrameReader, describe
 from kcli.text.log import Log
@@ -267,6 +268,7 @@ class Connection(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
+        self._wakes = Wakes(transport)
         transport.set_write_buffer_limits(high=HIGH_WATER)
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -279,6 +281,7 @@ class Connection(asyncio.BufferedProtocol):
                 if self.lost is not None:
                     return  # an answer led to its end, and every request was answered with that
                 self._answer(frame)
+            self._wakes.expect(self._reader.missing)
         except DecodeError as broken:
             about = f" ({describe(self._session.asked[0])})" if self._session.asked else ""
             self._fail(f"{self.name}: {broken}{about}")

@@ -1,0 +1,37 @@
+"""How often the loop is woken while a large response comes in."""
+
+from __future__ import annotations
+
+import socket
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from asyncio import BaseTransport
+
+LARGE = 64 * 1024
+"""Bytes that are missing of a response, below which each piece that comes wakes the loop."""
+PIECE = 256 * 1024
+"""Bytes that come before it wakes for the rest of a larger response: a turn of the loop costs as much as the copying of
+some 50 KB, and a socket hands over little more at a time."""
+SLACK = 32 * 1024
+"""Bytes that may lie before us already, in a TLS record that is not whole."""
+
+
+class Wakes:
+    """The socket's SO_RCVLOWAT (socket(7)): it becomes readable when that many bytes are there, or the stream is over.
+    Only where the system is Linux: others count it into their buffers in other ways."""
+
+    def __init__(self, transport: BaseTransport) -> None:
+        self._socket = transport.get_extra_info("socket") if sys.platform == "linux" else None
+        self._at = 1
+
+    def expect(self, missing: int) -> None:
+        """`missing` bytes of a response are still to come; 0 when none is known to."""
+        at = min(missing - SLACK, PIECE) if missing > LARGE else 1
+        if at != self._at and self._socket is not None:
+            try:
+                self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, at)
+            except OSError:  # a system that has none, or a socket that is closed: each piece wakes us
+                self._socket = None
+            self._at = at
