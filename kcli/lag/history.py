@@ -113,7 +113,7 @@ class History:
     def _log(self, at: TopicPartition) -> Log:
         log = self._logs.get(at)
         if log is None:
-            log = self._logs[at] = Log()
+            log = self._logs[at] = Log(at)
         return log
 
     @property
@@ -132,11 +132,12 @@ class History:
         tracks = self._tracks.setdefault(described.group, {})
         seen = set()
         for sample in samples:
-            at = TopicPartition(sample.topic, sample.partition)
+            log = self._log(TopicPartition(sample.topic, sample.partition))
+            at = log.at  # one key for all groups that read it
             seen.add(at)
             if at not in self._read:  # another group of this refresh may have had the same ends
                 self._read.add(at)
-                self._log(at).add(time, sample)
+                log.add(time, sample)
             track = tracks.get(at)
             if track is None:
                 track = tracks[at] = Track()
@@ -144,29 +145,26 @@ class History:
             track.done.forget_before(time - self._keep)
         for gone in tracks.keys() - seen:
             del tracks[gone]
+        places = sorted(tracks)
         partitions = [
-            stand(track, self._logs[at], time, window=self._window, threshold=self._threshold)
-            for at, track in sorted(tracks.items())
+            stand(tracks[at], self._logs[at], time, window=self._window, threshold=self._threshold) for at in places
         ]
         now = summed(described, partitions)
         now.peak = self._peaks[described.group] = max(self._peaks.get(described.group, 0), now.total.lag or 0)
-        self._tell(time, now)
+        self._tell(time, now, places)
         self._before[described.group] = now
         return now
 
-    def _tell(self, time: float, now: GroupStanding) -> None:
+    def _tell(self, time: float, now: GroupStanding, places: list[TopicPartition]) -> None:
         timeline = self._timelines.setdefault(now.described.group, Timeline())
         before = self._before.get(now.described.group)
         if before is None:
-            timeline.begin(time, now.partitions)
+            timeline.begin(time, zip(places, now.partitions, strict=True))
             return
         old = {
             (partition.lag.sample.topic, partition.lag.sample.partition): partition for partition in before.partitions
         }
-        pairs = (
-            (old.get((partition.lag.sample.topic, partition.lag.sample.partition)), partition)
-            for partition in now.partitions
-        )
+        pairs = ((at, old.get(at), partition) for at, partition in zip(places, now.partitions, strict=True))
         self.news += timeline.add(time, (before.described, now.described), pairs)
 
     def _forget_groups(self, time: float, there: set[str]) -> None:

@@ -11,16 +11,21 @@ from kcli.lag.status import HALTED, Facts, status
 from kcli.lag.trend import rising, robust_slope, slope, step_rate, usual_step
 from kcli.values import Value, field
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.model import TopicPartition
+
 WINDOW = 60.0  # seconds that rates are taken over
 STEPS = 3  # commits at least; the window reaches further back for them
 
 
 class Log:
-    """The bounds of one partition over time."""
+    """The bounds of one partition, `at`, over time."""
 
-    __slots__ = ("_rated", "end", "stable", "start")
+    __slots__ = ("_rated", "at", "end", "stable", "start")
 
-    def __init__(self) -> None:
+    def __init__(self, at: TopicPartition) -> None:
+        self.at = at
         self.end, self.start, self.stable = Series(), Series(), Series()
         self._rated: tuple[float, float, float | None] | None = None  # the moment, the window and the rate
 

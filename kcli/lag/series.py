@@ -11,13 +11,13 @@ from bisect import bisect_right
 
 class Series:
     """`times` and `values` are the samples at which the value was another than before, the very first one, and
-    nothing else; `befores` is when the old value was last seen, `last` when it was looked at most recently."""
+    nothing else; `last` is when it was looked at most recently."""
 
-    __slots__ = ("befores", "last", "times", "values")
+    __slots__ = ("_befores", "last", "times", "values")
 
     def __init__(self) -> None:
         self.times = array("d")
-        self.befores = array("d")
+        self._befores: array[float] | None = None  # of each value but the first: when the one before was last seen
         self.values = array("q")
         self.last = 0.0
 
@@ -29,7 +29,10 @@ class Series:
         before, self.last = self.last, time
         if self.values and self.values[-1] == value:
             return False
-        self.befores.append(before if self.values else time)
+        if self.values:
+            if self._befores is None:
+                self._befores = array("d")
+            self._befores.append(before)
         self.times.append(time)
         self.values.append(value)
         return True
@@ -40,8 +43,9 @@ class Series:
             return
         keep = max(bisect_right(self.times, time) - 1, 0)
         if keep:
-            for column in (self.times, self.befores, self.values):
-                del column[:keep]
+            for column in (self.times, self._befores, self.values):
+                if column is not None:
+                    del column[:keep]
 
     def quiet(self, since: float) -> bool:
         """Whether it has not changed after `since`."""
@@ -65,8 +69,8 @@ class Series:
         written, if the series is a partition's end. None if that was before the first sample, or has not happened.
         For a series that never shrinks."""
         place = bisect_right(self.values, value)
-        if place in (0, len(self.values)):
+        if place in (0, len(self.values)) or self._befores is None:
             return None
         low, high = self.values[place - 1], self.values[place]
-        begun, done = self.befores[place], self.times[place]
+        begun, done = self._befores[place - 1], self.times[place]
         return begun + (done - begun) * (value - low) / (high - low)

@@ -7,7 +7,6 @@ from collections import deque
 
 from kcli.lag.events import Event, of_group, of_partition
 from kcli.lag.status import BEHIND, CALM, SEVERITY
-from kcli.model import TopicPartition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
 
     from kcli.admin.groups.rows import Described
     from kcli.lag.partition_lag import Standing
+    from kcli.model import TopicPartition
 
 LONGEST = 200  # events of a group
 REMEMBERED = 3600.0  # seconds that is known what happened to a group that is gone
@@ -34,14 +34,15 @@ class Timeline:
         self,
         time: float,
         group: tuple[Described, Described | None],
-        partitions: Iterable[tuple[Standing | None, Standing]],
+        partitions: Iterable[tuple[TopicPartition, Standing | None, Standing]],
     ) -> list[Event]:
-        """The changes from one refresh to the next: the group then and now (None: it is gone), and its partitions."""
+        """The changes from one refresh to the next: the group then and now (None: it is gone), and its partitions with
+        their keys, which are kept."""
         new = of_group(time, *group)
         events: list[Event] = []
-        for before, now in partitions:
+        for at, before, now in partitions:
             events += of_partition(time, before, now)
-            events += self._status(time, now)
+            events += self._status(time, at, now)
         new += folded(events)
         self.events += new
         return new
@@ -50,14 +51,12 @@ class Timeline:
         """Whether its timeline can be dropped, because nothing has happened for long enough."""
         return not self.events or time - self.events[-1].time > REMEMBERED
 
-    def begin(self, time: float, partitions: Iterable[Standing]) -> None:
+    def begin(self, time: float, partitions: Iterable[tuple[TopicPartition, Standing]]) -> None:
         """The first refresh: its state is no event."""
-        for partition in partitions:
-            self._status(time, partition)
+        for at, partition in partitions:
+            self._status(time, at, partition)
 
-    def _status(self, time: float, now: Standing) -> list[Event]:
-        sample = now.lag.sample
-        at = TopicPartition(sample.topic, sample.partition)
+    def _status(self, time: float, at: TopicPartition, now: Standing) -> list[Event]:
         turns = self._turns.get(at)
         if turns is None:
             self._turns[at] = Turns(now.status, time)
@@ -65,7 +64,8 @@ class Timeline:
         text = turns.add(time, now.status)
         if not text:
             return []
-        return [Event(time=time, group=sample.group, kind="status", text=text, topic=at.topic, partition=at.partition)]
+        group = now.lag.sample.group
+        return [Event(time=time, group=group, kind="status", text=text, topic=at.topic, partition=at.partition)]
 
 
 class Turns:
@@ -76,30 +76,30 @@ class Turns:
     def __init__(self, status: str, time: float) -> None:
         self._reported = self._now = status
         self._since = time
-        self._changes: deque[float] = deque(maxlen=TO_AND_FRO)
-        self._swinging: set[str] = set()  # the statuses between which it goes to and fro
+        self._changes: tuple[float, ...] = ()  # most have none: an empty deque takes 600 bytes, and a set 200
+        self._swinging: frozenset[str] = frozenset()  # the statuses between which it goes to and fro
 
     def add(self, time: float, status: str) -> str:
         """The status at one refresh; returns the sentence to report, "" for none."""
         before, self._now = self._now, status
         if not _alike(before, status):
             self._since = time
-            self._changes.append(time)
+            self._changes = (*self._changes, time)[-TO_AND_FRO:]
         swings = len(self._changes) == TO_AND_FRO and time - self._changes[0] <= WITHIN
         if not swings:
             return self._settle(time, status)
         if not self._swinging:
-            self._swinging = {self._reported, before, status}
+            self._swinging = frozenset((self._reported, before, status))
             return f"{self._pair()}, to and fro" if any(map(_grave, self._swinging)) else ""
         if status not in self._swinging:
-            self._swinging.add(status)
+            self._swinging |= {status}
             return self._say(status) if _grave(status) else ""
         return ""
 
     def _settle(self, time: float, status: str) -> str:
         lasting = time - self._since >= SETTLED
         if self._swinging and lasting:
-            grave, self._swinging = any(map(_grave, self._swinging)), set()
+            grave, self._swinging = any(map(_grave, self._swinging)), frozenset()
             if grave:
                 self._reported = status
                 return f"stays {status}"

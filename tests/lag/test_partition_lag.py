@@ -14,6 +14,7 @@ from kcli.lag.partition_lag import Log, Standing, Track, stand
 from kcli.lag.series import Series
 from kcli.lag.status import GROWING, IDLE, OK, REWOUND, STUCK, UNKNOWN
 from kcli.lag.trend import rising, robust_slope, slope, step_rate
+from kcli.model import TopicPartition
 
 
 class Workload:
@@ -21,7 +22,7 @@ class Workload:
 
     def __init__(self, rate: float = 100.0, speed: float = 100.0, every: float = 5.0, backlog: int = 0) -> None:
         self.rate, self.speed, self.every, self.backlog = rate, speed, every, backlog
-        self.track, self.log = Track(), Log()
+        self.track, self.log = Track(), Log(TopicPartition("t", 0))
         self.now = 1_700_000_000.0
         self.began = self.now
 
@@ -228,7 +229,7 @@ def test_a_rate_takes_three_steps_and_standing_still_is_zero() -> None:
 
 def wandering(seed: int) -> list[Standing]:
     """The figures of a partition that moves now and then, and is quiet for longer than a window in between."""
-    rng, track, log = random.Random(seed), Track(), Log()
+    rng, track, log = random.Random(seed), Track(), Log(TopicPartition("t", 0))
     now, end, committed, found = 1000.0, 0, 0, []
     for _ in range(60):
         now += rng.choice([1.0, 5.0, 5.0, 30.0, 200.0])

@@ -1,22 +1,28 @@
-"""Requests of a look grow with coordinators and leaders, never with groups x partitions."""
+"""Requests of a look grow with coordinators and leaders, never with groups x partitions; memory does, by little."""
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import Counter
 from typing import Any
 
 import pytest
 
+from kcli.admin.groups.rows import Described
 from kcli.broker.connection.connection import Connection
 from kcli.client import Client
 from kcli.copying.positions import Positions
+from kcli.lag.figures import Sample
 from kcli.lag.history import History
+from kcli.lag.snapshot import GroupSnapshot, Snapshot
 from kcli.lag.watch import Watch
 from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.sandbox.sandbox import Sandbox
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 
 BROKERS, PARTITIONS = 3, 20
+MOST = 1600
+"""Bytes of a partition of a group in a history: its sample and figures, its progress, and what its timeline knows."""
 
 
 async def requests(groups: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
@@ -52,3 +58,25 @@ async def test_a_look_at_twenty_times_as_many_groups_asks_no_more(monkeypatch: p
         assert asked.pop("Metadata", 0) <= 1  # beside the look, which does not wait for it
     assert many == few
     assert few == {"ListGroups": BROKERS, "DescribeGroups": BROKERS, "OffsetFetch": BROKERS, "ListOffsets": 3 * BROKERS}
+
+
+def test_a_partition_of_an_idle_group_takes_little_memory() -> None:
+    groups, partitions = 50, 100
+
+    def shot() -> Snapshot:
+        samples = (
+            (f"g{n}", [Sample(group=f"g{n}", topic="t", partition=at, committed=1, end=9) for at in range(partitions)])
+            for n in range(groups)
+        )
+        return Snapshot(groups=[GroupSnapshot(described=Described(group=name), samples=some) for name, some in samples])
+
+    tracemalloc.start()
+    try:
+        history = History()
+        for time in (0.0, 5.0, 10.0):
+            history.add(time, shot())
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held / (groups * partitions) < MOST
+    assert len(history.lags("g0", TopicPartition("t", 0), [5.0])) == 1
