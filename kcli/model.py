@@ -175,6 +175,9 @@ class BrokerConnection(Broker, Protocol):
     async def reach(self) -> None:
         """Be connected. Raises ConnectError."""
 
+    def become(self, node_id: int) -> None:
+        """A seed is this node, because metadata names it at the seed's address. Its connections stay."""
+
     async def retire(self) -> None:
         """Close because the broker has another address now: requests under way end with ConnectError, not Closed."""
 

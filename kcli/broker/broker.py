@@ -71,6 +71,11 @@ class NetworkBroker:
     def node_id(self) -> int:
         return self._node_id
 
+    def become(self, node_id: int) -> None:
+        """See `model.BrokerConnection.become`."""
+        self._node_id = node_id
+        self._lanes.rename(self._opening.rename(self.name, node_id))
+
     def watch(self, observer: Observer) -> None:
         """Have the observer count this broker's connections and requests. Before the first of them."""
         self._opening.observer = observer.of_broker(self.name, self._node_id)

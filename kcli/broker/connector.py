@@ -68,12 +68,22 @@ class Opening:
         self.met = False  # whether anybody ever answered here
         self.observer: BrokerObserver | None = None
 
+    def rename(self, name: str, node_id: int) -> str:
+        """Another name for messages, as it is with a broker map; the seed is a node now."""
+        self._name = name if self._there == self._address else self._by_way(name)
+        if self.observer is not None:
+            self.observer.rename(name, node_id)
+        return self._name
+
     def _take_another_way(self, rules: tuple[tuple[str, str], ...]) -> None:
         from kcli.broker.connection.mapping import mapped
 
         self._there = mapped(self._address, rules)
         if self._there != self._address:
-            self._name = f"{self._name} by way of {self._there.host}:{self._there.port}"
+            self._name = self._by_way(self._name)
+
+    def _by_way(self, name: str) -> str:
+        return f"{name} by way of {self._there.host}:{self._there.port}"
 
     async def connect(self, in_flight: int, on_lost: Callable[[Connection], None]) -> Connection:
         """A connection that has agreed on versions. Raises ConnectError (AuthError), KcliError."""

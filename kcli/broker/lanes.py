@@ -34,6 +34,12 @@ class Lanes:
         self._closed = False
         self._moved = ""  # why, when it is only this address that is over
 
+    def rename(self, name: str) -> None:
+        """Another name for messages."""
+        self._name = name
+        for connection in self.open.values():
+            connection.name = name
+
     @property
     def connecting(self) -> bool:
         return bool(self._under_way)

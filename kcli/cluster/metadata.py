@@ -226,6 +226,7 @@ class Metadata:
         if changed:
             LOG.info("metadata: leaders are new or changed: %s", ", ".join(sorted(changed)))
         if answer.brokers:
+            self._pool.adopt(list(self.topology.nodes.values()))
             await self._pool.retire()
         return changed
 

@@ -85,6 +85,16 @@ class Pool:
         asked = {node_id: broker.long_silence for node_id, (_, broker) in self._brokers.items()}
         return {node_id: seconds for node_id, seconds in asked.items() if seconds}
 
+    def adopt(self, nodes: Sequence[Node]) -> None:
+        """A seed that is connected, at the address of a node that is not, is that node: what another connection would
+        cost, with TLS and SASL several round trips, is saved."""
+        for node in nodes:
+            address = Address(node.host, node.port)
+            seed = self._seed_brokers.get(address)
+            if seed is not None and seed.connected and node.id not in self._brokers:
+                seed.become(node.id)
+                self._brokers[node.id] = address, self._seed_brokers.pop(address)
+
     async def retire(self) -> None:
         """Close brokers that are no longer used, seeds included once the cluster is known."""
         over = [address for address, broker in self._seed_brokers.items() if not broker.busy]

@@ -57,6 +57,10 @@ class BrokerObserver:
         self._apis: dict[int, RequestMetrics] = {}  # those of the client, by API key
         self._latency: Histogram | None = None  # that of the node
         self._observer = observer
+        self.rename(broker, node_id)
+
+    def rename(self, broker: str, node_id: int) -> None:
+        """What follows is of this broker."""
         self._broker = broker
         self._node_id = node_id
 

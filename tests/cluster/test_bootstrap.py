@@ -15,6 +15,7 @@ from kcli.cluster.cluster import NetworkCluster
 from kcli.cluster.first_answer import HEAD_START
 from kcli.errors import BrokerError, Closed, ConnectError, DeadlineExceeded, NeverMet
 from kcli.model import Address, Group, TopicPartition
+from kcli.proto.messages.metadata import MetadataRequest
 from tests.fakes.fleet import Fleet, Told
 from tests.fakes.scripted import Step
 from tests.ports import free_port
@@ -68,7 +69,26 @@ async def test_C2_seeds_are_not_brokers_and_two_ids_at_one_address_are_two() -> 
         assert (one.node_id, two.node_id) == (1, 2)
         await one.versions()
         await two.versions()
-        assert len(fleet[1].links) == 3  # the seed's, and one for each id
+        assert len(fleet[1].links) == 2  # the seed's, which is that of the first, and one for the other id
+
+
+async def test_C2_a_seed_at_the_address_of_a_broker_is_that_broker_and_connects_once() -> None:
+    async with Fleet(2) as fleet:
+        cluster = fleet.cluster()
+        first = await cluster.node(1)
+        assert await first.versions()
+        assert (first.node_id, repr(first)) == (1, f"<broker 1 at 127.0.0.1:{fleet.address(1).port}>")
+        assert (fleet[1].names(), len(fleet[1].links)) == (["Metadata"], 1)
+        await fleet[1].stop()
+        with pytest.raises(ConnectError, match="broker 1 at 127"):
+            await first.ask(MetadataRequest(topics=[]))
+
+
+async def test_C2_a_seed_by_another_name_stays_a_seed() -> None:
+    async with Fleet() as fleet:
+        cluster = fleet.cluster(Address("localhost", fleet.address(1).port))
+        await (await cluster.node(1)).versions()
+        assert len(fleet[1].links) == 2
 
 
 async def test_C2_a_wrong_advertised_address_names_seed_address_and_broker() -> None:
@@ -219,7 +239,7 @@ async def test_C16_when_all_known_brokers_are_gone_the_seeds_are_asked_again() -
 
 async def test_C16_rebootstrap_required_sends_us_back_to_the_seeds() -> None:
     async with Fleet(2) as fleet:
-        cluster = fleet.cluster()
+        cluster = fleet.cluster(Address("localhost", fleet.address(1).port))  # so that it is no broker
         await (await cluster.node(2)).versions()
         fleet[2].sound["Metadata"] = lambda request: refusal(fleet, request)
         await cluster.refresh()

@@ -54,9 +54,12 @@ async def test_C6_an_absent_topic_on_the_sandbox_keeps_its_leader() -> None:
 
 
 async def test_C16_a_broker_of_the_sandbox_dies_and_comes_back() -> None:
-    async with Sandbox(brokers=2, topics={"t": 2}) as sandbox, Client(settings(sandbox.bootstrap)) as client:
+    async with (
+        Sandbox(brokers=2, topics={"t": 2}) as sandbox,
+        Client(settings(sandbox.bootstrap.replace("127.0.0.1", "localhost"))) as client,
+    ):
         cluster = client.cluster
-        await cluster.nodes()
+        await cluster.nodes()  # of a seed, which is no broker by that name
         dead = sandbox.brokers[0].node_id
         await sandbox.faults.cluster.stop_broker(dead)
         assert (await cluster.anyone()).node_id != dead

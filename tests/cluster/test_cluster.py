@@ -363,7 +363,7 @@ def test_B27_the_least_loaded_broker_comes_first() -> None:
 
 async def test_B27_anyone_is_somebody_who_lives() -> None:
     async with Fleet(3) as fleet:
-        cluster = fleet.cluster()
+        cluster = fleet.cluster(Address("localhost", fleet.address(1).port))  # so that no broker is connected yet
         await cluster.nodes()
         await fleet[1].stop()
         await fleet[2].stop()

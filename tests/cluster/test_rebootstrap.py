@@ -54,6 +54,9 @@ class One(IdleBroker):
     def __init__(self, old: Old, node_id: int) -> None:
         self.old, self.node_id = old, node_id
 
+    def become(self, node_id: int) -> None:
+        self.node_id = node_id
+
     async def versions(self) -> dict[int, tuple[int, int]]:
         return {3: (0, 13)}
 

@@ -94,6 +94,9 @@ class Seat(IdleBroker):
         assert isinstance(node.world, Network)
         self.world = node.world
 
+    def become(self, node_id: int) -> None:
+        self.node_id = node_id
+
     async def versions(self) -> dict[int, tuple[int, int]]:
         return SPOKEN
 
