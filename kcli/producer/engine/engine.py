@@ -319,7 +319,7 @@ class Engine:
         sender = self._senders[leader] = LeaderSender(
             draining, cluster, self.identity, settings, self._returns, self._on_ready, self._sender_ended, transactions
         )
-        sender.on_unseen = self._on_unseen
+        sender.on_unseen, sender.loop = self._on_unseen, self.loop
         return sender
 
     def _sender_ended(self, leader: int, problem: BaseException | None) -> None:

@@ -58,7 +58,8 @@ class LeaderSender:
         self._on_rested = on_rested
         self._on_end = on_end
         self._transactions = transactions
-        self._loop = asyncio.get_running_loop()
+        self.loop: asyncio.AbstractEventLoop
+        """The engine gives its own."""
         self._outstanding: deque[Exchange] = deque()
         self._asking = 0  # exchanges whose task is not over: what comes after them has to wait its turn like them
         self.awake = False  # a turn is ordered
@@ -72,7 +73,7 @@ class LeaderSender:
         """Have a turn soon."""
         if not self.awake:
             self.awake = True
-            self._loop.call_soon(self._turn)
+            self.loop.call_soon(self._turn)
 
     def stop(self) -> list[asyncio.Task[ProduceResponse | None]]:
         """Give up. The ledger settles the batches on the wire; what is left to wait for."""
@@ -92,7 +93,7 @@ class LeaderSender:
         try:
             self._report_unseen()
             later = self._send_all()
-            if self._outstanding or self._draining.needed(self._loop.time()):
+            if self._outstanding or self._draining.needed(self.loop.time()):
                 self._look_again(later)
             else:
                 self._end(None)
@@ -113,7 +114,7 @@ class LeaderSender:
         if at is not None and (self._alarm is None or at < self._alarm.when()):
             if self._alarm is not None:
                 self._alarm.cancel()
-            self._alarm = self._loop.call_at(at, self._rested)
+            self._alarm = self.loop.call_at(at, self._rested)
 
     def _rested(self) -> None:
         self._alarm = None
@@ -123,7 +124,7 @@ class LeaderSender:
         """Send every request that may go; when to look again, if that is known."""
         if self._identity.missing:
             return None
-        now, draining, later = self._loop.time(), self._draining, None
+        now, draining, later = self.loop.time(), self._draining, None
         leaving: list[Exchange] = []
         alone = draining.alone()
         for _ in range(self._settings.max_in_flight - len(self._outstanding)):
@@ -160,7 +161,7 @@ class LeaderSender:
         if not self._asking and self._settings.acks and self._transactions is None:
             at_once = self._post(leaving)
         for exchange in leaving[at_once:]:
-            task = self._loop.create_task(self._ask(exchange))
+            task = self.loop.create_task(self._ask(exchange))
             self._asking += 1
             task.add_done_callback(self._asked)
             exchange.asked_by(task, self._settle)
@@ -199,7 +200,7 @@ class LeaderSender:
         try:
             well = self._settle_in_order()
             if self._outstanding or self._draining.mine():
-                self._turn() if well else self._loop.call_soon(self._turn)
+                self._turn() if well else self.loop.call_soon(self._turn)
             elif not self._ended:
                 self._end(None)  # the last one: no turn for that
         except Exception as problem:  # noqa: BLE001 - it ends the producer

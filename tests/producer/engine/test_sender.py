@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,6 +18,7 @@ async def test_what_happens_before_a_turn_is_looked_at_though_the_sender_ends_fi
     none: Any = None
     seen: list[str] = []
     sender = LeaderSender(draining, none, none, none, none, none, lambda node, problem: seen.append("ended"), none)
+    sender.loop = asyncio.get_running_loop()
     sender.on_unseen = lambda: seen.append("looked")
     sender.wake()
     sender.unseen = True
