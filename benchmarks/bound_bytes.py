@@ -104,10 +104,13 @@ def measured(rounds: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="kcli-bench-") as folder:
         made = make_certificates(Path(folder))
         secret = [made.certificate, made.key]
-        looking = functools.partial(on_asyncio, look=True)
+        looking, coded = functools.partial(on_asyncio, look=True), functools.partial(on_asyncio, context=context)
+        held = functools.partial(blocking, context=context)
         ways: dict[str, tuple[Read, list[str], int]] = {
-            "a record of 100 B, TLS, asyncio": (functools.partial(on_asyncio, context=context), secret, SMALL),
-            "a record of 100 B, TLS, a blocking socket": (functools.partial(blocking, context=context), secret, SMALL),
+            "a record of 100 B, TLS, asyncio": (coded, secret, SMALL),
+            "a record of 100 B, TLS, a blocking socket": (held, secret, SMALL),
+            "a record of 1 KiB, TLS, asyncio": (coded, secret, LARGE),
+            "a record of 1 KiB, TLS, a blocking socket": (held, secret, LARGE),
             "a record of 1 KiB, its CRC and one copy": (looking, [], LARGE),
             "a record of 1 MB, its CRC and one copy": (looking, [], 1_000_000),
         }
