@@ -12,14 +12,16 @@ from kcli.admin.storage.log_dirs import LogDir, ReplicaSize
 from kcli.admin.topics.topics import NewTopic, Partition, Topic, create_topics, wait_for_topics
 from kcli.client import Client
 from kcli.lag import watch
+from kcli.tui import routes
 from kcli.tui.screens.broker import replicas_on
 from kcli.tui.screens.faults import Faults
-from kcli.tui.screens.record import COLOURED, coloured, decoded, schema
+from kcli.tui.screens.record import decoded, schema
 from kcli.tui.tail import Seen
 from kcli.tui.text.formatting import squeezed
 from kcli.tui.text.retention import kept
 from kcli.tui.widgets.columns import fitting
 from kcli.tui.widgets.configs import configs_table
+from kcli.tui.widgets.pager.pager import Pager
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import seen, shows, until, visit
@@ -169,12 +171,27 @@ def test_a_record_shows_what_it_tells_of_its_schema() -> None:
     assert decoded(b'\x00\x00\x00\x00\x2a{"user": 1}') == '{\n  "user": 1\n}'
 
 
-def test_json_has_colours_and_other_text_has_none() -> None:
-    styles = {str(span.style) for span in coloured("decoded", decoded(b'{"id": 1, "name": "x", "ok": true}')).spans}
-    assert {"json.key", "json.number", "json.str", "json.bool_true"} <= styles
-    assert not coloured("text", '{"id": 1}').spans
-    assert not coloured("decoded", "plain 1 true").spans
-    assert not coloured("decoded", "[" + "1, " * COLOURED + "1]").spans, "a large value is not worth the wait"
+async def test_json_has_the_colours_of_the_theme_and_other_text_has_none(dashboard: Open) -> None:
+    async with dashboard() as pilot:
+        value = b'{"id": 1, "name": "x", "ok": true}'
+        page = await visit(pilot, routes.Record("orders", 0, 1, Seen(1, "orders", 0, 1, 0, None, value, ())))
+        await shows(pilot, '"name": "x"')
+        pager = page.query_one("#text-decoded", Pager)
+
+        def colours(line: int) -> dict[str, str]:
+            styles = [(part.text.strip(), part.style) for part in pager.render_line(line)]
+            return {text: style.color.name for text, style in styles if text and style and style.color}
+
+        def tone(kind: str) -> str:
+            color = pager.get_component_rich_style(f"pager--{kind}").color
+            return color.name if color is not None else ""
+
+        drawn = colours(1) | colours(2) | colours(3)
+        assert drawn['"id"'] == drawn['"name"'] == tone("key")
+        assert (drawn["1"], drawn['"x"'], drawn["true"]) == (tone("number"), tone("string"), tone("word"))
+        assert len({tone("key"), tone("number"), tone("string"), tone("word")}) == 4
+        pager.json = False
+        assert len(set((colours(1) | colours(2) | colours(3)).values())) == 1
 
 
 async def test_the_schema_is_a_tab_and_a_filter_leaves_the_lines_that_hold_it(dashboard: Open) -> None:

@@ -8,8 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
-from rich.highlighter import JSONHighlighter
-from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import TabPane
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
     from kcli.tui.text.by_registry import Both, ByRegistry
 
 MOST = 256 * 1024  # bytes that are shown of a value
-COLOURED = 64 * 1024  # characters of JSON that are coloured: 40 ms
 LEAST_KEY = 12  # cells of a key in the heading
 LARGE = 128 * 1024  # bytes of a larger value whose JSON is indented: 50 ms
 
@@ -215,14 +212,6 @@ def consumed(record: Seen, form: str) -> str:
 def sized(data: bytes | None) -> str:
     """How large a key or a value is."""
     return "null" if data is None else f"{len(data):,} bytes"
-
-
-def coloured(name: str, words: str) -> Text:
-    """The text of a tab; JSON in the colours of its kinds."""
-    text = Text(words)
-    if name == "decoded" and words[:1] in ("{", "[") and len(words) <= COLOURED:
-        JSONHighlighter().highlight(text)
-    return text
 
 
 def decoded(value: bytes | None) -> str:

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
-from textual.widgets import Static, TabPane
+from textual.widgets import TabPane
 
 from kcli.tui import routes
 from kcli.tui.actions.menus.schemas import of_version
 from kcli.tui.screens.page import Page
-from kcli.tui.screens.record import coloured, printable_lines
+from kcli.tui.screens.record import printable_lines
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
+from kcli.tui.widgets.pager.pager import Pager
 from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.tabs import Tabs
 
@@ -82,7 +82,7 @@ class Subject(Page):
                     empty="The registry has no version of this subject.",
                 )
             with TabPane("Text", id="tab-text"):
-                yield VerticalScroll(Static("", markup=False, id="text"))
+                yield Pager(list, id="text")
 
     def on_mount(self) -> None:
         self.query_one("#versions", Rows).focus()
@@ -115,7 +115,9 @@ class Subject(Page):
         if shown is not None and self._drawn != (shown.schema.version, shown.schema.text):
             self._drawn = (shown.schema.version, shown.schema.text)
             words = printable_lines(pretty(shown.schema.text, shown.schema.kind))
-            self.query_one("#text", Static).update(coloured("decoded", words))
+            pager = self.query_one("#text", Pager)
+            pager.json = words[:1] in ("{", "[")
+            pager.put(words.split("\n"))
         self.retitle()
 
     @property
