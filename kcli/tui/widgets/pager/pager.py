@@ -66,6 +66,13 @@ class Pager(ScrollView, can_focus=True):
         self._lay_out()
         self.scroll_home(animate=False)
 
+    def action_scroll_home(self) -> None:
+        self.scroll_home(animate=False)
+
+    def action_scroll_end(self) -> None:
+        """To the last line at once: a way through half a million lines would be drawn for nothing."""
+        self.scroll_end(animate=False)
+
     def on_show(self) -> None:
         self._lay_out()
 
