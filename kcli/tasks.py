@@ -76,25 +76,57 @@ async def in_daemon_thread(name: str, function: Callable[..., T], *args: Any) ->
     """`function(*args)`; raises what it raises. The result of a cancelled call is dropped."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[T] = loop.create_future()
+    Thread(target=_work, args=(loop, answer, function, args), name=name, daemon=True).start()
+    return await answer
 
-    def settle(result: Any, problem: BaseException | None) -> None:
+
+class DaemonThread:
+    """A thread that does one piece of work after another until `stop`. Unlike an executor of the standard library it
+    costs no import of `logging`, and the process may end without it."""
+
+    def __init__(self, name: str) -> None:
+        from queue import SimpleQueue
+
+        self._pieces: SimpleQueue[tuple[Any, ...] | None] = SimpleQueue()
+        Thread(target=self._run, name=name, daemon=True).start()
+
+    def do(self, function: Callable[..., T], *args: Any) -> asyncio.Future[T]:
+        """What becomes of `function(*args)`. It is not begun where the future is cancelled first."""
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[T] = loop.create_future()
+        self._pieces.put((loop, answer, function, args))
+        return answer
+
+    def stop(self) -> None:
+        """End after the work that was given; does not wait."""
+        self._pieces.put(None)
+
+    def _run(self) -> None:
+        while (piece := self._pieces.get()) is not None:
+            if not piece[1].cancelled():
+                _work(*piece)
+            del piece  # while it waits, the thread keeps nothing alive
+
+
+def _work(
+    loop: asyncio.AbstractEventLoop, answer: asyncio.Future[T], function: Callable[..., T], args: tuple[Any, ...]
+) -> None:
+    """In the thread: call the function, and have the loop take over the result, or the error."""
+    result, problem = None, None
+    try:
+        result = function(*args)
+    except BaseException as failed:  # noqa: BLE001 it is raised where it is awaited
+        problem = failed
+
+    def settle() -> None:
         if answer.done():
             return
         if problem is not None:
             answer.set_exception(problem)
         else:
-            answer.set_result(result)
+            answer.set_result(result)  # type: ignore[arg-type]
 
-    def work() -> None:
-        result, problem = None, None
-        try:
-            result = function(*args)
-        except BaseException as failed:  # noqa: BLE001 it is raised where it is awaited
-            problem = failed
-        try:
-            loop.call_soon_threadsafe(settle, result, problem)
-        except RuntimeError:
-            return  # the loop is closed: it has no waiter any more
-
-    Thread(target=work, name=name, daemon=True).start()
-    return await answer
+    try:
+        loop.call_soon_threadsafe(settle)
+    except RuntimeError:
+        return  # the loop is closed: it has no waiter any more

@@ -53,7 +53,8 @@ def _utf8(word: str) -> str:
 
 def console() -> NoReturn:
     """The console script. The process ends without the interpreter's clean-up, which costs 8 ms and frees what
-    the system frees anyway; unless there are threads, or things registered for the end, as logging's are."""
+    the system frees anyway; unless there are threads that are waited for, or things registered for the end, as
+    logging's are."""
     from kcli.cli.module_cache import install
 
     modules = install()
@@ -64,7 +65,10 @@ def console() -> NoReturn:
     arm()
     code = main()
     threading = sys.modules.get("threading")  # a command without threads does not import it
-    if (threading is not None and threading.active_count() > 1) or "logging" in sys.modules:
+    waited_for = threading is not None and any(
+        not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()
+    )
+    if waited_for or "logging" in sys.modules:
         sys.exit(code)
     try:
         sys.stdout.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import threading
 
@@ -12,6 +13,7 @@ from kcli.model import TopicPartition
 from kcli.proto import compression, core
 from kcli.proto.batch import CODECS, CorruptBatch, seal
 from kcli.settings import ConsumerSettings
+from kcli.tasks import DaemonThread
 from tests.consumer.formats import message, stored, wrapped
 from tests.consumer.log import FakeCluster, Log, until
 
@@ -71,7 +73,7 @@ async def test_B31_large_batches_leave_the_thread_of_the_loop_and_small_ones_sta
                 seen += [(record.offset, len(record.value or b"")) for batch in fetched.batches for record in batch]
                 assert fetched.next_offset == seen[-1][0] + 1 == consumer.position(A)
     assert seen == [(n, MB if n // 2 % 2 else 1000) for n in range(12)]
-    assert {name for name, size in threads if size > 256 * 1024} == {"kcli-unpack_0"}
+    assert {name for name, size in threads if size > 256 * 1024} == {"kcli-unpack"}
     assert "MainThread" in {name for name, size in threads if size < 256 * 1024}
 
 
@@ -175,4 +177,22 @@ async def test_B31_large_wrappers_of_old_messages_leave_the_thread_of_the_loop(
                 seen += [(record.offset, len(record.value or b"")) for batch in fetched.batches for record in batch]
                 assert fetched.next_offset == seen[-1][0] + 1
     assert seen == [(n, MB + 10_000) for n in range(40)]
-    assert {name for name, _ in threads} == {"kcli-unpack_0"}
+    assert {name for name, _ in threads} == {"kcli-unpack"}
+
+
+async def test_B30_a_thread_does_one_piece_after_another_and_begins_none_that_was_cancelled() -> None:
+    thread, go, done = DaemonThread("tried"), threading.Event(), list[str]()
+    first = thread.do(go.wait)
+    second, third = thread.do(done.append, "second"), thread.do(done.append, "third")
+    second.cancel()
+    failing = thread.do(int, "no number")
+    go.set()
+    await asyncio.gather(first, third)
+    assert done == ["third"]
+    with pytest.raises(ValueError, match="no number"):
+        await failing
+    (running,) = [each for each in threading.enumerate() if each.name == "tried"]
+    assert running.daemon
+    thread.stop()
+    running.join(10)
+    assert not running.is_alive()

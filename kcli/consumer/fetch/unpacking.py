@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 
 from kcli.proto.batch import CorruptBatch
+from kcli.tasks import DaemonThread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from concurrent.futures import ThreadPoolExecutor
     from typing import Any
 
     from kcli.consumer.fetch.chunk import Chunk
@@ -38,7 +38,7 @@ class Unpacking:
         self._reader = reader
         self._ratio = 1.0  # plain bytes of a compressed byte, of the last batch
         self._chunk: Chunk | None = None  # the thread has it
-        self._thread: ThreadPoolExecutor | None = None
+        self._thread: DaemonThread | None = None
         self._work: asyncio.Future[tuple[int, float]] | None = None
 
     def ready(self, chunk: Chunk, batches: list[Batch], room: int) -> tuple[int, int]:
@@ -93,11 +93,9 @@ class Unpacking:
         if self._chunk is not None:
             return
         if self._thread is None:
-            from concurrent.futures import ThreadPoolExecutor
-
-            self._thread = ThreadPoolExecutor(1, thread_name_prefix="kcli-unpack")
+            self._thread = DaemonThread("kcli-unpack")
         self._chunk = chunk
-        self._work = asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
+        self._work = self._thread.do(work, *arguments)
         self._work.add_done_callback(self._done)
 
     def _done(self, work: asyncio.Future[tuple[int, float]]) -> None:
@@ -117,7 +115,8 @@ class Unpacking:
         if self._work is not None:
             self._work.cancel()
         if self._thread is not None:
-            self._thread.shutdown(wait=False, cancel_futures=True)
+            self._thread.stop()
+            self._thread = None
 
 
 def _open(chunk: Chunk, at: TopicPartition, settings: ConsumerSettings) -> tuple[int, float]:
