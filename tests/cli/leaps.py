@@ -13,6 +13,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
+from functools import partial
 from typing import Any, TypeVar
 
 import pytest
@@ -137,8 +138,8 @@ class Leaps:
 class AtOnce:
     """A thread whose work is done when it has started: kcli's look-ups and handshakes, which ask nobody here."""
 
-    def __init__(self, target: Callable[[], None], **_: Any) -> None:
-        self.start = target
+    def __init__(self, target: Callable[..., None], args: tuple[Any, ...] = (), **_: Any) -> None:
+        self.start = partial(target, *args)
 
 
 @contextlib.contextmanager
