@@ -76,7 +76,7 @@ async def in_daemon_thread(name: str, function: Callable[..., T], *args: Any) ->
     """`function(*args)`; raises what it raises. The result of a cancelled call is dropped."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[T] = loop.create_future()
-    Thread(target=_work, args=(loop, answer, function, args), name=name, daemon=True).start()
+    Thread(target=lambda: _work(loop, answer, function, args), name=name, daemon=True).start()
     return await answer
 
 

@@ -142,6 +142,13 @@ class AtOnce:
         self.start = partial(target, *args)
 
 
+def do_at_once(_: Any, function: Callable[..., Any], *words: Any) -> asyncio.Future[Any]:
+    """As DaemonThread.do, before it returns: time does not leap meanwhile."""
+    answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+    aside._work(asyncio.get_running_loop(), answer, function, words)
+    return answer
+
+
 @contextlib.contextmanager
 def leaping() -> Iterator[Leaps]:
     """Every loop that this process starts meanwhile, and the clock that kcli reads, go by a clock that leaps."""
@@ -156,6 +163,9 @@ def leaping() -> Iterator[Leaps]:
             patch.setattr(asyncio.BaseEventLoop, name, _method(function))
         patch.setattr(LoopThread, "run", lambda self, work: _run_in_thread(self, leaps.awaited(work)))
         patch.setattr(aside, "Thread", AtOnce)
+        patch.setattr(aside.DaemonThread, "__init__", lambda self, name: None)
+        patch.setattr(aside.DaemonThread, "do", do_at_once)
+        patch.setattr(aside.DaemonThread, "stop", lambda self: None)
         patch.setattr(time, "monotonic", leaps.now)
         _exchange(_monotonic, leaps.now)
         try:
