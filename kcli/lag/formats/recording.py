@@ -8,6 +8,7 @@ it is at work.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from kcli.admin.groups.rows import Described, Member
@@ -15,10 +16,6 @@ from kcli.errors import DecodeError, KcliError
 from kcli.lag.figures import Sample
 from kcli.lag.snapshot import GroupSnapshot, Snapshot
 from kcli.model import TopicPartition
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 VERSION = "kcli.lag.samples/1"
 MEMBER = ("member_id", "instance_id", "client_id", "host")
