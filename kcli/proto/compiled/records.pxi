@@ -162,19 +162,23 @@ cdef class Messages:
         cdef Row row
         cdef object message
         cdef PyTypeObject* kind
-        while self.opened is None or not next_row(&self.opened.walk, &row):
+        cdef Opened opened = self.opened
+        while opened is None or not next_row(&opened.walk, &row):
             self.opened = None
             self.more()
+            opened = self.opened
+        cdef object topic = self.topic, partition = self.partition
+        cdef int64_t offset = self.base + row.delta
+        self.after = offset + 1
         kind = <PyTypeObject*> self.kind
         message = (<AllocType*> kind).tp_alloc(kind, 7)
-        put_item(message, 0, self.topic)
-        put_item(message, 1, self.partition)
-        put_item(message, 2, self.base + row.delta)
+        put_item(message, 0, topic)
+        put_item(message, 1, partition)
+        put_item(message, 2, offset)
         put_item(message, 3, row.timestamp)
         put_item(message, 4, bytes_or_none(row.key, row.key_length))
         put_item(message, 5, bytes_or_none(row.value, row.value_length))
         put_item(message, 6, header_list(row.headers, row.end, row.header_count) if row.header_count else NOTHING)
-        self.after = self.base + row.delta + 1
         return message
 
 
