@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque, namedtuple
+from threading import Lock
 
 from kcli.asking.offsets import LATEST, list_offsets
 from kcli.errors import KcliError, UsageError
@@ -71,6 +72,8 @@ class SyncConsumer:
         self._messages = core.Messages(self._go_on)
         self._fetched: deque[tuple[Fetched, Batch | None]] = deque()  # not iterated over; None: all batches were
         self._read: dict[TopicPartition, int] = {}  # one past what was iterated over
+        self._gone: set[TopicPartition] = set()  # given up since the last fetch
+        self._turn = Lock()  # of the thread that opens the next batch
         self._iterating = False
 
     def __enter__(self) -> Self:
@@ -85,7 +88,7 @@ class SyncConsumer:
     async def _begin(self) -> None:
         topics = self._selection.topics
         if self._group is not None:
-            await self._consumer.subscribe(topics)
+            await self._consumer.subscribe(topics, on_revoked=self._give_up, on_lost=self._give_up)
             return
         cluster = self._client.cluster
         partitions = [TopicPartition(topic, number) for topic in topics for number in await cluster.partitions(topic)]
@@ -125,28 +128,50 @@ class SyncConsumer:
 
     def _go_on(self) -> None:
         """A batch was iterated over: open the next one. Raises StopIteration at the end, and a partition's error in its
-        place."""
-        self._note()
-        while not self._fetched:
-            fetched = self._thread.run(self._consumer.poll())
-            self._iterating = True
-            if not fetched and self._consumer.finished:
-                raise StopIteration
-            for piece in fetched:
-                self._fetched.extend((piece, batch) for batch in (*piece.batches, None))
-        piece, batch = self._fetched.popleft()
-        if batch is not None:
-            batch.give_to(self._messages, piece.topic, piece.partition)
-        elif piece.error is not None:
-            raise piece.error
-        else:
-            self._read[TopicPartition(piece.topic, piece.partition)] = piece.next_offset  # past markers, too
+        place; a batch that is corrupt again and again, until a seek."""
+        with self._turn:
+            if self._messages.left():
+                return  # another thread has opened it
+            self._note()
+            while not self._fetched:
+                self._iterating = True
+                if not self._thread.run(self._fetch()) and self._consumer.finished:
+                    raise StopIteration
+            piece, batch = self._fetched[0]
+            if batch is not None:
+                batch.give_to(self._messages, piece.topic, piece.partition)
+            self._fetched.popleft()
+            if batch is None and piece.error is not None:
+                raise piece.error
+            if batch is None:
+                self._messages.drop()
+                self._read[TopicPartition(piece.topic, piece.partition)] = piece.next_offset  # past markers, too
+
+    async def _fetch(self) -> bool:
+        """Poll, and keep what came: in one step of the loop, so that Ctrl-C in the wait for it loses nothing."""
+        fetched = await self._consumer.poll()
+        self._forget_gone()
+        for piece in fetched:
+            self._fetched.extend((piece, batch) for batch in (*piece.batches, None))
+        return bool(fetched)
 
     def _note(self) -> None:
         """Remember how far the open batch was iterated over."""
         messages = self._messages
-        if messages.after >= 0:
-            self._read[TopicPartition(messages.topic, messages.partition)] = messages.after
+        at = TopicPartition(messages.topic, messages.partition)
+        if messages.after >= 0 and at not in self._gone:
+            self._read[at] = messages.after
+
+    async def _give_up(self, ats: Iterable[TopicPartition]) -> None:
+        """Partitions were revoked or lost: where we were says nothing any more, even if they come back."""
+        for at in ats:
+            self._gone.add(at)
+            self._read.pop(at, None)
+
+    def _forget_gone(self) -> None:
+        for at in self._gone:
+            self._drop(at)
+        self._gone.clear()
 
     def _drop(self, at: TopicPartition | None = None) -> None:
         """Forget what was fetched and not iterated over, of one partition or of all."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -13,8 +14,11 @@ import pytest
 import kcli
 from kcli.admin.admin import Admin
 from kcli.model import TopicPartition
+from kcli.proto import core
+from kcli.proto.batch import Batch, CorruptBatch, read_batches, seal
 from kcli.sync.admin import SyncAdmin
 
+READ_COMMITTED = kcli.ConsumerSettings(isolation="read_committed")
 LINES = [b"%d" % number for number in range(100)]
 
 
@@ -98,6 +102,133 @@ def test_an_exception_commits_nothing_of_the_last_fetch(kafka: kcli.SyncClient) 
     with pytest.raises(Broken):
         read()
     assert committed(kafka, "broken") == 0
+
+
+def test_ctrl_c_in_the_wait_for_a_fetch_that_came_commits_nothing_of_it(kafka: kcli.SyncClient) -> None:
+    with kafka.consumer("rows", group="interrupted") as consumer:
+        run = consumer._thread.run
+
+        def interrupted(work: Any) -> Any:
+            run(work)
+            raise KeyboardInterrupt
+
+        consumer._thread.run = interrupted  # type: ignore[method-assign]
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                next(consumer)
+        finally:
+            consumer._thread.run = run  # type: ignore[method-assign]
+    assert committed(kafka, "interrupted") == 0
+
+
+def test_a_commit_is_past_the_marker_that_ends_a_partition(kafka: kcli.SyncClient) -> None:
+    kafka.admin.create_topics([kcli.NewTopic(topic="marked", partitions=2)])
+    with kafka.producer(kcli.ProducerSettings(transactional_id="marks")) as producer, producer.transaction():
+        producer.send_records("marked", [(number % 2, None, None, b"v", ()) for number in range(6)])
+    with kafka.consumer("marked", group="marked", settings=READ_COMMITTED) as consumer:
+        for _ in range(6):
+            next(consumer)
+        with kafka.producer() as producer:
+            producer.send_and_wait("marked", b"later", partition=1)
+        assert next(consumer).value == b"later"
+        consumer.commit()
+        there = consumer.committed([TopicPartition("marked", number) for number in range(2)])
+    assert {at.partition: one and one.offset for at, one in there.items()} == {0: 4, 1: 5}
+
+
+def test_a_partition_that_comes_back_is_not_committed_where_this_member_left_it(kafka: kcli.SyncClient) -> None:
+    kafka.admin.create_topics([kcli.NewTopic(topic="moves", partitions=2)])
+    own = kcli.GroupSettings(group="moves", auto_commit=False, heartbeat_interval=0.1)
+    with kafka.producer() as producer, kafka.consumer("moves", group=own) as first:
+        producer.send_records("moves", [(number % 2, None, None, b"v", ()) for number in range(20)])
+        for _ in range(20):
+            next(first)
+        with kafka.consumer("moves", group=own) as second:
+            until(lambda: len(second.assignment) == len(first.assignment) == 1, lambda: (first.poll(0), second.poll(0)))
+            (moved,) = second.assignment
+            producer.send_records("moves", [(moved.partition, None, None, b"v", ())] * 5)
+            until(lambda: second.position(moved) == 15, lambda: (first.poll(0), second.poll(0)))
+            second.commit()
+        until(lambda: len(first.assignment) == 2, lambda: first.poll(0))
+        producer.send_and_wait("moves", b"v", partition=1 - moved.partition)
+        next(first)
+        first.commit()
+        there = first.committed([moved])[moved]
+    assert there is not None
+    assert there.offset == 15
+
+
+def until(holds: Callable[[], bool], step: Callable[[], object]) -> None:
+    end = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < end
+        step()
+        time.sleep(0.01)
+
+
+def test_threads_that_iterate_over_one_consumer_share_its_records(kafka: kcli.SyncClient) -> None:
+    kafka.admin.create_topics([kcli.NewTopic(topic="shared", partitions=4)])
+    with kafka.producer() as producer:
+        for start in range(0, 20_000, 100):
+            producer.send_records("shared", [(n % 4, None, None, b"%d" % n, ()) for n in range(start, start + 100)])
+            producer.flush()
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with kafka.consumer("shared", stop_at_end=True) as consumer:
+            seen: list[list[bytes | None]] = [[], []]
+            threads = [
+                threading.Thread(target=lambda own=own: own.extend(message.value for message in consumer))
+                for own in seen
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    values = [int(value or 0) for own in seen for value in own]
+    assert sorted(values) == list(range(20_000))
+
+
+def test_a_thread_that_comes_late_to_the_next_batch_opens_no_other(kafka: kcli.SyncClient) -> None:
+    with kafka.consumer("rows", stop_at_end=True) as consumer:
+        first = next(consumer)
+        consumer._go_on()
+        assert len([first, *consumer]) == 100
+
+
+def test_a_corrupt_batch_is_raised_again_and_not_committed(kafka: kcli.SyncClient) -> None:
+    def batch(value: bytes, broken: bool) -> Batch:
+        builder = core.Builder()
+        builder.append(1000, None, value)
+        data = bytearray(seal(builder.take(), 1, 1000, 1000).data)
+        if broken:
+            data[61] = 0x7F  # the length of its record
+            data[17:21] = core.crc32c(memoryview(data)[21:]).to_bytes(4, "big")
+        return read_batches(bytes(data))[0]
+
+    async def fill(client: kcli.Client) -> None:
+        async with client.producer() as producer:
+            for value, broken in ((b"good", False), (b"bad", True), (b"after", False)):
+                await producer.send_batch("broken", 0, batch(value, broken))
+
+    kafka.admin.create_topics([kcli.NewTopic(topic="broken", partitions=1)])
+    kafka.run(fill)
+    at = TopicPartition("broken", 0)
+    with kafka.consumer("broken", group="corrupt") as consumer:
+        assert next(consumer).value == b"good"
+        for _ in range(2):
+            with pytest.raises(CorruptBatch):
+                next(consumer)
+    with kafka.consumer("broken", group="corrupt") as consumer:
+        there = consumer.committed([at])[at]
+        assert there is not None
+        assert there.offset == 1
+        with pytest.raises(CorruptBatch):
+            next(consumer)
+        consumer.seek(at, 2)
+        assert next(consumer).value == b"after"
 
 
 def test_a_loop_that_goes_on_after_a_break_misses_nothing(kafka: kcli.SyncClient) -> None:

@@ -78,7 +78,9 @@ class Room:
         """Append a record without headers to the open batch it belongs to; None, and nothing is done, where it needs
         more than that. Raises what `check` raises."""
         opened = self._opened.get(topic)
-        if opened is None or headers or type(value) is not bytes or (key is not None and type(key) is not bytes):
+        if opened is None or headers or headers is None:
+            return None
+        if type(value) is not bytes or (key is not None and type(key) is not bytes):
             return None
         if self.in_a_row >= AT_A_TIME or opened.version != self._leaders_version():
             return None
