@@ -141,6 +141,7 @@ class Consumer:
         self._reader.stored = self._session.committed
         self._session.on_failed = lambda _error: self._reader.arrived.set()
         self._session.on_settled = self._reader.observer.settled
+        self._session.on_trusted = self._reader.arrived.set
         return self._session
 
     def stop_at(self, ends: Mapping[TopicPartition, int]) -> None:

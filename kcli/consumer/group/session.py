@@ -45,8 +45,8 @@ OVER = {
 
 class Session(ABC):
     """Joins on `start`, keeps the membership, leaves on `close`. Times are seconds. `on_failed` is called once when
-    the session ends by itself, `on_settled` after each rebalance with its duration. The kinds set `_member`, `_offsets`
-    and `_share`."""
+    the session ends by itself, `on_settled` after each rebalance with its duration, `on_trusted` when the coordinator
+    has answered after a standstill. The kinds set `_member`, `_offsets` and `_share`."""
 
     _member: Member
     _offsets: Offsets
@@ -82,6 +82,7 @@ class Session(ABC):
         self.failed: BaseException | None = None
         self.on_failed: Callable[[BaseException], None] | None = None
         self.on_settled: Callable[[float], None] | None = None
+        self.on_trusted: Callable[[], None] | None = None
         self._rebalancing_since: float | None = None
 
     def _rebalance_begins(self) -> None:
@@ -142,11 +143,13 @@ class Session(ABC):
         await asyncio.sleep(self._floor.wait(self._loop.time()))
         self._standstill.look(self._member.deadline())  # the process may have stopped in this wait too
         self._standstill.sent()
-        answered = False
+        answered, doubted = False, self._standstill.unsure
         try:
             answered = await self._beat()
         finally:
             again = self._standstill.ended(answered)
+        if doubted and not self._standstill.unsure and self.on_trusted is not None:
+            self.on_trusted()
         return again and self._member.generation >= 0
 
     # -- what is ---

@@ -23,18 +23,13 @@ class Standstill:
         self._stopped_under_way = False
         self.unsure = False
 
-    @property
-    def under_way(self) -> bool:
-        """Whether a heartbeat waits for its answer."""
-        return self._pulse is not None
-
     def look(self, due: float | None) -> None:
         """To be called before a poll and before a heartbeat, so that the first of them notices a stop. `due` is when
-        the next heartbeat is to be sent, None without one."""
+        the next heartbeat is to be sent, None without one, 0 for at once."""
         if self._pulse is not None:
             if self._loop.time() - self._alive > PULSE + OVERDUE:
                 self.unsure = self._stopped_under_way = True
-        elif due is not None and self._loop.time() - due > OVERDUE:
+        elif due is not None and due > 0 and self._loop.time() - due > OVERDUE:
             self.unsure = True
 
     def sent(self) -> None:

@@ -128,7 +128,7 @@ async def test_E46_E53_a_member_that_stood_still_reads_nothing_before_it_has_hea
     monkeypatch.setattr("kcli.consumer.group.standstill.OVERDUE", 0.05)
     kafka = FakeKafka()
     async with member(kafka, FAST.replace(session_timeout=session_timeout)) as (session, reader):
-        await until(lambda: session.assignment == ALL and not session._standstill.under_way)
+        await until(lambda: session.assignment == ALL and session._standstill._pulse is None)
         time.sleep(0.15)  # noqa: ASYNC251 - nothing runs, as in a process that is stopped
         session.polled()
         assert session.assignment == frozenset()
@@ -142,14 +142,18 @@ async def test_E46_a_member_that_stood_still_reads_nothing_while_its_first_heart
     monkeypatch.setattr("kcli.consumer.group.standstill.OVERDUE", 0.05)
     kafka = FakeKafka()
     async with member(kafka) as (session, reader):
-        await until(lambda: session.assignment == ALL and not session._standstill.under_way)
+        await until(lambda: session.assignment == ALL and session._standstill._pulse is None)
         answer = asyncio.Event()
+        trusted: list[bool] = []
+        session.on_trusted = lambda: trusted.append(True)  # a poll that waits looks again
         kafka.errors["Heartbeat"] = deque([answer])
         time.sleep(0.15)  # noqa: ASYNC251 - nothing runs, as in a process that is stopped
-        await until(lambda: session._standstill.under_way)
+        await until(lambda: session._standstill._pulse is not None)
         session.polled()
         assert session.assignment == frozenset()
+        assert not trusted
         answer.set()
+        await until(lambda: trusted == [True])
         await until(lambda: session.assignment == reader.owned == ALL)
 
 
@@ -163,7 +167,7 @@ async def test_E46_a_heartbeat_that_was_under_way_when_the_process_stood_still_s
         await until(lambda: session.assignment == ALL)
         old, new = asyncio.Event(), asyncio.Event()
         kafka.errors["Heartbeat"] = deque([old, new])
-        await until(lambda: session._standstill.under_way)
+        await until(lambda: session._standstill._pulse is not None)
         beats = kafka.log.count("Heartbeat")
         time.sleep(0.15)  # noqa: ASYNC251 - nothing runs, as in a process that is stopped
         old.set()
@@ -181,7 +185,7 @@ async def test_E46_a_member_that_stood_still_just_before_its_heartbeat_reads_not
     monkeypatch.setattr("kcli.consumer.group.standstill.OVERDUE", 0.05)
     kafka = FakeKafka()
     async with member(kafka) as (session, reader):
-        await until(lambda: session.assignment == ALL and not session._standstill.under_way)
+        await until(lambda: session.assignment == ALL and session._standstill._pulse is None)
         answer, waiting = asyncio.Event(), asyncio.Event()
 
         def wait(*_: object) -> float:
@@ -192,7 +196,7 @@ async def test_E46_a_member_that_stood_still_just_before_its_heartbeat_reads_not
         kafka.errors["Heartbeat"] = deque([answer])
         await waiting.wait()  # the heartbeat was due in time, and is held back for a moment
         time.sleep(0.15)  # noqa: ASYNC251 - nothing runs, as in a process that is stopped
-        await until(lambda: session._standstill.under_way)
+        await until(lambda: session._standstill._pulse is not None)
         assert session.assignment == frozenset()
         answer.set()
         await until(lambda: session.assignment == reader.owned == ALL)
