@@ -85,8 +85,13 @@ def board(
     """An incident in a line, at most this number of lines; the last says how many more there are. Groups that are
     `hushed` with their status are one line."""
     every = incidents(groups)
-    wrong = [standing for standing in every if (standing.described.group, standing.status) not in hushed]
-    quiet = [standing.described.group for standing in every if standing not in wrong]
+    wrong, quiet = [], []
+    for standing in every:
+        name = standing.described.group
+        if (name, standing.status) in hushed:
+            quiet.append(name)
+        else:
+            wrong.append(standing)
     last = [Line([Word(f"acknowledged or muted: {printable(', '.join(quiet))}", "dim")])] * bool(quiet)
     if not wrong:
         return [_quiet(groups), *last] if groups else []

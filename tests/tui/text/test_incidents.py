@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from kcli.admin.groups.rows import Described
 from kcli.lag.figures import Lag, Sample, Total
 from kcli.lag.history import GroupStanding
@@ -89,6 +91,18 @@ def test_a_card_says_what_where_and_whose() -> None:
     many = board([standing(f"g{n}", STUCK, n) for n in range(9)], LagSnapshot(time=NOW), 4)
     assert len(many) == 4
     assert many[-1].pieces[0].text == "and 6 more"
+
+
+def test_groups_are_not_compared_with_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A comparison goes through all partitions: of 1,000 groups they took 400 ms of each refresh."""
+    groups = [standing(f"g{n}", STUCK, n) for n in range(30)]
+
+    def compared(*_: object) -> bool:
+        raise AssertionError("two groups are compared")
+
+    monkeypatch.setattr(GroupStanding, "__eq__", compared)
+    lines = board(groups, LagSnapshot(time=NOW, groups=groups), 5, hushed={("g7", STUCK), ("g9", OK)})
+    assert [line.pieces[0].text for line in lines[-2:]] == ["and 25 more", "acknowledged or muted: g7"]
 
 
 def test_partitions_are_ranges_by_topic() -> None:
