@@ -55,7 +55,6 @@ class BrokerObserver:
 
     def __init__(self, observer: Observer, broker: str, node_id: int) -> None:
         self._apis: dict[int, RequestMetrics] = {}  # those of the client, by API key
-        self._latency: Histogram | None = None  # that of the node
         self._observer = observer
         self.rename(broker, node_id)
 
@@ -63,6 +62,7 @@ class BrokerObserver:
         """What follows is of this broker."""
         self._broker = broker
         self._node_id = node_id
+        self._latency: Histogram | None = None  # that of the node
 
     def connected(self, seconds: float) -> None:
         metrics = self._observer.metrics
