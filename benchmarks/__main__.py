@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import bound, broker, cases, dashboard, end_to_end, group, outage, report, scale, schemas, where
+from benchmarks import bound, broker, cases, dashboard, end_to_end, goals, group, outage, report, scale, schemas, where
 from benchmarks.files import SLOW, files_of, shares
 from benchmarks.process import Run, measure
 
@@ -64,6 +64,7 @@ def main() -> int:
         if page is not None:
             page.write_text(text)  # a part that fails does not lose those before it
         text += make()
+    text += goals.section(text) if whole else ""
     print(text)
     if page is not None:
         page.write_text(text)

@@ -101,7 +101,11 @@ def jobs(scale: float) -> list[Job]:
     sticky = Data("text-1000", "100 B, 1,000 partitions", million, long=True, partitions=1000)
     envelopes = Data("envelopes", "230 B with 3 headers", million, long=True)
     few = Data("text-few", "100 B, one record a batch", million // 50, long=True, batch=1)
-    small = [Data(f"text-by-{n}", f"100 B, {n} records a batch", million, long=True, batch=n) for n in (3, 10, 30)]
+    small = [
+        Data(f"text-by-{n}-{count}", f"100 B, {n} records a batch", count, long=True, batch=n)
+        for n in (3, 10, 30)
+        for count in (million // 10, million)
+    ]
     single = [
         Data(f"text-single-{count}", "100 B, one record a batch", count, long=True, batch=1)
         for count in (million // 10, million)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import group, optional, report, sampled, where
+from benchmarks import goals, group, optional, report, sampled, where
 from benchmarks.cases import Data, Job
 from benchmarks.curves import Curve
 from benchmarks.process import Run
@@ -132,3 +132,25 @@ def test_the_page_of_samples_has_shares_of_each_row() -> None:
     page = where.page([(ROW, samples)])
     assert "| consume 100 B (1,000) | 4 | 25 | 0 | 50 | 0 | 0 | 0 | 0 | 25 |" in page
     assert "- 50 f (kcli/proto/x.py)\n- 25 start-up\n" in page
+
+
+def test_the_page_says_of_each_goal_whether_it_is_held_and_what_stops_it() -> None:
+    part = goals.section(PAGE)
+    assert part in PAGE, "python -m benchmarks.goals"
+    short = [goal for goal in goals.goals(goals.Page(PAGE)) if not goal.held]
+    assert short, "a page on which all is held has no need of bounds"
+    for goal in short:
+        assert goal.bound, f"{goal.what}: nothing says what stops it"
+
+
+@each(
+    ("figure", "goal", "at_least", "held"),
+    [
+        (0.2001, 0.2, False, True),  # as it is printed
+        (0.204, 0.2, False, False),
+        (1.996, 2, True, True),
+        (1.99, 2, True, False),
+    ],
+)
+def test_a_goal_is_held_by_the_figure_as_it_is_printed(figure: float, goal: float, at_least: bool, held: bool) -> None:
+    assert goals.Goal("a row", figure, goal, "", "its bound", at_least).held is held
