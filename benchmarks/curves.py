@@ -1,5 +1,6 @@
 """`make bench-scale`: CPU and memory against partitions, brokers, groups, batch size and record size. A cost that grows
-faster than its work is a defect, and is marked. `--only AXIS` measures one axis, `--most N` leaves out what is larger.
+faster than its work is a defect, and is marked. `--only AXIS` measures one axis, `--most N` leaves out what is larger;
+a whole run writes docs/curves.md.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from benchmarks.scale import fill
 from tests.tui.soak import seed
 from tests.tui.terminal import Terminal
 
+PAGE = Path("docs/curves.md")
 LINES = 200_000
 BYTES = 100_000_000  # of the records of each size, at most
 LARGEST = 100_000_000  # max.message.bytes of the topics
@@ -199,6 +201,22 @@ AXES = {
 }
 
 
+LARGEST_PLACE = max(place for _, places in AXES.values() for place in places)
+
+
+def head(start: float) -> str:
+    """What the page begins with. `start` is the CPU of start-up, in seconds."""
+    return f"""# Curves
+
+Written by `make bench-scale`: CPU seconds of whole commands, start-up included, and their peak memory, as there is more
+to do. {LINES:,} lines of 100 B, a tenth of them in batches of few records; {BYTES:,} bytes of each size of record.
+Medians of {ROUNDS} runs beside a sandbox. Start-up takes {start:.2f} s. In bold: a cost above start-up that grew
+{BEND:g} times faster than its work, which is a defect. Beside other programs: [benchmarks](benchmarks.md).
+
+{machine()}
+"""
+
+
 def table(axis: str, curves: Curves, start: float) -> str:
     """The part of one axis."""
     places = next(iter(curves.values())).places
@@ -209,21 +227,24 @@ def table(axis: str, curves: Curves, start: float) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Costs along partitions, brokers, groups and sizes; bends in bold.")
     parser.add_argument("--only", choices=AXES, help="one axis")
-    parser.add_argument("--most", type=int, default=10_000_000, help="leave out places above this")
+    parser.add_argument("--most", type=int, default=LARGEST_PLACE, help="leave out places above this")
     given = parser.parse_args()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with cluster() as ends:
         start = median([measure([KCLI, "topics", "list", *ends]).cpu for _ in range(5)])
-    print(f"{machine()} {LINES:,} lines of 100 B, a tenth of them in batches of few records; {BYTES:,} bytes of each")
-    print(f"size. Start-up: {start:.2f} s. Bold: above it, the cost grew {BEND:g} times faster than the work.\n")
+    parts = [head(start)]
+    print(parts[0], flush=True)
     bent = 0
     with tempfile.TemporaryDirectory(prefix="kcli-bench-") as folder:
         for axis, (curves_of, places) in AXES.items():
             if given.only in (None, axis):
                 curves = curves_of([place for place in places if place <= given.most], Path(folder))
                 bent += sum(any(curve.bends(start)) for curve in curves.values())
-                print(table(axis, curves, start), flush=True)
+                parts.append(table(axis, curves, start))
+                print(parts[-1], flush=True)
     print(f"{bent} curves have a bend")
+    if given.only is None and given.most >= LARGEST_PLACE:
+        PAGE.write_text("\n".join(parts))
     return int(bent > 0)
 
 

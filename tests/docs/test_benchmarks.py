@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import goals, group, optional, report, sampled, where
 from benchmarks.cases import Data, Job
-from benchmarks.curves import Curve
+from benchmarks.curves import AXES, Curve
 from benchmarks.process import Run
 from benchmarks.report import with_part
 from tests.each import each
@@ -154,3 +154,11 @@ def test_the_page_says_of_each_goal_whether_it_is_held_and_what_stops_it() -> No
 )
 def test_a_goal_is_held_by_the_figure_as_it_is_printed(figure: float, goal: float, at_least: bool, held: bool) -> None:
     assert goals.Goal("a row", figure, goal, "", "its bound", at_least).held is held
+
+
+def test_no_cost_grows_faster_than_its_work() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "curves.md").read_text()
+    tables = [line for line in page.splitlines() if line.startswith("| `")]
+    assert len(tables) >= 19
+    assert not [line for line in tables if "**" in line], "make bench-scale"
+    assert {axis for axis in AXES if f"## {axis}" in page} == set(AXES)
