@@ -120,8 +120,8 @@ class ReplaySession(Session):
         self._post = post
         self.paused = True
         self.at = at
-        self.go(at)
         self._playing = asyncio.create_task(self._play(), name="replay")
+        self.go(at)
 
     async def close(self) -> None:
         await self.stop()
@@ -183,14 +183,15 @@ class ReplaySession(Session):
 
     def go(self, to: int) -> None:
         """Show this snapshot as soon as what was before it is known; what is shown stays until then. Where it is asked
-        for another one meanwhile, that is the next one to be shown."""
+        for another one meanwhile, that is the next one to be shown. Before `begin` it is only noted."""
         self.to = max(0, min(to, len(self.times) - 1))
         self._feeding.wanted = Place(self.to, self.window)
-        if not self.going:
+        if self._playing is not None and not self.going:
             self._going = asyncio.create_task(self._go(), name="replay to")
 
     async def _go(self) -> None:
         while (place := Place(self.to, self.window)) != self._shown:
+            self._shown = None  # its history is given up for that of the next one
             try:
                 fed = await self._feeding.feed(place)
             except (OSError, DecodeError, UnicodeDecodeError) as problem:

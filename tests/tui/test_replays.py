@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,9 @@ from kcli.errors import UsageError
 from kcli.lag.figures import Sample
 from kcli.lag.formats.recording import line
 from kcli.lag.snapshot import GroupSnapshot, Snapshot
+from kcli.model import TopicPartition
 from kcli.tui.app import Dashboard
+from kcli.tui.messages import Looked
 from kcli.tui.replay import ReplaySession
 from kcli.tui.screens.group import Group
 from kcli.tui.screens.groups import Groups
@@ -22,6 +25,7 @@ from tests.tui.conftest import seen, shows, until
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from textual.message import Message
     from textual.pilot import Pilot
 
 
@@ -89,6 +93,37 @@ async def test_pages_say_what_is_not_recorded(recording: Path, place: str, what:
         await pilot.press("colon", *place, "enter")
         await shows(pilot, f"Not in a recording: {what}. It holds groups, their members and lag.")
         assert "error" not in seen(pilot).lower()
+
+
+async def test_a_way_there_and_back_in_one_go_keeps_what_was_known(recording: Path) -> None:
+    session = ReplaySession(recording)
+    posted: list[Message] = []
+    await session.open(posted.append)
+    try:
+        await ended(session)
+        before = [one for one in posted if isinstance(one, Looked)]
+        assert len(before) == 1
+        session.step(-1)
+        await asyncio.sleep(0)  # what was known is given up
+        session.step(1)
+        await ended(session)
+        known = await session.lags("billing", [TopicPartition("orders", 0)], [session.clock()])
+        assert known == [[10 * 29 + 5]]
+    finally:
+        await session.close()
+
+
+async def ended(session: ReplaySession) -> None:
+    async with asyncio.timeout(20):
+        while session.going:  # noqa: ASYNC110 - nothing tells of it
+            await asyncio.sleep(0.005)
+
+
+async def test_a_place_that_is_asked_for_before_anything_is_shown_is_noted(recording: Path) -> None:
+    session = ReplaySession(recording)
+    session.go(3)
+    session.rate_over(5.0)
+    assert (session.to, session.going) == (3, False)
 
 
 async def test_space_plays_and_pauses_and_is_called_so(recording: Path) -> None:

@@ -54,17 +54,10 @@ class Rewound(ReplaySession):
         self.now = now
         self.name, self.aim, self.guard, self.bootstrap = now.name, now.aim, now.guard, now.bootstrap
         self.registry_option = now.registry_option
-        self.to, self._begun = max(0, len(self.times) - 1 - back), False
+        self.to = max(0, len(self.times) - 1 - back)
 
     async def open(self, post: Post) -> None:
-        self._begun = True
         self.begin(post, self.to)
-
-    def step(self, by: int) -> None:
-        if self._begun:
-            super().step(by)
-        else:
-            self.to = max(0, self.to + by)
 
     def command(self, words: str, narrowed: str) -> str:
         return self.now.command(words, narrowed)
