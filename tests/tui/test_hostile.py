@@ -3,6 +3,7 @@ of it acts."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +17,8 @@ from kcli.tui.screens.records import Records
 from kcli.tui.session import LiveSession
 from kcli.tui.state import State
 from kcli.tui.tail import Seen
+from kcli.tui.text.condition import completed
+from kcli.tui.text.printable import suggestible
 from tests.cli.poison import EVIL, Poison, leaks, poisoned
 from tests.tui.conftest import seen, until, visit
 
@@ -34,6 +37,15 @@ def harmless(pilot: Pilot[int]) -> str:
             assert style is None or style.link is None, segment
             assert style is None or "quit" not in str(style.meta.get("@click", "")), segment
     return seen(pilot)
+
+
+def test_no_name_that_acts_completes_a_line() -> None:
+    evil = "total\x1b]52;c;aGk=\x1b\\"
+    assert suggestible(["orders", evil, f"a{EVIL}"]) == ["orders"]
+    value = json.dumps({"total": 1, evil: 2}).encode()
+    record = Seen(1, "orders", 0, 0, 0, None, value, ())
+    assert completed("value.to", [record]) == "value.total"
+    assert completed("value.total", [record]) is None
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 from textual.suggester import SuggestFromList
 from textual.widgets import Input, Static
 
-from kcli.tui.text.printable import printable
+from kcli.tui.text.printable import printable, suggestible
 from kcli.tui.widgets.footer import Footer
 
 if TYPE_CHECKING:
@@ -37,7 +37,10 @@ class FieldLine(ModalScreen[str | None]):
         with Vertical(classes="dialog"):
             yield Static("A field as a column", classes="title", markup=False)
             yield Input(
-                placeholder="such as customer.country", suggester=SuggestFromList(self._known), id="field", compact=True
+                placeholder="such as customer.country",
+                suggester=SuggestFromList(suggestible(self._known)),
+                id="field",
+                compact=True,
             )
             yield Static(listed, classes="hint", markup=False)
             yield Static(now, classes="hint", markup=False)

@@ -19,7 +19,7 @@ from kcli.errors import KcliError, UsageError
 from kcli.tui.actions.producing import Draft, described, headers_of, partition_of
 from kcli.tui.beat.leaving import CHANGES
 from kcli.tui.dialogs.dialog import Dialog
-from kcli.tui.text.printable import printable
+from kcli.tui.text.printable import printable, suggestible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +64,7 @@ class Produce(Dialog):
     def fields(self) -> ComposeResult:
         with Horizontal(classes="line"):
             yield Static("topic *", classes="label")
-            names = SuggestFromList(self._topics, case_sensitive=True)
+            names = SuggestFromList(suggestible(self._topics), case_sensitive=True)
             yield Input(
                 self._topic, placeholder="name of the topic; → completes it", suggester=names, id="topic", compact=True
             )

@@ -11,7 +11,7 @@ from kcli.serde.decoded import value_of
 from kcli.serde.filters.filter import Filter
 from kcli.serde.filters.where import NAMES, Where
 from kcli.serde.shape import fields
-from kcli.tui.text.printable import quoted
+from kcli.tui.text.printable import printable, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -63,5 +63,5 @@ def completed(words: str, records: Iterable[Seen]) -> str | None:
         value = value_of(record.value)
         if isinstance(value, dict):
             known |= dict.fromkeys(f"value.{path}" for path, _ in fields(value) if "[]" not in path)
-    longer = [path for path in known if path.startswith(typed[0]) and path != typed[0]]
+    longer = [path for path in known if path.startswith(typed[0]) and path != typed[0] and printable(path) == path]
     return words[: typed.start()] + min(longer, key=len) if longer else None

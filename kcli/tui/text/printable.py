@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from typing import TYPE_CHECKING
 
 from kcli.text.escape import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 LONG = 15.0
 """Seconds that a one-time sentence stays on the screen."""
@@ -21,6 +25,11 @@ def printable(text: str | None) -> str:
     if not text or text.isascii():
         return visible(text) if text else ""
     return visible(JOINED.sub("", text))
+
+
+def suggestible(names: Iterable[str]) -> list[str]:
+    """Names without anything a terminal would act on: a line draws what completes it as it is."""
+    return [name for name in names if printable(name) == name]
 
 
 def named(text: str) -> str:
