@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from kcli.serde.decoded import value_of
 from kcli.serde.shape import fields
+from kcli.tui.records.as_json import as_json
 from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
 
@@ -91,7 +91,7 @@ def _sortable(value: Any) -> tuple[int, float, str] | None:
         return None
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return 0, float(value) if abs(value) < 2**1000 else 0.0, ""
-    return 1, 0.0, value if isinstance(value, str) else json.dumps(value, default=str)
+    return 1, 0.0, value if isinstance(value, str) else as_json(value)
 
 
 def _cell(value: Any) -> Cell:
@@ -99,4 +99,4 @@ def _cell(value: Any) -> Cell:
         return Cell("", "dim")
     if isinstance(value, str):
         return Cell(printable(value))
-    return Cell(printable(json.dumps(value, ensure_ascii=False, default=str)), "dim" if value is None else "accent")
+    return Cell(printable(as_json(value)), "dim" if value is None else "accent")

@@ -16,13 +16,17 @@ if TYPE_CHECKING:
 
 MOST = 16 * 1024
 """Bytes of a value that is shown as it is on its own page, of a larger one its beginning: 10 ms a key press."""
-HEADERS = 8  # that are shown
+HEADERS, NAME = 8, 100
+"""Headers that are shown, and letters of the name of one."""
 
 
 def record_lines(record: Seen, stored: Seen, command: str) -> list[Line]:
     """A record: where, when, its key, its headers, its sizes. `record` has key and value as they are shown, `stored` as
     they are in the log; `command` reads it."""
-    headers = [f"{name} = {'null' if value is None else shown(value)}" for name, value in record.headers[:HEADERS]]
+    headers = [
+        f"{name[:NAME]}{'…' * (len(name) > NAME)} = {'null' if value is None else shown(value)}"
+        for name, value in record.headers[:HEADERS]
+    ]
     if len(record.headers) > HEADERS:
         headers.append(f"… and {len(record.headers) - HEADERS} more")
     place = f"{printable(record.topic)}[{record.partition}] at {record.offset}"

@@ -16,6 +16,7 @@ from kcli.serde.decoded import value_of
 from kcli.serde.shape import connect_schema, encoding, fields, framing, named_in
 from kcli.tui import routes
 from kcli.tui.actions.menus.records import of_record
+from kcli.tui.records.as_json import as_json
 from kcli.tui.records.folding import deepest, folded
 from kcli.tui.screens.page import Page
 from kcli.tui.text.cutting import cut
@@ -228,7 +229,7 @@ def decoded(value: bytes | None) -> str:
 
 def pretty(seen: object) -> str:
     """A value as indented JSON."""
-    return printable_lines(json.dumps(seen, indent=2, ensure_ascii=False, default=str))
+    return printable_lines(as_json(seen, indent=2))
 
 
 def beginning(value: bytes) -> str:
@@ -263,7 +264,7 @@ def schema(record: Seen) -> str:
         lines += [
             "",
             "declared beside the payload (Kafka Connect):",
-            json.dumps(declared, indent=2, ensure_ascii=False),
+            as_json(declared, indent=2),
         ]
         seen = seen["payload"]
     if isinstance(seen, (dict, list)):

@@ -3,7 +3,6 @@ stuck. Drawing takes what is new ten times a second, however many pass."""
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -27,6 +26,7 @@ from kcli.tui import routes
 from kcli.tui.actions.menus.records import of_record
 from kcli.tui.actions.producing import draft_of
 from kcli.tui.actions.toast import toast
+from kcli.tui.records.as_json import as_json
 from kcli.tui.records.fields import FieldColumns, offered
 from kcli.tui.screens.topics.beside import WithPane
 from kcli.tui.tail import KEEP, Seen, Tail, stretch
@@ -582,7 +582,7 @@ def _value(record: Seen) -> Cell:
     if data and data[0] in MAPS and len(data) <= DECODED:
         seen = value_of(data)
         if not isinstance(seen, str):
-            return Cell(printable(json.dumps(seen, ensure_ascii=False, default=str)))
+            return Cell(printable(as_json(seen)))
     return _bytes(data)
 
 

@@ -8,6 +8,8 @@ from typing import overload
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 INDENT = "  "
+DEEPEST = 40
+"""Steps that a line is indented at most: brackets alone would cost the square of their number."""
 LINE = 16  # bytes of a hex line
 
 
@@ -23,15 +25,15 @@ def indented(text: str) -> list[str]:
                 line += token
             else:
                 lines.append(line)
-                line = INDENT * depth + token
+                line = INDENT * min(depth, DEEPEST) + token
             opened = False
             continue
         if opened:
             lines.append(line)
-            line, opened = INDENT * depth, False
+            line, opened = INDENT * min(depth, DEEPEST), False
         if token == ",":
             lines.append(line + token)
-            line = INDENT * depth
+            line = INDENT * min(depth, DEEPEST)
         elif token == ":":
             line += ": "
         else:

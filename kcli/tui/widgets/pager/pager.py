@@ -52,6 +52,7 @@ class Pager(ScrollView, can_focus=True):
         self._lines: Sequence[str] = ()
         self._ends: list[int] | None = None  # by line, the rows up to its end; None where no line is wrapped
         self._width = 0
+        self._cut: tuple[int, list[str]] = (-1, [])  # the rows of the line that was drawn last, if it is not ASCII
 
     @property
     def lines(self) -> Sequence[str]:
@@ -83,6 +84,7 @@ class Pager(ScrollView, can_focus=True):
     def _lay_out(self) -> None:
         """How many rows each line takes at this width. Lines of a type that knows its widest are not measured."""
         self._width = max(self.scrollable_content_region.width, 1)
+        self._cut = (-1, [])
         widest = getattr(self.lines, "widest", None)
         if widest is not None and widest <= self._width:
             self._ends = None
@@ -125,7 +127,9 @@ class Pager(ScrollView, can_focus=True):
         line, part = self.lines[at], row - (self._ends[at - 1] if at else 0)
         if line.isascii():
             return line[part * self._width : (part + 1) * self._width]
-        parts = chop_cells(line, self._width)
+        if self._cut[0] != at:
+            self._cut = at, chop_cells(line, self._width)
+        parts = self._cut[1]
         return parts[part] if part < len(parts) else ""
 
 
