@@ -124,7 +124,7 @@ def _produced(page: Page) -> Iterator[Goal]:
     yield Goal(f"{row}: CPU a record", page.number(CPU, row, "kcli") / 1000, 1.5, " µs")
     row, five = "produce 100 B, one record a batch (20,000)", "the same, five in flight"
     alone = page.number(BOUNDS, five, "CPU µs")
-    bound = f"a request made in advance, whose response nobody reads, is {alone:.3g} µs on asyncio"
+    bound = f"a request made in advance, its response not read, is {alone:.3g} µs on asyncio"
     yield Goal(f"{row}: CPU", page.number(CPU, row, "kcli") / 1000, 25, " µs", bound)
 
 
@@ -202,7 +202,7 @@ def _single(page: Page) -> Iterator[Goal]:
     ):
         why = f"confluent-kafka's {page.number(part, other, column) * scale:.3g}{unit}"
         if column.startswith("CPU"):
-            why += f"; a request made in advance, whose response nobody reads, is {alone:.3g} µs on asyncio"
+            why += f"; a request made in advance, its response not read, is {alone:.3g} µs on asyncio"
         figure = page.number(part, row, column) * scale
         yield Goal(f"`send` to its acknowledgement, linger.ms 0: {column}", figure, most, unit, why)
     lines = "From a produced line"
