@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import select
 import socket
+import sys
 
 
 def share_nothing(listening: socket.socket) -> None:
@@ -19,3 +21,15 @@ def is_readable(one: socket.socket) -> bool:
     poll = select.poll()
     poll.register(one, select.POLLIN | select.POLLHUP | select.POLLERR)
     return bool(poll.poll(0))
+
+
+def makes_room() -> bool:
+    """Whether a socket's buffer grows to what SO_RCVLOWAT asks for: Linux from 5.7 on."""
+    uname = getattr(os, "uname", None)  # not on Windows
+    return sys.platform == "linux" and uname is not None and is_at_least(uname().release, (5, 7))
+
+
+def is_at_least(release: str, wanted: tuple[int, int]) -> bool:
+    """Of a release such as `6.12.3-amd64`; False where it does not begin with two numbers."""
+    numbers = release.split(".")[:2]
+    return all(map(str.isdecimal, numbers)) and tuple(map(int, numbers)) >= wanted

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from kcli.broker.connection.wakes import LARGE, PIECE, Wakes, makes_room
+from kcli.broker.connection.wakes import LARGE, PIECE, Wakes
 from kcli.errors import ConnectError
 from kcli.proto.session import FrameReader
 from tests.fakes.scripted import Step
@@ -109,20 +109,3 @@ def test_a_system_without_the_option_is_asked_once() -> None:
     for missing in (SIZE, 0, SIZE):
         wakes.expect(missing)
     assert refusing.asked == 1
-
-
-@pytest.mark.parametrize(
-    ("system", "release", "makes"),
-    [
-        ("linux", "6.18.44-fc-v657", True),
-        ("linux", "5.7.0", True),
-        ("linux", "5.6.19", False),
-        ("linux", "4.14.355-amzn2", False),
-        ("linux", "3.10.0-1160.el7.x86_64", False),
-        ("linux", "unknown", False),
-        ("darwin", "24.1.0", False),
-        ("win32", "", False),
-    ],
-)
-def test_an_old_system_is_left_as_it_is(system: str, release: str, makes: bool) -> None:
-    assert makes_room(system, release) is makes

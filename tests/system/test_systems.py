@@ -163,3 +163,14 @@ async def test_a_cancelled_read_of_a_thread_loses_nothing() -> None:
 
 def test_systems_are_told_by_their_name() -> None:
     assert (sys.platform == "win32", sys.platform == "darwin") == (system.WINDOWS, system.MACOS)
+
+
+@pytest.mark.parametrize(
+    ("release", "makes"),
+    [
+        ("6.18.44-fc-v657", True), ("5.7.0", True), ("10.0", True), ("5.6.19", False), ("4.14.355-amzn2", False),
+        ("3.10.0-1160.el7.x86_64", False), ("unknown", False), ("", False),
+    ],
+)  # fmt: skip
+def test_a_system_is_at_least_of_a_release(release: str, makes: bool) -> None:
+    assert sockets.is_at_least(release, (5, 7)) is makes

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import socket
-import sys
+
+from kcli.system.sockets import makes_room
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,22 +19,12 @@ SLACK = 32 * 1024
 """Bytes that may lie before us already, in a TLS record that is not whole."""
 
 
-def makes_room(system: str, release: str) -> bool:
-    """Whether it is a Linux from 5.7 on, by what uname tells."""
-    numbers = release.split(".")[:2]
-    return system == "linux" and all(map(str.isdecimal, numbers)) and [*map(int, numbers)] >= [5, 7]
-
-
 class Wakes:
     """The socket's SO_RCVLOWAT (socket(7)): it becomes readable when that many bytes are there, or the stream is over.
-    Only on a Linux that makes room for them: an older one may wait for more than its buffer takes, for ever."""
+    Only on a system that makes room for them: an older one may wait for more than its buffer takes, for ever."""
 
     def __init__(self, transport: BaseTransport) -> None:
-        self._socket = (
-            transport.get_extra_info("socket")
-            if makes_room(sys.platform, os.uname().release if hasattr(os, "uname") else "")
-            else None
-        )
+        self._socket = transport.get_extra_info("socket") if makes_room() else None
         self._at = 1
 
     def expect(self, missing: int) -> None:
