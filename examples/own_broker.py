@@ -15,6 +15,7 @@ from typing import Any
 import kcli
 from kcli.broker.broker import NetworkBroker
 from kcli.model import Address
+from kcli.proto.messages import api_name
 
 SPENT: dict[str, list[float]] = defaultdict(list)
 """Seconds of each request, by its name."""
@@ -28,7 +29,7 @@ class TimedBroker(NetworkBroker):
         try:
             return await super().ask(request, *args, **options)
         finally:
-            SPENT[type(request).__name__.removesuffix("Request")].append(time.perf_counter() - started)
+            SPENT[api_name(request.api_key)].append(time.perf_counter() - started)
 
 
 async def main(bootstrap: str, topic: str) -> None:
