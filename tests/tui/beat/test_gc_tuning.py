@@ -74,6 +74,23 @@ def test_cycles_that_are_garbage_before_a_large_answer_are_not_set_aside(
     assert len(first) > gc_tuning.LARGE
 
 
+def test_what_drawing_left_is_collected_and_not_set_aside_with_the_next_answer(tuning: GcTuning) -> None:
+    """Where records are followed it is 30 MB a minute, and answers are small."""
+    before, threshold = gc.get_freeze_count(), gc.get_threshold()
+    gc.set_threshold(10**6)  # kcli's is high, too
+    try:
+        rings = [Ring() for _ in range(gc_tuning.LARGE + 1000)]
+        left = weakref.ref(rings[0])
+        rings.clear()
+        with tuning.making():
+            few: list[list[int]] = [[] for _ in range(100)]
+    finally:
+        gc.set_threshold(*threshold)
+    assert gc.get_freeze_count() == before
+    assert left() is None
+    assert len(few) == 100
+
+
 def test_cycles_that_were_set_aside_are_collected_after_a_while(
     tuning: GcTuning, monkeypatch: pytest.MonkeyPatch
 ) -> None:
