@@ -70,8 +70,8 @@ class Recording:
 
 
 class ReplaySession(Session):
-    """`at` is the number of the snapshot that is shown, `to` of the one that is going to be, `speed` how many seconds
-    of it pass in one."""
+    """`at` is the number of the snapshot on the screen, `to` of the snapshot that follows it there. `speed` is seconds
+    of the recording that pass in a second."""
 
     live = False
     waits = "reading the recording …"
@@ -178,7 +178,7 @@ class ReplaySession(Session):
 
     @property
     def going(self) -> bool:
-        """Whether another snapshot than the one that is shown is going to be."""
+        """Whether another snapshot is being prepared for the screen."""
         return self._going is not None and not self._going.done()
 
     def go(self, to: int) -> None:

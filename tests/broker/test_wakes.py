@@ -46,7 +46,7 @@ class Taking(asyncio.BufferedProtocol):
 
 
 def slowly(listening: socket.socket, size: int, sent: int) -> None:
-    """Announce a frame, and send so many bytes of it in small pieces; then wait for the other side to go."""
+    """Announce a frame of `size` bytes, and send `sent` of them in small pieces; then wait for the peer to leave."""
     peer, _ = listening.accept()
     with peer:
         peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from kcli.proto import records
-from kcli.proto.plain.seal import HEADER
+from kcli.proto.plain.scan import HEADER
 
 from .record_cores import CORES
 

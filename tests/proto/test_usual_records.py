@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kcli.errors import DecodeError
 from kcli.proto import records as twin
 from kcli.proto.core import crc32c
-from kcli.proto.plain.seal import HEADER
+from kcli.proto.plain.scan import HEADER
 from kcli.proto.varint import encode_varint
 from tests.effort import tries
 from tests.proto.record_cores import CORES, built, opened

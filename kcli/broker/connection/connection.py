@@ -288,6 +288,10 @@ class Connection(asyncio.BufferedProtocol):
         finally:
             self._call_after()
 
+    def _note_after(self, waiter: Waiter) -> None:
+        if waiter.after is not None and waiter.after not in self._after:
+            self._after.append(waiter.after)
+
     def _call_after(self) -> None:
         """Tell those whose responses were read, once each; they may write again."""
         if self._after:
@@ -319,8 +323,7 @@ class Connection(asyncio.BufferedProtocol):
     def _settle(self, waiter: Waiter, answer: Any) -> None:
         if not waiter.future.done():
             waiter.future.set_result(answer)
-            if waiter.after is not None and waiter.after not in self._after:
-                self._after.append(waiter.after)
+            self._note_after(waiter)
 
     def eof_received(self) -> bool:
         return False
@@ -366,8 +369,7 @@ class Connection(asyncio.BufferedProtocol):
             if not waiter.future.done():
                 sent = isinstance(lost, ConnectError)
                 waiter.future.set_exception(ConnectError(str(lost), sent=True) if sent else Closed(str(lost)))
-            if waiter.after is not None and waiter.after not in self._after:
-                self._after.append(waiter.after)
+            self._note_after(waiter)
         self._gate.end()
         if self._transport is not None:
             self._transport.abort()

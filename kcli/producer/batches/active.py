@@ -58,7 +58,7 @@ class Active:
         return list(led.values()) if led else []
 
     def only(self, node_id: int) -> PartitionQueue | None:
-        """The one that the node leads, where that is all."""
+        """The only partition that the node leads; None where it leads more, or none."""
         self._look()
         led = self._led.get(node_id)
         return next(iter(led.values())) if led and len(led) == 1 else None

@@ -6,7 +6,6 @@ from struct import Struct
 
 from kcli.proto.plain import scan
 
-HEADER = Struct(">qiibIhiqqqhii")
 STAMP = Struct(">qhi")
 WORD = Struct(">I")
 AFTER_LENGTH, CRC, CHECKED, IDENTITY = 12, 17, 21, 43
@@ -15,8 +14,8 @@ AFTER_LENGTH, CRC, CHECKED, IDENTITY = 12, 17, 21, 43
 
 def write_header(data: bytearray, attributes: int, count: int, base_timestamp: int, max_timestamp: int) -> None:
     """Write the 61 bytes in front of the records, as of no producer and without a CRC."""
-    length, last = len(data) - AFTER_LENGTH, count - 1
-    HEADER.pack_into(data, 0, 0, length, -1, 2, 0, attributes, last, base_timestamp, max_timestamp, -1, -1, -1, count)
+    length, last, times = len(data) - AFTER_LENGTH, count - 1, (base_timestamp, max_timestamp)
+    scan.HEADER.pack_into(data, 0, 0, length, -1, 2, 0, attributes, last, *times, -1, -1, -1, count)
 
 
 def write_stamp(data: bytearray, producer_id: int, epoch: int, base_sequence: int) -> None:
