@@ -18,15 +18,16 @@ if TYPE_CHECKING:
 
 
 class Exchange:
-    """`cap` is the highest version of the request. `response` is None after an error and with acks=0. `task`: what
-    asks, where that has to wait for something."""
+    """`cap` is the highest version of the request, which leaves at `since`. `response` is None after an error and with
+    acks=0. `task`: what asks, where that has to wait for something."""
 
-    __slots__ = ("cap", "over", "problem", "request", "response", "sent", "task")
+    __slots__ = ("cap", "over", "problem", "request", "response", "sent", "since", "task")
 
-    def __init__(self, sent: Sent, request: ProduceRequest, cap: int | None) -> None:
+    def __init__(self, sent: Sent, request: ProduceRequest, cap: int | None, since: float) -> None:
         self.sent = sent
         self.request = request
         self.cap = cap
+        self.since = since
         self.over = False
         self.response: ProduceResponse | None = None
         self.problem: BaseException | None = None

@@ -9,6 +9,7 @@ wake-up can be lost. At most `max_in_flight` requests per leader.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 
 from kcli import codes
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kcli.model import Cluster
+    from kcli.producer.batches.queue import PartitionQueue
     from kcli.producer.batches.sequence import Identity
     from kcli.producer.engine.draining import Draining
     from kcli.producer.engine.exchange import Sent
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from kcli.settings import ProducerSettings
 
 GRACE = 5.0  # a broker may take its whole timeout_ms, and then it still has to answer
+NEAR = 0.0005  # seconds: a response that comes so soon is worth waiting for, to write what is next in one piece
+SMALL = 16 * 1024  # bytes of a batch up to which that is so: of a larger one the write is the lesser part
 
 
 class LeaderSender:
@@ -68,6 +72,7 @@ class LeaderSender:
         """Called as a turn begins and at the end, if something was `unseen`. The engine gives it."""
         self._ended = False
         self._alarm: asyncio.TimerHandle | None = None
+        self._answered = -math.inf  # when the request was written that was answered last
 
     def wake(self) -> None:
         """Have a turn soon."""
@@ -127,6 +132,8 @@ class LeaderSender:
         now, draining, later = self.loop.time(), self._draining, None
         leaving: list[Exchange] = []
         alone = draining.alone()
+        if alone is not None and self._waits_for_more_room(alone):
+            return None
         for _ in range(self._settings.max_in_flight - len(self._outstanding)):
             ready, later = draining.ready(now) if alone is None or not alone.waiting else draining.of_one(alone, now)
             if not ready:
@@ -137,6 +144,18 @@ class LeaderSender:
         if leaving:
             self._write(leaving)
         return later
+
+    def _waits_for_more_room(self, alone: PartitionQueue) -> bool:
+        """Whether the next small batches leave later, in one piece: while more than half of the requests that may be on
+        the wire are there, and the next response comes soon, because what it answers was written hardly later than
+        what was answered last. The response makes the next turn. Each write costs two processes a wake-up."""
+        outstanding, most = self._outstanding, self._settings.max_in_flight
+        return (
+            2 * len(outstanding) > most
+            and 2 * len(alone.waiting) >= most
+            and outstanding[0].since < self._answered + NEAR
+            and alone.waiting[0].size <= SMALL
+        )
 
     def _leaves(self, ready: Sent, now: float) -> Exchange:
         for queue, batch in ready:
@@ -150,7 +169,7 @@ class LeaderSender:
         # the topic ids are those of this moment: an exchange that begins later may know of another topic by then
         most = None if self._transactions is None else self._transactions.produce_cap
         request, cap = produce_request.build([batch for _, batch in ready], self._cluster, self._settings, most)
-        exchange = Exchange(ready, request, cap)
+        exchange = Exchange(ready, request, cap, now)
         self._outstanding.append(exchange)
         return exchange
 
@@ -212,6 +231,7 @@ class LeaderSender:
         well = True
         while self._outstanding and self._outstanding[0].over and not self._ended:
             well = well and self._outstanding[0].problem is None
+            self._answered = self._outstanding[0].since
             self._finish(self._outstanding[0])
             self._outstanding.popleft()
         return well

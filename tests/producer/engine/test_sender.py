@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from kcli.client import Client
 from kcli.model import Lane
-from kcli.producer.engine.sender import LeaderSender
+from kcli.producer.engine.sender import NEAR, SMALL, LeaderSender
 from kcli.sandbox.sandbox import Sandbox
 from kcli.settings import ProducerSettings
+from tests.each import each
 
 
 async def test_what_happens_before_a_turn_is_looked_at_though_the_sender_ends_first() -> None:
@@ -53,3 +57,54 @@ async def test_what_comes_next_is_written_in_the_step_in_which_responses_were_re
             assert written[0] is False
             assert len(written) > 1
             assert all(written[1:])
+
+
+def queued(count: int, size: int = 100) -> Any:
+    return SimpleNamespace(waiting=[SimpleNamespace(size=size)] * count)
+
+
+@each(
+    "on_the_wire, answered, alone, waits, why",
+    [
+        (3, 10.0, queued(3), True, "more than half of those in flight, and the next response is near"),
+        (2, 10.0, queued(3), False, "more than half may be written"),
+        (3, 10.0 - 2 * NEAR, queued(3), False, "the next response is as far as the network is long"),
+        (3, -math.inf, queued(3), False, "nothing was answered yet"),
+        (3, 10.0, queued(2), False, "too little waits to fill what is free then"),
+        (3, 10.0, queued(3, size=SMALL + 1), False, "what waits is large"),
+    ],
+)
+async def test_small_batches_leave_together_while_responses_come_close_together(
+    on_the_wire: int, answered: float, alone: Any, waits: bool, why: str
+) -> None:
+    none: Any = None
+    draining: Any = SimpleNamespace(node_id=1)
+    sender: Any = LeaderSender(draining, none, none, ProducerSettings(max_in_flight=5), none, none, none)
+    sender._outstanding.extend([SimpleNamespace(since=10.0)] * on_the_wire)
+    sender._answered = answered
+    assert sender._waits_for_more_room(alone) is waits, why
+
+
+async def test_a_write_has_half_of_the_requests_that_may_be_in_flight_while_batches_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("kcli.producer.engine.sender.NEAR", math.inf)  # else a loaded machine decides
+    monkeypatch.setattr("kcli.sandbox.wire.connection.IN_A_ROW", 1)  # responses are read one by one
+    async with Sandbox(topics={"t": 1}) as sandbox, Client(sandbox.bootstrap) as client:
+        async with client.producer(ProducerSettings(batch_records=1, linger=0.0)) as producer:
+            await producer.send_and_wait("t", b"opens the connection")
+            (node,) = await client.cluster.nodes()
+            broker: Any = client.cluster.known_node(node.id)
+            connection = broker._lanes.open[Lane.PRODUCE]
+            queue = producer._engine.accumulator.queue("t", 0)
+            write, written = connection._send_all, list[tuple[int, int]]()
+
+            def writes(frames: list[Any]) -> None:
+                written.append((len(frames), len(frames) + len(queue.waiting)))
+                write(frames)
+
+            connection._send_all = writes
+            await producer.send_lines("t", b"x\n" * 60, 0, 120)
+            await producer.flush()
+        assert sum(count for count, _ in written) == 60
+        assert all(count >= 3 for count, could in written if could >= 3), written
