@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from kcli.client import Client
 from kcli.errors import DecodeError, KcliError, UsageError
 from kcli.lag.events import Event
-from kcli.lag.formats.recording import read
+from kcli.lag.formats.recording import read, time_of
 from kcli.lag.history import History
 from kcli.model import TopicPartition
 from kcli.tui.beat.gc_tuning import GcTuning
@@ -30,37 +30,50 @@ SPEEDS = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 
 
 class Recording:
-    """The snapshots of a file by number, a line each. Raises UsageError for a file that cannot be read or has none. An
-    incomplete last line is skipped: `unfinished`."""
+    """The snapshots of a file by number, a line each. Of a line that kcli wrote only the time is read: a day has
+    hundreds of megabytes. Raises UsageError for a file that cannot be read or has none. An incomplete last line is
+    skipped: `unfinished`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.times: list[float] = []
         self._places: list[int] = []
         self.unfinished = False
+        newest, at = b"", 0
         try:
             with path.open("rb") as lines:
                 place = 0
                 for number, line in enumerate(lines, 1):
-                    if line.strip():
-                        self._note(line, number, place)
+                    if line.strip() and self._note(line, number, place):
+                        newest, at = line, number
                     place += len(line)
         except OSError as problem:
             raise UsageError(f"--replay {path}: {problem.strerror}") from problem
         if not self.times:
             raise UsageError(f"--replay {path}: the recording has no refresh; record one: kcli lag record > {path}")
+        self._read(newest, at)  # it is shown first
 
-    def _note(self, line: bytes, number: int, place: int) -> None:
-        """When a snapshot was made, and where its line is."""
+    def _note(self, line: bytes, number: int, place: int) -> bool:
+        """When a snapshot was made, and where its line is; whether it is a whole one."""
+        time = time_of(line)
+        if time is None:
+            try:
+                time = self._read(line, number)
+            except UsageError:
+                self.unfinished = bool(self.times) and not line.endswith(b"\n")
+                if not self.unfinished:
+                    raise
+                return False
+        self.times.append(time)
+        self._places.append(place)
+        return True
+
+    def _read(self, line: bytes, number: int) -> float:
+        """The time of a line that is read whole. Raises UsageError for a malformed one."""
         try:
-            time = read(line.decode())[0]
+            return read(line.decode())[0]
         except (DecodeError, UnicodeDecodeError) as problem:
-            self.unfinished = bool(self.times) and not line.endswith(b"\n")
-            if not self.unfinished:
-                raise UsageError(f"--replay {self.path}:{number}: {problem}") from problem
-        else:
-            self.times.append(time)
-            self._places.append(place)
+            raise UsageError(f"--replay {self.path}:{number}: {problem}") from problem
 
     def line(self, number: int) -> str:
         """The line of a snapshot."""
@@ -194,10 +207,10 @@ class ReplaySession(Session):
             self._shown = None  # its history is given up for that of the next one
             try:
                 fed = await self._feeding.feed(place)
-            except (OSError, DecodeError, UnicodeDecodeError) as problem:
+            except (OSError, DecodeError) as problem:
                 self.paused, self.to, self._shown = True, self.at, None
                 why = (isinstance(problem, OSError) and problem.strerror) or problem
-                self._post(LookFailed(KcliError(f"{self.recording.path} was changed while it is replayed: {why}")))
+                self._post(LookFailed(KcliError(f"{self.recording.path}: {why}")))
                 return
             if fed is not None:
                 self.at, self._shown, self.trails = place.number, place, fed.trails

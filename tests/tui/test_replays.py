@@ -12,12 +12,12 @@ import pytest
 from kcli.admin.groups.rows import Described
 from kcli.errors import UsageError
 from kcli.lag.figures import Sample
-from kcli.lag.formats.recording import line
+from kcli.lag.formats.recording import line, read
 from kcli.lag.snapshot import GroupSnapshot, Snapshot
 from kcli.model import TopicPartition
 from kcli.tui.app import Dashboard
 from kcli.tui.messages import Looked
-from kcli.tui.replay import ReplaySession
+from kcli.tui.replay import Recording, ReplaySession
 from kcli.tui.screens.group import Group
 from kcli.tui.screens.groups import Groups
 from tests.tui.conftest import seen, shows, until
@@ -184,9 +184,54 @@ def test_a_line_that_makes_no_sense_is_named(recording: Path, change: tuple[str,
 
 async def test_a_recording_that_goes_while_it_is_shown_is_told_and_the_screen_stays(recording: Path) -> None:
     async with replay(recording) as pilot:
-        for spoil in (lambda: recording.write_text(""), recording.unlink):
+        for spoil, says in (
+            (lambda: recording.write_text(""), "the file was changed meanwhile"),
+            (recording.unlink, "No such file"),
+        ):
             spoil()
             await pilot.press("comma")
-            await shows(pilot, "was changed while it is replayed")
+            await shows(pilot, says)
             assert "billing" in seen(pilot)
             assert pilot.app.is_running
+
+
+def test_a_recording_is_opened_without_reading_what_its_lines_hold(
+    recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines: list[str] = []
+
+    def noted(text: str) -> tuple[float, Snapshot]:
+        lines.append(text)
+        return read(text)
+
+    monkeypatch.setattr("kcli.tui.replay.read", noted)
+    opened = Recording(recording)
+    assert opened.times == [1_700_000_000.0 + n for n in range(30)]
+    assert lines == [opened.line(29)], "the one that is shown first"
+
+
+def damaged(path: Path, number: int) -> None:
+    """Spoil a line in its middle."""
+    lines = path.read_text().splitlines(keepends=True)
+    lines[number] = lines[number].replace('"committed":', '"committed"')
+    path.write_text("".join(lines))
+
+
+async def test_a_damaged_refresh_is_told_when_it_is_to_be_shown_and_others_are(recording: Path) -> None:
+    damaged(recording, 28)
+    async with replay(recording) as pilot:
+        await shows(pilot, "billing")
+        app = pilot.app
+        assert isinstance(app, Dashboard)
+        assert isinstance(app.session, ReplaySession)
+        await pilot.press("comma")
+        await shows(pilot, "is damaged, or the file was changed")
+        assert app.session.at == 29
+        app.session.go(20)
+        await until(pilot, lambda: app.session.clock() == 1_700_000_020.0)
+
+
+def test_a_recording_whose_newest_refresh_is_damaged_is_refused(recording: Path) -> None:
+    damaged(recording, 29)
+    with pytest.raises(UsageError, match=f"--replay {recording}:30: not a line"):
+        Recording(recording)

@@ -8,6 +8,7 @@ it is at work.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -44,6 +45,9 @@ LATER = ("counted", "written")
 """What recordings of before do not have."""
 LAST = 253_402_300_800.0
 """The year 10000, which no calendar of Python has."""
+BEGINNING = re.compile(re.escape(HEAD).encode() + rb',"time":(\d{1,11}(?:\.\d{1,3})?),"groups":\[')
+END = b"}}\n"
+"""How a whole line ends that kcli wrote."""
 
 
 def line(time: float, snapshot: Snapshot) -> str:
@@ -77,6 +81,13 @@ def _row(shot: GroupSnapshot) -> dict[str, Any]:
         ],
         "partitions": [{name: getattr(sample, name) for name in SAMPLE} for sample in shot.samples],
     }
+
+
+def time_of(line: bytes) -> float | None:
+    """When a line was made, by its first and last bytes: what is between is not looked at. None where they are not as
+    kcli writes them."""
+    begins = BEGINNING.match(line) if line.endswith(END) else None
+    return float(begins[1]) if begins is not None else None
 
 
 def read(text: str) -> tuple[float, Snapshot]:

@@ -10,8 +10,10 @@ import asyncio
 from bisect import bisect_right
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from kcli.errors import DecodeError
 from kcli.lag.formats.recording import read
 from kcli.lag.history import KEEP, History
 from kcli.lag.watch import LagSnapshot
@@ -58,8 +60,8 @@ class Feeding:
         self._thread = ThreadPoolExecutor(1, "kcli-replay")
 
     async def feed(self, place: Place) -> Fed | None:
-        """What is shown there; None where another place was wanted meanwhile. Raises OSError, UnicodeDecodeError and
-        DecodeError for snapshots that cannot be read."""
+        """What is shown there; None where another place was wanted meanwhile. Raises OSError and DecodeError for
+        snapshots that cannot be read."""
         self.wanted = place
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._feed, place)
 
@@ -97,7 +99,12 @@ class Feeding:
         self._fed = before = None  # it is no longer whole
         with self._making():
             for number in range(first, place.number + 1):
-                added = self._add(history, number, place)
+                try:
+                    added = self._add(history, number, place)
+                except DecodeError:
+                    if number == place.number:
+                        raise
+                    continue  # a gap in the history
                 if added is None:
                     history.clear()
                     return None
@@ -108,7 +115,12 @@ class Feeding:
 
     def _add(self, history: History, number: int, place: Place) -> LagSnapshot | None:
         """Add a snapshot to the history; None where another place is wanted."""
-        time, shot = read(self._line(number))
+        try:
+            time, shot = read(self._line(number))
+        except (DecodeError, UnicodeDecodeError) as problem:
+            when = datetime.fromtimestamp(self._times[number])
+            words = f"the refresh of {when:%H:%M:%S} is damaged, or the file was changed meanwhile: {problem}"
+            raise DecodeError(words) from problem
         groups = []
         for group in history.adding(time, shot):
             groups.append(group)

@@ -10,7 +10,7 @@ import pytest
 from kcli.admin.groups.rows import Described, Member
 from kcli.errors import DecodeError, KcliError
 from kcli.lag.figures import Sample
-from kcli.lag.formats.recording import line, read
+from kcli.lag.formats.recording import line, read, time_of
 from kcli.lag.snapshot import GroupSnapshot, Snapshot
 from kcli.model import TopicPartition
 
@@ -69,3 +69,21 @@ def test_a_line_that_is_cut_or_changed_is_refused() -> None:
         read(text.replace('"type":', '"kind":'))
     with pytest.raises(DecodeError, match="recording of version"):
         read(text.replace("samples/1", "samples/2").replace('"type":', '"kind":'))
+
+
+@pytest.mark.parametrize("time", [0.0, 12.5, 1_700_000_000.0, 1_795_265_117.123])
+def test_the_time_of_a_line_is_read_from_its_beginning(time: float) -> None:
+    text = line(time, snapshot())
+    assert time_of(text.encode()) == time == read(text)[0]
+
+
+def test_the_time_of_a_line_that_kcli_did_not_write_so_is_not_known() -> None:
+    text = line(12.5, snapshot())
+    for other in (
+        text[:-1],
+        text[:-40],
+        text.replace("samples/1", "samples/2"),
+        text.replace("12.5", "NaN"),
+        " " + text,
+    ):
+        assert time_of(other.encode()) is None
