@@ -26,15 +26,18 @@ from kcli.tui.messages import (
     ChangeProfile,
     Connected,
     Go,
+    KeepProfile,
     Looked,
     LookFailed,
     NewLook,
     Noted,
+    Reported,
     TopicsListed,
     Unseen,
+    posting,
 )
 from kcli.tui.navigation.key_order import KeyOrder, KeyPassed
-from kcli.tui.navigation.rewinding import Rewinding
+from kcli.tui.navigation.rewinding import Rewinding, Rewound
 from kcli.tui.navigation.visits import Visits
 from kcli.tui.pages import page_of
 from kcli.tui.replay import ReplaySession
@@ -141,7 +144,7 @@ class Dashboard(App[int]):
         if self._place not in (None, Groups()):
             await self.push_screen(page_of(self._place, self.state))
         self._note()
-        self.run_worker(self.session.open(self.post_message), name="open")
+        self.run_worker(self.session.open(posting(self.session, self.post_message)), name="open")
         if self._tour:
             self._show_step(0)
 
@@ -167,10 +170,15 @@ class Dashboard(App[int]):
     def on_change_profile(self, message: ChangeProfile) -> None:
         """Open another cluster; the same one again, while it waits, is cancelled."""
         if message.name == self.state.waits:
-            self.workers.cancel_group(self, "profile")
-            self.notify(f"{printable(message.name)} is not opened.", markup=False, timeout=3)
+            self.post_message(KeepProfile(message.name))
         else:
             self.run_worker(self._change_profile(message.name), name="change", group="profile", exclusive=True)
+
+    def on_keep_profile(self, message: KeepProfile) -> None:
+        """It may be open by now, or be opening: then it stays so."""
+        if message.name == self.state.waits:
+            self.workers.cancel_group(self, "profile")
+            self.notify(f"{printable(message.name)} is not opened.", markup=False, timeout=3)
 
     async def _change_profile(self, name: str) -> None:
         """Not before a change of this cluster has ended: to close its session would cut it. The secrets of the other
@@ -217,7 +225,7 @@ class Dashboard(App[int]):
         await self.switch_screen(page_of(Groups(), self.state))
         self.visits, self._alerting = Visits(), self._alerting.of_another_cluster()
         self._note()
-        await fresh.open(self.post_message)
+        await fresh.open(posting(fresh, self.post_message))
 
     def action_timely(self) -> None:
         """Plots show time lag, or lag again."""
@@ -257,7 +265,13 @@ class Dashboard(App[int]):
             if isinstance(page, Page):
                 page.post_message(what())
 
+    def _is_shown(self, message: Reported) -> bool:
+        """Whether it is of the session on the screen; one without a source is."""
+        return message.source in (None, self.session)
+
     def on_looked(self, message: Looked) -> None:
+        if not self._is_shown(message):
+            return
         self.state.trouble = None
         self.state.trails = message.trails
         before, self.state.look = self.state.look, message.look
@@ -268,7 +282,8 @@ class Dashboard(App[int]):
             self.session.free(list(before.groups))
 
     def on_unseen(self, message: Unseen) -> None:
-        self._alerting.see(message.look)
+        if self._is_shown(message) or (isinstance(self.session, Rewound) and message.source is self.session.now):
+            self._alerting.see(message.look)
 
     def write_out(self, sequence: str) -> None:
         """Send a sequence to the terminal, as the clipboard does."""
@@ -276,6 +291,8 @@ class Dashboard(App[int]):
             self._driver.write(sequence)
 
     def on_look_failed(self, message: LookFailed) -> None:
+        if not self._is_shown(message):
+            return
         before = self.state.trouble
         front = self.screen_stack[-1] if self.screen_stack else None  # none while the dashboard is being closed
         if before is None and not (isinstance(front, Page) and front.asking.told):
@@ -294,6 +311,8 @@ class Dashboard(App[int]):
         self.notify(printable(message.words), severity="warning", markup=False, timeout=LONG)
 
     def on_connected(self, message: Connected) -> None:
+        if not self._is_shown(message):
+            return
         self.state.down = message.down
         if message.cluster_id and message.cluster_id != self.state.cluster_id and self.session.remembers:
             self._alerting.open(message.cluster_id)
@@ -512,7 +531,8 @@ class Dashboard(App[int]):
     def action_up(self) -> None:
         """Leave the page in front, and from far below several at once: four steps are always enough."""
         for _ in range(max(1, len(self.pages) - UPWARDS)):
-            self.pop_screen()
+            if len(self.pages) > 1:  # else another cluster is being opened
+                self.pop_screen()
         self._note()
 
     def action_travel(self, by: int) -> None:

@@ -7,13 +7,33 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kcli.errors import KcliError
     from kcli.lag.watch import LagSnapshot
     from kcli.tui.routes import Route
     from kcli.tui.trails import Trails
 
 
-class Looked(Message):
+class Reported(Message):
+    """Something that a session tells; `source` is that session, once it is known. What is still queued when another one
+    is shown is about another time, or another cluster."""
+
+    source: object | None = None
+
+
+def posting(source: object, post: Callable[[Message], object]) -> Callable[[Message], object]:
+    """As `post`, for a session: its messages say whose they are."""
+
+    def posted(message: Message) -> object:
+        if isinstance(message, Reported):
+            message.source = source
+        return post(message)
+
+    return posted
+
+
+class Looked(Reported):
     """A snapshot of all groups has arrived; `trails` is how their lag went up to it."""
 
     def __init__(self, snapshot: LagSnapshot, trails: Trails) -> None:
@@ -22,7 +42,7 @@ class Looked(Message):
         self.trails = trails
 
 
-class Unseen(Message):
+class Unseen(Reported):
     """A snapshot has arrived while the screens show the past: alerts hear of it, and nothing is drawn."""
 
     def __init__(self, snapshot: LagSnapshot) -> None:
@@ -30,7 +50,7 @@ class Unseen(Message):
         self.look = snapshot
 
 
-class LookFailed(Message):
+class LookFailed(Reported):
     """A refresh failed; the last snapshot stays, with its age. The next refresh is at `again`, seconds
     since the epoch, where that is known."""
 
@@ -48,7 +68,7 @@ class Noted(Message):
         self.words = words
 
 
-class Connected(Message):
+class Connected(Reported):
     """The cluster answered: its id, how many brokers it has, and how many of those are down."""
 
     def __init__(self, cluster_id: str | None, brokers: int, down: int = 0) -> None:
@@ -86,6 +106,14 @@ class Go(Message):
 
 class ChangeProfile(Message):
     """Leave this cluster for that of another profile."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+
+class KeepProfile(Message):
+    """Do not open this profile after all, if it still waits for a change."""
 
     def __init__(self, name: str) -> None:
         super().__init__()

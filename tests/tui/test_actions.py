@@ -29,6 +29,7 @@ from kcli.tui.messages import ChangeProfile
 from kcli.tui.screens.group import Group
 from kcli.tui.screens.groups import Groups
 from kcli.tui.screens.member import Member
+from kcli.tui.screens.page import Page
 from kcli.tui.session import LiveSession
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
@@ -202,6 +203,25 @@ async def test_a_profile_that_waits_for_a_change_can_be_cancelled(world: World, 
         await pilot.press("escape")
         await until(pilot, lambda: type(pilot.app.screen).__name__ == "Groups")
         assert not pilot.app.screen.check_action("back", ())
+
+
+async def test_escape_at_the_moment_the_profile_stops_waiting_opens_nothing(world: World) -> None:
+    opened = []
+
+    def dashboard(session: LiveSession) -> Dashboard:
+        return Dashboard(session, profiles={"prod": lambda: opened.append(1) or session})  # type: ignore[func-returns-value]
+
+    async with world.open(app=dashboard) as pilot:
+        page, state = pilot.app.screen, board(pilot).state
+        assert isinstance(page, Page)
+        state.waits = "prod"
+        await page.action_back()
+        state.waits = ""  # the change ended before the app heard of the key
+        await pilot.pause()
+        assert not [one for one in board(pilot).workers if one.group == "profile"]
+        assert not opened
+        board(pilot).action_up()
+        assert pilot.app.screen is page, "the first page is never left"
 
 
 async def test_a_session_that_is_not_used_after_all_is_closed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from kcli.tui.messages import posting
 from kcli.tui.replay import Recording, ReplaySession
 from kcli.tui.session import LiveSession
 from kcli.tui.widgets.filter import Filter
@@ -163,9 +164,9 @@ class Rewinding:
         for page, view in zip(self._pages(), views, strict=False):
             _resume(page, view)
         if isinstance(session, LiveSession):
-            session.resume(self._app.post_message)
+            session.resume(posting(session, self._app.post_message))
         else:
-            await session.open(self._app.post_message)
+            await session.open(posting(session, self._app.post_message))
 
 
 def _view(page: Page) -> View:

@@ -17,7 +17,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
 from kcli.tui.actions.asking import Asking
-from kcli.tui.messages import ChangeProfile, Go
+from kcli.tui.messages import Go, KeepProfile
 from kcli.tui.navigation.crumbs import Crumbs
 from kcli.tui.replay import ReplaySession
 from kcli.tui.text.formatting import GLYPHS, elapsed
@@ -380,7 +380,7 @@ class Page(TimedScreen):
     async def action_back(self) -> None:
         shown = [field for field in self.query(Filter) if field.display]
         if self.state.waits:
-            self.post_message(ChangeProfile(self.state.waits))  # the same again cancels it
+            self.post_message(KeepProfile(self.state.waits))
         elif shown and self.is_mounted:
             shown[0].clear_words()
         elif len(self.app.screen_stack) > 2:

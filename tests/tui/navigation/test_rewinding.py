@@ -24,7 +24,7 @@ from kcli.tui.beat import kept as module
 from kcli.tui.beat.kept import Kept
 from kcli.tui.beat.unseen import Muted
 from kcli.tui.dialogs.help import Help
-from kcli.tui.messages import ChangeProfile, Connected, Noted
+from kcli.tui.messages import ChangeProfile, Connected, Looked, LookFailed, Noted, Unseen, posting
 from kcli.tui.navigation.rewinding import Recent, Rewound
 from kcli.tui.routes import Records, Topic
 from kcli.tui.screens.group import Group
@@ -227,6 +227,40 @@ async def test_in_the_past_a_lost_connection_is_told_once_and_once_that_it_is_ba
         many = len(live.kept)
         await until(pilot, lambda: len(live.kept) > many + 2)
         assert told("refreshed again") == 1
+
+
+async def test_what_another_time_had_still_to_tell_is_left(world: World) -> None:
+    async with world.open(interval=0.2) as pilot:
+        live = await read_all(world, pilot)
+        from_now, newest = live._post, board(pilot).state.look
+        assert newest is not None
+        await pilot.press("comma")
+        await until(pilot, lambda: isinstance(board(pilot).session, Rewound) and lag(pilot) is not None)
+        past, rewound = board(pilot).state.look, board(pilot).session
+        assert past is not None
+        from_now(Looked(newest, live.trails))  # as one that was queued when the key was pressed
+        await pilot.pause()
+        assert board(pilot).state.look is past
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: board(pilot).session is live and lag(pilot) == 0)
+        for message in (Looked(past, rewound.trails), LookFailed(ConnectError("long ago")), Connected("c", 9, 9)):
+            rewound._post(message)
+        await pilot.pause()
+        state = board(pilot).state
+        assert state.look is not past
+        assert (state.trouble, state.brokers, state.down) == (None, 1, 0)
+
+
+async def test_snapshots_of_another_cluster_alert_no_longer(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with world.open(interval=3600.0) as pilot:
+        live, other = board(pilot).session, LiveSession(world.settings())
+        heard: list[LagSnapshot] = []
+        monkeypatch.setattr(board(pilot)._alerting, "see", heard.append)
+        for source, many in ((live, 1), (other, 1), (live, 2)):
+            posting(source, pilot.app.post_message)(Unseen(LagSnapshot()))
+            await pilot.pause()
+            assert len(heard) == many
+        await other.close()
 
 
 def test_in_the_past_brokers_that_stop_and_answer_again_are_told() -> None:
