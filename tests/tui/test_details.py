@@ -20,7 +20,7 @@ from kcli.tui.tail import Seen
 from kcli.tui.text.formatting import squeezed
 from kcli.tui.text.retention import kept
 from kcli.tui.widgets.columns import fitting
-from kcli.tui.widgets.configs import configs_table
+from kcli.tui.widgets.configs import config_columns
 from kcli.tui.widgets.pager.pager import Pager
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
@@ -119,11 +119,42 @@ def test_the_longest_number_of_a_config_is_whole_on_the_narrowest_screen() -> No
         Config(name="follower.replication.throttled.replicas", value="", source="default"),
         Config(name="flush.ms", value=most, source="topic", inherited="7"),
     ]
-    columns = configs_table().columns
+    columns = config_columns()
     drawn = {column.id: size for column, size in fitting(columns, 0, rows, 79, {})}
     assert drawn["value"] >= len(most)
     assert "inherited" not in drawn
     assert "inherited" in {column.id for column, _ in fitting(columns, 0, rows, 120, {})}
+
+
+async def test_a_value_that_is_cut_is_whole_below_the_configs(dashboard: Open) -> None:
+    async with dashboard(size=(80, 24)) as pilot:
+        await visit(pilot, routes.Broker(1))
+        await pilot.press("3")
+        await shows(pilot, "advertised.listeners")
+        table = pilot.app.screen.query_one("#configs", Rows)
+        place = next(n for n, row in enumerate(table.shown) if row.name == "advertised.listeners")
+        address = table.shown[place].value
+        table.cursor = place
+        text = await shows(pilot, f"advertised.listeners = {address}  (server.properties)")
+        assert text.count(address) == 1, "the table has no room for it"
+        table.cursor = place + 1
+        text = await shows(pilot, "alter.config.policy.class.name: no value  (default)")
+        assert address not in text
+        height = table.size.height
+        await pilot.resize_terminal(300, 24)
+        await until(pilot, lambda: table.size.height == height + 2)
+        assert address in seen(pilot), "there is room for all values"
+
+
+async def test_a_low_screen_has_no_plot_beside_the_configs_of_a_topic(dashboard: Open) -> None:
+    async with dashboard(size=(80, 24)) as pilot:
+        page = await visit(pilot, routes.Topic("orders"))
+        await shows(pilot, "written a second")
+        await pilot.press("3")
+        await until(pilot, lambda: not page.query_one(Plot).is_on_screen)
+        await shows(pilot, "cleanup.policy")
+        await pilot.press("1")
+        await shows(pilot, "written a second")
 
 
 async def test_enter_on_a_partition_of_a_topic_shows_its_last_records(world: World) -> None:

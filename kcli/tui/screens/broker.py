@@ -20,7 +20,7 @@ from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import bar
 from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
-from kcli.tui.widgets.configs import ask_configs, configs_table, put_configs
+from kcli.tui.widgets.configs import Configs, ask_configs
 from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.tabs import Tabs
 
@@ -97,7 +97,7 @@ class Broker(Page):
                     empty="It does not report its directories.",
                 )
             with TabPane("Configs", id="tab-configs"):
-                yield configs_table()
+                yield Configs()
 
     def on_mount(self) -> None:
         self.query_one("#replicas", Rows).focus()
@@ -118,7 +118,7 @@ class Broker(Page):
         self._said += f"  {count(behind)} behind" if behind else ""
         self.query_one("#replicas", Rows).put(answer.replicas)
         self.query_one("#disks", Rows).put(answer.places)
-        put_configs(self.query_one("#configs", Rows), answer.configs)
+        self.query_one(Configs).put(answer.configs)
         self.retitle()
 
     @property

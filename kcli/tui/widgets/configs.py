@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.widgets import Static
+
 from kcli.admin.configs.resources import Resource, describe_configs
 from kcli.errors import KcliError
 from kcli.tui.text.printable import printable
@@ -19,16 +23,45 @@ NUMBER = 20
 """Cells of the longest number that a config has, -9223372036854775808: it is shown whole."""
 
 
-def configs_table() -> Rows:
-    """An empty one."""
-    return Rows(
-        _columns(),
-        key=lambda c: c.name,
-        order=lambda c: (not c.set_here, c.name),
-        id="configs",
-        opens=False,
-        empty="The broker tells no configs.",
-    )
+class Configs(Vertical):
+    """The table, `configs`. Where it has no room for a value, lines below have that of the row under the cursor, and
+    its source."""
+
+    def compose(self) -> ComposeResult:
+        yield Rows(
+            config_columns(),
+            key=lambda c: c.name,
+            order=lambda c: (not c.set_here, c.name),
+            id="configs",
+            opens=False,
+            empty="The broker tells no configs.",
+        )
+        yield Static(id="whole-value", markup=False)
+
+    def on_rows_moved(self) -> None:
+        self._show()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._show)
+
+    def put(self, answer: list[Config] | KcliError) -> None:
+        """Show the answer."""
+        table = self.query_one(Rows)
+        if isinstance(answer, KcliError):
+            table.empty = printable(str(answer))
+            table.put([])
+        else:
+            table.put(answer)
+        self.call_after_refresh(self._show)
+
+    def _show(self) -> None:
+        """The lines keep their height for all rows: the table is not to jump under the cursor."""
+        table, line = self.query_one(Rows), self.query_one("#whole-value", Static)
+        row = table.row
+        line.display = row is not None and table.has_cut("value")
+        if row is not None:
+            value = _value(row).text
+            line.update(f"{printable(row.name)}{f' = {value}' if value else ': no value'}  ({row.source})")
 
 
 async def ask_configs(client: Client, kind: str, name: str) -> list[Config] | KcliError:
@@ -39,16 +72,8 @@ async def ask_configs(client: Client, kind: str, name: str) -> list[Config] | Kc
         return problem
 
 
-def put_configs(table: Rows, answer: list[Config] | KcliError) -> None:
-    """Show the answer."""
-    if isinstance(answer, KcliError):
-        table.empty = printable(str(answer))
-        table.put([])
-    else:
-        table.put(answer)
-
-
-def _columns() -> list[Column]:
+def config_columns() -> list[Column]:
+    """Of configs of whatever."""
     return [
         Column(
             "name",

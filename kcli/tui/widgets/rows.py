@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from textwrap import wrap
 from typing import Any, ClassVar, NamedTuple
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -369,6 +370,12 @@ class Rows(ScrollView, can_focus=True):
 
     def watch_wanted(self) -> None:
         self._arrange()
+
+    def has_cut(self, id: str) -> bool:
+        """Whether a column has no room for some of the texts in it, also where none of these is in view."""
+        widths = fitting(self.columns, self.first_column, self._shown, self.size.width, {})
+        column, room = next(((column, size) for column, size in widths if column.id == id), (self.columns[0], 0))
+        return any(cell_len(column.cell(row).text) > room for row in self._shown)
 
     def on_resize(self) -> None:
         self._widest.clear()

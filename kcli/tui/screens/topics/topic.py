@@ -8,7 +8,7 @@ from collections import deque
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from textual import work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -34,7 +34,7 @@ from kcli.tui.screens.topics.pane import group_lines
 from kcli.tui.screens.topics.tables import PartitionRow, group_columns, number_of, partition_columns, partition_rows
 from kcli.tui.text.chart import Chart
 from kcli.tui.text.printable import printable, quoted
-from kcli.tui.widgets.configs import ask_configs, configs_table, put_configs
+from kcli.tui.widgets.configs import Configs, ask_configs
 from kcli.tui.widgets.lines import Lines
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
@@ -114,10 +114,15 @@ class Topic(Page):
                     empty="No group has committed a position here.",
                 )
             with TabPane("Configs", id="tab-configs"):
-                yield configs_table()
+                yield Configs()
 
     def on_mount(self) -> None:
         self.query_one("#partitions", Rows).focus()
+
+    @on(Tabs.TabActivated)
+    def make_room(self) -> None:
+        """A low screen has no plot beside the configs, which it is not about."""
+        self.set_class(self.tab == "configs", "-configs")
 
     def looked(self, snapshot: LagSnapshot) -> None:
         self.read_by(snapshot)
@@ -208,7 +213,7 @@ class Topic(Page):
         if answer is None:
             self._end = None
             partitions.put([])
-            self.query_one("#configs", Rows).put([])
+            self.query_one(Configs).put([])
             self.retitle()
             return
         if answer.topic_id != self._topic_id:  # another topic of the same name
@@ -217,7 +222,7 @@ class Topic(Page):
         self.retitle()
         self._plot(answer.rows, answer.at, answer.before)
         self.query_one("#partitions", Rows).put(answer.rows)
-        put_configs(self.query_one("#configs", Rows), answer.configs)
+        self.query_one(Configs).put(answer.configs)
 
     @property
     def acts_about(self) -> str:
