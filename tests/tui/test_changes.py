@@ -368,7 +368,7 @@ async def test_the_produce_form_says_what_is_wrong_while_one_types(world: World)
         await pilot.press(*"k1", "tab", "tab", *'{"a": 1')
         await shows(pilot, "no JSON: Expecting ',' delimiter (line 1, column 8)")
         await pilot.press("}")
-        await shows(pilot, "JSON, 1 fields")
+        await shows(pilot, "JSON, 1 field")
         await shows(pilot, "-k k1")
         await pilot.press("ctrl+s")
         await shows(pilot, "1 sent; the last one is in orders[1]")
@@ -376,7 +376,14 @@ async def test_the_produce_form_says_what_is_wrong_while_one_types(world: World)
 
 @pytest.mark.parametrize(
     ("value", "words"),
-    [(None, "null"), ("", "empty"), ("abc", "text, 3 bytes"), ("[1, 2]", "JSON, 2 items"), ("{", "✖ no JSON")],
+    [
+        (None, "null"),
+        ("", "empty"),
+        ("abc", "text, 3 bytes"),
+        ("[1, 2]", "JSON, 2 items"),
+        ("[7]", "JSON, 1 item"),
+        ("{", "✖ no JSON"),
+    ],
 )
 def test_the_form_says_what_a_value_is(value: str | None, words: str) -> None:
     assert described(value).startswith(words)

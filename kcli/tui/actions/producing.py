@@ -82,7 +82,8 @@ def described(value: str | None) -> str:
         return f"✖ no JSON: {problem.msg} (line {problem.lineno}, column {problem.colno}); it is sent as text"
     except RecursionError:
         return "✖ no JSON: it is nested too deeply; it is sent as text"
-    return f"JSON, {len(found)} {'fields' if isinstance(found, dict) else 'items'}"
+    word = "field" if isinstance(found, dict) else "item"
+    return f"JSON, {len(found)} {word}{'s' * (len(found) != 1)}"
 
 
 def partition_of(text: str) -> int | None:

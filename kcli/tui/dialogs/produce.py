@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from json import JSONDecodeError
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -19,6 +20,7 @@ from kcli.errors import KcliError, UsageError
 from kcli.tui.actions.producing import Draft, described, headers_of, partition_of
 from kcli.tui.beat.leaving import CHANGES
 from kcli.tui.dialogs.dialog import Dialog
+from kcli.tui.records.editing import can_be_edited, in_lines, looks_like_json, on_one_line, wrong_json
 from kcli.tui.text.printable import printable, suggestible
 
 if TYPE_CHECKING:
@@ -42,9 +44,14 @@ class Tick(Checkbox):
 
 
 class Produce(Dialog):
-    """The form. A key or a value with text is no longer null. Fields are checked while one types."""
+    """The form. A key or a value with text is no longer null. Fields are checked while one types. JSON that was on one
+    line is edited in several, and is sent on one line again."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "send", "Send", id="produce.send", priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "send", "Send", id="produce.send", priority=True),
+        Binding("ctrl+l", "indent", "Indent JSON", id="produce.indent", priority=True),
+        Binding("ctrl+r", "restore", "Last valid JSON", id="produce.restore", priority=True),
+    ]
     title_text = "Produce a record (ctrl+s sends it)"
 
     def __init__(
@@ -60,6 +67,8 @@ class Produce(Dialog):
         self._wrong = ""  # the sentence about a field that is shown
         self._sent = 0
         self._sending = False
+        self._like = ""  # JSON on one line, which is edited in several
+        self._valid = ""  # the last text that was JSON
 
     def fields(self) -> ComposeResult:
         with Horizontal(classes="line"):
@@ -81,6 +90,7 @@ class Produce(Dialog):
         yield TextArea(id="value", compact=True, show_line_numbers=False, tab_behavior="focus")
         with Horizontal(classes="line"):
             yield Tick("null (a tombstone)", id="null-value", compact=True)
+            yield Tick("JSON, sent on one line", id="one-line", compact=True)
             yield Tick("by its schema", value=True, id="value-by-schema", compact=True)
         with Horizontal(classes="line"):
             yield Static("headers", classes="label")
@@ -95,7 +105,7 @@ class Produce(Dialog):
         if draft is not None:
             self.query_one("#partition", Input).value = "" if draft.partition is None else str(draft.partition)
             self.query_one("#key", Input).value = draft.key or ""
-            self.query_one("#value", TextArea).text = draft.value or ""
+            self._edit(draft.value or "")
             self.query_one("#null-key", Checkbox).value = draft.key is None
             self.query_one("#null-value", Checkbox).value = draft.value is None
             for kind, text in (("key", draft.key), ("value", draft.value)):
@@ -104,6 +114,13 @@ class Produce(Dialog):
             rows = [name if value is None else f"{name}={value}" for name, value in draft.headers]
             self.query_one("#headers", TextArea).text = "\n".join(rows)
         self._check()
+
+    def _edit(self, value: str) -> None:
+        """Begin with a value; JSON on one line is shown in several."""
+        if can_be_edited(value):
+            self._like, value = value, in_lines(value)
+            self.query_one("#one-line", Checkbox).value = True
+        self.query_one("#value", TextArea).text = value
 
     @property
     def command(self) -> str:
@@ -118,7 +135,7 @@ class Produce(Dialog):
         """What the form says. Raises UsageError."""
         text = {name: self.query_one(f"#{name}", Input).value for name in ("topic", "partition", "key")}
         null_key, null_value = (self.query_one(f"#null-{one}", Checkbox).value for one in ("key", "value"))
-        value = self.query_one("#value", TextArea).text
+        value = self._value
         stored = {"key": self._stored("key", text["key"]), "value": self._stored("value", value)}
         schemas = {kind: self._schema(kind) for kind, data in stored.items() if data is not None}
         options = "".join(f" --{kind}-schema {schema.spec}" for kind, schema in schemas.items() if schema is not None)
@@ -132,6 +149,17 @@ class Produce(Dialog):
             stored_key=stored["key"],
             option=self.session.registry_option + options if options else "",
         )
+
+    @property
+    def _value(self) -> str:
+        """The value as it is sent."""
+        text = self.query_one("#value", TextArea).text
+        return on_one_line(text, self._like) if self._is_on_one_line and wrong_json(text) is None else text
+
+    @property
+    def _is_on_one_line(self) -> bool:
+        """Whether the value has to be JSON, and is sent on one line."""
+        return self.query_one("#one-line", Checkbox).value and looks_like_json(self.query_one("#value", TextArea).text)
 
     def _schema(self, kind: str) -> FieldSchema | None:
         """What the key or the value is written by; None where its topic has no schema, and for a text or null."""
@@ -162,7 +190,10 @@ class Produce(Dialog):
         else:
             if partition is not None and many is not None and 0 <= many <= partition:
                 found["partition"] = f"partition {partition}: {topic} has {many}, from 0 to {many - 1}"
-        texts = {"key": self.query_one("#key", Input).value, "value": self.query_one("#value", TextArea).text}
+        value = self.query_one("#value", TextArea).text
+        if self._is_on_one_line and wrong_json(value) is not None:
+            found["value"] = f"value: {described(value).removeprefix('✖ ').partition(';')[0]}"
+        texts = {"key": self.query_one("#key", Input).value, "value": value}
         for kind, text in texts.items():
             schema = self._schema(kind)
             if schema is not None and (wrong := schema.problem(text)):
@@ -187,21 +218,28 @@ class Produce(Dialog):
         found = self.problems()
         for name in ("topic", "partition", "key", "headers"):
             self.query_one(f"#{name}").set_class(name in found, "wrong")
-        about_value = found.pop("value", "")
+        about_value = found.pop("value", "").partition(": ")[2]
         wrong = next(iter(found.values()), "") if topic or self._sent else ""
         if wrong != self._wrong:  # else the line keeps what became of the record before
             self._wrong = wrong
             self.say(wrong, "bad")
-        null = self.query_one("#null-value", Checkbox).value
-        schema = self._schema("value")
-        value = None if null else self.query_one("#value", TextArea).text
-        kind = described(value)
-        if schema is not None and value == "":
-            kind = f"empty; expected is a value of {schema.name}"
-        elif schema is not None:
-            kind = f"✖ {about_value.partition(': ')[2]}" if about_value else f"fits {schema.name}"
-        self.query_one("#kind", Static).update(printable(kind))
+        self.query_one("#kind", Static).update(printable(self._kind(about_value)))
         self.recommand()
+
+    def _kind(self, wrong: str) -> str:
+        """What the value is, or what is wrong with it."""
+        schema = self._schema("value")
+        text = self.query_one("#value", TextArea).text
+        json = looks_like_json(text)
+        self.query_one("#one-line").display = json and schema is None and ("\n" in text or bool(self._like))
+        self.query_one("#value", TextArea).show_line_numbers = json and "\n" in text
+        if json and not wrong and wrong_json(text) is None:
+            self._valid = text
+        if wrong and text:
+            return f"✖ {wrong}{' (ctrl+r: as it was valid)' * bool(self._valid)}"
+        if schema is not None:
+            return f"fits {schema.name}" if text else f"empty; expected is a value of {schema.name}"
+        return described(None if self.query_one("#null-value", Checkbox).value else text)
 
     @work(exclusive=True, group="count")
     async def _count(self, topic: str) -> None:
@@ -246,9 +284,34 @@ class Produce(Dialog):
         """What is null has no text."""
         if event.value and event.checkbox.id == "null-key":
             self.query_one("#key", Input).value = ""
-        elif event.value:
+        elif event.value and event.checkbox.id == "null-value":
             self.query_one("#value", TextArea).text = ""
         self._check()
+
+    def action_indent(self) -> None:
+        """The value in several lines; what was on one line is sent so."""
+        area = self.query_one("#value", TextArea)
+        if not looks_like_json(area.text) or wrong_json(area.text) is not None:
+            self.say("the value is no JSON object or list", "bad")
+            return
+        if can_be_edited(area.text):
+            self._like = area.text
+            self.query_one("#one-line", Checkbox).value = True
+        area.replace(in_lines(area.text), (0, 0), area.document.end)
+
+    def action_restore(self) -> None:
+        """The value as it was when it was valid last; ctrl+z takes this back."""
+        area = self.query_one("#value", TextArea)
+        if not self._valid:
+            self.say("the value was no JSON yet", "bad")
+        elif area.text != self._valid:
+            area.replace(self._valid, (0, 0), area.document.end)
+
+    def _show_wrong(self, text: str) -> None:
+        """Put the cursor where JSON breaks off."""
+        problem = wrong_json(text)
+        if isinstance(problem, JSONDecodeError):
+            self.query_one("#value", TextArea).move_cursor((problem.lineno - 1, problem.colno - 1))
 
     def action_send(self) -> None:
         if self._sending:
@@ -256,7 +319,10 @@ class Produce(Dialog):
         found = self.problems()
         if found:
             self.say(next(iter(found.values())), "bad")
-            self.query_one(f"#{next(iter(found))}").focus()
+            field = self.query_one(f"#{next(iter(found))}")
+            field.focus()
+            if isinstance(field, TextArea) and field.id == "value":
+                self._show_wrong(field.text)
             return
         draft = self._draft()
         self.say("sending …")

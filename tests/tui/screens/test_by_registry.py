@@ -206,7 +206,7 @@ async def test_the_produce_form_checks_the_value_while_it_is_typed_and_sends_it_
         form = pilot.app.screen
         form.query_one("#topic", Input).value = "none"
         form.query_one("#value", TextArea).text = '{"id": "x"}'
-        await shows(pilot, "JSON, 1 fields")
+        await shows(pilot, "JSON, 1 field")
         assert not form.query_one("#value-by-schema").display
         form.query_one("#topic", Input).value = "a"
         await shows(pilot, '✖ id: "x" is not a long')
@@ -218,7 +218,10 @@ async def test_the_produce_form_checks_the_value_while_it_is_typed_and_sends_it_
         assert form.command.endswith(f" --schema-registry {sandbox.registry_url} --value-schema topic")
         await pilot.press("ctrl+s")
         await shows(pilot, "1 sent; the last one is in a[0] at offset 0")
-        form.query_one("#value-by-schema", Checkbox).value = False
+        for ticked in (False, True, False):
+            form.query_one("#value-by-schema", Checkbox).value = ticked
+            await pilot.pause()
+            assert form.query_one("#value", TextArea).text.startswith("{"), "a tick of another kind empties nothing"
         form.query_one("#value", TextArea).text = "as text"
         await shows(pilot, "text, 7 bytes")
         await pilot.press("ctrl+s")

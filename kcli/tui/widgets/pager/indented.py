@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import overload
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+"""A token of JSON, or of its beginning."""
 INDENT = "  "
 DEEPEST = 40
 """Steps that a line is indented at most: brackets alone would cost the square of their number."""
@@ -17,7 +18,7 @@ def indented(text: str) -> list[str]:
     """JSON of which a text is the beginning, as indented lines: by its tokens alone, so that it may end anywhere."""
     lines: list[str] = []
     line, depth, opened = "", 0, False
-    for match in _TOKEN.finditer(text):
+    for match in TOKEN.finditer(text):
         token = match[0]
         if token in "}]":
             depth = max(depth - 1, 0)
