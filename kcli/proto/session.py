@@ -120,10 +120,12 @@ class FrameReader:
         """Four times as large, the whole frame at most: it is full, and more was announced."""
         wanted = min(4 * len(large), roomy(self._size))
         try:
-            large.extend(bytes(wanted - len(large)))
+            large *= -(-wanted // len(large))  # what it has, again and again: zeros would be memory of their own
         except BufferError:  # the transport still has a view of it
-            self._large = bytearray(wanted)
+            self._large = _fresh(wanted)
             self._large[: self._filled] = large
+        else:
+            del large[wanted:]
 
     def _room(self, size: int) -> bytearray:
         """A buffer for the beginning of a frame; for all of it where a free one fits."""
@@ -134,7 +136,7 @@ class FrameReader:
                 self._used.append(held)
             elif found is None and size <= len(held) <= 4 * size:
                 found = held
-        return bytearray(min(roomy(size), roomy(self._largest))) if found is None else found
+        return _fresh(min(roomy(size), roomy(self._largest))) if found is None else found
 
     @property
     def missing(self) -> int:
@@ -163,6 +165,13 @@ class FrameReader:
 def roomy(size: int) -> int:
     """The next frame may be a little larger."""
     return size + size // 8
+
+
+def _fresh(size: int) -> bytearray:
+    """A buffer with a byte to spare, so that `_let_go` does not have to move it."""
+    room = bytearray(size + 1)
+    room.pop()
+    return room
 
 
 def _let_go(held: bytearray) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from typing import Any
 
 import pytest
@@ -99,6 +100,27 @@ def test_three_frames_that_take_turns_have_a_buffer_each_unless_they_are_very_la
         del first
         assert (large(reader, bytes(size)).obj is buffer) is kept
         del second, third
+
+
+def test_a_buffer_that_is_used_again_was_not_moved() -> None:
+    """To move it costs a copy of it, in fresh pages."""
+    reader = FrameReader(1 << 30)
+    for size in (5 * SCRATCH, 30 * SCRATCH, 30 * SCRATCH):
+        before = sys.getsizeof(large(reader, bytes(size)).obj)
+        kept = large(reader, bytes(size))
+        assert sys.getsizeof(kept.obj) == before
+        del kept
+
+
+def test_a_frame_that_grows_while_the_transport_looks_at_it_arrives_whole() -> None:
+    body = random.Random(1).randbytes(40 * SCRATCH)
+    reader, data, views = FrameReader(1 << 30, trusting=False), framed(body), list[memoryview]()
+    while data:
+        views.append(reader.buffer())
+        got = min(len(views[-1]), len(data))
+        views[-1][:got], data = data[:got], data[got:]
+        frames = reader.received(got)
+    assert frames == [body]
 
 
 def test_a_stream_is_cut_the_same_wherever_it_is_split() -> None:
