@@ -81,25 +81,38 @@ async def in_daemon_thread(name: str, function: Callable[..., T], *args: Any) ->
 
 
 class DaemonThread:
-    """A thread that does one piece of work after another until `stop`. Unlike an executor of the standard library it
-    costs no import of `logging`, and the process may end without it."""
+    """A thread that does one piece of work after another until `stop`; up to `most` of them where one has too much to
+    do. Unlike an executor of the standard library it costs no import of `logging`, and the process may end without
+    it."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, most: int = 1) -> None:
         from queue import SimpleQueue
 
         self._pieces: SimpleQueue[tuple[Any, ...] | None] = SimpleQueue()
-        Thread(target=self._run, name=name, daemon=True).start()
+        self._name = name
+        self._most = most
+        self._threads = 0
+        self._under_way = 0
 
     def do(self, function: Callable[..., T], *args: Any) -> asyncio.Future[T]:
         """What becomes of `function(*args)`. It is not begun where the future is cancelled first."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
+        answer.add_done_callback(self._ended)
+        self._under_way += 1
+        if self._threads < min(self._under_way, self._most):
+            self._threads += 1
+            Thread(target=self._run, name=self._name, daemon=True).start()
         self._pieces.put((loop, answer, function, args))
         return answer
 
+    def _ended(self, _: asyncio.Future[T]) -> None:
+        self._under_way -= 1
+
     def stop(self) -> None:
         """End after the work that was given; does not wait."""
-        self._pieces.put(None)
+        for _ in range(self._threads):
+            self._pieces.put(None)
 
     def _run(self) -> None:
         while (piece := self._pieces.get()) is not None:

@@ -163,7 +163,7 @@ def leaping() -> Iterator[Leaps]:
             patch.setattr(asyncio.BaseEventLoop, name, _method(function))
         patch.setattr(LoopThread, "run", lambda self, work: _run_in_thread(self, leaps.awaited(work)))
         patch.setattr(aside, "Thread", AtOnce)
-        patch.setattr(aside.DaemonThread, "__init__", lambda self, name: None)
+        patch.setattr(aside.DaemonThread, "__init__", lambda self, name, most=1: None)
         patch.setattr(aside.DaemonThread, "do", do_at_once)
         patch.setattr(aside.DaemonThread, "stop", lambda self: None)
         patch.setattr(time, "monotonic", leaps.now)

@@ -98,7 +98,7 @@ def test_the_console_script_prints_help_without_threads() -> None:
 
 
 @pytest.mark.process
-def test_a_thread_that_decompresses_costs_no_logging_and_the_process_ends_without_it(tmp_path: Path) -> None:
+def test_a_thread_with_a_codec_costs_no_logging_and_the_process_ends_without_it(tmp_path: Path) -> None:
     """`concurrent.futures` imports `logging`, 8 ms; to end with the interpreter's clean-up takes as long."""
     lines = tmp_path / "lines"
     lines.write_bytes(b"".join(b"line %d of many\n" % number for number in range(60_000)))
@@ -112,13 +112,14 @@ def test_a_thread_that_decompresses_costs_no_logging_and_the_process_ends_withou
     with SandboxThread(topics={"packed": 1}) as sandbox:
         words = ["packed", "-b", sandbox.bootstrap]
         with lines.open("rb") as source:
-            produce = [sys.executable, "-m", "kcli", "produce", *words, "-z", "lz4", "-X", "linger.ms=1000"]
-            subprocess.run(produce, stdin=source, check=True)
+            produce = [sys.executable, "-c", code, "produce", *words, "-z", "lz4", "-X", "linger.ms=1000"]
+            sent = subprocess.run(produce, stdin=source, capture_output=True, text=True, cwd=ROOT)
         consume = [sys.executable, "-c", code, "consume", *words, "-e", "-q"]
-        done = subprocess.run(consume, capture_output=True, text=True, cwd=ROOT)
-    assert done.stdout == lines.read_text()
-    assert {"quick", "queue", "lz4.frame"} <= set(done.stderr.split()), done.stderr
-    assert not {"logging", "concurrent.futures"} & set(done.stderr.split())
+        read = subprocess.run(consume, capture_output=True, text=True, cwd=ROOT)
+    assert read.stdout == lines.read_text()
+    for done in (sent, read):
+        assert {"quick", "queue", "lz4.frame"} <= set(done.stderr.split()), done.stderr
+        assert not {"logging", "concurrent.futures"} & set(done.stderr.split())
 
 
 @pytest.mark.process

@@ -196,3 +196,21 @@ async def test_B30_a_thread_does_one_piece_after_another_and_begins_none_that_wa
     thread.stop()
     running.join(10)
     assert not running.is_alive()
+
+
+async def test_B30_work_for_more_than_one_thread_has_as_many_as_are_allowed() -> None:
+    threads, meeting = DaemonThread("several", 2), threading.Barrier(3)
+    for _ in range(3):
+        await threads.do(int)
+    assert len([each for each in threading.enumerate() if each.name == "several"]) == 1
+    works = [threads.do(meeting.wait, 10) for _ in range(2)]  # each waits for the other
+    third = threads.do(int, "3")
+    running = [each for each in threading.enumerate() if each.name == "several"]
+    assert len(running) == 2
+    await asyncio.to_thread(meeting.wait, 10)
+    await asyncio.gather(*works)
+    assert await third == 3
+    threads.stop()
+    for each in running:
+        each.join(10)
+        assert not each.is_alive()

@@ -15,6 +15,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from kcli import codes
 from kcli.codes import ErrorCode
 from kcli.errors import BrokerError, ConnectError
@@ -33,7 +35,7 @@ from kcli.proto.messages.produce import (
     TopicProduceResponse,
 )
 from kcli.settings import ProducerSettings
-from kcli.tasks import shielded
+from kcli.tasks import DaemonThread, shielded
 
 if TYPE_CHECKING:
     from kcli.model import Posted, Reply
@@ -79,8 +81,8 @@ class JumpingLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return self.jumping.now
 
-    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> asyncio.Future[Any]:
-        at_work = super().run_in_executor(executor, func, *args)
+    def watch(self, at_work: asyncio.Future[Any]) -> asyncio.Future[Any]:
+        """No time passes until a thread has done that."""
         self.jumping.threads.add(at_work)
         at_work.add_done_callback(self.jumping.threads.discard)
         return at_work
@@ -91,6 +93,9 @@ def play(scene: Coroutine[Any, Any, None]) -> None:
     unseen: list[dict[str, Any]] = []
     loop = JumpingLoop()
     loop.set_exception_handler(lambda _, context: unseen.append(context))
+    do = DaemonThread.do
+    patch = pytest.MonkeyPatch()
+    patch.setattr(DaemonThread, "do", lambda thread, *work: loop.watch(do(thread, *work)))
     try:
         loop.run_until_complete(scene)
         left = asyncio.all_tasks(loop)
@@ -98,6 +103,7 @@ def play(scene: Coroutine[Any, Any, None]) -> None:
         loop.run_until_complete(cancelled(answers))
         assert left == answers, f"left running: {left - answers}"
     finally:
+        patch.undo()
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
     assert not unseen, unseen

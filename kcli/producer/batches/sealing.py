@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from kcli.errors import KcliError
+from kcli.tasks import DaemonThread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable
-    from concurrent.futures import ThreadPoolExecutor
 
     from kcli.producer.batches.batch import ProducerBatch
     from kcli.settings import ProducerSettings
@@ -23,19 +22,20 @@ class Sealers:
     def __init__(self, settings: ProducerSettings, done: Callable[[ProducerBatch, KcliError | None], None]) -> None:
         self._settings = settings
         self._done = done
-        self._threads: ThreadPoolExecutor | None = None
+        self._threads: DaemonThread | None = None
+        self._under_way: dict[asyncio.Future[None], None] = {}
 
     def seal(self, batch: ProducerBatch) -> None:
         """Close the batch in a thread."""
         if self._threads is None:
-            from concurrent.futures import ThreadPoolExecutor
-
-            self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="kcli-seal")
+            self._threads = DaemonThread("kcli-seal", THREADS)
         batch.sealing = True
-        future = asyncio.get_running_loop().run_in_executor(self._threads, batch.close, self._settings)
+        future = self._threads.do(batch.close, self._settings)
+        self._under_way[future] = None
         future.add_done_callback(lambda done: self._sealed(batch, done))
 
     def _sealed(self, batch: ProducerBatch, done: asyncio.Future[None]) -> None:
+        del self._under_way[done]
         batch.sealing = False
         problem = None if done.cancelled() else done.exception()
         if problem is not None and not isinstance(problem, KcliError):
@@ -43,7 +43,9 @@ class Sealers:
         self._done(batch, problem)
 
     def stop(self) -> None:
-        """End the threads; what they have not begun stays open."""
+        """End the threads after what they have begun, without waiting; what they have not begun stays open."""
+        for future in list(self._under_way):
+            future.cancel()
         if self._threads is not None:
-            self._threads.shutdown(wait=True, cancel_futures=True)
+            self._threads.stop()
             self._threads = None
