@@ -246,10 +246,9 @@ def _library(page: Page) -> Iterator[Goal]:
     other = page.number(CPU, send, "aiokafka")
     instead = {
         send: f"the same call on asyncio costs aiokafka {other:.0f} ns; `send_columns` takes rows in columns",
-        loop: "the batches that `poll` returns have no object a record",
+        loop: "an object of Python a record, where confluent-kafka's is C; the batches of `poll` have none",
     }
     for row, why in instead.items():
-        why = f"an object of Python a record, where confluent-kafka's is C; {why}"
         yield Goal(f"{row}: confluent-kafka's CPU / kcli's", _ratio(page, row, "confluent-kafka"), 1, "×", why, True)
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kcli.producer.intake.interceptors import Interceptor, Interceptors
     from kcli.producer.intake.send_lines import LineOptions
     from kcli.producer.intake.send_records import Delivered, Headers, Row
+    from kcli.producer.promises.promise import Promise
     from kcli.producer.transactions.offsets import Position
     from kcli.producer.transactions.transaction import Transactions
     from kcli.proto.batch import Batch
@@ -69,6 +70,7 @@ class Producer:
             cluster, settings, self._settled, placement.forget, ProducerObserver(observer)
         )
         self._records = Records(cluster, self._engine, placement, settings, self._check_send)
+        self._take: Callable[[str, bytes | None, bytes | None, Headers, int | None, int | None], Promise | None]
         self._take = self._records.room.take
         self._bulk = Bulk(self._engine, placement, settings, self._check_send, self._records)
         self._interceptors = self._hooks(interceptors)
@@ -136,33 +138,33 @@ class Producer:
         block: bool = True,
         on_delivery: Delivered | None = None,
     ) -> asyncio.Future[RecordMetadata]:
-        """Accept one record; the future returns its position, or raises the error (UnknownOutcome if it may be stored
+        """Accept one record; the promise returns its position, or raises the error (UnknownOutcome if it may be stored
         all the same). `timestamp` is in milliseconds; `on_delivery` is called once with (metadata, None) or (None,
-        error), with (None, None) if the future was cancelled. Waits for metadata and room up to `max_block` in all
+        error), with (None, None) if the promise was cancelled. Waits for metadata and room up to `max_block` in all
         (D7); `block=False` raises BufferFull at once. Raises Closed, UsageError, BufferFull, BrokerError (no such topic
         or partition), DeadlineExceeded."""
         hooks = self._interceptors
         if hooks is None:
-            future = self._take(topic, value, key, headers, partition, timestamp)
-            if future is not None:
+            promise = self._take(topic, value, key, headers, partition, timestamp)
+            if promise is not None:
                 if on_delivery is not None:
-                    report(future, on_delivery)
-                return future
+                    report(promise, on_delivery)
+                return promise
         else:
             topic, value, key, headers, partition, timestamp = hooks.on_send(
                 topic, value, key, headers, partition, timestamp
             )
         try:
-            future = await self._records.send(topic, value, key, headers, partition, timestamp, block=block)
+            promise = await self._records.send(topic, value, key, headers, partition, timestamp, block=block)
         except BaseException as problem:
             if hooks is not None:
                 hooks.on_acknowledgement(None, problem if isinstance(problem, Exception) else None)
             raise
         if hooks is not None:
-            report(future, hooks.on_acknowledgement)
+            report(promise, hooks.on_acknowledgement)
         if on_delivery is not None:
-            report(future, on_delivery)
-        return future
+            report(promise, on_delivery)
+        return promise
 
     async def send_and_wait(
         self,
@@ -173,7 +175,7 @@ class Producer:
         partition: int | None = None,
         timestamp: int | None = None,
     ) -> RecordMetadata:
-        """Send one record and wait until it is stored (A5.01); where. Raises as `send` and its future."""
+        """Send one record and wait until it is stored (A5.01); where. Raises as `send` and its promise."""
         return await (await self.send(topic, value, key, headers, partition, timestamp))
 
     async def send_all(self, topic: str, rows: Iterable[Row]) -> list[RecordMetadata | BaseException]:

@@ -17,10 +17,17 @@ else:
 NAME: str = _core.NAME
 AvroReader = _core.AvroReader
 Builder = _core.Builder
+Counted = _core.Counted
+Door = _core.Door
 Gather = _core.Gather
 Header = _core.Header
+Intake = _core.Intake
 Messages = _core.Messages
+OpenTopic = _core.OpenTopic
+Promised = _core.Promised
 ProtobufReader = _core.ProtobufReader
+Stay = _core.Stay
+Taken = _core.Taken
 any_compressed = _core.any_compressed
 avro_columns = _core.avro_columns
 contains = _core.contains

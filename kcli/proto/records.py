@@ -23,6 +23,7 @@ from kcli.proto.plain.records import contains, count_visible, pick, read_columns
 from kcli.proto.plain.replace import replace_fields
 from kcli.proto.plain.scan import any_compressed, crc32c, ends, scan, show, shown_records
 from kcli.proto.plain.seal import write_header, write_stamp
+from kcli.proto.plain.single import Counted, Door, Intake, OpenTopic, Promised, Stay, Taken
 from kcli.proto.plain.spread import spread_rows
 from kcli.proto.plain.values import write_many, write_values
 from kcli.proto.plain.walk import Header, read_headers
@@ -31,10 +32,17 @@ __all__ = [
     "NAME",
     "AvroReader",
     "Builder",
+    "Counted",
+    "Door",
     "Gather",
     "Header",
+    "Intake",
     "Messages",
+    "OpenTopic",
+    "Promised",
     "ProtobufReader",
+    "Stay",
+    "Taken",
     "any_compressed",
     "avro_columns",
     "contains",

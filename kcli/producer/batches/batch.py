@@ -1,9 +1,11 @@
-"""A batch on its way: being filled, sealed, sent, settled. Promises exist only for records sent one by one."""
+"""A batch on its way: being filled, sealed, sent, settled. It has a fate only for records sent one by one."""
 
 from __future__ import annotations
 
+from kcli.producer.promises.fate import Fate, RecordMetadata
+from kcli.producer.promises.promise import Promise
 from kcli.proto.batch import seal
-from kcli.proto.core import Builder
+from kcli.proto.core import Builder, Door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,20 +16,7 @@ if TYPE_CHECKING:
     from kcli.proto.batch import SealedBatch
     from kcli.settings import ProducerSettings
 
-
-class RecordMetadata:
-    """Where a record was stored. `offset` is -1 when the broker did not tell; `timestamp` is in milliseconds."""
-
-    __slots__ = ("offset", "partition", "timestamp", "topic")
-
-    def __init__(self, topic: str, partition: int, offset: int, timestamp: int) -> None:
-        self.topic = topic
-        self.partition = partition
-        self.offset = offset
-        self.timestamp = timestamp
-
-    def __repr__(self) -> str:
-        return f"RecordMetadata({self.topic}[{self.partition}]@{self.offset}, {self.timestamp})"
+__all__ = ["BatchOutcome", "ProducerBatch", "RecordMetadata"]
 
 
 class BatchOutcome:
@@ -56,12 +45,13 @@ class ProducerBatch:
         "charged",
         "count",
         "created",
+        "door",
         "doubtful",
+        "fate",
         "maybe_written",
         "not_before",
         "number",
         "parts",
-        "promises",
         "raw",
         "resent",
         "retries",
@@ -72,7 +62,6 @@ class ProducerBatch:
         "settled",
         "spare",
         "stamp",
-        "timestamps",
         "trouble",
     )
 
@@ -87,8 +76,8 @@ class ProducerBatch:
         self.raw = 0  # bytes of records before compression, once sealed
         self.charged = 0  # bytes taken from the budget, once no record can be added
         self.spare = 0  # bytes taken from it beyond those of the records
-        self.promises: list[tuple[int, asyncio.Future[RecordMetadata]]] = []
-        self.timestamps: list[int] = []  # of the promised records
+        self.fate: Fate | None = None  # of its records that were sent one by one
+        self.door: Door | None = None  # while it takes such records the quick way
         self.sent = False  # at least once
         self.resent = False  # more than once
         self.sent_to = -1  # the node of the last attempt
@@ -108,6 +97,9 @@ class ProducerBatch:
 
     def end(self) -> None:
         """No record will be added from now on."""
+        if self.door is not None:
+            self.door.open = False
+            self.spare += self.door.spare
         self.count = self.builder.count
         self.charged = self.builder.size + self.spare
 
@@ -126,23 +118,8 @@ class ProducerBatch:
             transactional=settings.transactional_id is not None,
         )
 
-    def promise(self, future: asyncio.Future[RecordMetadata], timestamp: int) -> None:
-        """A future for the last appended record."""
-        self.promises.append((self.builder.count - 1, future))
-        self.timestamps.append(timestamp)
-
-    def keep_promises(self, base_offset: int, append_time: int) -> None:
-        """Every waiter gets its record's place: its own offset and, unless the broker set one, its own time (D32)."""
-        topic, partition = self.at
-        for (index, future), timestamp in zip(self.promises, self.timestamps):
-            if not future.done():
-                offset = base_offset + index if base_offset >= 0 else -1
-                stored = append_time if append_time >= 0 else timestamp
-                future.set_result(RecordMetadata(topic, partition, offset, stored))
-
-    def break_promises(self, error: KcliError, own: dict[int, KcliError] | None = None) -> None:
-        """Every waiter gets the error, or the one of its own record (KIP-467)."""
-        for index, future in self.promises:
-            if not future.done():
-                future.set_exception((own or {}).get(index, error))
-                future.exception()  # whoever does not look at it does not want to know
+    def promise(self, timestamp: int, loop: asyncio.AbstractEventLoop) -> Promise:
+        """The promise of the last appended record."""
+        if self.fate is None:
+            self.fate = Fate(self.at, loop)
+        return Promise(self.fate, self.builder.count - 1, timestamp)

@@ -10,13 +10,14 @@ import asyncio
 from collections import deque
 
 from kcli.errors import BufferFull
+from kcli.proto.core import Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Budget:
+class Budget(Taken):
     """Bytes and records that are accepted and not yet settled."""
 
     def __init__(self, max_bytes: int, max_records: int, on_full: Callable[[], None] | None = None) -> None:
@@ -25,12 +26,12 @@ class Budget:
         self.max_records = max_records
         self.bytes = 0
         self.records = 0
-        self._waiting: deque[tuple[int, int, asyncio.Future[None]]] = deque()
+        self.waiters: deque[tuple[int, int, asyncio.Future[None]]] = deque()
 
     @property
     def waiting(self) -> int:
         """How many callers wait for room."""
-        return len(self._waiting)
+        return len(self.waiters)
 
     @property
     def pressed(self) -> bool:
@@ -42,7 +43,7 @@ class Budget:
 
     def take_now(self, size: int, records: int) -> bool:
         """Take room if there is enough and no other caller waits for some."""
-        if self._waiting or self.bytes + size > self.max_bytes or self.records + records > self.max_records:
+        if self.waiters or self.bytes + size > self.max_bytes or self.records + records > self.max_records:
             return False
         self.bytes += size
         self.records += records
@@ -60,7 +61,7 @@ class Budget:
             raise BufferFull(f"the producer's buffer of {self.max_bytes} bytes is full (buffer.memory)")
         room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         place = (size, records, room)
-        self._waiting.append(place)
+        self.waiters.append(place)
         if self._on_full is not None:
             self._on_full()
         try:
@@ -70,8 +71,8 @@ class Budget:
             if room.done() and not room.cancelled() and room.exception() is None:
                 self.give(size, records)  # room came at the very moment we gave up
             else:
-                if place in self._waiting:
-                    self._waiting.remove(place)
+                if place in self.waiters:
+                    self.waiters.remove(place)
                 self._wake()
             if isinstance(problem, TimeoutError):
                 raise BufferFull(
@@ -82,7 +83,7 @@ class Budget:
 
     def refuse(self, error: Exception) -> None:
         """Fail each caller that waits for room with the error."""
-        for _, _, room in self._waiting:
+        for _, _, room in self.waiters:
             if not room.done():
                 room.set_exception(error)
 
@@ -90,15 +91,15 @@ class Budget:
         """Give room back and wake those it is enough for, in order."""
         self.bytes -= size
         self.records -= records
-        if self._waiting:
+        if self.waiters:
             self._wake()
 
     def _wake(self) -> None:
-        while self._waiting:
-            size, records, room = self._waiting[0]
+        while self.waiters:
+            size, records, room = self.waiters[0]
             if not room.done() and not self.fits(size, records):
                 return
-            self._waiting.popleft()
+            self.waiters.popleft()
             if room.done():
                 continue  # cancelled, and its task has not run yet
             self.bytes += size

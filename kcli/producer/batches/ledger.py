@@ -1,6 +1,6 @@
 """The ledger: every accepted record is settled exactly once, as acknowledged, failed or unknown (R1).
 
-All settling goes through this module: a batch's futures, its share of the budget, the counts and the report are one
+All settling goes through this module: a batch's fate, its share of the budget, the counts and the report are one
 step, so no record is counted twice or forgotten.
 """
 
@@ -11,6 +11,7 @@ import asyncio
 from kcli import codes
 from kcli.errors import BrokerError, ConnectError, UnknownOutcome
 from kcli.producer.batches.batch import BatchOutcome
+from kcli.proto.core import Counted
 from kcli.text.log import Log
 
 TYPE_CHECKING = False
@@ -29,13 +30,14 @@ if TYPE_CHECKING:
 LOG = Log("producer")
 
 
-class Counts:
+class Counts(Counted):
     """Records by outcome; `accepted` is the sum of the others and of those without an outcome yet."""
 
-    __slots__ = ("accepted", "acked", "failed", "unknown")
+    __slots__ = ("acked", "failed", "unknown")
 
     def __init__(self) -> None:
-        self.accepted = self.acked = self.failed = self.unknown = 0
+        super().__init__()
+        self.acked = self.failed = self.unknown = 0
 
     def __repr__(self) -> str:
         return f"Counts(accepted={self.accepted}, acked={self.acked}, failed={self.failed}, unknown={self.unknown})"
@@ -66,8 +68,8 @@ class Ledger:
         self.counts.acked += batch.count
         if not queue.proven:
             queue.stored(batch)
-        if batch.promises:
-            batch.keep_promises(base_offset, append_time)
+        if batch.fate is not None:
+            batch.fate.keep(base_offset, append_time)
         self._settle(queue, batch, BatchOutcome(*batch.at, batch.count, base_offset, None, False))
 
     def refuse(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:
@@ -114,7 +116,8 @@ class Ledger:
             queue.needs_epoch = True  # its sequence is used up, and may or may not be in the log (D27)
         if self.on_failure is not None:
             self.on_failure(error)
-        batch.break_promises(_unknown(error) if batch.maybe_written else error, own)
+        if batch.fate is not None:
+            batch.fate.fail(_unknown(error) if batch.maybe_written else error, own)
         first = next(iter(own.values()), error) if own else error
         became = "may be stored or not" if batch.maybe_written else "are not stored"
         LOG.warning("%s[%d]: %d records %s: %s", *batch.at, batch.count, became, first)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kcli.producer.batches.batch import ProducerBatch
 from kcli.producer.batches.queue import after
+from kcli.producer.promises.fate import Fate
 from kcli.proto.batch import read_batches
 
 TYPE_CHECKING = False
@@ -20,10 +21,10 @@ def split(batch: ProducerBatch, settings: ProducerSettings) -> list[ProducerBatc
     for index, record in enumerate(whole):
         part = parts[index >= half]
         part.builder.append(record.timestamp, record.key, record.value, record.headers)
-    for (index, future), timestamp in zip(batch.promises, batch.timestamps):
-        part = parts[index >= half]
-        part.promises.append((index - half if index >= half else index, future))
-        part.timestamps.append(timestamp)
+    if batch.fate is not None:
+        fates = [Fate(batch.at, batch.fate.loop) for _ in parts]
+        parts[0].fate, parts[1].fate = fates
+        batch.fate.split(half, *fates)
     first = 0
     for part in parts:
         part.end()

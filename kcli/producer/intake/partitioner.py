@@ -9,6 +9,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import accumulate
 
+from kcli.proto.core import Stay
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import random
@@ -23,7 +25,7 @@ the same distribution, at a cost that does not grow with the topic."""
 TRIES = 64  # then each is looked at: most have no leader, or long queues
 
 
-class Sticky:
+class Sticky(Stay):
     """The sticky choice of one topic. `batch_size()` is in raw bytes; it, `depth(partition)`, how many batches wait
     there, and `deepest()`, the most that wait for one of them, are asked only when another partition is picked, which
     is once a batch. A partition without a leader is left at once: `has_leader(partition)` is asked every time."""

@@ -10,7 +10,7 @@ from kcli.errors import BrokerError, DeadlineExceeded, UsageError
 from kcli.model import TopicPartition
 from kcli.producer.intake.hashing import MURMUR2, Partitioner
 from kcli.producer.intake.partitioner import Sticky
-from kcli.proto.core import partition_keys
+from kcli.proto.core import OpenTopic, partition_keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from kcli.errors import KcliError
     from kcli.model import Cluster
-    from kcli.producer.batches.queue import PartitionQueue
     from kcli.producer.engine.engine import Engine
     from kcli.producer.intake.own_partitioner import OwnPartitioner
     from kcli.proto.buffer import Buffer
@@ -28,19 +27,6 @@ if TYPE_CHECKING:
 
 UNKNOWN = (codes.UNKNOWN_TOPIC_OR_PARTITION, codes.UNKNOWN_TOPIC_ID)
 METADATA_CHECK = 60.0  # seconds after which the number of partitions is looked up again (D14)
-
-
-class OpenTopic:
-    """The queues of a topic that records went to, as of one version of the leaders."""
-
-    __slots__ = ("everyone", "limit", "queues", "sticky", "version")
-
-    def __init__(self, everyone: Sequence[int], sticky: Sticky, version: int) -> None:
-        self.everyone = everyone
-        self.sticky = sticky
-        self.version = version
-        self.limit = 0  # raw bytes of records after which a batch is full
-        self.queues: dict[int, PartitionQueue] = {}
 
 
 class Placement:

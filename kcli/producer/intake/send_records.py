@@ -7,7 +7,6 @@ import time
 
 from kcli import codes
 from kcli.errors import BrokerError
-from kcli.producer.batches.batch import RecordMetadata
 from kcli.producer.intake.room import AT_A_TIME, OVERHEAD, Room
 
 TYPE_CHECKING = False
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
     from kcli.producer.batches.queue import PartitionQueue
     from kcli.producer.engine.engine import Engine
     from kcli.producer.intake.placement import Placement
+    from kcli.producer.promises.fate import RecordMetadata
+    from kcli.producer.promises.promise import Promise
     from kcli.settings import ProducerSettings
 
     Headers = Sequence[tuple[str, bytes | None]]
@@ -54,7 +55,7 @@ class Records:
         timestamp: int | None,
         *,
         block: bool,
-    ) -> asyncio.Future[RecordMetadata]:
+    ) -> Promise:
         """See `Producer.send`."""
         size = self._size(topic, key, value, headers)
         engine = self._engine
@@ -91,15 +92,14 @@ class Records:
         key: bytes | None,
         value: bytes | None,
         headers: Headers,
-    ) -> asyncio.Future[RecordMetadata]:
-        """Append a record, and return the future of its place. Nothing is awaited from the choice on (D1)."""
+    ) -> Promise:
+        """Append a record, and return the promise of its place. Nothing is awaited from the choice on (D1)."""
         stamp = now_ms(timestamp)
         batch, queue = self._append(topic, everyone, size, partition, stamp, key, value, headers)
-        future: asyncio.Future[RecordMetadata] = self._engine.loop.create_future()
-        batch.promise(future, stamp)
+        promise = batch.promise(stamp, self._engine.loop)
         self._engine.accumulator.appended(queue, batch, full=False)
         self.room.remember(topic, everyone, queue)
-        return future
+        return promise
 
     async def send_rows(self, topic: str, rows: Sequence[Row]) -> None:
         """See `Producer.send_records`."""
@@ -208,15 +208,15 @@ def now_ms(timestamp: int | None) -> int:
     return time.time_ns() // 1_000_000 if timestamp is None else timestamp
 
 
-def report(future: asyncio.Future[RecordMetadata], on_delivery: Delivered) -> None:
+def report(promise: Promise, on_delivery: Delivered) -> None:
     """Call `on_delivery` once with the outcome of the record: (metadata, None) or (None, error)."""
 
-    def ended(done: asyncio.Future[RecordMetadata]) -> None:
+    def ended(done: Promise) -> None:
         if done.cancelled():
             on_delivery(None, None)
         elif (problem := done.exception()) is not None:
-            on_delivery(None, problem)  # type: ignore[arg-type]  # a promise is only broken with a KcliError
+            on_delivery(None, problem)
         else:
             on_delivery(done.result(), None)
 
-    future.add_done_callback(ended)
+    promise.add_done_callback(ended)

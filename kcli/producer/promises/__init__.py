@@ -1,0 +1,1 @@
+"""What `send` returns for a record, and what became of the batch that has it."""

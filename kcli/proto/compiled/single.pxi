@@ -1,0 +1,169 @@
+# One record into an open batch, as a loop over `send` needs it: plain.single, on fields of C.
+
+cdef enum:
+    AT_A_TIME = 2000
+    OVERHEAD = 40
+
+
+cdef extern from "Python.h":
+    bint PyObject_IS_GC(object of)
+    void PyObject_GC_UnTrack(void* of)
+
+
+cdef extern from "<time.h>" nogil:
+    struct timespec:
+        int64_t tv_sec
+        long tv_nsec
+    int TIME_UTC
+    int timespec_get(timespec* moment, int base)
+
+
+cdef extern from *:
+    ctypedef struct NewType "PyTypeObject":
+        object (*tp_new)(PyTypeObject*, PyObject*, PyObject*)
+
+
+cdef inline int64_t now_ms() noexcept:
+    """Milliseconds since 1970."""
+    cdef timespec moment
+    timespec_get(&moment, TIME_UTC)
+    return moment.tv_sec * 1000 + moment.tv_nsec // 1000000
+
+
+@cython.no_gc
+cdef class Promised:
+    """As plain.single.Promised. It is in no cycle for longer than its batch is on its way: the collector, which would
+    come by every few hundred records, need not look at it."""
+
+    cdef public object fate, callbacks, stored
+    cdef public int64_t index, timestamp
+    cdef public bint _asyncio_future_blocking
+    cdef object __weakref__
+
+    def __init__(self, fate, int64_t index, int64_t timestamp):
+        self.fate, self.index, self.timestamp = fate, index, timestamp
+
+
+cdef class Taken:
+    """As plain.single.Taken."""
+
+    cdef public int64_t bytes, records, max_bytes, max_records
+    cdef public object waiters
+
+
+cdef class Counted:
+    """As plain.single.Counted."""
+
+    cdef public int64_t accepted
+
+
+cdef class Stay:
+    """As plain.single.Stay."""
+
+    cdef public int64_t current, left
+
+    def __cinit__(self):
+        self.current = -1
+
+
+cdef class Door:
+    """As plain.single.Door."""
+
+    cdef Builder builder
+    cdef object fate, queue
+    cdef readonly int64_t spare
+    cdef public bint open
+
+    def __init__(self, Builder builder, fate, queue):
+        self.builder, self.fate, self.queue, self.open = builder, fate, queue, True
+
+
+cdef class OpenTopic:
+    """As plain.single.OpenTopic."""
+
+    cdef readonly object everyone
+    cdef readonly dict doors
+    cdef readonly int64_t version
+    cdef public int64_t limit
+    cdef int partitions
+    cdef Stay stay
+
+    def __init__(self, everyone, Stay stay, int64_t version):
+        self.everyone, self.partitions, self.stay, self.version, self.doors = everyone, len(everyone), stay, version, {}
+
+
+cdef class Intake:
+    """As plain.single.Intake."""
+
+    cdef public int64_t in_a_row
+    cdef public bint free
+    cdef object kind, engine, version, check, close
+    cdef dict topics
+    cdef Taken taken
+    cdef Counted counted
+    cdef int64_t largest, most
+
+    def __init__(
+        self, kind, dict topics, Taken taken, Counted counted, engine, version, check, close, int64_t largest,
+        int64_t most
+    ):
+        if not issubclass(kind, Promised):
+            raise TypeError("a promise is a Promised")
+        self.kind, self.topics, self.taken, self.counted, self.engine = kind, topics, taken, counted, engine
+        self.version, self.check, self.close, self.largest, self.most = version, check, close, largest, most
+
+    def take(self, topic, value, key, headers, partition, timestamp):
+        """As plain.single.Intake.take."""
+        cdef OpenTopic opened
+        cdef PyObject* found = PyDict_GetItemWithError(self.topics, topic)
+        if found == NULL or (headers is not NOTHING and (headers is None or headers)):
+            return None
+        opened = <OpenTopic> found
+        if type(value) is not bytes or (key is not None and type(key) is not bytes):
+            return None
+        if self.in_a_row >= AT_A_TIME or opened.version != <int64_t> self.version():
+            return None
+        if not self.free or self.engine.poison is not None:
+            self.check()
+        cdef Stay stay = None
+        if partition is None and key is not None:
+            partition = partition_of(key, opened.partitions)
+        elif partition is None:
+            stay = opened.stay
+            if stay.left <= 0:
+                return None
+            partition = stay.current
+        found = PyDict_GetItemWithError(opened.doors, partition)
+        if found == NULL or not (<Door> found).open:
+            return None
+        cdef int64_t size = OVERHEAD + PyBytes_GET_SIZE(value) + (0 if key is None else PyBytes_GET_SIZE(key))
+        cdef Door door = <Door> found
+        cdef Taken taken = self.taken
+        if size > self.largest or door.builder.used - RESERVED + size > opened.limit or taken.waiters:
+            return None
+        if taken.bytes + size > taken.max_bytes or taken.records >= taken.max_records:
+            return None
+        cdef int64_t stamp = now_ms() if timestamp is None else timestamp
+        return self.append(opened, door, stay, size, stamp, key, value)
+
+    cdef Promised append(self, OpenTopic opened, Door door, Stay stay, int64_t size, int64_t stamp, bytes key, bytes value):
+        """A record of at most `size` bytes, for which there is room."""
+        cdef Builder builder = door.builder
+        cdef Py_ssize_t before = builder.used, grown
+        cdef PyTypeObject* kind = <PyTypeObject*> self.kind
+        cdef Promised promised = <Promised> (<NewType*> kind).tp_new(kind, <PyObject*> NOTHING, NULL)
+        builder.append(stamp, key, value)
+        grown = builder.used - before
+        self.taken.bytes += size
+        self.taken.records += 1
+        door.spare += size - grown
+        if stay is not None:
+            stay.left -= grown
+        self.in_a_row += 1
+        self.counted.accepted += 1
+        if PyObject_IS_GC(promised):  # a subclass made in Python: see Promised
+            PyObject_GC_UnTrack(<void*> promised)
+        promised.fate, promised.index, promised.timestamp = door.fate, builder.count - 1, stamp
+        if builder.used - RESERVED >= opened.limit or builder.count >= self.most:
+            self.close(door.queue)
+        return promised
