@@ -10,8 +10,9 @@ from kcli.metrics.observer import ProducerObserver
 from kcli.producer.batches.batch import BatchOutcome, RecordMetadata
 from kcli.producer.consistency import check
 from kcli.producer.engine.engine import Engine
+from kcli.producer.intake.lines import LineBlock, rows_of
 from kcli.producer.intake.placement import Placement
-from kcli.producer.intake.send_lines import Bulk, LineBlock, rows_of
+from kcli.producer.intake.send_lines import Bulk
 from kcli.producer.intake.send_records import Records, report
 from kcli.proto.core import split_lines
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from kcli.producer.intake.columnar import Columnar
     from kcli.producer.intake.forward import Forward
     from kcli.producer.intake.interceptors import Interceptor, Interceptors
-    from kcli.producer.intake.send_lines import LineOptions
+    from kcli.producer.intake.lines import LineOptions
     from kcli.producer.intake.send_records import Delivered, Headers, Row
     from kcli.producer.promises.promise import Promise
     from kcli.producer.transactions.offsets import Position

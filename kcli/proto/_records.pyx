@@ -46,6 +46,8 @@ cdef enum:
     SMALLEST = 49
     OPS = 64
     SPREAD = 1024  # bytes that a batch is given at first, where rows go to many
+    FEW_LINES = 1024  # lines that a batch may still take: of fewer it is told how much room they may want at most
+    USUAL_LINE = 1024  # bytes of room for each of those
 
 cdef int64_t LARGEST = 2147483647 - 2 * RESERVED
 cdef int64_t LAST = INT64_MAX - 4294967295

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from types import ModuleType
 
 import pytest
@@ -39,3 +40,17 @@ def test_less_than_a_header_is_refused(core: ModuleType) -> None:
         core.write_header(bytearray(20), 0, 1, 0, 0)
     with pytest.raises(Exception, match="bytes"):
         core.write_stamp(bytearray(20), 1, 1, 1)
+
+
+@pytest.mark.parametrize("core", [core for core in CORES if core is not records])
+def test_a_batch_of_one_line_does_not_have_room_for_a_megabyte(core: ModuleType) -> None:
+    chunk = b"x" * 99 + b"\n"
+    chunk *= 10_000
+    builder = core.Builder()
+    tracemalloc.start()
+    assert builder.append_lines(chunk, 0, len(chunk), 10, 0, 1 << 20, 1) == 100
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10_000
+    assert builder.append_lines(chunk, 100, len(chunk), 10, 0, 1 << 21, 1 << 20) == len(chunk)
+    assert builder.count == 10_000

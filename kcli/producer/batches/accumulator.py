@@ -15,6 +15,7 @@ from kcli.producer.batches.queue import PartitionQueue
 from kcli.producer.batches.rush import SMALL, Rush
 from kcli.producer.batches.sizing import Sizing
 from kcli.producer.batches.split import split
+from kcli.proto.batch import RESERVED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -195,6 +196,15 @@ class Accumulator:
         batch = self._new(queue, now)
         batch.sealed, batch.count, batch.charged, batch.raw = sealed, sealed.count, sealed.size, sealed.size
         queue.waiting.append(batch)
+        self._on_ready(queue)
+
+    def add_whole(self, queue: PartitionQueue, whole: list[SealedBatch], now: float) -> None:
+        """Queue batches that were never open, as none of the queue is now."""
+        for sealed in whole:
+            batch = self._new(queue, now)
+            batch.sealed, batch.count = sealed, sealed.count
+            batch.raw = batch.charged = sealed.raw_size - RESERVED
+            queue.waiting.append(batch)
         self._on_ready(queue)
 
     def closes_at_once(self, batch: ProducerBatch) -> bool:

@@ -35,6 +35,10 @@ class Pacing:
         self._unpaced += 1
         return self._unpaced >= AHEAD_SMALL or len(queue.waiting) >= ahead
 
+    def room(self, queue: PartitionQueue) -> int:
+        """How many small batches may be queued before `runs_ahead` is asked; one at least."""
+        return max(self._ahead(queue) - len(queue.waiting), 1)
+
     def _ahead(self, queue: PartitionQueue) -> int:
         """How many batches may wait behind those in flight while more input is read."""
         size = queue.waiting[-1].size if queue.waiting else 0

@@ -6,51 +6,24 @@ import asyncio
 
 from kcli.producer.intake.room import OVERHEAD
 from kcli.producer.intake.send_records import now_ms
+from kcli.producer.intake.small_batches import SmallBatches
 from kcli.proto.core import spread_rows
-from kcli.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
     from collections.abc import Callable, Sequence
-    from typing import TypedDict
 
     from kcli.producer.engine.engine import Engine
+    from kcli.producer.intake.lines import LineBlock
     from kcli.producer.intake.placement import Placement
     from kcli.producer.intake.send_records import Records, Row
     from kcli.proto.buffer import Buffer
     from kcli.proto.columns import Lines
     from kcli.settings import ProducerSettings
 
-    class LineOptions(TypedDict, total=False):
-        """The fields of a `LineBlock` that have a default."""
-
-        delimiter: int
-        key_delimiter: bytes | None
-        key: bytes | None
-        partition: int | None
-        timestamp: int | None
-        empty_is_null: bool
-
 
 KEYED_STEP = 1 << 18  # bytes of keyed lines that are cut up at once
-
-
-class LineBlock(Value):
-    """Whole lines of chunk[start:end], each a record for `topic`: a value, or key and value around `key_delimiter`, or
-    a value under the fixed `key`. `delimiter` is a byte, `timestamp` in milliseconds (None: now); without `partition`
-    the partitioner chooses. With `empty_is_null` an empty key or value is null."""
-
-    topic: str = ""
-    chunk: Buffer = b""
-    start: int = 0
-    end: int = 0
-    delimiter: int = 10
-    key_delimiter: bytes | None = None
-    key: bytes | None = None
-    partition: int | None = None
-    timestamp: int | None = None
-    empty_is_null: bool = False
 
 
 class Bulk:
@@ -69,6 +42,7 @@ class Bulk:
         self._settings = settings
         self._check = check
         self._records = records
+        self._small = SmallBatches(engine, settings, check)
 
     async def send(self, block: LineBlock) -> int:
         """See `Producer.send_lines`."""
@@ -106,8 +80,10 @@ class Bulk:
     async def _values(self, block: LineBlock, stamp: int, everyone: Sequence[int]) -> int:
         settings, engine = self._settings, self._engine
         budget, accumulator = engine.budget, engine.accumulator
-        topic, chunk, partition, at, end = block.topic, block.chunk, block.partition, block.start, block.end
+        topic, chunk, partition, end = block.topic, block.chunk, block.partition, block.end
+        at = await self._whole_batches(block, stamp, everyone)
         sticky = self._placement.sticky(topic) if partition is None else None
+        partition = -1 if partition is None else partition
         now = -1.0  # of the loop, once something was waited for
         while at < end:
             most = accumulator.sizing.limit(topic)
@@ -120,9 +96,7 @@ class Bulk:
                 if now < 0:
                     self._check()
                     now = engine.loop.time()
-                chosen = sticky.choose(everyone) if sticky is not None else partition
-                assert chosen is not None
-                queue = accumulator.queue(topic, chosen)
+                queue = accumulator.queue(topic, partition if sticky is None else sticky.choose(everyone))
                 batch = accumulator.open(queue, now)
                 builder = batch.builder
                 size, count = builder.size, builder.count
@@ -143,6 +117,13 @@ class Bulk:
                 await engine.pacing.pause(queue)
                 now = -1.0
         return at
+
+    async def _whole_batches(self, block: LineBlock, stamp: int, everyone: Sequence[int]) -> int:
+        """Where the lines begin that make no whole batch, or that the partitioner spreads batch by batch."""
+        partition = everyone[0] if len(everyone) == 1 else block.partition
+        if partition is None or not self._small.used:
+            return block.start
+        return await self._small.send(self._engine.accumulator.queue(block.topic, partition), block, stamp)
 
     async def _keyed(self, block: LineBlock, stamp: int, everyone: Sequence[int]) -> int:
         """Room is taken for a step's lines together, so the steps are small; one with no whole line in it grows."""
@@ -206,19 +187,3 @@ class Bulk:
                 accumulator.close(queue)
                 accumulator.open(queue, self._engine.loop.time())
         return grown
-
-
-def rows_of(block: LineBlock, lines: Lines) -> list[Row]:
-    """The lines of a block as rows, for interceptors, which see each record."""
-    view = memoryview(block.chunk)
-    key, partition, timestamp = block.key, block.partition, block.timestamp
-
-    def cut(start: int, length: int) -> bytes | None:
-        return bytes(view[start : start + length]) if length >= 0 else None
-
-    return [
-        (partition, timestamp, key if key is not None else cut(key_at, key_size), cut(value_at, value_size), ())
-        for key_at, key_size, value_at, value_size in zip(
-            lines.key_starts, lines.key_lengths, lines.value_starts, lines.value_lengths, strict=True
-        )
-    ]

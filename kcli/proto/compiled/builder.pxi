@@ -167,6 +167,8 @@ cdef class Builder:
             return start
         at, last = &view[0] + start, &view[0] + end
         cdef Py_ssize_t wish = min(max_bytes - (self.used - RESERVED) + 64, (end - start) + (end - start) // 8 + 64)
+        if max_records - self.count < FEW_LINES:  # else a record of a batch of one would have a megabyte allocated
+            wish = min(wish, (max_records - self.count) * USUAL_LINE)
         cdef uint64_t elapsed = zigzag(timestamp_ms - self.base_timestamp if self.count else 0), raw
         cdef int64_t count = self.count, body, fixed = 3 + width(elapsed)
         cdef Py_ssize_t used = self.used, capacity = self.capacity, total
