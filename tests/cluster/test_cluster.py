@@ -374,14 +374,17 @@ async def test_B27_anyone_is_somebody_who_lives() -> None:
 async def test_B27_anyone_lives_now_and_not_only_long_ago() -> None:
     async with Fleet(3) as fleet:
         cluster = fleet.cluster()
-        for node in await cluster.nodes():
-            await (await cluster.node(node.id)).versions()
-        for broker in fleet.brokers:
-            for link in broker.links:
+        brokers: list[Any] = [await cluster.node(node.id) for node in await cluster.nodes()]
+        for broker in brokers:
+            await broker.versions()
+        for scripted in fleet.brokers:
+            for link in scripted.links:
                 link.drop()
         await fleet[1].stop()
         await fleet[2].stop()
-        await asyncio.sleep(0.02)  # until the ends are seen
+        async with asyncio.timeout(10):
+            while any(broker.connected for broker in brokers):  # until the ends are seen
+                await asyncio.sleep(0.001)
         for _ in range(3):
             assert (await cluster.anyone()).node_id == 3
 
