@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from time import monotonic
 
 from kcli.cli.commands.consume.selection import EARLIEST, finished
+from kcli.cli.commands.consume.silence import Silence
 from kcli.cli.output.progress import Progress
 from kcli.cli.output.records.printer import Printer
-from kcli.errors import DeadlineExceeded, DecodeError
+from kcli.errors import DecodeError
 from kcli.model import OffsetAndMetadata, TopicPartition
 
 TYPE_CHECKING = False
@@ -45,7 +45,7 @@ class Reading:
         self.joined = False
         self.log_ends: dict[TopicPartition, int] = {}  # where the logs of what a group gave us ended then
         self._arrivals: Arrivals | None = None
-        self._heard_at = monotonic()
+        self._silence = Silence(plan.timeout)
 
     def follow(self, cluster: Cluster, places: list[TopicPartition]) -> None:
         """Also read what appears while we read: new partitions, new topics of a pattern."""
@@ -72,7 +72,7 @@ class Reading:
                         break
                     await self._idle(stop)
                     continue
-                self._heard_at = monotonic()
+                self._silence.broken()
                 for fetched in got:
                     await self._print(fetched)
                 await self._now_and_then(stop)
@@ -97,8 +97,7 @@ class Reading:
         await self._now_and_then(stop)
         if not self.consumer.assignment:
             await asyncio.sleep(0.02)  # between two assignments of the group
-        if self.plan.timeout is not None and monotonic() - self._heard_at >= self.plan.timeout:
-            raise DeadlineExceeded(f"no record came for {self.plan.timeout * 1000:.0f} ms")
+        self._silence.check()
 
     @property
     def finished(self) -> bool:
@@ -131,16 +130,17 @@ class Reading:
         if self.plan.group is None or self.plan.group.protocol != "consumer":
             return False
         if self.consumer.group_metadata().generation <= 0:
-            self._heard_at = monotonic()
-        return monotonic() - self._heard_at >= GIVEN_NOTHING
+            self._silence.broken()
+        return self._silence.seconds >= GIVEN_NOTHING
 
     def _patience(self) -> float | None:
         """How long a poll may wait. A member looks up now and then: what it owns may have changed."""
+        left = self._silence.left
         if self._arrivals is not None:
-            return min(self._arrivals.wait, LONG if self.plan.timeout is None else self.plan.timeout)
+            return min(self._arrivals.wait, LONG if left is None else left)
         if self.commits is None:
-            return self.plan.timeout
-        return min(0.2 if self.plan.to_end else LOOK_UP, self.plan.timeout or LOOK_UP)
+            return left
+        return min(0.2 if self.plan.to_end else LOOK_UP, LOOK_UP if left is None else left)
 
     async def _print(self, fetched: Fetched) -> None:
         """Write one partition's batches; what is written may be committed."""

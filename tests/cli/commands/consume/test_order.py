@@ -160,7 +160,7 @@ def test_a_record_that_waits_for_its_turn_is_written_when_the_time_is_up(
     def and_then_one_comes(self: OrderedReading, span: dict[TopicPartition, tuple[int, int]]) -> None:
         expect(self, span)
         assert shell.process("produce", topic, "-p", "1", stdin=b"late\n").returncode == 0
-        self._heard_at = time.monotonic()
+        self._silence.broken()
 
     monkeypatch.setattr(OrderedReading, "expect", and_then_one_comes)
     monkeypatch.setattr("kcli.cli.commands.consume.order.ordered.WINDOW", 60)

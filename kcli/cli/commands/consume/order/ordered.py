@@ -99,7 +99,8 @@ class OrderedReading(Reading):
         """What was fetched waits for its turn."""
         at = TopicPartition(fetched.topic, fetched.partition)
         stream = self._merge.streams[at]
-        self._heard_at = now = monotonic()
+        now = monotonic()
+        self._silence.broken()
         for left_out in fetched.skipped:
             self.plan.leave_out(left_out, at)
         for batch in self._readable(fetched.batches):

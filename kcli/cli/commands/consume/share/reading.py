@@ -6,9 +6,10 @@ import asyncio
 from time import monotonic
 
 from kcli.cli.commands.consume.selection import finished
+from kcli.cli.commands.consume.silence import Silence
 from kcli.cli.output.progress import Progress
 from kcli.cli.output.records.printer import Printer
-from kcli.errors import DeadlineExceeded, DecodeError
+from kcli.errors import DecodeError
 from kcli.model import TopicPartition
 
 TYPE_CHECKING = False
@@ -37,7 +38,8 @@ class ShareReading:
         self.written = 0
         self.expired = 0  # offsets whose lock ran out before they were written
         self.refused: list[Outcome] = []
-        self._began = self._heard_at = monotonic()
+        self._began = monotonic()
+        self._silence = Silence(plan.timeout)
         consumer.on_outcome = self._outcomes
 
     async def everything(self, stop: Stop) -> None:
@@ -52,7 +54,7 @@ class ShareReading:
                 if got is None or (not got and self._at_end()):
                     break
                 if got:
-                    self._heard_at = monotonic()
+                    self._silence.broken()
                 for acquired in got:
                     await self._print(acquired)
                 progress.at(self.written)
@@ -64,18 +66,16 @@ class ShareReading:
     def _patience(self) -> float | None:
         if self.plan.to_end:
             return LOOK_UP
-        return self.plan.timeout
+        return self._silence.left
 
     def _at_end(self) -> bool:
         """Nothing came. Raises DeadlineExceeded when that is all that was waited for."""
-        plan, now = self.plan, monotonic()
-        if plan.timeout is not None and now - self._heard_at >= plan.timeout:
-            raise DeadlineExceeded(f"no record came for {plan.timeout * 1000:.0f} ms")
-        if not plan.to_end:
+        self._silence.check()
+        if not self.plan.to_end:
             return False
         if self.consumer.drained:
             return True
-        return not self.consumer.assignment and now - self._began >= GIVEN_NOTHING
+        return not self.consumer.assignment and monotonic() - self._began >= GIVEN_NOTHING
 
     # -- one range --------------------------------------------------------------------------------------------------
 

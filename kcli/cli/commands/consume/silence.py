@@ -1,0 +1,33 @@
+"""How long no record has come, and `--timeout`, after which that is an error."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from kcli.errors import DeadlineExceeded
+
+
+class Silence:
+    """The seconds since the last record; `timeout` None is to wait for ever."""
+
+    def __init__(self, timeout: float | None) -> None:
+        self._timeout = timeout
+        self._began = monotonic()
+
+    def broken(self) -> None:
+        """A record came, or what waits for one has not begun."""
+        self._began = monotonic()
+
+    @property
+    def seconds(self) -> float:
+        return monotonic() - self._began
+
+    @property
+    def left(self) -> float | None:
+        """Seconds of the time-out that are left, for a poll that is not to outlast it."""
+        return None if self._timeout is None else max(self._timeout - self.seconds, 0.0)
+
+    def check(self) -> None:
+        """Raises DeadlineExceeded once the time-out is over."""
+        if self._timeout is not None and self.seconds >= self._timeout:
+            raise DeadlineExceeded(f"no record came for {self._timeout * 1000:.0f} ms")
