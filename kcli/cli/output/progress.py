@@ -5,6 +5,8 @@ Work that has an end shows a bar, how much of it is done, the rate and the time 
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
 from time import monotonic
 
@@ -28,11 +30,25 @@ class Progress:
         self._shown = total != 0 and not hidden and os.isatty(2)
         self._begun = self._drawn = monotonic()
         self._points: list[tuple[float, int]] = [(self._begun, 0)]
+        self._done = 0
         self._bar: Any = None
         self._task: Any = None
+        self._timer: asyncio.TimerHandle | None = None
+        if self._shown:
+            self._look_later()
+
+    def _look_later(self) -> None:
+        """Draw after a second in which `at` is not called as well: the rate of work that waits goes down."""
+        with contextlib.suppress(RuntimeError):  # of work without an event loop
+            self._timer = asyncio.get_running_loop().call_later(PATIENCE, self._look)
+
+    def _look(self) -> None:
+        self.at(self._done)
+        self._look_later()
 
     def at(self, done: int) -> None:
         """Set the number of records or bytes that are done."""
+        self._done = done
         if not self._shown:
             return
         now = monotonic()
@@ -80,6 +96,9 @@ class Progress:
         self._bar.start()
 
     def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
