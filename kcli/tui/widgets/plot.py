@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from itertools import groupby
+from textwrap import wrap
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
@@ -21,11 +22,12 @@ if TYPE_CHECKING:
     from textual.geometry import Size
 
 GAP = 2
+LEAST = 5  # lines of a plot that has room for one line of its title only
 
 
 class Plot(Widget):
-    """A title, the chart, and at the right of the title what is at the cursor. `at` is the time of the cursor (seconds
-    since the epoch); None without a cursor."""
+    """A title, in two lines where one has no room for it, the chart, and at the right of the title what is at the
+    cursor. `at` is the time of the cursor (seconds since the epoch); None without a cursor."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "plot--axis",
@@ -46,7 +48,7 @@ class Plot(Widget):
         self.at: float | None = None
         self.chart = Chart()
         self._drawing = Drawing([], 0, 0)
-        self._made_for: Size | None = None
+        self._made_for: tuple[Size, int] | None = None
 
     def put(self, chart: Chart) -> None:
         """What is to be drawn."""
@@ -81,11 +83,13 @@ class Plot(Widget):
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
-        if self._made_for != self.size:
-            self._drawing = drawn(self.chart, width, self.size.height - 1)
-            self._made_for = self.size
-        if y == 0:
-            return self._head(width)
+        heads = self._heads(width)
+        if self._made_for != (self.size, len(heads)):
+            self._drawing = drawn(self.chart, width, self.size.height - len(heads))
+            self._made_for = self.size, len(heads)
+        if y < len(heads):
+            return self._head(heads[y], width, pointed=y == 0)
+        y -= len(heads) - 1
         last = len(self._drawing.rows)
         if y > last:
             return Strip.blank(width, self.rich_style)
@@ -97,10 +101,17 @@ class Plot(Widget):
             pieces = self._pointed(pieces)
         return Strip(self._segments(pieces)).adjust_cell_length(width, self.rich_style)
 
-    def _head(self, width: int) -> Strip:
-        reading = self.reading
+    def _heads(self, width: int) -> list[str]:
+        """The title in its lines: one while there is a cursor, whose figures are beside it."""
+        if self.at is not None or cell_len(self.title) <= width or self.size.height <= LEAST:
+            return [self.title]
+        first, *more = wrap(self.title, width, break_on_hyphens=False) or [""]
+        return [first, " ".join(more)]
+
+    def _head(self, title: str, width: int, *, pointed: bool) -> Strip:
+        reading = self.reading if pointed else ""
         room = max(width - cell_len(reading) - GAP, 0) if reading else width
-        segments = [Segment(fitted(self.title, room), self._tone("axis", self.rich_style))]
+        segments = [Segment(fitted(title, room), self._tone("axis", self.rich_style))]
         if reading:
             segments.append(Segment(" " * GAP + reading, self._tone("cursor", self.rich_style)))
         return Strip(segments).adjust_cell_length(width, self.rich_style)

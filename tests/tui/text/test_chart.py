@@ -21,6 +21,8 @@ from tests.tui.pictures import recording
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tests.tui.conftest import Open
+
 NOON = 1_795_262_400.0  # 2026-11-21 12:00:00 UTC
 
 
@@ -193,3 +195,19 @@ async def test_without_a_plot_the_arrows_move_columns() -> None:
             assert app.screen.query_one(Rows).first_column == 1
             await pilot.press("left")
             assert app.screen.query_one(Rows).first_column == 0
+
+
+async def test_a_reason_that_is_longer_than_a_line_takes_two(dashboard: Open) -> None:
+    async with dashboard(size=(80, 24)) as pilot:
+        await pilot.press("enter")
+        plot = pilot.app.screen.query_one(Plot)
+        await until(pilot, lambda: plot.chart.points)
+        before = len(plot._drawing.rows)
+        plot.title = " ".join(f"reason-{n}" for n in range(12))
+        plot.refresh()
+        text = await shows(pilot, "reason-11")
+        assert "reason-0 " in text
+        assert len(plot._drawing.rows) == before - 1
+        await pilot.press("left")
+        await until(pilot, lambda: "reason-11" not in seen(pilot))
+        assert len(plot._drawing.rows) == before, "beside the figures of the cursor there is one line"
