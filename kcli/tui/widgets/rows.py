@@ -222,7 +222,9 @@ class Rows(ScrollView, can_focus=True):
         self._all, self._texts = self._in_order(self._given), None
 
     def _arrange(self) -> None:
-        self._shown = self._wanted_rows()
+        before, self._shown = self._shown, self._wanted_rows()
+        if bool(before) != bool(self._shown) and self.is_attached:
+            self.refresh_bindings()
         self._measure()
         place = next((n for n, row in enumerate(self._shown) if self._key(row) == self._at), None)
         if place is None:
@@ -382,8 +384,8 @@ class Rows(ScrollView, can_focus=True):
         self._measure()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The footer offers enter only where it opens something, and marks where something is done with them."""
-        return self._marks if action in ("mark", "unmark") else action != "enter" or self._opens
+        """The footer offers enter only on a row that opens, and marks where something is done with them."""
+        return self._marks if action in ("mark", "unmark") else action != "enter" or (self._opens and bool(self._shown))
 
     def action_move(self, by: int) -> None:
         self.cursor += by

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kcli.lag.status import TXN_BLOCKED
 from kcli.tui.actions.acts import Act, of_change
 from kcli.tui.text.printable import quoted
 
@@ -22,10 +23,12 @@ def of_group(page: Page, group: str, reset: Callable[[], object], standing: Grou
     from kcli.tui.alerts.hushing import hushing
 
     name = quoted(group)
+    transactions = Act("t", "Open transactions", "kcli txn list", lambda: page.go(routes.Transactions()))
     return [
         Act("r", "Reset its offsets …", f"kcli groups reset {name} --all-topics --to-latest", reset, changes=True),
         of_change("D", "Delete the group …", DeleteGroups(group), page.begin),
         Act("l", "Its ACLs", f"kcli acls who-can read group {name}", lambda: page.go(routes.Access("group", group))),
+        *([transactions] if standing is not None and standing.status == TXN_BLOCKED else []),
         *hushing(page, standing),
     ]
 

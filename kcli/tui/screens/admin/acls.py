@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
-EMPTY = "No ACLs yet. Add one: kcli acls add --help"
+EMPTY = "No ACLs yet. a adds one."
 NO_AUTHORIZER = "The brokers have no authorizer: every client may do everything."
 
 

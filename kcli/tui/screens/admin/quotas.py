@@ -54,7 +54,7 @@ class Quotas(Page):
             id="quotas",
             opens=False,
             marks=True,
-            empty="No quotas yet. Set one: kcli quotas alter --help",
+            empty="No quotas yet. a sets one.",
         )
 
     async def fetch(self, client: Client) -> Any:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 from kcli.admin.groups.groups import find_groups
+from kcli.admin.groups.rows import Described
 from kcli.asking.coordinators import Coordinators
 from kcli.cli.main import main
 from kcli.cli.parsing import parser, resolver
 from kcli.client import Client
+from kcli.lag.history import GroupStanding
+from kcli.lag.status import TXN_BLOCKED
 from kcli.settings import ConsumerSettings, GroupSettings, ProducerSettings
 from kcli.tui import routes
+from kcli.tui.actions.menus.groups import of_group
 from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.tabs import Tabs
 from tests.tui.conftest import until, visit
@@ -136,3 +141,11 @@ def split(line: str) -> list[str]:
     """The commands of a line."""
     first, *rest = line.split(" && kcli ")
     return [first, *(f"kcli {one}" for one in rest)]
+
+
+def test_the_menu_of_a_group_that_waits_for_a_transaction_leads_to_those_that_are_open() -> None:
+    page = cast("Page", SimpleNamespace(session=SimpleNamespace(live=False), begin=None, go=None))
+    group = GroupStanding(described=Described(group="ledger"))
+    assert "Open transactions" not in [act.label for act in of_group(page, "ledger", list, group)]
+    group.status = TXN_BLOCKED
+    assert "Open transactions" in [act.label for act in of_group(page, "ledger", list, group)]
