@@ -31,6 +31,14 @@ class Moment(NamedTuple):
     out_rate: float | None
 
 
+class Lasting(NamedTuple):
+    """`begun` is since when a group has its status, as far as that is known; `known` since when anything is known of
+    the group without a gap. Seconds since the epoch."""
+
+    begun: float
+    known: float
+
+
 class Trails:
     """How the lag of each group went over the last snapshots. Written by the client thread, read by the screens; a
     deque may be copied while it is appended to."""
@@ -38,7 +46,7 @@ class Trails:
     def __init__(self) -> None:
         self._of: dict[str, deque[Moment]] = {}
         self._events: dict[str, deque[Event]] = {}
-        self._since: dict[str, tuple[str, float]] = {}
+        self._since: dict[str, tuple[str, Lasting]] = {}
 
     def add(self, snapshot: LagSnapshot) -> None:
         """Add a snapshot; groups that are gone are forgotten."""
@@ -48,8 +56,9 @@ class Trails:
             self._events.pop(gone, None)
             self._since.pop(gone, None)
         for group in snapshot.groups:
-            if self._since.get(group.described.group, ("",))[0] != group.status:
-                self._since[group.described.group] = group.status, snapshot.time
+            status, lasting = self._since.get(group.described.group, ("", Lasting(0.0, snapshot.time)))
+            if status != group.status:
+                self._since[group.described.group] = group.status, lasting._replace(begun=snapshot.time)
             trail = self._of.setdefault(group.described.group, deque(maxlen=TRAIL))
             trail.append(Moment(snapshot.time, group.total.lag or 0, group.time_lag, group.in_rate, group.out_rate))
         for event in snapshot.events:
@@ -67,20 +76,23 @@ class Trails:
             trail.extendleft(
                 Moment(one.time, one.lag, one.time_lag, one.in_rate, one.out_rate) for one in reversed(seen)
             )
-            status, since = self._since[name]
+            status, lasting = self._since[name]
+            begun, oldest = lasting
             for point in reversed(older):
-                if point.status != status or since - point.time > LONGEST_GAP:
+                if oldest - point.time > LONGEST_GAP:
                     break
-                since = point.time
-            self._since[name] = status, since
+                if begun == oldest and point.status == status:
+                    begun = point.time
+                oldest = point.time
+            self._since[name] = status, Lasting(begun, oldest)
         for event in reversed(events):
             known = self._events.setdefault(event.group, deque(maxlen=EVENTS)) if event.group in self._of else None
             if known is not None and len(known) < EVENTS and (not known or event.time < known[0].time):
                 known.appendleft(event)
 
-    def since(self, group: str) -> float | None:
-        """Since when a group has its status, as far as that is known; None for a group that is not."""
-        return self._since.get(group, ("", None))[1]
+    def since(self, group: str) -> Lasting | None:
+        """Since when a group has its status; None for a group that is not there."""
+        return self._since[group][1] if group in self._since else None
 
     def moments(self, group: str) -> list[Moment]:
         """What is known of a group, oldest first."""

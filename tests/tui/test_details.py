@@ -3,6 +3,7 @@ record a group reads next, schemas, the plot below the groups; and what does not
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +18,7 @@ from kcli.tui.screens.broker import replicas_on
 from kcli.tui.screens.faults import Faults
 from kcli.tui.screens.record import decoded, schema
 from kcli.tui.tail import Seen
-from kcli.tui.text.formatting import squeezed
+from kcli.tui.text.formatting import clocked, spread
 from kcli.tui.text.retention import kept
 from kcli.tui.widgets.columns import fitting
 from kcli.tui.widgets.configs import config_columns
@@ -253,12 +254,31 @@ async def test_below_the_groups_stands_why_the_one_under_the_cursor_is_as_it_is(
         await shows(pilot, "Groups (3)  ◌ ORPHANED: no member reads for this group, and 60 records wait")
 
 
-def test_values_are_squeezed_into_cells_without_losing_a_peak() -> None:
-    assert squeezed([1, 2, 3], 5) == [1, 2, 3]
-    assert squeezed([9, 1, 2, 3, 8, 4, None], 3) == [9, 3, 8]
-    assert squeezed([None, None], 1) == [None]
-    assert squeezed([], 5) == []
-    assert len(squeezed(list(range(360)), 20)) == 20
+def test_values_are_spread_over_equal_parts_of_time_without_losing_a_peak() -> None:
+    seconds = [(float(n), float(value)) for n, value in enumerate([9, 1, 2, 3, 8, 4])]
+    assert spread(seconds, 0.0, 5.0, 3) == [9, 3, 8]
+    minutes = [(0.0, 5.0), (60.0, 6.0), (120.0, 7.0), *((120.0 + n, 8.0) for n in range(1, 31))]
+    assert spread(minutes, 0.0, 150.0, 5) == [5, 5, 6, 6, 8], "a point a minute is as wide as thirty in half of one"
+    assert spread([(7.0, 1.0), (9.0, None)], 0.0, 10.0, 5) == [1, None], "nothing is known of before"
+    assert spread([(7.0, 1.0)], 7.0, 7.0, 5) == [1]
+    assert spread([], 0.0, 1.0, 5) == []
+
+
+def test_a_time_of_another_day_has_its_date() -> None:
+    noon = datetime(2026, 11, 28, 12).timestamp()
+    assert clocked(noon - 3600, noon) == "11:00:00"
+    assert clocked(noon - 86_400, noon) == "27 Nov 12:00:00"
+    assert clocked(noon - 86_400, noon, "%H:%M") == "27 Nov 12:00"
+
+
+async def test_the_footer_offers_to_open_a_row_only_where_there_is_one(dashboard: Open) -> None:
+    async with dashboard() as pilot:
+        await shows(pilot, "⏎ Open")
+        await pilot.press("slash", *"nonsense", "enter")
+        await shows(pilot, "fits the filter")
+        await until(pilot, lambda: "⏎ Open" not in seen(pilot))
+        await pilot.press("escape")
+        await shows(pilot, "⏎ Open")
 
 
 async def test_enter_is_offered_only_where_it_opens_something(dashboard: Open) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -23,8 +22,8 @@ from kcli.tui.screens.columns import place_of, standing_columns, status_column
 from kcli.tui.screens.groups import draw, until
 from kcli.tui.screens.page import Page
 from kcli.tui.text.braille import spark
-from kcli.tui.text.formatting import age, calm, exact, status_of
-from kcli.tui.text.incidents import details
+from kcli.tui.text.formatting import age, calm, clocked, exact, status_of
+from kcli.tui.text.incidents import details, places_in
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column, nothing
 from kcli.tui.widgets.lines import Lines
@@ -33,6 +32,8 @@ from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.tabs import Tabs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kcli.lag.partition_lag import Standing
     from kcli.lag.watch import LagSnapshot
     from kcli.tui.actions.acts import Act
@@ -97,10 +98,7 @@ class Group(Page):
             with TabPane("Topics", id="tab-topics"):
                 yield Rows(_topic_columns(), key=lambda t: t.total.topic, id="topics", empty="No topics.")
             with TabPane("Events", id="tab-events"):
-                since = "you began to look" if self.session.live else "a quarter of an hour before"
-                yield Rows(
-                    _event_columns(), key=id, id="events", opens=False, empty=f"Nothing has happened since {since}."
-                )
+                yield Rows(_event_columns(self.session.clock), key=id, id="events", opens=False, empty="No events yet.")
 
     # -- what arrives ---
 
@@ -125,7 +123,8 @@ class Group(Page):
         if self.state.trails is not None and self.standing is not None:
             sentences = list(self._next.sentences.values())
             events, aimed = self.state.trails.events(self.group), self.session.aimed
-            lines = details(self.standing, snapshot, events, sentences, aimed)
+            most = places_in(self.size.height)
+            lines = details(self.standing, snapshot, events, sentences, aimed, most)
             self.query_one("#about", Lines).put(lines)
 
     @work(group="learn")
@@ -248,13 +247,13 @@ def _topic_columns() -> list[Column]:
     ]
 
 
-def _event_columns() -> list[Column]:
+def _event_columns(clock: Callable[[], float]) -> list[Column]:
     return [
         Column(
             "time",
             "TIME",
             lambda e: e.time,
-            draw=lambda e: Cell(f"{datetime.fromtimestamp(e.time):%H:%M:%S}", "dim"),
+            draw=lambda e: Cell(clocked(e.time, clock()), "dim"),
             rank=0,
         ),
         Column("kind", "WHAT", lambda e: e.kind, letter="K"),

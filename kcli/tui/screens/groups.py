@@ -18,8 +18,8 @@ from kcli.tui.screens.columns import status_column
 from kcli.tui.screens.page import WIDE, Page
 from kcli.tui.text.braille import spark
 from kcli.tui.text.chart import Chart, Curve, Mark
-from kcli.tui.text.formatting import age, between, calm, elapsed, others, squeezed, status
-from kcli.tui.text.incidents import board, details, folded, loudness, unknown
+from kcli.tui.text.formatting import age, between, calm, elapsed, others, spread, status
+from kcli.tui.text.incidents import board, details, folded, loudness, places_in, unknown
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column, nothing
 from kcli.tui.widgets.lines import Lines
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 NAMED = 8  # groups that a command names, not more
 STEADY = 0.02  # of the larger rate: a difference below that is within what rates are off by
-SPARK, SPARK_WIDE = 16, 32  # cells; the second where the table has 160
+SPARK, SPARK_WIDE = 12, 32  # cells; the second where the table has 160
 CARDS = 5  # lines of what is wrong
 
 
@@ -213,9 +213,10 @@ class Groups(Page):
         if group not in self._recent:
             trails, cells = self.state.trails, SPARK_WIDE if self.query_one(Rows).size.width >= WIDE else SPARK
             trail = [] if trails is None else trails.late(group) if self.state.timely else trails.of(group)
-            values = [value for _, value in trail]
+            now = self.state.look.time if self.state.look is not None else 0.0
+            line = spark(spread(trail, now - (trails.span if trails is not None else 0.0), now, cells * 2))
             unit = duration if self.state.timely else count
-            self._recent[group] = spark(squeezed(values, cells * 2)), between(values, unit)
+            self._recent[group] = line, between([value for _, value in trail], unit)
         return self._recent[group]
 
     def on_resize(self) -> None:
@@ -258,7 +259,8 @@ class Groups(Page):
             plot.put(Chart())
             about.put([])
         else:
-            about.put(details(row, snapshot, trails.events(row.described.group), aimed=self.session.aimed))
+            happened = trails.events(row.described.group)
+            about.put(details(row, snapshot, happened, aimed=self.session.aimed, most=places_in(self.size.height)))
             draw(plot, row, snapshot, trails, timely=self.state.timely, name=printable(row.described.group))
 
     def action_internal(self) -> None:

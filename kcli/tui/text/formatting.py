@@ -82,12 +82,28 @@ def dated(when: datetime, timespec: str = "seconds") -> str:
     return f"{when.replace(tzinfo=None).isoformat(' ', timespec)} {when:%Z}"
 
 
-def squeezed(values: Sequence[float | None], cells: int) -> list[float | None]:
-    """At most `cells` values: the largest of each equal part, so that no peak is lost; None where nothing is known. The
-    newest part is whole, the oldest may be short."""
-    each = max(-(-len(values) // cells), 1)
-    parts = [values[max(end - each, 0) : end] for end in range(len(values), 0, -each)]
-    return [max((value for value in part if value is not None), default=None) for part in reversed(parts)]
+def spread(points: Sequence[tuple[float, float | None]], begun: float, ended: float, parts: int) -> list[float | None]:
+    """The largest value of each equal part of a time, so that no peak is lost. A part without a point has the value
+    before it; there are none before the first point."""
+    step = (ended - begun) / parts
+    if step <= 0:
+        return [value for _, value in points[-1:]]
+    within: dict[int, list[float | None]] = {}
+    for at, value in points:
+        within.setdefault(min(max(int((at - begun) / step), 0), parts - 1), []).append(value)
+    found: list[float | None] = []
+    last: float | None = None
+    for part in range(min(within, default=parts), parts):
+        values = within.get(part, [last])
+        found.append(max((value for value in values if value is not None), default=None))
+        last = values[-1]
+    return found
+
+
+def clocked(at: float, now: float, form: str = "%H:%M:%S") -> str:
+    """A time of day of something that happened, with its date where that is not today's."""
+    then = datetime.fromtimestamp(at)
+    return then.strftime(form if then.date() == datetime.fromtimestamp(now).date() else f"%-d %b {form}")
 
 
 def bar(share: float, width: int) -> str:

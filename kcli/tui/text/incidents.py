@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from kcli.lag.formats.sentences import reason, remedy
 from kcli.lag.status import BEHIND, GROWING, LOSING_DATA, ORPHANED, REWOUND, SEVERITY, STUCK, TXN_BLOCKED
 from kcli.text.numbers import count, duration, rate
-from kcli.tui.text.formatting import age, status, status_of
+from kcli.tui.text.formatting import age, clocked, status, status_of
 from kcli.tui.text.printable import printable
 
 if TYPE_CHECKING:
@@ -18,8 +17,9 @@ if TYPE_CHECKING:
     from kcli.lag.history import GroupStanding
     from kcli.lag.partition_lag import Standing
     from kcli.lag.watch import LagSnapshot
+    from kcli.tui.trails import Lasting
 
-    Since = Callable[[str], float | None]
+    Since = Callable[[str], Lasting | None]
 
 WRONG = (LOSING_DATA, ORPHANED, STUCK, GROWING, TXN_BLOCKED, REWOUND)
 FEW, SLOW = 1000, 1.0
@@ -31,9 +31,14 @@ AHEAD = 600.0
 PLACES, EVENTS = 8, 6  # lines of the details
 
 
-def unknown(group: str) -> float | None:
+def unknown(group: str) -> Lasting | None:
     """Since when a group has its status, where nothing is known of before."""
     return None
+
+
+def places_in(height: int) -> int:
+    """How many partitions a pane of a page of this height has room for."""
+    return max(PLACES, height - 48)
 
 
 class Word(NamedTuple):
@@ -111,21 +116,23 @@ def _quiet(groups: Sequence[GroupStanding]) -> Line:
     return Line([Word("● Nothing is urgent." if orphans else "● Nothing is wrong.", "good"), Word(some, "dim")])
 
 
-def incident(standing: GroupStanding, snapshot: LagSnapshot, since: float | None = None) -> list[Word]:
-    """`■ search  STUCK 22m  12.3k +5.0/s → index-requests[0-7], reader pod-7, no commit since 07:37`."""
+def incident(standing: GroupStanding, snapshot: LagSnapshot, since: Lasting | None = None) -> list[Word]:
+    """`■ search  STUCK 22m  12.3k +5.0/s → index-requests[0-7], reader pod-7, no commit since 07:37`. `>22m`: it was so
+    when it was seen first."""
     word, tone = status_of(standing.total)
     glyph, _, word = word.partition(" ")
     worst = _worst(standing)
     still = max((part.still for part in worst), default=0.0)
-    lasts = max(still if standing.status in (STUCK, ORPHANED) else 0.0, snapshot.time - since if since else 0.0)
+    lasts = max(still if standing.status in (STUCK, ORPHANED) else 0.0, snapshot.time - since.begun if since else 0.0)
+    least = ">" if since is not None and snapshot.time - lasts <= since.known else ""
     pace = standing.growth or 0.0
     grows = f" {'+' if pace > 0 else '-'}{rate(abs(pace))}/s" if pace else ""
     where = f"→ {places(worst)}, {_readers(worst)}"
-    commit = f", no commit since {datetime.fromtimestamp(snapshot.time - still):%H:%M}" if still else ""
+    commit = f", no commit since {clocked(snapshot.time - still, snapshot.time, '%H:%M')}" if still else ""
     return [
         Word(glyph, tone),
         Word(printable(standing.described.group), "name"),
-        Word(f"{word} {duration(lasts)}" if lasts else word, tone),
+        Word(f"{word} {least}{duration(lasts)}" if lasts else word, tone),
         Word(f"{count(standing.total.lag)}{grows}", "bad" if pace > 0 else ""),
         Word(where + commit, "dim"),
     ]
@@ -168,10 +175,11 @@ def details(
     events: Sequence[Event],
     unreadable: Sequence[str] = (),
     aimed: Callable[[str], str] = str,
+    most: int = PLACES,
 ) -> list[Line]:
     """A group beside the list of all: why, what to do, its figures, its worst partitions, what happened to it.
     `unreadable` are sentences about records that it reads next and that do not decode; `aimed` makes a command one of
-    this cluster."""
+    this cluster; `most` is how many partitions are shown."""
     described, advice = standing.described, remedy(standing)
     eta = duration(standing.eta) if standing.eta is not None else "–"
     members = f"{len(described.members)} member{'s' * (len(described.members) != 1)}"
@@ -190,18 +198,22 @@ def details(
     lines = [Line([Word(f"{label:<6}", "dim"), Word(printable(text))]) for label, text in facts]
     lines += [Line([]), Line([Word("PARTITIONS", "head"), Word(f"{len(standing.partitions)}, the worst first", "dim")])]
     parts = sorted(standing.partitions, key=lambda part: (-SEVERITY.index(part.status), -(part.lag.lag or 0)))
-    for part in parts[:PLACES]:
-        sample = part.lag.sample
-        word, tone = status(part.status)
-        pieces = [
-            Word(word[:1], tone),
-            Word(f"{count(part.lag.lag):>7}"),
-            Word(f"{printable(sample.topic)}[{sample.partition}]", "name"),
-        ]
-        lines.append(Line([*pieces, Word(printable(sample.client_id or "no reader"), "dim")]))
+    lines += [Line(_part(part)) for part in parts[:most]]
     if events:
         lines += [Line([]), Line([Word("EVENTS", "head"), Word("the newest first", "dim")])]
         for event in list(reversed(events))[:EVENTS]:
-            then = f"{datetime.fromtimestamp(event.time):%H:%M:%S}"
+            then = clocked(event.time, snapshot.time)
             lines.append(Line([Word(then, "dim"), Word(printable(event.text))]))
     return lines
+
+
+def _part(part: Standing) -> list[Word]:
+    """A partition of a group in a line."""
+    sample = part.lag.sample
+    word, tone = status(part.status)
+    return [
+        Word(word[:1], tone),
+        Word(f"{count(part.lag.lag):>7}"),
+        Word(f"{printable(sample.topic)}[{sample.partition}]", "name"),
+        Word(printable(sample.client_id or "no reader"), "dim"),
+    ]

@@ -18,7 +18,8 @@ from kcli.tui.messages import Looked
 from kcli.tui.replay import ReplaySession
 from kcli.tui.screens.group import Group
 from kcli.tui.screens.page import Page
-from kcli.tui.text.incidents import Line, Word, board, details, folded, incidents, loudness, places
+from kcli.tui.text.incidents import Line, Word, board, details, folded, incidents, loudness, places, places_in
+from kcli.tui.trails import Lasting
 from kcli.tui.widgets.lines import Lines, wrapped
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
@@ -91,6 +92,25 @@ def test_a_card_says_what_where_and_whose() -> None:
     many = board([standing(f"g{n}", STUCK, n) for n in range(9)], LagSnapshot(time=NOW), 4)
     assert len(many) == 4
     assert many[-1].pieces[0].text == "and 6 more"
+
+
+def test_a_card_says_at_least_where_it_was_so_when_the_group_was_seen_first() -> None:
+    def card(begun: float, known: float, status: str = GROWING) -> str:
+        group = standing("g", status, 5000)
+        return board([group], LagSnapshot(time=NOW), 5, lambda _: Lasting(begun, known))[0].pieces[2].text
+
+    assert card(NOW - 300, NOW - 300) == "GROWING >5m00s"
+    assert card(NOW - 300, NOW - 900) == "GROWING 5m00s"
+    assert card(NOW - 10, NOW - 90, STUCK) == "STUCK >1m30s", "no commit was ever seen"
+    assert card(NOW - 10, NOW - 900, STUCK) == "STUCK 1m30s"
+
+
+def test_a_pane_has_as_many_partitions_as_there_is_room_for() -> None:
+    group = standing("g", STUCK, 9)
+    group.partitions *= 30
+    for height, many in ((40, 8), (60, 12), (90, 30)):
+        lines = details(group, LagSnapshot(time=NOW), [], most=places_in(height))
+        assert sum("orders[0]" in line.pieces[-2].text for line in lines if len(line.pieces) > 2) == many
 
 
 def test_groups_are_not_compared_with_one_another(monkeypatch: pytest.MonkeyPatch) -> None:

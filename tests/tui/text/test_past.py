@@ -61,7 +61,7 @@ async def test_lag_status_and_events_survive_a_restart(
     session = LiveSession(world.settings(), interval=0.2, remembers=True)
     again = Dashboard(session)
     async with again.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: (session.trails.since("billing") or now) < now - 700)
+        await until(pilot, lambda: (lasting := session.trails.since("billing")) and lasting.begun < now - 700)
         assert session._past is not None
         assert session._past.writes, "the session before gave it back"
         assert session.trails._since["billing"][0] == status
@@ -87,7 +87,7 @@ def test_what_a_file_says_is_put_before_what_was_seen() -> None:
     from kcli.lag.figures import Total
     from kcli.lag.history import GroupStanding
     from kcli.lag.watch import LagSnapshot
-    from kcli.tui.trails import Trails
+    from kcli.tui.trails import Lasting, Trails
 
     trails = Trails()
     group = GroupStanding(described=Described(group="g"), total=Total(lag=9), status="STUCK")
@@ -95,7 +95,7 @@ def test_what_a_file_says_is_put_before_what_was_seen() -> None:
     points = [Point(time=10_000.0 - 60 * n, lag=n, status="STUCK" if n < 20 else "OK") for n in range(90, 0, -1)]
     events = [Event(time=9000.0, group="g", text="then"), Event(time=9000.0, group="gone", text="then")]
     trails.begin({"g": points, "gone": points}, events)
-    assert trails.since("g") == 10_000.0 - 60 * 19
+    assert trails.since("g") == Lasting(10_000.0 - 60 * 19, 10_000.0 - 60 * 90)
     assert trails.of("g")[-1] == (10_000.0, 9)
     assert trails.of("g") == sorted(trails.of("g"))
     assert trails.span <= TRAIL * 5.0
@@ -104,7 +104,9 @@ def test_what_a_file_says_is_put_before_what_was_seen() -> None:
     gap = Trails()
     gap.add(LagSnapshot(time=10_000.0, groups=[group]))
     gap.begin({"g": [Point(time=5000.0, lag=1, status="STUCK")]}, [])
-    assert gap.since("g") == 10_000.0, "what was between is not known"
+    assert gap.since("g") == Lasting(10_000.0, 10_000.0), "what was between is not known"
+    trails.add(LagSnapshot(time=10_005.0, groups=[GroupStanding(described=Described(group="g"), status="OK")]))
+    assert trails.since("g") == Lasting(10_005.0, 10_000.0 - 60 * 90)
 
 
 async def test_what_is_noted_after_the_last_refresh_is_kept_when_the_dashboard_is_left(
