@@ -10,6 +10,7 @@ import pytest
 from kcli import codes
 from kcli.errors import KcliError
 from kcli.producer.batches.batch import BatchOutcome, RecordMetadata
+from kcli.producer.engine.exchange import Exchange
 from kcli.producer.engine.sender import LeaderSender
 from kcli.proto.batch import read_batches
 from tests.producer.world import World, balanced, play, producing, send_batches
@@ -22,14 +23,14 @@ def test_A5_06_a_queue_is_drained_by_one_sender_at_a_time_though_its_leader_move
     async def scene() -> None:
         world = World()
         world.hints = True
-        original = LeaderSender._leaves
+        original = LeaderSender._write
 
-        def watched(self: LeaderSender, ready: object, now: float) -> object:
-            takers.append((self.node_id, world.cached.get(world.log().at, -1)))
-            return original(self, ready, now)  # type: ignore[arg-type]
+        def watched(self: LeaderSender, leaving: list[Exchange]) -> None:
+            takers.extend([(self.node_id, world.cached.get(world.log().at, -1))] * len(leaving))
+            original(self, leaving)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(LeaderSender, "_leaves", watched)
+            patch.setattr(LeaderSender, "_write", watched)
             async with producing(world, linger=0.0) as producer:
                 for n in range(12):
                     world.move(0, n % 3)

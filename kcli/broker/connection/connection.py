@@ -146,12 +146,15 @@ class Connection(asyncio.BufferedProtocol):
         self._reader.limit = self._max_frame
         session, waiters, now = self._session, self._waiters, self._loop.time()
         frames: list[list[Buffer]] = []
-        size = 0
+        size = version = 0
+        before: tuple[type[Request[Any]], int | None] | None = None
         for request, reply, cap in requests:
             if size > HIGH_WATER or not self._slots.take_now():
                 break
             try:
-                version = pick(type(request), self.versions, self.name, cap)
+                if (type(request), cap) != before:  # as most are that are posted together
+                    version = pick(type(request), self.versions, self.name, cap)
+                    before = type(request), cap
                 frames.append(session.send(request, version))
             except KcliError:
                 self._slots.give()

@@ -62,16 +62,12 @@ class Draining:
         """The only partition with anything unsettled that the node leads; None where there are more."""
         return self._accumulator.active.only(self.node_id)
 
-    def of_one(self, queue: PartitionQueue, now: float) -> tuple[Sent, float | None]:
+    def of_one(self, queue: PartitionQueue, now: float) -> ProducerBatch | None:
         """As `ready`, for a partition that is alone and has a batch that waits: it is the whole request."""
-        queue.belongs_to(self._cluster.topic_id(queue.at.topic))
         batch = queue.sendable(now, self.node_id, ordered=self._ordered)
-        if batch is None:
-            rested = queue.rested_at()
-            return [], rested if rested > now else None
-        if self._transactions is not None and not self._transactions.admits(queue.at):
-            return [], None
-        return [(queue, batch)], None
+        if self._transactions is not None and batch is not None and not self._transactions.admits(queue.at):
+            return None
+        return batch
 
     def _wanted(self, queue: PartitionQueue, now: float) -> ProducerBatch | None:
         """The batch of the queue that may go now, be it open."""

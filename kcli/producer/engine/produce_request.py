@@ -27,18 +27,25 @@ def build(
 ) -> tuple[ProduceRequest, int | None]:
     """The request and the highest version it may go at: ids only when every topic's is known (C8), and none above
     `most`."""
-    request: ProduceRequest
     if len(batches) == 1:
-        at, sealed = batches[0].at, batches[0].sealed
-        assert sealed is not None
-        topic_id, timeout_ms = cluster.topic_id(at[0]), int(settings.request_timeout * 1000)
-        request = OneBatchRequest(at, topic_id, sealed.data, settings.acks, timeout_ms, settings.transactional_id)
-        by_id = topic_id != NO_ID
-    else:
-        request, by_id = _of_several(batches, cluster, settings)
+        topic_id = cluster.topic_id(batches[0].at.topic)
+        return of_one(batches[0], topic_id, settings), cap(most, by_id=topic_id != NO_ID)
+    request, by_id = _of_several(batches, cluster, settings)
+    return request, cap(most, by_id=by_id)
+
+
+def cap(most: int | None, *, by_id: bool) -> int | None:
+    """The highest version of a request; `by_id`: the ids of all its topics are known."""
     if most is not None:
-        return request, min(most, BY_NAME)
-    return request, None if by_id else BY_NAME
+        return min(most, BY_NAME)
+    return None if by_id else BY_NAME
+
+
+def of_one(batch: ProducerBatch, topic_id: bytes, settings: ProducerSettings) -> ProduceRequest:
+    """A request of one batch."""
+    sealed, timeout_ms = batch.sealed, int(settings.request_timeout * 1000)
+    assert sealed is not None
+    return OneBatchRequest(batch.at, topic_id, sealed.data, settings.acks, timeout_ms, settings.transactional_id)
 
 
 def _of_several(

@@ -58,8 +58,8 @@ class Returns:
         """The broker has it."""
         if batch.settled:
             return  # its delivery timeout was quicker
-        size = batch.size
-        raw = batch.sealed.raw_size if batch.sealed is not None else size
+        sealed = batch.sealed
+        size, raw = (sealed.size, sealed.raw_size) if sealed is not None else (batch.size, batch.size)
         self._ledger.acknowledge(queue, batch, offset, append_time)
         age = self.time() - batch.created
         self._observer.written(batch.at, batch.sent_to, (batch.count, size, raw), offset, age)

@@ -17,6 +17,7 @@ from kcli.errors import BrokerError, Closed, ConnectError, DecodeError, KcliErro
 from kcli.producer.batches.answer import Answer
 from kcli.producer.engine import produce_request
 from kcli.producer.engine.exchange import Exchange
+from kcli.proto.schema import NO_ID
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,18 +133,44 @@ class LeaderSender:
         now, draining, later = self.loop.time(), self._draining, None
         leaving: list[Exchange] = []
         alone = draining.alone()
-        if alone is not None and self._waits_for_more_room(alone):
-            return None
-        for _ in range(self._settings.max_in_flight - len(self._outstanding)):
-            ready, later = draining.ready(now) if alone is None or not alone.waiting else draining.of_one(alone, now)
-            if not ready:
-                break
-            leaving.append(self._leaves(ready, now))
-            if alone is not None and not alone.waiting and alone.open is None:
-                break  # that was all
+        if alone is not None and alone.waiting:
+            if self._waits_for_more_room(alone):
+                return None
+            later = self._one_by_one(alone, now, leaving)
+        if alone is None or (not alone.waiting and alone.open is not None):
+            for _ in range(self._settings.max_in_flight - len(self._outstanding)):
+                ready, later = draining.ready(now)
+                if not ready:
+                    break
+                leaving.append(self._leaves(ready, now))
         if leaving:
             self._write(leaving)
         return later
+
+    def _one_by_one(self, queue: PartitionQueue, now: float, leaving: list[Exchange]) -> float | None:
+        """What waits in a partition that is alone goes into `leaving`, each batch a request; when to look again. As
+        `_leaves`, with what is the same for all of them found out once."""
+        topic_id, transactions = self._cluster.topic_id(queue.at.topic), self._transactions
+        cap = produce_request.cap(None if transactions is None else transactions.produce_cap, by_id=topic_id != NO_ID)
+        draining, returns, outstanding = self._draining, self._returns, self._outstanding
+        node_id, most, identity = self.node_id, self._settings.max_in_flight, self._identity
+        queue.belongs_to(topic_id)
+        while queue.waiting and len(outstanding) < most:
+            batch = draining.of_one(queue, now)
+            if batch is None:
+                rested = queue.rested_at()
+                return rested if rested > now else None
+            if identity.producer_id >= 0:
+                queue.stamp(batch, identity)
+            returns.sending(batch, now)
+            queue.send(batch, node_id)
+            if transactions is not None:
+                transactions.sent(queue.at)
+            request = produce_request.of_one(batch, topic_id, self._settings)
+            exchange = Exchange([(queue, batch)], request, cap, now)
+            outstanding.append(exchange)
+            leaving.append(exchange)
+        return None
 
     def _waits_for_more_room(self, alone: PartitionQueue) -> bool:
         """Whether the next small batches leave later, in one piece: while more than half of the requests that may be on
@@ -229,11 +256,12 @@ class LeaderSender:
         """Promises are kept in the order of sending, whatever failed first (A1.14, A1.15): an answer that overtook
         others waits for them. Whether each got a response."""
         well = True
-        while self._outstanding and self._outstanding[0].over and not self._ended:
-            well = well and self._outstanding[0].problem is None
-            self._answered = self._outstanding[0].since
-            self._finish(self._outstanding[0])
-            self._outstanding.popleft()
+        outstanding = self._outstanding
+        while outstanding and (first := outstanding[0]).over and not self._ended:
+            well = well and first.problem is None
+            self._answered = first.since
+            self._finish(first)
+            outstanding.popleft()
         return well
 
     def _finish(self, exchange: Exchange) -> None:
