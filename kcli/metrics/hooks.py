@@ -9,8 +9,9 @@ from kcli.values import Frozen
 
 
 class Connected(NamedTuple):
-    """A connection to a broker came about, or did not (`error`). `node_id` is -1 for a bootstrap address, `seconds`
-    from the beginning of the attempt."""
+    """A connection to a broker came about, or did not (`error`). `node_id` is -1 for a bootstrap address: once the
+    metadata says which broker is there, later events of the connection have its id. `seconds` from the beginning of
+    the attempt."""
 
     broker: str
     node_id: int
