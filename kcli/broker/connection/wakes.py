@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 LARGE = 64 * 1024
 """Bytes that are missing of a response, below which each piece that comes wakes the loop."""
-PIECE = 256 * 1024
+PIECE = 1024 * 1024
 """Bytes that come before it wakes for the rest of a larger response: a turn of the loop costs as much as the copying of
-some 50 KB, and a socket hands over little more at a time."""
+some 100 KB."""
 SLACK = 32 * 1024
 """Bytes that may lie before us already, in a TLS record that is not whole."""
 
