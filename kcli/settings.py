@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     Partition = Callable[[str, bytes | None, Sequence[int], Sequence[int]], int | None]
 
 DEFAULT_PORT = 9092
+PARTITION_BYTES = 2 * 1024 * 1024
 
 
 class ClientSettings(Frozen):
@@ -87,7 +88,7 @@ class ConsumerSettings(Frozen):
     fetch_min_bytes: int = 1
     fetch_max_wait: float = 0.5
     fetch_max_bytes: int = 8 * 1024 * 1024
-    partition_max_bytes: int = 2 * 1024 * 1024
+    partition_max_bytes: int = PARTITION_BYTES
     buffer_bytes: int = 32 * 1024 * 1024  # prefetched and not yet delivered, whole client (E12)
     check_crcs: bool = True
     reset: str = "earliest"  # earliest | latest | none: where to go without a position, and when out of range
@@ -98,6 +99,13 @@ class ConsumerSettings(Frozen):
     request_timeout: float = 30.0
     retry_backoff: float = 0.1
     retry_backoff_max: float = 1.0
+
+    @property
+    def partition_most_bytes(self) -> int:
+        """`partition_max_bytes` where records are large: twice as much, unless it was set. What is done with a
+        response costs more than its bytes there, as they are not copied."""
+        most = self.partition_max_bytes
+        return 2 * most if most == PARTITION_BYTES else most
 
 
 class GroupSettings(Frozen):

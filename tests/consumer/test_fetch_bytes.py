@@ -13,6 +13,7 @@ from kcli.settings import ConsumerSettings
 from tests.consumer import log
 
 FAKES: Any = log
+MIB = 1024 * 1024
 
 
 @pytest.mark.parametrize(("brokers", "most"), [(1, 8000), (2, 4000), (4, 3000)])
@@ -29,6 +30,30 @@ async def test_E12_several_brokers_divide_what_one_fetch_may_bring(brokers: int,
         while not consumer.finished:
             await consumer.poll(5)
         assert {broker.fetches[-1].max_bytes for broker in cluster.brokers.values()} == {most}
+
+
+@pytest.mark.parametrize(("given", "asked"), [(None, [2 * MIB, 4 * MIB, 2 * MIB]), (MIB, [MIB])])
+async def test_a_partition_of_large_records_is_asked_for_twice_as_much_unless_it_was_set(
+    given: int | None, asked: list[int]
+) -> None:
+    """Of small ones as much as before again: a response that is copied is to be small."""
+    stored = FAKES.Log()
+    for _ in range(3):
+        stored.add(FAKES.batch(stored.end, [b"x" * (3 * MIB // 2)]))
+    for _ in range(4):
+        stored.add(FAKES.batch(stored.end, [b"x" * 400] * 1000))
+    cluster = FAKES.FakeCluster({TopicPartition("t", 0): stored})
+    settings = ConsumerSettings() if given is None else ConsumerSettings(partition_max_bytes=given)
+    async with Consumer(cluster, settings) as consumer:
+        consumer.assign({TopicPartition("t", 0): 0})
+        consumer.stop_at({TopicPartition("t", 0): stored.end})
+        records = 0
+        while not consumer.finished:
+            records += sum(batch.count for fetched in await consumer.poll(5) for batch in fetched.batches)
+    assert records == 4003
+    (broker,) = cluster.brokers.values()
+    sizes = [row.partition_max_bytes for fetch in broker.fetches for topic in fetch.topics for row in topic.partitions]
+    assert [size for number, size in enumerate(sizes) if size != sizes[number - 1] or not number] == asked
 
 
 async def test_E26_what_is_handed_out_wakes_no_broker_that_has_nothing_to_send() -> None:

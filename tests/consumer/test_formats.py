@@ -118,9 +118,14 @@ async def test_E1_an_answer_cut_at_any_byte_loses_and_repeats_nothing(log):
             assert await everything(consumer) == {A: expected}, cut
 
 
-async def test_E1_a_batch_larger_than_the_limit_of_an_old_broker_is_asked_for_with_more():
-    log = Log().add(batch(0, [b"x" * 3000])).add(batch(1, [b"y"]))
-    consumer, cluster = reading(log, partition_max_bytes=100)
+@pytest.mark.parametrize(
+    ("size", "usual", "settings"),
+    [(3000, 100, {"partition_max_bytes": 100}), (3 << 20, 2 << 20, {"buffer_bytes": 1 << 20})],
+)
+async def test_E1_a_batch_larger_than_the_limit_of_an_old_broker_is_asked_for_with_more(size, usual, settings):
+    """However little room there is."""
+    log = Log().add(batch(0, [b"x" * size])).add(batch(1, [b"y"] * 1000))
+    consumer, cluster = reading(log, **settings)
     asked = []
 
     async def hook(request):
@@ -129,15 +134,16 @@ async def test_E1_a_batch_larger_than_the_limit_of_an_old_broker_is_asked_for_wi
             asked.extend(ask.partition_max_bytes for ask in topic.partitions)
         for topic in answer.responses:
             for row in topic.partitions:
-                row.records = row.records and row.records[: asked[-1]]
+                row.records = row.records and row.records[: min(asked[-1], request.max_bytes)]
         return answer
 
     cluster.brokers[0].hook = hook
     async with consumer:
         consumer.assign({A: 0})
-        consumer.stop_at({A: 2})
-        assert await everything(consumer) == {A: [0, 1]}
-    assert asked[:3] == [100, len(log.batches[0][2]), 100]  # what the batch says it has, once
+        consumer.stop_at({A: 1001})
+        assert await everything(consumer) == {A: [*range(1001)]}
+    more = 2 * usual if usual == 2 << 20 else usual  # as its records are large
+    assert asked[:3] == [usual, len(log.batches[0][2]), more]  # what the batch says it has, once
 
 
 async def test_E11_top_level_errors_of_every_kind_pass_without_a_spin_and_without_a_loss():

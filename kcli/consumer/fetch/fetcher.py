@@ -39,6 +39,8 @@ else:
 LOG = Log("consumer.fetch")
 NAMES_ONLY = 12
 """The last Fetch version that names topics; from 13 on they go by id (KIP-516, C8)."""
+LARGE = 16 * 1024
+"""Bytes of a record, on average over a response, of which a response may bring more."""
 AT_ONCE = {code.number for code in (codes.FETCH_SESSION_ID_NOT_FOUND, codes.INVALID_FETCH_SESSION_EPOCH)}
 
 
@@ -153,14 +155,12 @@ class Fetcher:
             gone = forgotten.setdefault((at.topic, topic_id), ForgottenTopic(topic=at.topic, topic_id=topic_id))
             gone.partitions.append(at.partition)
         held = sum(cursor.buffered for cursor in self.reader.cursors.values() if cursor.at in wanted)
-        largest = max((ask.max_bytes for ask in wanted.values()), default=0)  # more than usual: a batch was cut off
+        usual = settings.partition_max_bytes, settings.partition_most_bytes
+        cut_off = max((ask.max_bytes for ask in wanted.values() if ask.max_bytes not in usual), default=1)
         return FetchRequest(
             max_wait_ms=int(settings.fetch_max_wait * 1000) if wanted else 0,
             min_bytes=settings.fetch_min_bytes,
-            max_bytes=max(
-                min(self.reader.fetch_bytes, self.reader.share - held),
-                largest if largest > settings.partition_max_bytes else 1,
-            ),
+            max_bytes=max(min(self.reader.fetch_bytes, self.reader.share - held), cut_off),
             isolation_level=ISOLATION[settings.isolation],
             session_id=plan.session_id,
             session_epoch=plan.epoch,
@@ -238,7 +238,9 @@ class Fetcher:
     def _keep(self, cursor: Cursor, chunk: Chunk) -> None:
         cursor.succeeded()
         cursor.fruitless = 0
-        cursor.max_bytes = self.reader.settings.partition_max_bytes
+        settings, records = self.reader.settings, chunk.following - chunk.fetched_at
+        large = chunk.size >= records * LARGE
+        cursor.max_bytes = settings.partition_most_bytes if large else settings.partition_max_bytes
         cursor.take(chunk, chunk.following, chunk.epoch)
         self.reader.observer.fetched(cursor.at, self.node, chunk.size)
         self._rank[cursor.at] = self._answers
