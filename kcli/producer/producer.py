@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from kcli.producer.intake.interceptors import Interceptor, Interceptors
     from kcli.producer.intake.lines import LineOptions
     from kcli.producer.intake.send_records import Delivered, Headers, Row
-    from kcli.producer.promises.promise import Promise
     from kcli.producer.transactions.offsets import Position
     from kcli.producer.transactions.transaction import Transactions
     from kcli.proto.batch import Batch
     from kcli.proto.buffer import Buffer
     from kcli.proto.columns import Lines
+    from kcli.proto.core import Promise
     from kcli.settings import ProducerSettings
 
 __all__ = ["BatchOutcome", "Producer", "RecordMetadata"]

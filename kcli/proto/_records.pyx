@@ -23,7 +23,7 @@ from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 import array as arrays
 
 from kcli.errors import DecodeError, EncodeError
-from kcli.proto.columns import Columns, Envelopes, Lines, Message, Record
+from kcli.proto.columns import Columns, Envelopes, Lines, Message, Record, RecordMetadata
 
 cdef extern from "_crc32c.h" nogil:
     uint32_t kcli_crc32c(uint32_t crc, const uint8_t* data, size_t size)
@@ -76,4 +76,5 @@ include "compiled/protobuf_show.pxi"
 include "compiled/replace.pxi"
 include "compiled/seal.pxi"
 include "compiled/frames.pxi"
+include "compiled/promise.pxi"
 include "compiled/single.pxi"

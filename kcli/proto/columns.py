@@ -135,3 +135,18 @@ class Envelopes:
         self.timestamps = timestamps
         self.headers = headers
         self.lines_read = lines_read
+
+
+class RecordMetadata:
+    """Where a record was stored. `offset` is -1 when the broker did not tell; `timestamp` is in milliseconds."""
+
+    __slots__ = ("offset", "partition", "timestamp", "topic")
+
+    def __init__(self, topic: str, partition: int, offset: int, timestamp: int) -> None:
+        self.topic = topic
+        self.partition = partition
+        self.offset = offset
+        self.timestamp = timestamp
+
+    def __repr__(self) -> str:
+        return f"RecordMetadata({self.topic}[{self.partition}]@{self.offset}, {self.timestamp})"

@@ -28,9 +28,11 @@ class Desk:
         self.topics["t"].limit = limit
         self.builders = [core.Builder() for _ in range(3)]
         for partition, builder in enumerate(self.builders):
-            self.topics["t"].doors[partition] = core.Door(builder, f"fate {partition}", partition)
+            fate = core.Fate(("t", partition), None)
+            fate.keep(0, -1)
+            self.topics["t"].doors[partition] = core.Door(builder, fate, partition)
         self.intake = core.Intake(
-            core.Promised, self.topics, self.taken, self.counted, self.engine, lambda: self.version, self.check,
+            self.topics, self.taken, self.counted, self.engine, lambda: self.version, self.check,
             self.closed.append, 1500, most,
         )  # fmt: skip
         self.intake.free = True
@@ -39,8 +41,8 @@ class Desk:
         self.checked += 1
 
     def send(self, value: Any, key: Any = None, headers: Any = (), partition: Any = None, timestamp: Any = 7) -> Any:
-        promised = self.intake.take("t", value, key, headers, partition, timestamp)
-        return None if promised is None else (promised.fate, promised.index, promised.timestamp)
+        promise = self.intake.take("t", value, key, headers, partition, timestamp)
+        return None if promise is None else repr(promise.result())
 
     def state(self) -> tuple[Any, ...]:
         doors = self.topics["t"].doors.values()
@@ -109,7 +111,7 @@ def unknown(desk: Desk) -> None:
 @pytest.mark.parametrize("trouble", [later, shut, spent, full, crowded, queued, breathless, unknown])
 def test_what_needs_more_is_left_alone(core: ModuleType, trouble: Any) -> None:
     desk = Desk(core)
-    assert desk.send(b"v") == ("fate 1", 0, 7)
+    assert desk.send(b"v") == "RecordMetadata(t[1]@0, 7)"
     topics = dict(desk.topics)
     trouble(desk)
     before = [builder.size for builder in desk.builders]
@@ -142,5 +144,5 @@ def test_a_record_that_cannot_be_written_takes_no_room(core: ModuleType) -> None
 @pytest.mark.parametrize("core", CORES)
 def test_a_record_without_a_time_has_that_of_now(core: ModuleType) -> None:
     before = time.time_ns() // 1_000_000
-    _, _, stamp = Desk(core).send(b"v", timestamp=None)
-    assert before <= stamp <= time.time_ns() // 1_000_000
+    stored = Desk(core).intake.take("t", b"v", None, (), None, None).result()
+    assert before <= stored.timestamp <= time.time_ns() // 1_000_000

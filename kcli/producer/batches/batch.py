@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from kcli.producer.promises.fate import Fate, RecordMetadata
-from kcli.producer.promises.promise import Promise
 from kcli.proto.batch import seal
-from kcli.proto.core import Builder, Door
+from kcli.proto.columns import RecordMetadata
+from kcli.proto.core import Builder, Door, Fate, Promise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

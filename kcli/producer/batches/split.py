@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kcli.producer.batches.batch import ProducerBatch
 from kcli.producer.batches.queue import after
-from kcli.producer.promises.fate import Fate
 from kcli.proto.batch import read_batches
+from kcli.proto.core import Fate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

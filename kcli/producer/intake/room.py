@@ -6,7 +6,6 @@ may have changed, the topic's metadata is forgotten, or the batch is full.
 
 from __future__ import annotations
 
-from kcli.producer.promises.promise import Promise
 from kcli.proto.core import Door, Intake, OpenTopic
 
 TYPE_CHECKING = False
@@ -37,7 +36,7 @@ class Room(Intake):
         accumulator = engine.accumulator
         most = settings.max_request_size, settings.batch_records
         moved = placement.opened, engine.budget, engine.ledger.counts
-        super().__init__(Promise, *moved, engine, cluster.leaders_version, check, accumulator.close, *most)
+        super().__init__(*moved, engine, cluster.leaders_version, check, accumulator.close, *most)
         self._leaders_version = cluster.leaders_version
         self._sizing = accumulator.sizing
         self._placement = placement

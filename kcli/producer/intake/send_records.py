@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from kcli.producer.batches.queue import PartitionQueue
     from kcli.producer.engine.engine import Engine
     from kcli.producer.intake.placement import Placement
-    from kcli.producer.promises.fate import RecordMetadata
-    from kcli.producer.promises.promise import Promise
+    from kcli.proto.columns import RecordMetadata
+    from kcli.proto.core import Promise
     from kcli.settings import ProducerSettings
 
     Headers = Sequence[tuple[str, bytes | None]]
@@ -215,7 +215,7 @@ def report(promise: Promise, on_delivery: Delivered) -> None:
         if done.cancelled():
             on_delivery(None, None)
         elif (problem := done.exception()) is not None:
-            on_delivery(None, problem)
+            on_delivery(None, problem)  # type: ignore[arg-type]  # a record only fails with a KcliError
         else:
             on_delivery(done.result(), None)
 

@@ -5,11 +5,6 @@ cdef enum:
     OVERHEAD = 40
 
 
-cdef extern from "Python.h":
-    bint PyObject_IS_GC(object of)
-    void PyObject_GC_UnTrack(void* of)
-
-
 cdef extern from "<time.h>" nogil:
     struct timespec:
         int64_t tv_sec
@@ -18,30 +13,11 @@ cdef extern from "<time.h>" nogil:
     int timespec_get(timespec* moment, int base)
 
 
-cdef extern from *:
-    ctypedef struct NewType "PyTypeObject":
-        object (*tp_new)(PyTypeObject*, PyObject*, PyObject*)
-
-
 cdef inline int64_t now_ms() noexcept:
     """Milliseconds since 1970."""
     cdef timespec moment
     timespec_get(&moment, TIME_UTC)
     return moment.tv_sec * 1000 + moment.tv_nsec // 1000000
-
-
-@cython.no_gc
-cdef class Promised:
-    """As plain.single.Promised. It is in no cycle for longer than its batch is on its way: the collector, which would
-    come by every few hundred records, need not look at it."""
-
-    cdef public object fate, callbacks, stored
-    cdef public int64_t index, timestamp
-    cdef public bint _asyncio_future_blocking
-    cdef object __weakref__
-
-    def __init__(self, fate, int64_t index, int64_t timestamp):
-        self.fate, self.index, self.timestamp = fate, index, timestamp
 
 
 cdef class Taken:
@@ -70,11 +46,12 @@ cdef class Door:
     """As plain.single.Door."""
 
     cdef Builder builder
-    cdef object fate, queue
+    cdef Fate fate
+    cdef object queue
     cdef readonly int64_t spare
     cdef public bint open
 
-    def __init__(self, Builder builder, fate, queue):
+    def __init__(self, Builder builder, Fate fate, queue):
         self.builder, self.fate, self.queue, self.open = builder, fate, queue, True
 
 
@@ -97,19 +74,17 @@ cdef class Intake:
 
     cdef public int64_t in_a_row
     cdef public bint free
-    cdef object kind, engine, version, check, close
+    cdef object engine, version, check, close
     cdef dict topics
     cdef Taken taken
     cdef Counted counted
     cdef int64_t largest, most
 
     def __init__(
-        self, kind, dict topics, Taken taken, Counted counted, engine, version, check, close, int64_t largest,
+        self, dict topics, Taken taken, Counted counted, engine, version, check, close, int64_t largest,
         int64_t most
     ):
-        if not issubclass(kind, Promised):
-            raise TypeError("a promise is a Promised")
-        self.kind, self.topics, self.taken, self.counted, self.engine = kind, topics, taken, counted, engine
+        self.topics, self.taken, self.counted, self.engine = topics, taken, counted, engine
         self.version, self.check, self.close, self.largest, self.most = version, check, close, largest, most
 
     def take(self, topic, value, key, headers, partition, timestamp):
@@ -146,12 +121,11 @@ cdef class Intake:
         cdef int64_t stamp = now_ms() if timestamp is None else timestamp
         return self.append(opened, door, stay, size, stamp, key, value)
 
-    cdef Promised append(self, OpenTopic opened, Door door, Stay stay, int64_t size, int64_t stamp, bytes key, bytes value):
+    cdef Promise append(self, OpenTopic opened, Door door, Stay stay, int64_t size, int64_t stamp, bytes key, bytes value):
         """A record of at most `size` bytes, for which there is room."""
         cdef Builder builder = door.builder
         cdef Py_ssize_t before = builder.used, grown
-        cdef PyTypeObject* kind = <PyTypeObject*> self.kind
-        cdef Promised promised = <Promised> (<NewType*> kind).tp_new(kind, <PyObject*> NOTHING, NULL)
+        cdef Promise promise = Promise.__new__(Promise)
         builder.append(stamp, key, value)
         grown = builder.used - before
         self.taken.bytes += size
@@ -161,9 +135,7 @@ cdef class Intake:
             stay.left -= grown
         self.in_a_row += 1
         self.counted.accepted += 1
-        if PyObject_IS_GC(promised):  # a subclass made in Python: see Promised
-            PyObject_GC_UnTrack(<void*> promised)
-        promised.fate, promised.index, promised.timestamp = door.fate, builder.count - 1, stamp
+        promise.fate, promise.index, promise.timestamp = door.fate, builder.count - 1, stamp
         if builder.used - RESERVED >= opened.limit or builder.count >= self.most:
             self.close(door.queue)
-        return promised
+        return promise

@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 
 from kcli.proto.murmur2 import partition_of
+from kcli.proto.plain.promise import Promise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,24 +17,10 @@ if TYPE_CHECKING:
 
     from kcli.proto.columns import Headers
     from kcli.proto.plain.builder import Builder
+    from kcli.proto.plain.promise import Fate
 
 AT_A_TIME = 2000  # records without a pause: 10 to 20 ms
 OVERHEAD = 40  # bytes a record may take on top of its key and value, without headers
-
-
-class Promised:
-    """A record of a batch that has a fate: its place in the batch, and its time in ms. The other fields belong to the
-    subclass."""
-
-    __slots__ = ("__weakref__", "_asyncio_future_blocking", "callbacks", "fate", "index", "stored", "timestamp")
-
-    def __init__(self, fate: Any, index: int, timestamp: int) -> None:
-        self.fate = fate
-        self.index = index
-        self.timestamp = timestamp
-        self.callbacks: Any = None
-        self.stored: Any = None
-        self._asyncio_future_blocking = False
 
 
 class Taken:
@@ -63,7 +50,7 @@ class Door:
 
     __slots__ = ("builder", "fate", "open", "queue", "spare")
 
-    def __init__(self, builder: Builder, fate: Any, queue: Any) -> None:
+    def __init__(self, builder: Builder, fate: Fate, queue: Any) -> None:
         self.builder = builder
         self.fate = fate
         self.queue = queue
@@ -87,13 +74,12 @@ class OpenTopic:
 
 
 class Intake:
-    """`kind` is the subclass of Promised to make. `in_a_row` counts the records since the loop last ran for us. `free`:
+    """`in_a_row` counts the records since the loop last ran for us. `free`:
     whether `check` has nothing to say but that the engine broke, which is `engine.poison`. `close` ends the batch of a
     queue that is full."""
 
     def __init__(
         self,
-        kind: type[Any],
         topics: dict[str, OpenTopic],
         taken: Taken,
         counted: Counted,
@@ -104,7 +90,6 @@ class Intake:
         largest: int,
         most: int,
     ) -> None:
-        self._kind = kind
         self._topics = topics
         self._taken = taken
         self._counted = counted
@@ -125,7 +110,7 @@ class Intake:
         headers: Headers,
         partition: int | None,
         timestamp: int | None,
-    ) -> Any:
+    ) -> Promise | None:
         """Append a record without headers to the open batch it belongs to; None, and nothing is done, where it needs
         more than that. Raises what `check` raises."""
         opened = self._topics.get(topic)
@@ -156,7 +141,7 @@ class Intake:
 
     def _append(
         self, opened: OpenTopic, door: Door, stay: Stay | None, size: int, stamp: int, key: bytes | None, value: bytes
-    ) -> Promised:
+    ) -> Promise:
         """A record of at most `size` bytes, for which there is room."""
         builder, before = door.builder, door.builder.size
         builder.append(stamp, key, value)
@@ -168,10 +153,10 @@ class Intake:
             stay.left -= grown
         self.in_a_row += 1
         self._counted.accepted += 1
-        promised: Promised = self._kind(door.fate, builder.count - 1, stamp)
+        promise = Promise(door.fate, builder.count - 1, stamp)
         if before + grown >= opened.limit or builder.count >= self._most:
             self._close(door.queue)
-        return promised
+        return promise
 
 
 def now_ms(timestamp: int | None) -> int:

@@ -7,15 +7,15 @@ import contextvars
 import gc
 import weakref
 from collections.abc import Awaitable, Callable
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from kcli.errors import KcliError
 from kcli.model import TopicPartition
-from kcli.producer.promises.fate import Fate
-from kcli.producer.promises.promise import Promise
 from kcli.tasks import shielded
+from tests.proto.record_cores import CORES
 
 AT = TopicPartition("t", 3)
 BROKEN = KcliError("broken")
@@ -43,16 +43,16 @@ class Played:
             self.seen.append((type(problem), problem.args))
 
 
-def a_future() -> Played:
+def a_future(_: ModuleType) -> Played:
     it: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     keep, fail = it.set_result, it.set_exception
     stored = "RecordMetadata(t[3]@17, 1000)"
     return Played(it, lambda: it.done() or keep(stored), lambda error: it.done() or fail(error))
 
 
-def a_promise() -> Played:
-    fate = Fate(AT, asyncio.get_running_loop())
-    return Played(Promise(fate, 7, 1000), lambda: fate.keep(10, -1), fate.fail)
+def a_promise(core: ModuleType) -> Played:
+    fate = core.Fate(AT, asyncio.get_running_loop())
+    return Played(core.Promise(fate, 7, 1000), lambda: fate.keep(10, -1), fate.fail)
 
 
 async def awaited(play: Played) -> None:
@@ -192,27 +192,31 @@ SCRIPTS = (
 )  # fmt: skip
 
 
+@pytest.mark.parametrize("core", CORES)
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__)
-async def test_A1_03_a_promise_does_what_a_future_does(script: Callable[[Played], Awaitable[None]]) -> None:
+async def test_A1_03_a_promise_does_what_a_future_does(
+    core: ModuleType, script: Callable[[Played], Awaitable[None]]
+) -> None:
     seen = []
     for made in (a_future, a_promise):
-        play = made()
+        play = made(core)
         await script(play)
         seen.append(play.seen)
     assert seen[1] == seen[0]
     assert seen[0]
 
 
-async def test_A1_03_a_promise_has_its_own_offset_and_time_through_all_splits() -> None:
+@pytest.mark.parametrize("core", CORES)
+async def test_A1_03_a_promise_has_its_own_offset_and_time_through_all_splits(core: ModuleType) -> None:
     loop = asyncio.get_running_loop()
-    whole, first, second = (Fate(AT, loop) for _ in range(3))
-    promises = [Promise(whole, index, 1000 + index) for index in range(6)]
-    told: list[Promise] = []
+    whole, first, second = (core.Fate(AT, loop) for _ in range(3))
+    promises = [core.Promise(whole, index, 1000 + index) for index in range(6)]
+    told: list[Any] = []
     for promise in promises[1::2]:
         promise.add_done_callback(told.append)
     promises[3].cancel()
     whole.split(2, first, second)
-    ends = [Fate(AT, loop) for _ in range(2)]
+    ends = [core.Fate(AT, loop) for _ in range(2)]
     second.split(3, *ends)
     first.keep(100, -1)
     assert [one.done() for one in promises] == [True, True, False, True, False, False]
@@ -227,11 +231,12 @@ async def test_A1_03_a_promise_has_its_own_offset_and_time_through_all_splits() 
     assert [repr(one) for one in promises[2:4]] == ["<Promise RecordMetadata(t[3]@-1, 5)>", "<Promise cancelled>"]
 
 
-async def test_A5_03_a_promise_that_is_dropped_is_gone_and_keeps_nothing() -> None:
-    fate = Fate(AT, asyncio.get_running_loop())
-    dropped = weakref.ref(Promise(fate, 0, 0))
+@pytest.mark.parametrize("core", CORES)
+async def test_A5_03_a_promise_that_is_dropped_is_gone_and_keeps_nothing(core: ModuleType) -> None:
+    fate = core.Fate(AT, asyncio.get_running_loop())
+    dropped = weakref.ref(core.Promise(fate, 0, 0))
     assert dropped() is None
-    watched = [Promise(fate, 0, 0)]
+    watched = [core.Promise(fate, 0, 0)]
     watched[0].add_done_callback(watched.append)  # a cycle
     fate.fail(BROKEN)
     await asyncio.sleep(0)

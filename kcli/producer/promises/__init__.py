@@ -1,1 +1,0 @@
-"""What `send` returns for a record, and what became of the batch that has it."""

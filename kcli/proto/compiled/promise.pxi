@@ -1,0 +1,198 @@
+# What `send` returns: plain.promise, on fields of C.
+
+cdef extern from "Python.h":
+    object PyContext_CopyCurrent()
+
+
+cdef class Fate:
+    """As plain.promise.Fate."""
+
+    cdef readonly object at, loop, error
+    cdef readonly bint settled
+    cdef object own
+    cdef list watched
+    cdef int64_t base_offset, append_time, half
+    cdef Fate first, second
+
+    def __init__(self, at, loop):
+        self.at, self.loop, self.base_offset, self.append_time = at, loop, -1, -1
+
+    def keep(self, int64_t base_offset, int64_t append_time):
+        """As plain.promise.Fate.keep."""
+        self.base_offset, self.append_time = base_offset, append_time
+        self.settle()
+
+    def fail(self, error, own=None):
+        """As plain.promise.Fate.fail."""
+        self.error, self.own = error, own
+        self.settle()
+
+    def split(self, int64_t half, Fate first, Fate second):
+        """As plain.promise.Fate.split."""
+        cdef Promise promise
+        self.half, self.first, self.second = half, first, second
+        watched, self.watched = self.watched, None
+        for promise in watched or ():
+            promise.now().watch(promise)
+
+    cdef void watch(self, Promise promise):
+        if self.watched is None:
+            self.watched = []
+        self.watched.append(promise)
+
+    cdef int settle(self) except -1:
+        cdef Promise promise
+        self.settled = True
+        if self.watched is not None:
+            watched, self.watched = self.watched, None
+            for promise in watched:
+                promise.tell()
+        return 0
+
+
+@cython.no_gc
+cdef class Promise:
+    """As plain.promise.Promise. It is in no cycle for longer than its batch is on its way: the collector, which would
+    come by every few hundred records, need not look at it."""
+
+    cdef Fate fate
+    cdef list callbacks
+    cdef object stored, message
+    cdef int64_t index, timestamp
+    cdef bint gone
+    cdef public bint _asyncio_future_blocking
+    cdef object __weakref__
+
+    def __init__(self, Fate fate, int64_t index, int64_t timestamp):
+        self.fate, self.index, self.timestamp = fate, index, timestamp
+
+    cdef Fate now(self):
+        cdef Fate fate = self.fate
+        while fate.first is not None:
+            if self.index < fate.half:
+                fate = fate.first
+            else:
+                self.index -= fate.half
+                fate = fate.second
+            self.fate = fate
+        return fate
+
+    def done(self):
+        """As plain.promise.Promise.done."""
+        return self.gone or self.now().settled
+
+    def cancelled(self):
+        """As plain.promise.Promise.cancelled."""
+        return self.gone
+
+    def result(self):
+        """As plain.promise.Promise.result."""
+        cdef Fate fate
+        if self.stored is None:
+            problem = self.exception()
+            if problem is not None:
+                raise problem.with_traceback(None)
+            fate = self.fate
+            self.stored = RecordMetadata(
+                *fate.at,
+                fate.base_offset + self.index if fate.base_offset >= 0 else -1,
+                fate.append_time if fate.append_time >= 0 else self.timestamp,
+            )
+        return self.stored
+
+    def exception(self):
+        """As plain.promise.Promise.exception."""
+        cdef Fate fate = self.now()
+        if self.gone:
+            raise self._make_cancelled_error()
+        if not fate.settled:
+            from asyncio import InvalidStateError
+
+            raise InvalidStateError("it is not yet known what became of the record")
+        return fate.error if not fate.own else fate.own.get(self.index, fate.error)
+
+    def add_done_callback(self, function, *, context=None):
+        """As plain.promise.Promise.add_done_callback."""
+        cdef Fate fate = self.now()
+        if context is None:
+            context = PyContext_CopyCurrent()
+        if self.gone or fate.settled:
+            fate.loop.call_soon(function, self, context=context)
+            return
+        if self.callbacks is None:
+            self.callbacks = []
+            fate.watch(self)
+        self.callbacks.append((function, context))
+
+    def remove_done_callback(self, function):
+        """As plain.promise.Promise.remove_done_callback."""
+        if self.callbacks is None:
+            return 0
+        before = len(self.callbacks)
+        self.callbacks = [row for row in self.callbacks if row[0] != function]
+        return before - len(self.callbacks)
+
+    cdef int tell(self) except -1:
+        callbacks, self.callbacks = self.callbacks, None
+        if callbacks is not None:
+            call_soon = self.fate.loop.call_soon
+            for function, context in callbacks:
+                call_soon(function, self, context=context)
+        return 0
+
+    def cancel(self, msg=None):
+        """As plain.promise.Promise.cancel."""
+        if self.gone or self.now().settled:
+            return False
+        self.gone, self.message = True, msg
+        self.tell()
+        return True
+
+    def get_loop(self):
+        """As plain.promise.Promise.get_loop."""
+        return self.fate.loop
+
+    def __await__(self):
+        return Awaiting(self)
+
+    def __iter__(self):
+        return Awaiting(self)
+
+    @property
+    def _cancel_message(self):
+        return self.message
+
+    def _make_cancelled_error(self):
+        from asyncio import CancelledError
+
+        return CancelledError() if self.message is None else CancelledError(self.message)
+
+    def __repr__(self):
+        if not self.done():
+            return "<Promise pending>"
+        if self.gone:
+            return "<Promise cancelled>"
+        problem = self.exception()
+        return f"<Promise {self.result() if problem is None else repr(problem)}>"
+
+
+cdef class Awaiting:
+    """A promise in `await`."""
+
+    cdef Promise promise
+    cdef bint begun
+
+    def __cinit__(self, Promise promise):
+        self.promise = promise
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        cdef Promise promise = self.promise
+        if not promise.gone and not promise.now().settled:
+            if self.begun:
+                raise RuntimeError("a promise has to be awaited with `await`")
+            self.begun = promise._asyncio_future_blocking = True
+            return promise
+        raise StopIteration(promise.result())
