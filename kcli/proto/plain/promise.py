@@ -67,14 +67,21 @@ class Promise(Future):
     `asyncio.Future`, which it is not an instance of. An error that is never looked at is not logged."""
 
     __slots__ = (
-        "__weakref__", "_asyncio_future_blocking", "_callback_list", "_fate", "_gone", "_index", "_message", "_stored",
-        "_timestamp",
-    )  # fmt: skip
+        "__weakref__",
+        "_asyncio_future_blocking",
+        "_callback_list",
+        "_fate",
+        "_gone",
+        "_index",
+        "_message",
+        "_stored",
+        "_time",
+    )
 
     def __init__(self, fate: Fate, index: int, timestamp: int) -> None:
         self._fate = fate
         self._index = index
-        self._timestamp = timestamp
+        self._time = timestamp
         self._callback_list: list[tuple[Callable[[Any], object], Context]] | None = None
         self._stored: RecordMetadata | None = None
         self._gone = False
@@ -108,7 +115,7 @@ class Promise(Future):
                 raise problem.with_traceback(None)
             fate = self._fate
             offset = fate.base_offset + self._index if fate.base_offset >= 0 else -1
-            time = fate.append_time if fate.append_time >= 0 else self._timestamp
+            time = fate.append_time if fate.append_time >= 0 else self._time
             self._stored = RecordMetadata(*fate.at, offset, time)
         return self._stored
 
