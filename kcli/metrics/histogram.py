@@ -2,44 +2,21 @@
 
 from __future__ import annotations
 
+from kcli.proto.core import Tally
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class Histogram:
-    """`unit` is the resolution: bucket n counts values below `unit` * 2**n that are in no bucket before it."""
+class Histogram(Tally):
+    """`unit` is the resolution: bucket n counts values below `unit` * 2**n that are in no bucket before it. `add` takes
+    a value; below zero is zero."""
 
-    __slots__ = ("_buckets", "count", "largest", "least", "total", "unit")
-
-    def __init__(self, unit: float = 1.0) -> None:
-        self.unit = unit
-        self.count = 0
-        self.total = 0.0
-        self.least = 0.0
-        self.largest = 0.0
-        self._buckets: dict[int, int] = {}
+    __slots__ = ()
 
     def __repr__(self) -> str:
         return f"Histogram(count={self.count}, mean={self.mean:g}, largest={self.largest:g})"
-
-    def add(self, value: float) -> None:
-        """Count a value; below zero is zero."""
-        if value < 0:
-            value = 0.0
-        bucket = int(value / self.unit).bit_length()
-        try:
-            self._buckets[bucket] += 1
-        except KeyError:
-            self._buckets[bucket] = 1
-        if not self.count:
-            self.least = self.largest = value
-        elif value > self.largest:
-            self.largest = value
-        elif value < self.least:
-            self.least = value
-        self.count += 1
-        self.total += value
 
     @property
     def mean(self) -> float:
@@ -58,8 +35,8 @@ class Histogram:
 
     def __iter__(self) -> Iterator[tuple[float, int]]:
         """(upper bound, values in this bucket), the smallest bound first, without empty buckets."""
-        for bucket in sorted(self._buckets):
-            yield self.unit * 2**bucket, self._buckets[bucket]
+        for bucket in sorted(self.buckets):
+            yield self.unit * 2**bucket, self.buckets[bucket]
 
     def plus(self, other: Histogram) -> Histogram:
         """The values of both."""
@@ -68,8 +45,8 @@ class Histogram:
             both.least = min(self.least, other.least) if self.count else other.least
         both.largest = max(self.largest, other.largest)
         both.count, both.total = self.count + other.count, self.total + other.total
-        for bucket, count in other._buckets.items():
-            both._buckets[bucket] = both._buckets.get(bucket, 0) + count
+        for bucket, count in other.buckets.items():
+            both.buckets[bucket] = both.buckets.get(bucket, 0) + count
         return both
 
     def since(self, earlier: Histogram | None) -> Histogram:
@@ -79,9 +56,9 @@ class Histogram:
             return self.copy()
         later = Histogram(self.unit)
         later.count, later.total = self.count - earlier.count, self.total - earlier.total
-        counts = {bucket: count - earlier._buckets.get(bucket, 0) for bucket, count in self._buckets.items()}
-        later._buckets = {bucket: count for bucket, count in counts.items() if count}
-        bound = self.unit * 2 ** max(later._buckets, default=0)
+        counts = {bucket: count - earlier.buckets.get(bucket, 0) for bucket, count in self.buckets.items()}
+        later.buckets = {bucket: count for bucket, count in counts.items() if count}
+        bound = self.unit * 2 ** max(later.buckets, default=0)
         later.largest = min(bound, self.largest) if later.count else 0.0
         return later
 
@@ -89,5 +66,5 @@ class Histogram:
         """The histogram as it is now."""
         copied = Histogram(self.unit)
         copied.count, copied.total, copied.least, copied.largest = self.count, self.total, self.least, self.largest
-        copied._buckets = dict(self._buckets)
+        copied.buckets = dict(self.buckets)
         return copied

@@ -15,7 +15,7 @@ from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from cpython cimport array
-from libc.math cimport fabs, isfinite, isnan, rint, signbit
+from libc.math cimport fabs, frexp, isfinite, isnan, rint, signbit
 from libc.stdint cimport INT64_MAX, INT64_MIN, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, qsort, realloc
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
@@ -78,3 +78,4 @@ include "compiled/seal.pxi"
 include "compiled/frames.pxi"
 include "compiled/promise.pxi"
 include "compiled/single.pxi"
+include "compiled/tally.pxi"

@@ -29,6 +29,7 @@ Promise = _core.Promise
 ProtobufReader = _core.ProtobufReader
 Stay = _core.Stay
 Taken = _core.Taken
+Tally = _core.Tally
 any_compressed = _core.any_compressed
 avro_columns = _core.avro_columns
 contains = _core.contains

@@ -26,6 +26,7 @@ from kcli.proto.plain.scan import any_compressed, crc32c, ends, scan, show, show
 from kcli.proto.plain.seal import write_header, write_stamp
 from kcli.proto.plain.single import Counted, Door, Intake, OpenTopic, Stay, Taken
 from kcli.proto.plain.spread import spread_rows
+from kcli.proto.plain.tally import Tally
 from kcli.proto.plain.values import write_many, write_values
 from kcli.proto.plain.walk import Header, read_headers
 
@@ -45,6 +46,7 @@ __all__ = [
     "ProtobufReader",
     "Stay",
     "Taken",
+    "Tally",
     "any_compressed",
     "avro_columns",
     "contains",
