@@ -19,6 +19,8 @@ EVENTS = 100
 """Events of a group that are kept."""
 LONGEST_GAP = 900.0
 """Seconds without a snapshot after which it is not known whether a status lasted."""
+SETTLING = 180.0
+"""Seconds after the start in which a status that comes may be that of before: some take a while to be seen again."""
 
 
 class Moment(NamedTuple):
@@ -39,6 +41,18 @@ class Lasting(NamedTuple):
     known: float
 
 
+def _back(older: list[Point], first: float, status: str) -> Lasting:
+    """How far back a status goes from the first snapshot on, and what is known without a gap."""
+    begun = oldest = first
+    for point in reversed(older):
+        if oldest - point.time > LONGEST_GAP:
+            break
+        if begun == oldest and point.status == status:
+            begun = point.time
+        oldest = point.time
+    return Lasting(begun, oldest)
+
+
 class Trails:
     """How the lag of each group went over the last snapshots. Written by the client thread, read by the screens; a
     deque may be copied while it is appended to."""
@@ -47,6 +61,7 @@ class Trails:
         self._of: dict[str, deque[Moment]] = {}
         self._events: dict[str, deque[Event]] = {}
         self._since: dict[str, tuple[str, Lasting]] = {}
+        self._past: dict[str, tuple[str, float, float]] = {}  # its status before the start, since when, and the start
 
     def add(self, snapshot: LagSnapshot) -> None:
         """Add a snapshot; groups that are gone are forgotten."""
@@ -55,15 +70,22 @@ class Trails:
             del self._of[gone]
             self._events.pop(gone, None)
             self._since.pop(gone, None)
+            self._past.pop(gone, None)
         for group in snapshot.groups:
             status, lasting = self._since.get(group.described.group, ("", Lasting(0.0, snapshot.time)))
             if status != group.status:
-                self._since[group.described.group] = group.status, lasting._replace(begun=snapshot.time)
+                begun = self._begun(group.described.group, group.status, snapshot.time)
+                self._since[group.described.group] = group.status, lasting._replace(begun=begun)
             trail = self._of.setdefault(group.described.group, deque(maxlen=TRAIL))
             trail.append(Moment(snapshot.time, group.total.lag or 0, group.time_lag, group.in_rate, group.out_rate))
         for event in snapshot.events:
             if event.group in there:
                 self._events.setdefault(event.group, deque(maxlen=EVENTS)).append(event)
+
+    def _begun(self, name: str, status: str, now: float) -> float:
+        """When a status that is new now began: before the start where it was the last one then."""
+        word, begun, first = self._past.get(name, ("", now, now))
+        return begun if status == word and now - first <= SETTLING else now
 
     def begin(self, points: dict[str, list[Point]], events: list[Event]) -> None:
         """What was before the first snapshot, from a file: of groups that are there, as far back as trails go."""
@@ -76,15 +98,11 @@ class Trails:
             trail.extendleft(
                 Moment(one.time, one.lag, one.time_lag, one.in_rate, one.out_rate) for one in reversed(seen)
             )
-            status, lasting = self._since[name]
-            begun, oldest = lasting
-            for point in reversed(older):
-                if oldest - point.time > LONGEST_GAP:
-                    break
-                if begun == oldest and point.status == status:
-                    begun = point.time
-                oldest = point.time
-            self._since[name] = status, Lasting(begun, oldest)
+            status, (begun, _) = self._since[name]
+            lasting = _back(older, first, status)
+            self._since[name] = status, lasting if begun == first else lasting._replace(begun=begun)
+            if older:
+                self._past[name] = older[-1].status, _back(older, first, older[-1].status).begun, first
         for event in reversed(events):
             known = self._events.setdefault(event.group, deque(maxlen=EVENTS)) if event.group in self._of else None
             if known is not None and len(known) < EVENTS and (not known or event.time < known[0].time):

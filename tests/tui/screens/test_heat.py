@@ -15,6 +15,7 @@ from kcli.lag.status import OK, STUCK
 from kcli.lag.watch import LagSnapshot
 from kcli.model import TopicPartition
 from kcli.text.numbers import DASH, count
+from kcli.tui.app import Dashboard
 from kcli.tui.screens.heat.cells import (
     SHADES,
     Cluster,
@@ -28,8 +29,9 @@ from kcli.tui.screens.heat.cells import (
     steps,
 )
 from kcli.tui.screens.heat.grid import Grid
+from kcli.tui.screens.heat.heatmap import Heatmap
 from tests.tui import pictures
-from tests.tui.conftest import seen, shows, until
+from tests.tui.conftest import seen, shows, until, visit
 
 if TYPE_CHECKING:
     from tests.tui.conftest import Open
@@ -131,3 +133,19 @@ async def test_it_is_whole_at_every_size_and_a_recording_has_no_bytes(size: tupl
     assert "░ ≥" in text
     _, text = await pictures.replayed(("H", "3"), "bytes", size)
     assert "A recording does not hold this." in text
+
+
+async def test_before_lag_is_known_no_row_is_there_for_the_cursor_to_stay_on(dashboard: Open) -> None:
+    async with dashboard() as pilot:
+        board = pilot.app
+        assert isinstance(board, Dashboard)
+        board.session.paused = True
+        look, board.state.look = board.state.look, None
+        page = await visit(pilot, "heatmap")
+        assert isinstance(page, Heatmap)
+        await until(pilot, lambda: page._now is not None)
+        assert not page.query_one(Grid).told
+        board.state.look = look
+        page.on_new_look()
+        await until(pilot, lambda: page.query_one(Grid).told)
+        assert page.query_one(Grid).cursor == 0

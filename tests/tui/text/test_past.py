@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kcli.admin.groups.rows import Described
 from kcli.errors import KcliError
 from kcli.lag.events import Event
+from kcli.lag.figures import Total
 from kcli.lag.formats.past import Point
+from kcli.lag.history import GroupStanding
+from kcli.lag.watch import LagSnapshot
 from kcli.tui.app import Dashboard
 from kcli.tui.session import LiveSession
-from kcli.tui.trails import TRAIL
+from kcli.tui.trails import TRAIL, Lasting, Trails
 from tests.tui.conftest import shows, until
 from tests.tui.world import a_world
 
@@ -24,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kcli.client import Client
-    from kcli.lag.watch import LagSnapshot
     from tests.tui.world import World
 
 
@@ -83,12 +86,6 @@ async def test_a_history_that_cannot_be_kept_is_said_once_and_nothing_else_fails
 
 
 def test_what_a_file_says_is_put_before_what_was_seen() -> None:
-    from kcli.admin.groups.rows import Described
-    from kcli.lag.figures import Total
-    from kcli.lag.history import GroupStanding
-    from kcli.lag.watch import LagSnapshot
-    from kcli.tui.trails import Lasting, Trails
-
     trails = Trails()
     group = GroupStanding(described=Described(group="g"), total=Total(lag=9), status="STUCK")
     trails.add(LagSnapshot(time=10_000.0, groups=[group]))
@@ -107,6 +104,19 @@ def test_what_a_file_says_is_put_before_what_was_seen() -> None:
     assert gap.since("g") == Lasting(10_000.0, 10_000.0), "what was between is not known"
     trails.add(LagSnapshot(time=10_005.0, groups=[GroupStanding(described=Described(group="g"), status="OK")]))
     assert trails.since("g") == Lasting(10_005.0, 10_000.0 - 60 * 90)
+
+
+@pytest.mark.parametrize(("seconds", "since"), [(90.0, 10_000.0 - 60 * 19), (600.0, 10_600.0)])
+def test_a_status_that_is_seen_again_soon_after_a_start_lasts_since_before(seconds: float, since: float) -> None:
+    """A group is STUCK only after a while without a commit: until then it is BEHIND for a new dashboard."""
+    trails = Trails()
+    trails.add(LagSnapshot(time=10_000.0, groups=[GroupStanding(described=Described(group="g"), status="BEHIND")]))
+    points = [Point(time=10_000.0 - 60 * n, lag=n, status="STUCK" if n < 20 else "OK") for n in range(90, 0, -1)]
+    trails.begin({"g": points}, [])
+    assert trails.since("g") == Lasting(10_000.0, 10_000.0 - 60 * 90)
+    stuck = GroupStanding(described=Described(group="g"), status="STUCK")
+    trails.add(LagSnapshot(time=10_000.0 + seconds, groups=[stuck]))
+    assert trails.since("g") == Lasting(since, 10_000.0 - 60 * 90)
 
 
 async def test_what_is_noted_after_the_last_refresh_is_kept_when_the_dashboard_is_left(

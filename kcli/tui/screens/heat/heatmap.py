@@ -116,6 +116,8 @@ class Heatmap(Page):
         self._draw()
 
     def _draw(self) -> None:
+        if self.state.look is None:
+            return  # nothing is known of lag yet: the cursor is to begin at the worst row
         grid = self.query_one(Grid)
         heats = self._heats()
         topics = self._now.topics if self._now is not None else ()
