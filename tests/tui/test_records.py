@@ -83,6 +83,23 @@ async def test_a_condition_narrows_what_is_loaded_and_what_comes(
         assert len(rows(pilot).shown) > 20, "what was read before the filter is there again"
 
 
+async def test_a_list_that_follows_its_end_follows_what_a_filter_leaves(world: World) -> None:
+    await produce(world, [b'{"id": %d}' % n for n in range(40)])
+    async with world.open(size=(140, 40)) as pilot:
+        await pilot.press("colon", *"records orders", "enter")
+        await shows(pilot, '{"id": 39}')
+        await until(pilot, lambda: rows(pilot).cursor == len(rows(pilot).shown) - 1)
+        await pilot.press("slash", *"nothing")
+        await until(pilot, lambda: not rows(pilot).shown)
+        pilot.app.screen.query_one("#filter", Input).value = "value.id > 29"
+        await until(pilot, lambda: len(rows(pilot).shown) == 10 and rows(pilot).cursor == 9)
+        await pilot.press("escape", "home")
+        await until(pilot, lambda: rows(pilot).cursor == 0 and len(rows(pilot).shown) > 20)
+        await pilot.press("slash", *"id")
+        await until(pilot, lambda: len(rows(pilot).shown) == 20)
+        assert rows(pilot).cursor == 0, "who reads further up stays there"
+
+
 async def test_what_is_no_condition_yet_keeps_the_records_and_says_why(world: World, tails: list[Tail]) -> None:
     async with world.open(size=(140, 40)) as pilot:
         await pilot.press("colon", *"records orders", "enter")

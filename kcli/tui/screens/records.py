@@ -443,8 +443,11 @@ class Records(WithPane):
         self._condition = Condition(words, decoded=self.session.has_registry)
         self._fitting = list(filter(self._fits, self._loaded.values()))
         rows = self.query_one(Rows)
+        follows = not self.fixed and rows.cursor >= len(rows.shown) - 1
         rows.empty = "No record fits the filter (yet); escape shows all." if words else "Nothing yet."
         rows.put(self._fitting)
+        if follows:
+            rows.cursor = len(rows.shown) - 1
         self._about()
         if self._typed is not None:
             self._typed.stop()
