@@ -21,7 +21,7 @@ from kcli.tui.tail import Seen
 from kcli.tui.text.formatting import clocked, spread
 from kcli.tui.text.retention import kept
 from kcli.tui.widgets.columns import fitting
-from kcli.tui.widgets.configs import config_columns
+from kcli.tui.widgets.configs import Configs, config_columns
 from kcli.tui.widgets.pager.pager import Pager
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
@@ -145,6 +145,9 @@ async def test_a_value_that_is_cut_is_whole_below_the_configs(dashboard: Open) -
         await pilot.resize_terminal(300, 24)
         await until(pilot, lambda: table.size.height == height + 2)
         assert address in seen(pilot), "there is room for all values"
+        configs = pilot.app.screen.query_one(Configs)
+        await pilot.app.pop_screen()
+        configs._show()  # as after an answer that came when the page was left
 
 
 async def test_a_low_screen_has_no_plot_beside_the_configs_of_a_topic(dashboard: Open) -> None:

@@ -56,6 +56,8 @@ class Configs(Vertical):
 
     def _show(self) -> None:
         """The lines keep their height for all rows: the table is not to jump under the cursor."""
+        if not self.query("#whole-value") or not self.query(Rows):
+            return  # the page was left meanwhile
         table, line = self.query_one(Rows), self.query_one("#whole-value", Static)
         row = table.row
         line.display = row is not None and table.has_cut("value")
