@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kcli.model import Cluster
     from kcli.producer.batches.queue import PartitionQueue
     from kcli.producer.batches.sequence import Identity
+    from kcli.producer.engine.deliveries import Deliveries
     from kcli.producer.engine.draining import Draining
     from kcli.producer.engine.exchange import Sent
     from kcli.producer.engine.responses import Returns
@@ -64,6 +65,7 @@ class LeaderSender:
         self._on_end = on_end
         self._transactions = transactions
         self.loop: asyncio.AbstractEventLoop
+        self.deliveries: Deliveries
         """The engine gives its own."""
         self._outstanding: deque[Exchange] = deque()
         self._asking = 0  # exchanges whose task is not over: what comes after them has to wait its turn like them
@@ -247,6 +249,7 @@ class LeaderSender:
         if self._ended:
             return
         self.awake = True  # whatever happens here is looked at in the turn that follows
+        self.deliveries.begin()
         try:
             well = self._settle_in_order()
             if self._outstanding or self._draining.mine():
@@ -255,6 +258,8 @@ class LeaderSender:
                 self._end(None)  # the last one: no turn for that
         except Exception as problem:  # noqa: BLE001 - it ends the producer
             self._end(problem)
+        finally:
+            self.deliveries.end()
 
     def _settle_in_order(self) -> bool:
         """Promises are kept in the order of sending, whatever failed first (A1.14, A1.15): an answer that overtook
