@@ -1,8 +1,8 @@
 """`python -m benchmarks.bound`: the cost of a request that is made in advance and whose response is not read. No client
 on asyncio can be below it. `--output docs/benchmarks.md` writes its part of that page.
 
-A protocol of the event loop writes the same Produce request again and again, as many in flight as a producer has, and
-counts the responses by their sizes alone.
+A protocol of the event loop writes the same Produce request again and again, as many in flight as a producer has, half
+of them in a write, and counts the responses by their sizes alone.
 """
 
 from __future__ import annotations
@@ -40,12 +40,14 @@ def frame() -> bytes:
 
 
 class Repeating(asyncio.BufferedProtocol):
-    """Writes `request` for each response that comes, `depth` of them at the beginning."""
+    """Writes `request` for each response that comes, `depth` of them at the beginning; and as a producer does, no fewer
+    than half of them at once."""
 
     def __init__(self, request: bytes, depth: int, done: asyncio.Future[None]) -> None:
         self._request, self._depth, self._done = request, depth, done
         self._reader = FrameReader(1 << 20)
-        self._left = REQUESTS
+        self._left, self._owed = REQUESTS, 0
+        self._least = (depth + 1) // 2
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -58,10 +60,13 @@ class Repeating(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         count = len(self._reader.received(nbytes))
         self._left -= count
-        if self._left > 0:
-            self._transport.write(self._request * count)
-        elif not self._done.done():
-            self._done.set_result(None)
+        self._owed += count
+        if self._left <= 0:
+            if not self._done.done():
+                self._done.set_result(None)
+        elif self._owed >= self._least:
+            self._transport.write(self._request * self._owed)
+            self._owed = 0
 
 
 async def exchange(bootstrap: str, depth: int) -> float:

@@ -187,11 +187,13 @@ def _optional(job: Job, bootstrap: str, topic: str) -> Programs:
 def _producers(job: Job, bootstrap: str, topic: str) -> Programs:
     keyed = job.data.keyed
     more = ["-K", "\t"] if keyed else []
-    if job.data.batch:
+    rules: list[str] = []
+    if job.data.batch:  # the cost is that of a request, so it counts how many may be in flight: five, as of kcli
         more = ["-X", f"batch.num.messages={job.data.batch}", "-X", "linger.ms=0"]
+        rules = ["-X", "enable.idempotence=true"]
     mine = [KCLI, "produce", topic, "-b", bootstrap, "-z", job.codec, *more]
     out: Programs = {"kcli": (mine, {})}
-    out["kcat"] = (["kcat", "-P", "-b", bootstrap, "-t", topic, "-z", job.codec, *more], {})
+    out["kcat"] = (["kcat", "-P", "-b", bootstrap, "-t", topic, "-z", job.codec, *more, *rules], {})
     if not job.data.long:
         for peer in PEER_NAMES:
             words = [PYTHON, str(PEERS / f"{peer}_produce.py"), bootstrap, topic, job.codec, "1" if keyed else "0"]

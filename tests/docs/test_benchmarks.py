@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import goals, group, optional, report, sampled, where
-from benchmarks.cases import Data, Job
+from benchmarks.cases import Data, Job, commands, jobs
 from benchmarks.curves import AXES, Curve
 from benchmarks.process import Run
 from benchmarks.report import with_part
@@ -162,3 +162,14 @@ def test_no_cost_grows_faster_than_its_work() -> None:
     assert len(tables) >= 19
     assert not [line for line in tables if "**" in line], "make bench-scale"
     assert {axis for axis in AXES if f"## {axis}" in page} == set(AXES)
+
+
+def test_where_a_request_is_what_costs_kcat_may_have_as_many_in_flight_as_kcli(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("benchmarks.cases._optional", lambda *_: {})  # those of Go and Java, which may be missing
+    for job in jobs(1.0):
+        if job.verb == "produce":
+            programs = commands(job, "b", "t")
+            assert ("enable.idempotence=true" in programs["kcat"][0]) == (job.data.batch == 1), job.label
+            assert "enable.idempotence=true" not in programs["kcli"][0], job.label
