@@ -254,7 +254,10 @@ async def test_below_the_groups_stands_why_the_one_under_the_cursor_is_as_it_is(
         await shows(pilot, "fraud lag  no member reads for this group")
         await pilot.resize_terminal(80, 24)
         await until(pilot, lambda: not pilot.app.screen.query_one(Plot).is_on_screen)
-        await shows(pilot, "Groups (3)  ◌ ORPHANED: no member reads for this group, and 60 records wait")
+        reason = "◌ ORPHANED: no member reads for this group, and 60 records wait"
+        await shows(pilot, f"Groups (3)  {reason}")
+        await pilot.resize_terminal(70, 24)
+        await until(pilot, lambda: seen(pilot).splitlines()[1].strip() == reason)
 
 
 def test_values_are_spread_over_equal_parts_of_time_without_losing_a_peak() -> None:

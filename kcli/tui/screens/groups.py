@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -111,7 +112,13 @@ class Groups(Page):
     @property
     def heading(self) -> str:
         snapshot = self.state.look
-        return "Groups" if snapshot is None else self._words(*self._how_many(snapshot), reason=self._reason(snapshot))
+        if snapshot is None:
+            return "Groups"
+        groups, *hidden = self._how_many(snapshot)
+        why = self._reason(snapshot)
+        if why and cell_len(groups) + cell_len(why) > self.size.width - 4:
+            return why  # with the rest it would be cut
+        return self._words(groups, *hidden, reason=why)
 
     @staticmethod
     def _words(groups: str, *hidden: str, reason: str) -> str:
