@@ -149,6 +149,8 @@ class LeaderSender:
                 if not ready:
                     break
                 leaving.append(self._leaves(ready, now))
+                if alone is not None and not alone.waiting and alone.open is None:
+                    break  # that was all
         if leaving:
             self._write(leaving)
         return later
