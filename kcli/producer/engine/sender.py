@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from kcli.producer.engine.exchange import Sent
     from kcli.producer.engine.responses import Returns
     from kcli.producer.transactions.transaction import Transactions
-    from kcli.proto.messages.produce import ProduceResponse
+    from kcli.proto.messages.produce import PartitionProduceResponse, ProduceResponse
+    from kcli.proto.one_batch import OneBatchResponse
     from kcli.settings import ProducerSettings
 
 GRACE = 5.0  # a broker may take its whole timeout_ms, and then it still has to answer
@@ -253,6 +254,7 @@ class LeaderSender:
         self.awake = True  # whatever happens here is looked at in the turn that follows
         self.deliveries.begin()
         try:
+            self._write_before_settling()
             well = self._settle_in_order()
             if self._outstanding or self._draining.mine():
                 self._turn() if well else self.loop.call_soon(self._turn)
@@ -262,6 +264,21 @@ class LeaderSender:
             self._end(problem)
         finally:
             self.deliveries.end()
+
+    def _write_before_settling(self) -> None:
+        """Batches that are stored, as most are, make room on the wire: what is next is written first. The broker works
+        on that while they are settled here, and its next responses are there when this is done."""
+        outstanding, stored = self._outstanding, []
+        while self._transactions is None and outstanding and (told := _stored(outstanding[0])) is not None:
+            exchange = outstanding.popleft()
+            self._answered = exchange.since
+            stored.append((exchange.sent[0], told))
+        if stored:
+            try:
+                self._send_all()
+            finally:
+                for (queue, batch), told in stored:
+                    self._returns.stored(queue, batch, told.base_offset, told.log_append_time_ms)
 
     def _settle_in_order(self) -> bool:
         """Promises are kept in the order of sending, whatever failed first (A1.14, A1.15): an answer that overtook
@@ -282,16 +299,17 @@ class LeaderSender:
                 self._returns.lost(queue, batch, problem)
             return
         response = exchange.response
-        if response is not None and len(exchange.sent) == 1:
-            stored = produce_request.stored_alone(response, exchange.request)
-            if stored is not None:
-                ((queue, batch),) = exchange.sent
-                self._returns.stored(queue, batch, stored.base_offset, stored.log_append_time_ms)
-                return
         answers = produce_request.read(response, exchange.request) if response is not None else {}
         nothing = produce_request.missing() if self._settings.acks else Answer(codes.NONE)
         for queue, batch in exchange.sent:
             self._returns.answered(queue, batch, answers.get((batch.at.topic, batch.at.partition), nothing))
+
+
+def _stored(exchange: Exchange) -> OneBatchResponse | PartitionProduceResponse | None:
+    """The response of an exchange that had one batch, if that is stored."""
+    if exchange.response is None or len(exchange.sent) != 1:
+        return None
+    return produce_request.stored_alone(exchange.response, exchange.request)
 
 
 def lost(problem: BaseException) -> KcliError:

@@ -111,3 +111,53 @@ async def test_a_write_has_half_of_the_requests_that_may_be_in_flight_while_batc
             await producer.flush()
         assert sum(count for count, _ in written) == 60
         assert all(count >= 3 for count, could in written if could >= 3), written
+
+
+async def test_what_comes_next_is_written_before_the_batches_are_settled_that_made_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with Sandbox(topics={"t": 1}) as sandbox, Client(sandbox.bootstrap) as client:
+        async with client.producer(ProducerSettings(batch_records=1, linger=0.0, max_in_flight=2)) as producer:
+            await producer.send_and_wait("t", b"opens the connection")
+            events: list[str] = []
+            producer.on_batch = lambda outcome: events.append("settled")
+            send_all, settle = LeaderSender._send_all, LeaderSender._settle
+
+            def sends(self: LeaderSender) -> float | None:
+                before = len(self._outstanding)
+                later = send_all(self)
+                if len(self._outstanding) > before:
+                    events.append("written")
+                return later
+
+            def settles(self: LeaderSender) -> None:
+                events.append("read")
+                settle(self)
+
+            monkeypatch.setattr(LeaderSender, "_send_all", sends)
+            monkeypatch.setattr(LeaderSender, "_settle", settles)
+            await producer.send_lines("t", b"x\n" * 30, 0, 60)
+            await producer.flush()
+        steps = [step.split() for step in " ".join(events).split("read")]
+        assert sum(step.count("settled") for step in steps) == 30
+        both = [step for step in steps if "settled" in step and "written" in step]
+        assert len(both) > 5
+        assert all(step[0] == "written" for step in both), steps
+
+
+async def test_what_is_stored_is_settled_as_that_though_the_next_write_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Sandbox(topics={"t": 1}) as sandbox, Client(sandbox.bootstrap) as client:
+        producer = client.producer(ProducerSettings(batch_records=1, linger=0.0))
+        await producer.start()
+        await producer.send_and_wait("t", b"opens the connection")
+        on_the_wire = await producer.send("t", b"v")
+
+        def breaks(sender: LeaderSender) -> None:
+            if not sender._outstanding:  # the response is there
+                assert producer.counts.acked == 1
+                raise RuntimeError("the write breaks")
+
+        monkeypatch.setattr(LeaderSender, "_send_all", breaks)
+        assert (await on_the_wire).offset == 1
+        await producer.close()
+        assert (producer.counts.acked, producer.counts.unknown) == (2, 0)
