@@ -127,7 +127,8 @@ def incident(standing: GroupStanding, snapshot: LagSnapshot, since: Lasting | No
     least = ">" if since is not None and snapshot.time - lasts <= since.known else ""
     pace = standing.growth or 0.0
     grows = f" {'+' if pace > 0 else '-'}{rate(abs(pace))}/s" if pace else ""
-    where = f"→ {places(worst)}, {_readers(worst)}"
+    reader = "" if standing.status == ORPHANED else f", {_readers(worst)}"  # an orphan has none
+    where = f"→ {places(worst)}{reader}"
     commit = f", no commit since {clocked(snapshot.time - still, snapshot.time, '%H:%M')}" if still else ""
     return [
         Word(glyph, tone),

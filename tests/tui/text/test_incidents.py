@@ -84,7 +84,9 @@ def test_a_card_says_what_where_and_whose() -> None:
     assert text.startswith("■  search-indexer  STUCK 1m30s  12.3k +5.0/s  → orders[0], reader pod-7, no commit since ")
     assert cards[0].key == "search-indexer"
     orphan = board([standing("gone", ORPHANED, 5000)], LagSnapshot(time=NOW), 5)[0]
-    assert "→ orders[0], no reader" in orphan.pieces[-1].text
+    assert orphan.pieces[-1].text.startswith("→ orders[0], no commit since "), "without a reader"
+    losing = board([standing("gone", LOSING_DATA, 5000)], LagSnapshot(time=NOW), 5)[0]
+    assert "→ orders[0], reader pod-7" in losing.pieces[-1].text
     assert board([standing("fine", OK, 0)], LagSnapshot(time=NOW), 5)[0].pieces[0].text == "● Nothing is wrong."
     orphan = board([standing("few", ORPHANED, 5), standing("fine", OK, 0)], LagSnapshot(time=NOW), 5)[0]
     assert [piece.text for piece in orphan.pieces] == ["● Nothing is urgent.", "1 small orphan of 2 groups"]
