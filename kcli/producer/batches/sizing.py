@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 WORSE = 0.05  # the least step up, as Java's
 BETTER = 8  # the step down is one so-many-th of the difference
 MARGIN = 1.05  # the estimate is a guess; Java multiplies by as much
-MOST = 8
+MOST = 4
 """Raw bytes of a batch are at most this multiple of batch.size: one thread compresses a batch in one piece, and its
 reader has to hold it in one piece too."""
 
