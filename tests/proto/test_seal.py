@@ -42,7 +42,7 @@ def test_less_than_a_header_is_refused(core: ModuleType) -> None:
         core.write_stamp(bytearray(20), 1, 1, 1)
 
 
-@pytest.mark.parametrize("core", [core for core in CORES if core is not records])
+@pytest.mark.parametrize("core", CORES)
 def test_a_batch_of_one_line_does_not_have_room_for_a_megabyte(core: ModuleType) -> None:
     chunk = b"x" * 99 + b"\n"
     chunk *= 10_000
@@ -54,3 +54,19 @@ def test_a_batch_of_one_line_does_not_have_room_for_a_megabyte(core: ModuleType)
     assert peak < 10_000
     assert builder.append_lines(chunk, 100, len(chunk), 10, 0, 1 << 21, 1 << 20) == len(chunk)
     assert builder.count == 10_000
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_lines_of_any_length_are_taken_alike_where_few_are(core: ModuleType) -> None:
+    rng = random.Random(7)
+    for _ in range(100):
+        lines = [rng.randbytes(rng.choice([0, 5, 900, 5000, 70_000])).replace(b"\n", b".") for _ in range(12)]
+        chunk = b"\n".join(lines) + rng.choice([b"", b"\n"])
+        start, bound = rng.randrange(len(chunk) // 2), rng.choice([0, 100, 6000, 1 << 20])
+        most, null = rng.randrange(20), rng.random() < 0.5
+        ours, expected = core.Builder(), records.Builder()
+        for _ in range(3):
+            stops = [made.append_lines(chunk, start, len(chunk), 10, 9, bound, most, null) for made in (ours, expected)]
+            assert stops[0] == stops[1]
+            start = stops[0]
+        assert (ours.count, ours.take()) == (expected.count, expected.take())

@@ -30,6 +30,10 @@ STEP = 512
 """Keyed rows encoded at a time; where they do not fit, fewer."""
 
 
+FEW_LINES = 16
+"""Lines that a batch may still take up to which they are taken one by one."""
+
+
 LARGEST = 2**31 - 1 - 2 * RESERVED
 """A batch's length is an int32."""
 
@@ -109,11 +113,14 @@ class Builder:
     ) -> int:
         """Whole lines of chunk[start:end] as values with a null key, until the section would exceed `max_bytes` or
         `max_records`; a first line always fits. Returns where the next line starts."""
-        text = bytes(memoryview(chunk)[start:end])
         cut = bytes((delimiter,))
+        few = max_records - self.count <= FEW_LINES
+        text = (
+            _beginning(chunk, start, end, cut, max_records - self.count) if few else bytes(memoryview(chunk)[start:end])
+        )
         at = 0
         share = 3 / 4
-        while not empty_is_null and share > 0.01:
+        while not empty_is_null and not few and share > 0.01:
             room = min(max_bytes, LARGEST) - self.size
             stop = text.rfind(cut, at, at + int(room * share)) + 1 if room > 4096 else 0
             values = text[at : stop - 1].split(cut) if stop > at else []
@@ -245,3 +252,13 @@ def pairs_of(data: bytes, lines: Lines, rows: Sequence[int]) -> list[Pair]:
         )
         for row in rows
     ]
+
+
+def _beginning(chunk: Buffer, start: int, end: int, cut: bytes, lines: int) -> bytes:
+    """The beginning of chunk[start:end] with at least this number of lines; all of it where there are fewer."""
+    size = 1024 * max(lines, 1)
+    while True:
+        text = bytes(memoryview(chunk)[start : min(start + size, end)])
+        if start + size >= end or text.count(cut) >= max(lines, 1):
+            return text
+        size *= 4
