@@ -56,6 +56,36 @@ async def test_a_partition_of_large_records_is_asked_for_twice_as_much_unless_it
     assert [size for number, size in enumerate(sizes) if size != sizes[number - 1] or not number] == asked
 
 
+async def test_E1_a_batch_that_was_cut_off_behind_a_large_record_is_asked_for_whole() -> None:
+    """Of four brokers, so that a request may bring less than a partition of large records is asked for."""
+    logs = {TopicPartition("t", number): FAKES.Log() for number in range(4)}
+    stored = logs[TopicPartition("t", 0)]
+    for size in (3 * MIB // 2, 3 * MIB, 1):
+        stored.add(FAKES.batch(stored.end, [b"x" * size]))
+    cluster = FAKES.FakeCluster(logs, brokers=4)
+
+    def cutting(broker: Any) -> Any:
+        async def hook(request: Any) -> Any:
+            answer = await broker.fetch(request)
+            for topic in answer.responses:
+                for row in topic.partitions:
+                    row.records = row.records and row.records[: request.max_bytes]
+            return answer
+
+        return hook
+
+    for broker in cluster.brokers.values():
+        broker.hook = cutting(broker)
+    async with Consumer(cluster, ConsumerSettings(fetch_max_wait=0.01)) as consumer:
+        consumer.assign(dict.fromkeys(logs, 0))
+        consumer.stop_at({at: log.end for at, log in logs.items()})
+        sizes = []
+        while not consumer.finished:
+            for fetched in await consumer.poll(5):
+                sizes += [len(record.value or b"") for batch in fetched.batches for record in batch]
+    assert sizes == [3 * MIB // 2, 3 * MIB, 1]
+
+
 async def test_E26_what_is_handed_out_wakes_no_broker_that_has_nothing_to_send() -> None:
     """A fetcher that wakes looks at every partition, so waking them all is a cost of brokers × partitions a poll."""
     logs = {TopicPartition("t", number): FAKES.Log().fill(10) for number in range(40)}

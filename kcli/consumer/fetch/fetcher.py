@@ -154,9 +154,9 @@ class Fetcher:
         for at, topic_id in plan.forget:
             gone = forgotten.setdefault((at.topic, topic_id), ForgottenTopic(topic=at.topic, topic_id=topic_id))
             gone.partitions.append(at.partition)
-        held = sum(cursor.buffered for cursor in self.reader.cursors.values() if cursor.at in wanted)
-        usual = settings.partition_max_bytes, settings.partition_most_bytes
-        cut_off = max((ask.max_bytes for ask in wanted.values() if ask.max_bytes not in usual), default=1)
+        cursors = [cursor for cursor in self.reader.cursors.values() if cursor.at in wanted]
+        held = sum(cursor.buffered for cursor in cursors)
+        cut_off = max((cursor.max_bytes for cursor in cursors if cursor.fruitless), default=1)  # a batch of theirs was
         return FetchRequest(
             max_wait_ms=int(settings.fetch_max_wait * 1000) if wanted else 0,
             min_bytes=settings.fetch_min_bytes,
