@@ -9,16 +9,11 @@ from kcli.proto.core import Builder, Door, Fate, Promise
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable
-    from contextvars import Context
-    from typing import Any
 
     from kcli.errors import KcliError
     from kcli.model import TopicPartition
     from kcli.proto.batch import SealedBatch
     from kcli.settings import ProducerSettings
-
-    Add = Callable[[Callable[[Any], object], Promise, Context], None]
 
 __all__ = ["BatchOutcome", "ProducerBatch", "RecordMetadata"]
 
@@ -122,8 +117,8 @@ class ProducerBatch:
             transactional=settings.transactional_id is not None,
         )
 
-    def promise(self, timestamp: int, loop: asyncio.AbstractEventLoop, add: Add) -> Promise:
-        """The promise of the last appended record; `add` takes its callbacks."""
+    def promise(self, timestamp: int, loop: asyncio.AbstractEventLoop) -> Promise:
+        """The promise of the last appended record."""
         if self.fate is None:
-            self.fate = Fate(self.at, loop, add)
+            self.fate = Fate(self.at, loop)
         return Promise(self.fate, self.builder.count - 1, timestamp)

@@ -15,7 +15,6 @@ from kcli.producer.batches.budget import Budget
 from kcli.producer.batches.ledger import Ledger
 from kcli.producer.batches.sealing import Sealers
 from kcli.producer.batches.sequence import Identity
-from kcli.producer.engine.deliveries import Deliveries
 from kcli.producer.engine.draining import Draining
 from kcli.producer.engine.lookups import Search
 from kcli.producer.engine.pacing import Pacing
@@ -62,14 +61,14 @@ class Engine:
         self.identity = Identity(cluster, settings) if self.transactions is None else self.transactions.identity
         self._returns = Returns(cluster, settings, self.accumulator, self.ledger, self._on_ready, observer)
         self._search = Search(cluster, settings, self.identity, self._on_ready, refreshed, self.ledger.fail_everything)
-        self.deliveries, self._senders = Deliveries(), dict[int, LeaderSender]()
+        self._senders: dict[int, LeaderSender] = {}
         self._broken: BaseException | None = None  # what broke a sender
         self._over = False
         self._left: list[asyncio.Task[Any]] = []  # what senders had on the wire at the end
         self._seen_leaders = -1  # the version of the leaders as of the last turn
-        self.pacing = Pacing(compresses=settings.compression != "none")
-        # the supervisor, at all that happens
-        self._looks_always = settings.compression != "none" or self.transactions is not None
+        compresses = settings.compression != "none"
+        self.pacing = Pacing(compresses=compresses)
+        self._looks_always = compresses or self.transactions is not None  # the supervisor, at all that happens
         self.loop: asyncio.AbstractEventLoop
         """That of `start`: Python 3.11 makes a system call each time that it is asked for the running loop."""
         self._supervisor: asyncio.Task[None] | None = None
@@ -95,7 +94,7 @@ class Engine:
         return metrics
 
     def start(self) -> None:
-        self.loop = self.deliveries.loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
         self._returns.time = self.loop.time
         self._supervisor = self.loop.create_task(self._supervise(), name="producer")
         self._supervisor.add_done_callback(self._ended)
@@ -335,7 +334,7 @@ class Engine:
         sender = self._senders[leader] = LeaderSender(
             draining, cluster, self.identity, settings, self._returns, self._on_ready, self._sender_ended, transactions
         )
-        sender.on_unseen, sender.loop, sender.deliveries = self._on_unseen, self.loop, self.deliveries
+        sender.on_unseen, sender.loop = self._on_unseen, self.loop
         return sender
 
     def _sender_ended(self, leader: int, problem: BaseException | None) -> None:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from kcli.model import Cluster
     from kcli.producer.batches.queue import PartitionQueue
     from kcli.producer.batches.sequence import Identity
-    from kcli.producer.engine.deliveries import Deliveries
     from kcli.producer.engine.draining import Draining
     from kcli.producer.engine.exchange import Sent
     from kcli.producer.engine.responses import Returns
@@ -66,7 +65,6 @@ class LeaderSender:
         self._on_end = on_end
         self._transactions = transactions
         self.loop: asyncio.AbstractEventLoop
-        self.deliveries: Deliveries
         """The engine gives its own."""
         self._outstanding: deque[Exchange] = deque()
         self._asking = 0  # exchanges whose task is not over: what comes after them has to wait its turn like them
@@ -252,7 +250,6 @@ class LeaderSender:
         if self._ended:
             return
         self.awake = True  # whatever happens here is looked at in the turn that follows
-        self.deliveries.begin()
         try:
             self._write_before_settling()
             well = self._settle_in_order()
@@ -262,8 +259,6 @@ class LeaderSender:
                 self._end(None)  # the last one: no turn for that
         except Exception as problem:  # noqa: BLE001 - it ends the producer
             self._end(problem)
-        finally:
-            self.deliveries.end()
 
     def _write_before_settling(self) -> None:
         """Batches that are stored, as most are, make room on the wire: what is next is written first. The broker works

@@ -100,7 +100,7 @@ class Records:
             engine.begin_append()
         try:
             batch, queue = self._append(topic, everyone, size, partition, stamp, key, value, headers)
-            promise = batch.promise(stamp, engine.loop, engine.deliveries.add)
+            promise = batch.promise(stamp, engine.loop)
             engine.accumulator.appended(queue, batch, full=False)
         finally:
             if self._at_once:

@@ -9,13 +9,13 @@ cdef class Fate:
 
     cdef readonly object at, loop, error
     cdef readonly bint settled
-    cdef object own, add
+    cdef object own
     cdef list watched
     cdef int64_t base_offset, append_time, half
     cdef Fate first, second
 
-    def __init__(self, at, loop, add=None):
-        self.at, self.loop, self.add, self.base_offset, self.append_time = at, loop, add, -1, -1
+    def __init__(self, at, loop):
+        self.at, self.loop, self.base_offset, self.append_time = at, loop, -1, -1
 
     def keep(self, int64_t base_offset, int64_t append_time):
         """As plain.promise.Fate.keep."""
@@ -135,12 +135,9 @@ cdef class Promise:
     cdef int tell(self) except -1:
         callbacks, self.callbacks = self.callbacks, None
         if callbacks is not None:
-            add, loop = self.fate.add, self.fate.loop
+            call_soon = self.fate.loop.call_soon
             for function, context in callbacks:
-                if add is None:
-                    loop.call_soon(function, self, context=context)
-                else:
-                    add(function, self, context)
+                call_soon(function, self, context=context)
         return 0
 
     def cancel(self, msg=None):

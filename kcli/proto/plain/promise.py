@@ -24,20 +24,13 @@ else:
 
 class Fate:
     """What became of the records of one batch: told once, for all of them. `error` is None for a batch that is stored;
-    `halves`: the batch was split before the record of that index, and each part has a fate of its own. `add` takes
-    callbacks, with promise and context, in the place of the loop."""
+    `halves`: the batch was split before the record of that index, and each part has a fate of its own."""
 
-    __slots__ = ("add", "append_time", "at", "base_offset", "error", "halves", "loop", "own", "settled", "watched")
+    __slots__ = ("append_time", "at", "base_offset", "error", "halves", "loop", "own", "settled", "watched")
 
-    def __init__(
-        self,
-        at: tuple[str, int],
-        loop: asyncio.AbstractEventLoop,
-        add: Callable[[Callable[[Any], object], Promise, Context], None] | None = None,
-    ) -> None:
+    def __init__(self, at: tuple[str, int], loop: asyncio.AbstractEventLoop) -> None:
         self.at = at
         self.loop = loop
-        self.add = add
         self.settled = False
         self.base_offset = self.append_time = -1
         self.error: Exception | None = None
@@ -161,10 +154,7 @@ class Promise(Future):
         """Have the loop call what waits for the outcome."""
         callbacks, self._callback_list = self._callback_list, None
         for function, context in callbacks or ():
-            if self._fate.add is None:
-                self._fate.loop.call_soon(function, self, context=context)
-            else:
-                self._fate.add(function, self, context)
+            self._fate.loop.call_soon(function, self, context=context)
 
     def cancel(self, msg: object = None) -> bool:
         """Do not wait for it any longer; False if it is known already. The record is sent all the same."""

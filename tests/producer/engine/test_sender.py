@@ -11,7 +11,6 @@ import pytest
 
 from kcli.client import Client
 from kcli.model import Lane
-from kcli.producer.engine.deliveries import Deliveries
 from kcli.producer.engine.sender import NEAR, SMALL, LeaderSender
 from kcli.sandbox.sandbox import Sandbox
 from kcli.settings import ProducerSettings
@@ -24,8 +23,6 @@ async def test_what_happens_before_a_turn_is_looked_at_though_the_sender_ends_fi
     seen: list[str] = []
     sender = LeaderSender(draining, none, none, none, none, none, lambda node, problem: seen.append("ended"), none)
     sender.loop = asyncio.get_running_loop()
-    sender.deliveries = Deliveries()
-    sender.deliveries.loop = sender.loop
     sender.on_unseen = lambda: seen.append("looked")
     sender.wake()
     sender.unseen = True
