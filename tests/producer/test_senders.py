@@ -65,25 +65,6 @@ def test_A1_13_what_is_pushed_while_the_sender_ends_is_sent_all_the_same() -> No
     play(scene())
 
 
-def test_A1_18_without_linger_a_record_leaves_with_its_send_where_nothing_is_on_the_wire() -> None:
-    """Those that come after it wait for a turn of the loop, and leave together."""
-
-    async def scene() -> None:
-        world = World()
-        async with producing(world, linger=0.0) as producer:
-            await producer.send_and_wait("t", b"id and leader are known")
-            for begin in (1, 11):
-                sent = [await producer.send("t", b"%d" % begin)]
-                assert producer.unanswered == 1
-                sent += [await producer.send("t", b"%d" % (begin + n)) for n in range(1, 10)]
-                assert producer.unanswered == 1
-                await asyncio.gather(*sent)
-        assert [len(list(batch)) for batch in world.log().seen] == [1, 1, 9, 1, 9]
-        balanced(producer)
-
-    play(scene())
-
-
 def test_A5_11_a_sender_ends_when_its_leader_leads_nothing_any_more() -> None:
     async def scene() -> None:
         world = World()

@@ -77,7 +77,6 @@ class Engine:
         self._old: set[str] = set()  # topics whose metadata should be looked at again
         self._abandoning = 0  # calls of `abandon` under way
         self._entering: set[object] = set()  # senders between their call and their append (A4.10)
-        self._appending: list[PartitionQueue] | None = None  # what flows while a record is being appended
 
     def _transactions(self) -> Transactions | None:
         if self._settings.transactional_id is None:
@@ -200,24 +199,10 @@ class Engine:
         for sender in self._senders.values():
             sender.wake()
 
-    def begin_append(self) -> None:
-        """A record is about to be appended: what may be sent by that is sent in `end_append`."""
-        self._appending = []
-
-    def end_append(self) -> None:
-        """The record is in its batch, which leaves now if nothing of its leader is on the wire: a turn of the loop less
-        to wait for."""
-        flowing, self._appending = self._appending or (), None
-        for queue in flowing:
-            self._on_flow(queue, at_once=True)
-
-    def _on_flow(self, queue: PartitionQueue, *, at_once: bool = False) -> None:
+    def _on_flow(self, queue: PartitionQueue) -> None:
         """A batch of the queue may be sent, or one is settled. As long as all goes well only its sender has to know;
         else the supervisor has to, too. Where a turn of the sender is ordered already, that is found out as it begins:
         once for all that happens until then."""
-        if self._appending is not None:
-            self._appending.append(queue)
-            return
         if self.pacing.paused:
             self.pacing.end_pauses()
         sender = self._senders.get(queue.leader)
@@ -227,7 +212,7 @@ class Engine:
         if queue.leader < 0 or queue.needs_epoch or self._is_odd():
             self._on_ready()
         elif queue.depth:
-            (sender or self._start_sender(queue.leader)).wake(at_once=at_once)
+            (sender or self._start_sender(queue.leader)).wake()
 
     def _on_unseen(self) -> None:
         """A sender begins its turn, and something happened since it was ordered."""

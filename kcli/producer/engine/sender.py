@@ -76,14 +76,10 @@ class LeaderSender:
         self._alarm: asyncio.TimerHandle | None = None
         self._answered = -math.inf  # when the request was written that was answered last
 
-    def wake(self, *, at_once: bool = False) -> None:
-        """Have a turn soon; `at_once` if nothing is on the wire."""
-        if self.awake:
-            return
-        self.awake = True
-        if at_once and not self._outstanding:
-            self._turn()
-        else:
+    def wake(self) -> None:
+        """Have a turn soon."""
+        if not self.awake:
+            self.awake = True
             self.loop.call_soon(self._turn)
 
     def stop(self) -> list[asyncio.Task[ProduceResponse | None]]:

@@ -44,7 +44,6 @@ class Records:
         self._placement = placement
         self._settings = settings
         self._check = check
-        self._at_once = settings.linger == 0
 
     async def send(
         self,
@@ -95,16 +94,10 @@ class Records:
         headers: Headers,
     ) -> Promise:
         """Append a record, and return the promise of its place. Nothing is awaited from the choice on (D1)."""
-        stamp, engine = now_ms(timestamp), self._engine
-        if self._at_once:
-            engine.begin_append()
-        try:
-            batch, queue = self._append(topic, everyone, size, partition, stamp, key, value, headers)
-            promise = batch.promise(stamp, engine.loop)
-            engine.accumulator.appended(queue, batch, full=False)
-        finally:
-            if self._at_once:
-                engine.end_append()
+        stamp = now_ms(timestamp)
+        batch, queue = self._append(topic, everyone, size, partition, stamp, key, value, headers)
+        promise = batch.promise(stamp, self._engine.loop)
+        self._engine.accumulator.appended(queue, batch, full=False)
         self.room.remember(topic, everyone, queue)
         return promise
 
