@@ -95,16 +95,26 @@ class DaemonThread:
         self._under_way = 0
 
     def do(self, function: Callable[..., T], *args: Any) -> asyncio.Future[T]:
-        """What becomes of `function(*args)`. It is not begun where the future is cancelled first."""
+        """What becomes of `function(*args)`. It is not begun where the future is cancelled first. Raises RuntimeError
+        where the system has no thread for it."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
+        if self._threads < min(self._under_way + 1, self._most):
+            self._start()
         answer.add_done_callback(self._ended)
         self._under_way += 1
-        if self._threads < min(self._under_way, self._most):
-            self._threads += 1
-            Thread(target=self._run, name=self._name, daemon=True).start()
         self._pieces.put((loop, answer, function, args))
         return answer
+
+    def _start(self) -> None:
+        """Start one thread more. Raises RuntimeError where the system has none and this object has none yet."""
+        try:
+            Thread(target=self._run, name=self._name, daemon=True).start()
+        except RuntimeError:
+            if not self._threads:
+                raise
+        else:
+            self._threads += 1
 
     def _ended(self, _: asyncio.Future[T]) -> None:
         self._under_way -= 1

@@ -214,3 +214,22 @@ async def test_B30_work_for_more_than_one_thread_has_as_many_as_are_allowed() ->
     for each in running:
         each.join(10)
         assert not each.is_alive()
+
+
+async def test_B30_work_has_the_threads_that_the_system_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    threads = DaemonThread("few", 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refused)
+        with pytest.raises(RuntimeError, match="new thread"):
+            threads.do(int, "1")
+    go = threading.Event()
+    first = threads.do(go.wait)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refused)
+        second = threads.do(int, "2")
+    go.set()
+    assert (await first, await second) == (True, 2)
+    threads.stop()

@@ -29,8 +29,8 @@ class Sealers:
         """Close the batch in a thread."""
         if self._threads is None:
             self._threads = DaemonThread("kcli-seal", THREADS)
-        batch.sealing = True
         future = self._threads.do(batch.close, self._settings)
+        batch.sealing = True
         self._under_way[future] = None
         future.add_done_callback(lambda done: self._sealed(batch, done))
 
