@@ -2,6 +2,9 @@
 
 cdef extern from "Python.h":
     object PyContext_CopyCurrent()
+    int PyObject_GC_IsTracked(PyObject* of)
+    void PyObject_GC_Track(PyObject* of)
+    void PyObject_GC_UnTrack(PyObject* of)
 
 
 cdef class Fate:
@@ -50,10 +53,9 @@ cdef class Fate:
         return 0
 
 
-@cython.no_gc
 cdef class Promise:
-    """As plain.promise.Promise. It is in no cycle for longer than its batch is on its way: the collector, which would
-    come by every few hundred records, need not look at it."""
+    """As plain.promise.Promise. The collector, which would come by every few hundred records, need not look at it until
+    it can be in a cycle: `tracked`."""
 
     cdef Fate fate
     cdef list callbacks
@@ -65,6 +67,11 @@ cdef class Promise:
 
     def __init__(self, Fate fate, int64_t index, int64_t timestamp):
         self.fate, self.index, self.timestamp = fate, index, timestamp
+
+    cdef void tracked(self):
+        """A callback may name the promise, and so may the frames in the traceback of its error."""
+        if not PyObject_GC_IsTracked(<PyObject*> self):
+            PyObject_GC_Track(<PyObject*> self)
 
     cdef Fate now(self):
         cdef Fate fate = self.fate
@@ -109,6 +116,8 @@ cdef class Promise:
             from asyncio import InvalidStateError
 
             raise InvalidStateError("it is not yet known what became of the record")
+        if fate.error is not None:
+            self.tracked()
         return fate.error if not fate.own else fate.own.get(self.index, fate.error)
 
     def add_done_callback(self, function, *, context=None):
@@ -122,6 +131,7 @@ cdef class Promise:
         if self.callbacks is None:
             self.callbacks = []
             fate.watch(self)
+            self.tracked()
         self.callbacks.append((function, context))
 
     def remove_done_callback(self, function):
