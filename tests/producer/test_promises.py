@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -79,6 +82,76 @@ def test_D22_a_promise_tells_unknown_from_failed_and_why() -> None:
                 await (await producer.send("t", b"v", partition=0))
             assert isinstance(caught.value.__cause__, BrokerError)
             assert (producer.counts.unknown, producer.counts.failed) == (1, 0)
+
+    play(scene())
+
+
+class Local:
+    """Something large in the frame of a caller."""
+
+
+async def _awaited(producer: Producer) -> weakref.ref[Local]:
+    local = Local()
+    kept = weakref.ref(local)
+    promise = await producer.send("t", b"v", partition=0)
+    producer._engine.accumulator.close_all()
+    with pytest.raises(BrokerError):
+        await promise
+    return kept
+
+
+async def _gathered(producer: Producer) -> weakref.ref[Local]:
+    local = Local()
+    kept = weakref.ref(local)
+    promises = [await producer.send("t", b"v", partition=0)]
+    producer._engine.accumulator.close_all()
+    with pytest.raises(BrokerError):
+        await asyncio.gather(*promises)
+    return kept
+
+
+@pytest.mark.parametrize("caller", [_awaited, _gathered])
+def test_a_promise_that_failed_keeps_nothing_of_a_caller_that_names_it(
+    caller: Callable[[Producer], Awaitable[weakref.ref[Local]]],
+) -> None:
+    """Promise, fate, error, traceback, frame, promise: a cycle that the collector has to see."""
+
+    async def scene() -> None:
+        world = World()
+        async with producing(world) as producer:
+            await (await producer.send("t", b"first", partition=0))
+            world.log().script += [codes.INVALID_RECORD] * 3
+            kept = [await caller(producer) for _ in range(3)]
+            await producer.send("t", b"last", partition=0)  # what failed last is the batch's that is sent last
+            await producer.flush()
+            gc.collect()
+            assert [local() for local in kept] == [None] * 3
+
+    play(scene())
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"topic": None}, TypeError), ({"topic": b"t"}, TypeError), ({"timestamp": 1.5}, TypeError),
+        ({"timestamp": "1"}, TypeError), ({"timestamp": 2**63}, OverflowError),
+        ({"timestamp": -(2**64)}, OverflowError),
+    ],
+)  # fmt: skip
+def test_A4_02_what_no_record_can_have_is_refused_and_the_producer_goes_on(
+    given: dict[str, Any], error: type[Exception]
+) -> None:
+    async def scene() -> None:
+        world = World()
+        async with producing(world) as producer:
+            await producer.send("t", b"first", partition=0)
+            for _ in range(2):
+                with pytest.raises(error, match=r"topic|timestamp"):
+                    await producer.send(**{"topic": "t", "value": b"v", "partition": 0, **given})
+            promise = await producer.send("t", b"last", partition=0)
+            await producer.flush()
+            assert promise.result().offset == 1
+        balanced(producer)
 
     play(scene())
 

@@ -57,7 +57,7 @@ class Records:
         block: bool,
     ) -> Promise:
         """See `Producer.send`."""
-        size = self._size(topic, key, value, headers)
+        size = self._size(topic, key, value, headers, timestamp)
         engine = self._engine
         everyone = self._placement.known(topic, partition)
         if everyone is None or self.room.in_a_row >= AT_A_TIME or not engine.budget.take_now(size, 1):
@@ -106,7 +106,7 @@ class Records:
         ticket = self._engine.enter()
         try:
             for partition, timestamp, key, value, headers in rows:
-                size = self._size(topic, key, value, headers)
+                size = self._size(topic, key, value, headers, timestamp)
                 if self.room.in_a_row >= AT_A_TIME:
                     await self._breathe()
                 everyone = self._placement.known(topic, partition) or await self._placement.look_up(topic, partition)
@@ -187,9 +187,13 @@ class Records:
             batch = accumulator.open(queue, now)
         return batch
 
-    def _size(self, topic: str, key: bytes | None, value: bytes | None, headers: Headers) -> int:
+    def _size(self, topic: str, key: bytes | None, value: bytes | None, headers: Headers, timestamp: int | None) -> int:
         """The most bytes the record may take in a batch. Raises if it may not be sent at all."""
         self._check()
+        if not isinstance(topic, str):
+            raise TypeError(f"topic must be a str, not {type(topic).__name__}")
+        if timestamp is not None:
+            _check_timestamp(timestamp)
         for name, given in (("key", key), ("value", value)):
             if given is not None and not isinstance(given, bytes | bytearray | memoryview):
                 raise TypeError(f"{name} must be bytes or None, not {type(given).__name__}")
@@ -201,6 +205,13 @@ class Records:
             most = f"({self._settings.max_request_size}, max.request.size)"
             raise BrokerError(codes.MESSAGE_TOO_LARGE, topic, f"{text} {most}")
         return size
+
+
+def _check_timestamp(timestamp: int) -> None:
+    if not isinstance(timestamp, int):
+        raise TypeError(f"timestamp must be an int or None, not {type(timestamp).__name__}")
+    if not -(2**63) <= timestamp < 2**63:
+        raise OverflowError(f"timestamp {timestamp} is no 64-bit number of milliseconds")
 
 
 def now_ms(timestamp: int | None) -> int:

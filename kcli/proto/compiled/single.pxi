@@ -5,6 +5,10 @@ cdef enum:
     OVERHEAD = 40
 
 
+cdef extern from "Python.h":
+    long long PyLong_AsLongLongAndOverflow(object number, int* overflow) except? -1
+
+
 cdef extern from "<time.h>" nogil:
     struct timespec:
         int64_t tv_sec
@@ -96,6 +100,14 @@ cdef class Intake:
         opened = <OpenTopic> found
         if type(value) is not bytes or (key is not None and type(key) is not bytes):
             return None
+        cdef int64_t stamp = 0
+        cdef int overflow = 0
+        if timestamp is not None:
+            if type(timestamp) is not int:
+                return None
+            stamp = PyLong_AsLongLongAndOverflow(timestamp, &overflow)
+            if overflow:
+                return None
         if self.in_a_row >= AT_A_TIME or opened.version != <int64_t> self.version():
             return None
         if not self.free or self.engine.poison is not None:
@@ -118,7 +130,8 @@ cdef class Intake:
             return None
         if taken.bytes + size > taken.max_bytes or taken.records >= taken.max_records:
             return None
-        cdef int64_t stamp = now_ms() if timestamp is None else timestamp
+        if timestamp is None:
+            stamp = now_ms()
         return self.append(opened, door, stay, size, stamp, key, value)
 
     cdef Promise append(self, OpenTopic opened, Door door, Stay stay, int64_t size, int64_t stamp, bytes key, bytes value):
@@ -126,6 +139,7 @@ cdef class Intake:
         cdef Builder builder = door.builder
         cdef Py_ssize_t before = builder.used, grown
         cdef Promise promise = Promise.__new__(Promise)
+        PyObject_GC_UnTrack(<PyObject*> promise)
         builder.append(stamp, key, value)
         grown = builder.used - before
         self.taken.bytes += size

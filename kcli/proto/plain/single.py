@@ -118,6 +118,8 @@ class Intake:
             return None
         if type(value) is not bytes or (key is not None and type(key) is not bytes):
             return None
+        if timestamp is not None and (type(timestamp) is not int or not -(2**63) <= timestamp < 2**63):
+            return None
         if self.in_a_row >= AT_A_TIME or opened.version != self._version():
             return None
         if not self.free or self._engine.poison is not None:

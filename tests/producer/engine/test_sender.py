@@ -149,10 +149,14 @@ async def test_what_is_stored_is_settled_as_that_though_the_next_write_breaks(mo
         await producer.send_and_wait("t", b"opens the connection")
         on_the_wire = await producer.send("t", b"v")
 
-        def breaks(sender: LeaderSender) -> None:
-            if not sender._outstanding:  # the response is there
+        write, written = LeaderSender._send_all, list[LeaderSender]()
+
+        def breaks(sender: LeaderSender) -> float | None:
+            if sender in written and not sender._outstanding:  # the response is there
                 assert producer.counts.acked == 1
                 raise RuntimeError("the write breaks")
+            written.append(sender)
+            return write(sender)
 
         monkeypatch.setattr(LeaderSender, "_send_all", breaks)
         assert (await on_the_wire).offset == 1
