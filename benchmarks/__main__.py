@@ -131,7 +131,7 @@ def _row(
 ) -> tuple[cases.Job, dict[str, list[tuple[Run, int]]]]:
     """All rounds of one row: program to its runs and how many records each moved. `words` are for each command."""
     found: dict[str, list[tuple[Run, int]]] = {}
-    stem = f"{job.verb}-{job.data.name}-{job.codec}"
+    stem = f"{job.verb}-{job.data.name}-{job.codec}" + "-idempotent" * job.idempotent
     if not job.writes:
         for share in shares(job):
             topic = f"{stem}-{share}"

@@ -49,10 +49,12 @@ class Job:
     codec: str = "none"
     search: tuple[str, str] = ("", "")  # the option and its words
     tls: bool = False
+    idempotent: bool = False  # kcat too, which then has five requests in flight, as kcli has in all rows
 
     @property
     def label(self) -> str:
         codec = ("" if self.codec == "none" else f", {self.codec}") + (", TLS" if self.tls else "")
+        codec += ", idempotent" if self.idempotent else ""
         return {
             "produce": f"produce {self.data.label}{codec}",
             "consume": f"consume {self.data.label}{codec}",
@@ -130,6 +132,7 @@ def jobs(scale: float) -> list[Job]:
         Job("messages", text),
         *[Job(verb, data) for verb in ("produce", "consume") for data in (text10, large5)],
         Job("produce", few),
+        Job("produce", few, idempotent=True),
         *[Job("consume", data) for data in (*single, *small, huge)],
         *[Job(verb, data, tls=True) for verb in ("produce", "consume") for data in (text1, large5)],
     ]
@@ -187,10 +190,9 @@ def _optional(job: Job, bootstrap: str, topic: str) -> Programs:
 def _producers(job: Job, bootstrap: str, topic: str) -> Programs:
     keyed = job.data.keyed
     more = ["-K", "\t"] if keyed else []
-    rules: list[str] = []
-    if job.data.batch:  # the cost is that of a request, so it counts how many may be in flight: five, as of kcli
+    if job.data.batch:
         more = ["-X", f"batch.num.messages={job.data.batch}", "-X", "linger.ms=0"]
-        rules = ["-X", "enable.idempotence=true"]
+    rules = ["-X", "enable.idempotence=true"] if job.idempotent else []
     mine = [KCLI, "produce", topic, "-b", bootstrap, "-z", job.codec, *more]
     out: Programs = {"kcli": (mine, {})}
     out["kcat"] = (["kcat", "-P", "-b", bootstrap, "-t", topic, "-z", job.codec, *more, *rules], {})
