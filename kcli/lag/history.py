@@ -8,7 +8,7 @@ from __future__ import annotations
 from kcli.admin.groups.rows import Described
 from kcli.lag.figures import Sample, Total, total
 from kcli.lag.partition_lag import WINDOW, Log, Standing, Track, stand
-from kcli.lag.status import CALM, NO_COMMIT, SEVERITY, STUCK
+from kcli.lag.status import CALM, NO_COMMIT, PATIENCE, SEVERITY, STUCK, Facts, patience
 from kcli.lag.timeline import Timeline
 from kcli.model import TopicPartition
 from kcli.values import Value, field
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
     from kcli.errors import KcliError
     from kcli.lag.events import Event
+    from kcli.lag.partition_lag import Stood
     from kcli.lag.snapshot import Snapshot
+
+    Standstills = dict[str, dict[TopicPartition, Stood]]  # of each group
 
 KEEP = 900.0  # seconds of samples
 
@@ -79,6 +82,7 @@ class History:
         self._tracks: dict[str, dict[TopicPartition, Track]] = {}
         self._before: dict[str, GroupStanding] = {}
         self._peaks: dict[str, int] = {}
+        self._stood: Standstills = {}  # of an earlier watch, until each is found again
         self._read: set[TopicPartition] = set()  # whose ends were taken from the newest snapshot
         self._timelines: dict[str, Timeline] = {}
         self.news: list[Event] = []  # of the newest snapshot
@@ -109,6 +113,32 @@ class History:
         if not len(log.end):
             for time, offset in ends:
                 log.end.add(time, offset)
+
+    def go_on(self, stood: Standstills) -> None:
+        """What stood still in an earlier watch, before the first sample of its group: a partition that is found
+        at the same offset has stood still since then."""
+        self._stood = {group: dict(some) for group, some in stood.items()}
+
+    def standstills(self) -> Standstills:
+        """The partitions that have something to read and have not moved for longer than a member's patience."""
+        found = {group: dict(some) for group, some in self._stood.items()}  # those whose first sample is to come
+        for name, standing in self._before.items():
+            if any(part.still > PATIENCE for part in standing.partitions):
+                for at, track in self._standing(name, standing):
+                    found.setdefault(name, {})[at] = track.stands
+        return found
+
+    def _standing(self, group: str, standing: GroupStanding) -> Iterator[tuple[TopicPartition, Track]]:
+        tracks = self._tracks[group]
+        for part in standing.partitions:
+            if part.still > PATIENCE and part.lag.lag:
+                at = TopicPartition(part.lag.sample.topic, part.lag.sample.partition)
+                track = tracks[at]
+                if part.status == STUCK or part.still > self._patience(track):
+                    yield at, track
+
+    def _patience(self, track: Track) -> float:
+        return patience(Facts(commit_interval=track.interval(track.done.last, self._window)))
 
     def _log(self, at: TopicPartition) -> Log:
         log = self._logs.get(at)
@@ -143,6 +173,8 @@ class History:
                 track = tracks[at] = Track()
             track.add(time, sample)
             track.done.forget_before(time - self._keep)
+        if self._stood:
+            self._find_again(described.group, tracks)
         for gone in tracks.keys() - seen:
             del tracks[gone]
         places = sorted(tracks)
@@ -154,6 +186,17 @@ class History:
         self._tell(time, now, places)
         self._before[described.group] = now
         return now
+
+    def _find_again(self, group: str, tracks: dict[TopicPartition, Track]) -> None:
+        stood, left = self._stood.pop(group, {}), {}
+        for at in stood.keys() & tracks.keys():
+            track = tracks[at]
+            if len(track.done):
+                track.go_on(stood[at])
+            elif track.sample.error is not None or track.sample.end is None:
+                left[at] = stood[at]  # it is not known yet where it is
+        if left:
+            self._stood[group] = left
 
     def _tell(self, time: float, now: GroupStanding, places: list[TopicPartition]) -> None:
         timeline = self._timelines.setdefault(now.described.group, Timeline())
@@ -168,6 +211,8 @@ class History:
         self.news += timeline.add(time, (before.described, now.described), pairs)
 
     def _forget_groups(self, time: float, there: set[str]) -> None:
+        for unknown in self._stood.keys() - there:
+            del self._stood[unknown]
         for gone in self._tracks.keys() - there:
             del self._tracks[gone]
             if gone in self._before:

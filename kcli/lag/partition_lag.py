@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.model import TopicPartition
 
+    Stood = tuple[int, float]  # the offset of a partition without commits, and since when
+
 WINDOW = 60.0  # seconds that rates are taken over
 STEPS = 3  # commits at least; the window reaches further back for them
 
@@ -91,6 +93,23 @@ class Track:
         """Seconds that the group could have got on and did not."""
         moved = self.done.times[-1] if len(self.done) else now
         return max(now - max(moved, self.idle_until), 0.0)
+
+    def interval(self, now: float, window: float) -> float | None:
+        """The usual seconds between two commits; None where too few were seen."""
+        return usual_step(self.done.since(now - 10 * window)[0]) if len(self.done) > 2 else None
+
+    @property
+    def stands(self) -> Stood:
+        """Where it is, and since when it could have got on and did not."""
+        return self.done.values[-1], max(self.done.times[-1], self.idle_until)
+
+    def go_on(self, stood: Stood) -> None:
+        """An earlier watch saw no commit. Where its first sample finds it at the same offset, with something to
+        read, it has not moved meanwhile either, as ends do not go back; elsewhere nothing is known of that time."""
+        done, since = stood
+        first = len(self.done) == 1 and self.done.times[0] == self.idle_until > since
+        if first and self.done.values[0] == done < (self.sample.end or 0):
+            self.done.times[0] = self.idle_until = since
 
 
 class Standing(Value):
@@ -176,7 +195,7 @@ def _facts(track: Track, now: float, window: float, threshold: int, in_rate: flo
         error=sample.error,
         in_rate=in_rate,
         growing=growing,
-        commit_interval=usual_step(track.done.since(now - 10 * window)[0]) if len(track.done) > 2 else None,
+        commit_interval=track.interval(now, window),
         still=track.still(now),
         counted=sample.counted,
         rewound=track.rewound if track.rewound is not None and now - track.rewound_at <= window else None,

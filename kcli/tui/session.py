@@ -165,6 +165,7 @@ class LiveSession(Session):
 
     dated = DATED
     _brokers = 0, 0  # how many there are, and how many of them do not answer
+    _stood = False  # whether the first refresh knew, from the file of the cluster, what stood still before
     _trouble: tuple[KcliError, float] | None = None  # why the last refresh failed, and when the next one is
 
     def __init__(
@@ -248,6 +249,7 @@ class LiveSession(Session):
                     if not introduced:
                         await self._introduce(client)
                         introduced = True
+                        await self._recall()
                     with self._gc.making(), self.pace.measured():
                         snapshot = seen = self._with_notes(still_there(await watch.look(), seen))
                         self.trails.add(snapshot)
@@ -270,6 +272,15 @@ class LiveSession(Session):
             except TimeoutError:
                 pass  # the beat
 
+    async def _recall(self) -> None:
+        """Before the first refresh: what stood still when this cluster was last watched."""
+        if self.remembers and self._latest is None and self._cluster_id is not None:
+            from kcli.lag.formats.past import Past
+
+            stood = await asyncio.to_thread(Past(self._cluster_id).stood)
+            self._stood = stood is not None
+            self._history.go_on(stood or {})
+
     async def _remember(self, snapshot: LagSnapshot) -> None:
         """Keep a snapshot in the file of this cluster; at the first one, take from the file what was before. A file
         that fails is reported once, and no history is kept."""
@@ -279,14 +290,16 @@ class LiveSession(Session):
 
                 self._past = Past(self._cluster_id)
                 found = await asyncio.to_thread(self._past.open, snapshot.time)
-                self.trails.begin(found.points, found.events)
+                self.trails.begin(found.points, found.events, stood=self._stood)
                 for event in found.events:
                     self._before.setdefault(event.group, []).append(event)
                 self._post(Looked(snapshot, self.trails))
             unkept, self._unkept = self._unkept, []
             if self._past is not None:
                 self._past.keep(unkept[: len(unkept) - len(snapshot.events)])  # of refreshes that failed half-way
-                self._past.add(snapshot)
+                if self._past.add(snapshot):
+                    with self._gc.making():
+                        self._past.stand(self._history.standstills())
         except OSError as problem:
             self.remembers = False
             self._post(Noted(f"No history is kept: {problem.filename or 'its file'}: {problem.strerror}"))
@@ -424,6 +437,7 @@ class LiveSession(Session):
         if self._past is not None:
             try:
                 self._past.keep([*self._unkept, *self._notes])
+                self._past.stand(self._history.standstills())
                 self._past.close()
             except OSError as problem:
                 self._post(Noted(f"The history lacks the last events: {problem.strerror}"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
+from kcli.lag.status import STUCK
 from kcli.lag.watch import LagSnapshot
 
 if TYPE_CHECKING:
@@ -87,8 +88,9 @@ class Trails:
         word, begun, first = self._past.get(name, ("", now, now))
         return begun if status == word and now - first <= SETTLING else now
 
-    def begin(self, points: dict[str, list[Point]], events: list[Event]) -> None:
-        """What was before the first snapshot, from a file: of groups that are there, as far back as trails go."""
+    def begin(self, points: dict[str, list[Point]], events: list[Event], *, stood: bool = False) -> None:
+        """What was before the first snapshot, from a file: of groups that are there, as far back as trails go.
+        `stood`: what stood still then was known to the first snapshot, so a group that is STUCK later has moved."""
         for name, trail in self._of.items():
             first = trail[0].time
             older = [point for point in points.get(name, ()) if point.time < first]
@@ -101,7 +103,7 @@ class Trails:
             status, (begun, _) = self._since[name]
             lasting = _back(older, first, status)
             self._since[name] = status, lasting if begun == first else lasting._replace(begun=begun)
-            if older:
+            if older and not (stood and older[-1].status == STUCK):
                 self._past[name] = older[-1].status, _back(older, first, older[-1].status).begun, first
         for event in reversed(events):
             known = self._events.setdefault(event.group, deque(maxlen=EVENTS)) if event.group in self._of else None

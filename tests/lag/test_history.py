@@ -12,7 +12,7 @@ from kcli.lag.history import GroupStanding, History
 from kcli.lag.partition_lag import Log
 from kcli.lag.series import Series
 from kcli.lag.snapshot import GroupSnapshot, Snapshot
-from kcli.lag.status import GROWING
+from kcli.lag.status import GROWING, STUCK
 from kcli.model import TopicPartition
 
 AT = TopicPartition("t", 0)
@@ -166,3 +166,94 @@ def test_the_ends_of_a_partition_are_taken_and_rated_once_however_many_groups_re
     assert len(rated) == 8 * (2 + 5 * 2), "of what comes in each partition once, of what is read each group's"
     assert [group.in_rate for group in found] == [found[0].in_rate] * 5
     assert found[0].in_rate == pytest.approx(2 * 4.0)
+
+
+def stopped(history: History, begun: float, *, committed: dict[int, int | None]) -> None:
+    """Five minutes in which nothing is committed."""
+    for n in range(60):
+        history.add(begun + 5.0 * n, look(committed, 100))
+
+
+def again(history: History) -> History:
+    """Another watch of the same groups, later."""
+    one = History()
+    one.go_on(history.standstills())
+    return one
+
+
+@pytest.mark.parametrize("later", [60.0, 170.0, 1_200.0, 80_000.0])
+def test_a_group_that_stood_still_in_an_earlier_watch_is_stuck_at_the_first_sample(later: float) -> None:
+    before = History()
+    stopped(before, 1000.0, committed={0: 50, 1: 100})
+    now = again(before)
+    (found,) = now.add(1300.0 + later, look({0: 50, 1: 100}, 120))
+    assert [part.status for part in found.partitions] == [STUCK, "BEHIND"]
+    assert found.partitions[0].still == 300.0 + later
+    assert found.partitions[0].out_rate == 0.0
+    assert now.standstills() == {"g": {AT: (50, 1000.0)}}, "a third watch knows it too"
+    now.add(1340.0 + later, look({0: 50, 1: 120}, 120))
+    assert [event.text for event in now.events if "STUCK" in event.text] == []
+
+
+@pytest.mark.parametrize(("committed", "end"), [(51, 120), (49, 120), (120, 120), (None, 120)])
+def test_of_a_group_that_has_moved_meanwhile_nothing_is_known_of_the_time_before(
+    committed: int | None, end: int
+) -> None:
+    before = History()
+    stopped(before, 1000.0, committed={0: 50})
+    now = again(before)
+    (found,) = now.add(1400.0, look({0: committed}, end))
+    assert found.status != STUCK
+    assert found.partitions[0].still == 0.0
+    (found,) = now.add(1405.0, look({0: 50}, 120))
+    assert found.status != STUCK, "it came back to where it stood"
+    assert now.standstills() == {}
+
+
+def test_one_that_has_read_everything_did_not_stand_still_although_it_is_where_it_was() -> None:
+    before = History()
+    stopped(before, 1000.0, committed={0: 50})
+    now = again(before)
+    (found,) = now.add(1400.0, look({0: 50}, 50))  # the topic was created anew
+    assert found.partitions[0].still == 0.0
+    (found,) = now.add(1405.0, look({0: 50}, 60))
+    assert found.status == "BEHIND"
+
+
+def test_a_partition_stands_still_only_after_three_of_its_own_commit_intervals() -> None:
+    history = History()
+    for n in range(5):
+        for beat in range(12):
+            history.add(1000.0 + 60.0 * n + 5.0 * beat, look({0: 10 * n}, 100))
+    for n in range(20):
+        history.add(1300.0 + 5.0 * n, look({0: 40}, 100))
+    assert history.standstills() == {}, "155 s without a commit, of a group that commits every minute"
+    for n in range(8):
+        history.add(1400.0 + 5.0 * n, look({0: 40}, 100))
+    assert history.standstills() == {"g": {AT: (40, 1240.0)}}
+
+
+def test_what_cannot_be_read_at_first_is_compared_when_it_can() -> None:
+    before = History()
+    stopped(before, 1000.0, committed={0: 50})
+    now = again(before)
+    stood = now.standstills()
+    now.add(1400.0, Snapshot(brokers={1: KcliError("broker 1 is down")}))
+    assert now.standstills() == stood
+    failed = look({0: 50}, 100)
+    failed.groups[0].samples[0].error = "the leader is unknown"
+    now.add(1405.0, failed)
+    assert now.standstills() == stood
+    (found,) = now.add(1410.0, look({0: 50}, 100))
+    assert (found.status, found.partitions[0].still) == (STUCK, 410.0)
+    gone = again(before)
+    gone.add(1400.0, Snapshot())
+    assert gone.standstills() == {}
+
+
+def test_an_orphan_keeps_the_time_of_its_last_commit() -> None:
+    before = History()
+    for n in range(60):
+        before.add(1000.0 + 5.0 * n, look({0: 50}, 100, members=()))
+    (found,) = again(before).add(5000.0, look({0: 50}, 100, members=()))
+    assert (found.status, found.partitions[0].still) == ("ORPHANED", 4000.0)

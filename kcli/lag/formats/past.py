@@ -1,8 +1,9 @@
 """How groups were in the last day, a line of JSON a minute in a file of the cluster: a dashboard that is opened again
 knows since when a group has its status, and what happened to it.
 
-    state_folder/history/CLUSTER.ndjson      the newer half, at most 25 MiB
-    state_folder/history/CLUSTER.ndjson.1    the older one
+    state_folder/history/CLUSTER.ndjson          the newer half, at most 24 MiB
+    state_folder/history/CLUSTER.ndjson.1        the older one
+    state_folder/history/CLUSTER.ndjson.still    offsets of groups without commits (standstills.py), at most 2 MiB
 
 Only this user may read them (mode 600). One process writes, the others read: a lock that ends with its process says
 which. A line is written by one call, so that a killed process leaves at most one incomplete line, which is skipped.
@@ -16,6 +17,7 @@ import time
 from typing import TYPE_CHECKING
 
 from kcli.lag.events import Event
+from kcli.lag.formats import standstills
 from kcli.paths import private, state_folder
 from kcli.system import files
 from kcli.values import Value, field
@@ -23,7 +25,7 @@ from kcli.values import Value, field
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.lag.history import GroupStanding
+    from kcli.lag.history import GroupStanding, Standstills
     from kcli.lag.watch import LagSnapshot
 
 VERSION = "kcli.lag.past/1"
@@ -31,7 +33,7 @@ KEPT = 86_400.0
 """Seconds of history."""
 BEAT = 60.0
 """Seconds between two lines."""
-HALF = 25 << 20
+HALF = 24 << 20
 """Bytes of a file before it becomes the older one."""
 EVENT = ("time", "group", "kind", "text", "topic", "partition", "offsets")
 
@@ -66,6 +68,7 @@ class Past:
         self._fd = self._lock = -1
         self._due = self._last = 0.0
         self._events: list[Event] = []
+        self._stood: Standstills | None = None
 
     @property
     def writes(self) -> bool:
@@ -98,17 +101,28 @@ class Past:
                 continue
         return remembered
 
-    def add(self, snapshot: LagSnapshot) -> None:
-        """Keep a snapshot: a line a minute, with the events since the last one."""
+    def stood(self) -> Standstills | None:
+        """What stood still when the cluster was last watched, None where that is not known. Before `open`."""
+        return standstills.read(f"{self.path}.still")
+
+    def stand(self, stood: Standstills) -> None:
+        """Keep the offsets of groups that commit nothing, in place of those before."""
+        if self.writes and stood != self._stood:
+            standstills.write(f"{self.path}.still", stood)
+            self._stood = stood
+
+    def add(self, snapshot: LagSnapshot) -> bool:
+        """Keep a snapshot: a line a minute, with the events since the last one. Whether this was one."""
         if not self.writes:
-            return
+            return False
         self._events += snapshot.events
         self._last = snapshot.time
         if snapshot.time < self._due:
-            return
+            return False
         self._due = snapshot.time + BEAT
         self._write(line(snapshot.time, snapshot.groups, self._events))
         self._events = []
+        return True
 
     def keep(self, events: list[Event]) -> None:
         """Keep events that are in no snapshot: the next line has them, be it that of `close`."""

@@ -3,32 +3,44 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import threading
 import time
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kcli.admin.groups.commits import write_commits
 from kcli.admin.groups.rows import Described
+from kcli.asking.coordinators import Coordinators
+from kcli.client import Client
 from kcli.errors import KcliError
+from kcli.lag import snapshot as lag_snapshot
+from kcli.lag import watch
 from kcli.lag.events import Event
 from kcli.lag.figures import Total
 from kcli.lag.formats.past import Point
 from kcli.lag.history import GroupStanding
 from kcli.lag.watch import LagSnapshot
+from kcli.model import OffsetAndMetadata, TopicPartition
+from kcli.tui import session as session_module
+from kcli.tui.alerts.alerting import Alerting
 from kcli.tui.app import Dashboard
 from kcli.tui.session import LiveSession
 from kcli.tui.trails import TRAIL, Lasting, Trails
 from tests.tui.conftest import shows, until
-from tests.tui.world import a_world
+from tests.tui.world import World, a_world
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Iterator
 
-    from kcli.client import Client
-    from tests.tui.world import World
+    from textual.pilot import Pilot
+
+    from kcli.lag.snapshot import Snapshot
+    from kcli.tui.alerts.changes import Alert
 
 
 def prepend(path: Path, now: float) -> None:
@@ -168,3 +180,132 @@ async def test_what_was_noted_is_kept_although_the_refresh_that_took_it_failed_h
     assert session._past is not None
     kept = [event.text for event in session._past.read(time.time()).events if event.kind == "note"]
     assert kept == ["pod-7 restarted"]
+
+
+class Restarts:
+    """A dashboard that is opened again and again on a cluster whose group has a member that does nothing, at times
+    that the test chooses."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.now = float(round(time.time()))
+        self.alerts: list[str] = []
+
+    def time(self) -> float:
+        return self.now
+
+    @contextlib.asynccontextmanager
+    async def open(self) -> AsyncIterator[tuple[Pilot[int], LiveSession]]:
+        session = LiveSession(self.world.settings(), interval=3600.0, remembers=True)
+        app = Dashboard(session)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await until(pilot, lambda: app.state.look is not None and session._past is not None and session._past._due)
+            yield pilot, session
+
+    async def after(self, seconds: float, pilot: Pilot[int], session: LiveSession) -> str:
+        """The status of the group that many seconds later."""
+        self.now += seconds
+        session.look_now()
+        await until(pilot, lambda: session._latest is not None and session._latest.time == self.now)
+        return self.status(session)
+
+    def status(self, session: LiveSession) -> str:
+        assert session._latest is not None
+        return next(group.status for group in session._latest.groups if group.described.group == self.world.group)
+
+    async def until_stuck(self) -> float:
+        """Since when the group is stuck for a dashboard that is closed then."""
+        async with self.open() as (pilot, session):
+            begun = self.now
+            assert self.status(session) == "BEHIND"
+            assert await self.after(45.0, pilot, session) == "STUCK"
+            for _ in range(3):
+                assert await self.after(61.0, pilot, session) == "STUCK"
+        assert self.alerts == ["STUCK"]
+        return begun
+
+
+@pytest.fixture
+def restarts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, world: World) -> Restarts:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    one, take, tell = Restarts(world), lag_snapshot.take, Alerting._tell
+
+    async def owned(*words: Any, **named: Any) -> Snapshot:
+        shot = await take(*words, **named)
+        for sample in (sample for group in shot.groups for sample in group.samples):
+            sample.owned = True
+        return shot
+
+    def told(alerting: Alerting, alert: Alert) -> None:
+        one.alerts.append(alert.now)
+        tell(alerting, alert)
+
+    monkeypatch.setattr(watch, "take", owned)
+    monkeypatch.setattr(Alerting, "_tell", told)
+    monkeypatch.setattr(session_module, "Watch", partial(watch.Watch, clock=one.time))
+    return one
+
+
+async def changes(session: LiveSession) -> list[str]:
+    return [event.text for event in await session.events(World.group) if event.kind == "status"]
+
+
+@pytest.mark.parametrize("closed", [60.0, 170.0, 600.0])
+async def test_a_group_that_stands_still_is_stuck_on_the_first_picture_after_a_restart(
+    restarts: Restarts, closed: float
+) -> None:
+    begun = await restarts.until_stuck()
+    restarts.now += closed
+    async with restarts.open() as (pilot, session):
+        assert session._latest is not None
+        assert restarts.status(session) == "STUCK"
+        assert session._latest.time - session._latest.groups[0].partitions[0].still == begun
+        await until(pilot, lambda: (lasting := session.trails.since(World.group)) and lasting.begun < begun + 200)
+        for _ in range(3):
+            assert await restarts.after(20.0, pilot, session) == "STUCK"
+        assert await changes(session) == ["orders[0-1]: BEHIND is now STUCK"], "that of the first session"
+    assert restarts.alerts == ["STUCK"]
+
+
+async def test_a_group_that_moved_while_no_dashboard_was_open_is_stuck_only_when_it_is_again(
+    restarts: Restarts,
+) -> None:
+    await restarts.until_stuck()
+    restarts.now += 60.0
+    async with Client(restarts.world.settings()) as client:
+        at = {TopicPartition(World.topic, n): OffsetAndMetadata(offset=41) for n in range(2)}
+        await write_commits(Coordinators(client.cluster), World.group, at)
+    async with restarts.open() as (pilot, session):
+        assert restarts.status(session) == "BEHIND"
+        assert session._latest is not None
+        assert session._latest.groups[0].partitions[0].still == 0.0
+        assert await restarts.after(45.0, pilot, session) == "STUCK"
+        lasting = session.trails.since(World.group)
+        assert lasting is not None
+        assert lasting.begun == restarts.now, "it was not so all the time"
+        assert await changes(session) == ["orders[0-1]: BEHIND is now STUCK"] * 2
+        await restarts.after(5.0, pilot, session)
+    assert restarts.alerts == ["STUCK"] * 2
+
+
+def spoil(folder: Path, damage: str) -> None:
+    (file,) = folder.rglob("*.still")
+    if damage == "no file":
+        file.unlink()
+    else:
+        file.write_bytes(file.read_bytes()[:-9])
+
+
+@pytest.mark.parametrize("damage", ["no file", "damaged"])
+async def test_without_the_offsets_of_before_a_group_is_stuck_after_a_while_and_lasts_since_before(
+    restarts: Restarts, tmp_path: Path, damage: str
+) -> None:
+    begun = await restarts.until_stuck()
+    spoil(tmp_path, damage)
+    restarts.now += 60.0
+    async with restarts.open() as (pilot, session):
+        assert restarts.status(session) == "BEHIND"
+        assert await restarts.after(45.0, pilot, session) == "STUCK"
+        lasting = session.trails.since(World.group)
+        assert lasting is not None
+        assert lasting.begun < begun + 200

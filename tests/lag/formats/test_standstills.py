@@ -1,0 +1,76 @@
+"""Where groups stand still, in a file: what is written is read again, and what is not kcli's is as no file."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from kcli.lag.formats import standstills
+from kcli.lag.formats.past import Past
+from kcli.model import TopicPartition
+
+STOOD = {
+    "billing": {TopicPartition("orders", 0): (50, 1000.5), TopicPartition("orders", 11): (7, 1000.5)},
+    'a "strange" näme': {TopicPartition("t", 3): (1 << 60, 1_795_265_117.123)},
+}
+
+
+def test_what_is_written_is_read_again_and_only_by_this_user(tmp_path: Path) -> None:
+    path = tmp_path / "c.ndjson.still"
+    standstills.write(str(path), STOOD)
+    assert standstills.read(str(path)) == STOOD
+    standstills.write(str(path), {})
+    assert standstills.read(str(path)) == {}
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"\xff",
+        b'{"kcli":"kcli.lag.still/2","groups":{}}',
+        b'{"kcli":"kcli.lag.still/1","groups":{"g":7}}',
+        b'{"kcli":"kcli.lag.still/1","groups":{"g":{"t":[[1,{"x":1}]]}}}',
+        b'{"kcli":"kcli.lag.still/1","groups":{"g":{"t":[[1,{"0":null}]]}}}',
+    ],
+)
+def test_a_file_that_is_damaged_is_as_none(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "c.ndjson.still"
+    assert standstills.read(str(path)) is None
+    path.write_bytes(data)
+    assert standstills.read(str(path)) is None
+
+
+def test_ten_thousand_topics_and_a_thousand_groups_that_stand_still_fit(tmp_path: Path) -> None:
+    path = str(tmp_path / "c.ndjson.still")
+    many = {f"group-{g}": {TopicPartition("t", p): (123_456_789, 1e9 + p % 3) for p in range(100)} for g in range(1000)}
+    standstills.write(path, many)
+    assert len(standstills.read(path) or ()) == 1000
+    assert os.path.getsize(path) <= standstills.MOST
+    more = many | {f"more-{g}": {TopicPartition("t", p): (1, 1.0 + p) for p in range(100)} for g in range(1000)}
+    standstills.write(path, more)
+    assert standstills.read(path) is None, "nothing old is kept, and no file grows without end"
+    standstills.write(path, more)
+
+
+def test_only_the_process_that_writes_the_history_writes_it_and_only_when_it_changes(tmp_path: Path) -> None:
+    first, second = (Past("the/cluster id", folder=str(tmp_path)) for _ in range(2))
+    assert first.stood() is None
+    first.open(1000.0)
+    second.open(1000.0)
+    second.stand(STOOD)
+    assert first.stood() is None
+    first.stand(STOOD)
+    assert second.stood() == STOOD
+    os.unlink(f"{first.path}.still")
+    first.stand({group: dict(some) for group, some in STOOD.items()})
+    assert first.stood() is None, "nothing changed"
+    first.stand({})
+    assert first.stood() == {}
