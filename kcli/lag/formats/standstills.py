@@ -1,7 +1,6 @@
 """The offsets of groups that commit nothing, in a file beside the history of their cluster.
 
-Adashboard that is opened again knows since
-when a group is STUCK if it finds it at the same offsets.
+A dashboard that is opened again knows since when a group is STUCK if it finds it at the same offsets.
 
     state_folder/history/CLUSTER.ndjson.still    at most 2 MiB, replaced as a whole, with mode 600
 """
