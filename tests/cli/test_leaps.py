@@ -77,9 +77,9 @@ def test_whoever_waits_for_ever_hears_the_alarm(leaps: Leaps) -> None:
 
 
 def test_afterwards_time_is_the_system_s() -> None:
-    from kcli.cli.commands.consume import reading
+    from kcli.cli.commands.consume import silence
 
     clock = time.monotonic
     with leaping() as leaps:
-        assert time.monotonic == vars(reading)["monotonic"] == leaps.now
-    assert time.monotonic is vars(reading)["monotonic"] is clock
+        assert time.monotonic == vars(silence)["monotonic"] == leaps.now
+    assert time.monotonic is vars(silence)["monotonic"] is clock

@@ -75,7 +75,7 @@ async def test_a_click_on_a_key_presses_it_and_the_mouse_lights_it(dashboard: Op
 
 async def test_a_line_that_is_too_long_is_scrolled_by_the_wheel(dashboard: Open) -> None:
     async with dashboard(size=(40, 24)) as pilot:
-        await shows(pilot, "Groups")
+        await shows(pilot, "GROUP ")
         footer = pilot.app.screen.query_one(Footer)
         await until(pilot, lambda: footer.offers)
         assert "Quit" not in line(pilot)

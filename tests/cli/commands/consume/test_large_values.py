@@ -112,6 +112,7 @@ async def test_R4_what_a_reader_that_left_did_not_take_is_not_committed() -> Non
     commits = SimpleNamespace(written=lambda _, position: committed.append(position.offset))
     settings = SimpleNamespace(include_control=False)
     plan = SimpleNamespace(
+        timeout=None,
         options=options(""), several=False, decoding=None, limit=-1, single=False, keep=None, settings=settings,
         passed=lambda *_: None,
     )  # fmt: skip
@@ -134,7 +135,14 @@ async def test_where_pieces_cannot_be_written_together_they_are_copied(
 ) -> None:
     settings = SimpleNamespace(include_control=False)
     plan = SimpleNamespace(
-        options=options(""), several=False, decoding=None, limit=-1, single=False, keep=None, settings=settings
+        timeout=None,
+        options=options(""),
+        several=False,
+        decoding=None,
+        limit=-1,
+        single=False,
+        keep=None,
+        settings=settings,
     )
     for vectored in (True, False):
         monkeypatch.setattr("kcli.system.pipes.GATHERS", vectored)
