@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import namedtuple
 
 TYPE_CHECKING = False
@@ -135,6 +136,15 @@ class Envelopes:
         self.timestamps = timestamps
         self.headers = headers
         self.lines_read = lines_read
+
+
+AT_A_TIME = 2000  # records of a loop over `send` without a pause: 10 to 20 ms
+OVERHEAD = 40  # bytes a record may take on top of its key and value, without headers
+
+
+def now_ms(timestamp: int | None) -> int:
+    """The timestamp given, else now, in milliseconds."""
+    return time.time_ns() // 1_000_000 if timestamp is None else timestamp
 
 
 class RecordMetadata:

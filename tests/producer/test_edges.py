@@ -44,7 +44,7 @@ def test_C7_D30_a_node_that_names_itself_as_the_leader_is_not_asked_without_a_pa
 def test_D32_the_time_that_is_told_is_the_time_that_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scene() -> None:
         clock = iter(range(1_000, 9_000))
-        monkeypatch.setattr("kcli.producer.intake.send_records.time.time_ns", lambda: next(clock) * 1_000_000_000)
+        monkeypatch.setattr("kcli.proto.columns.time.time_ns", lambda: next(clock) * 1_000_000_000)
         world = World()
         async with producing(world) as producer:
             told = [await producer.send("t", b"v") for _ in range(3)]

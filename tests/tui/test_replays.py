@@ -207,7 +207,7 @@ def test_a_recording_is_opened_without_reading_what_its_lines_hold(
     monkeypatch.setattr("kcli.tui.replay.read", noted)
     opened = Recording(recording)
     assert opened.times == [1_700_000_000.0 + n for n in range(30)]
-    assert lines == [opened.line(29)], "the one that is shown first"
+    assert lines == [opened.line(29)], "the line of the refresh that is shown first"
 
 
 def damaged(path: Path, number: int) -> None:

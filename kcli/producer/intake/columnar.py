@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli.errors import UsageError
-from kcli.producer.intake.room import OVERHEAD
-from kcli.producer.intake.send_records import now_ms
-from kcli.proto.columns import Lines
+from kcli.proto.columns import OVERHEAD, Lines, now_ms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

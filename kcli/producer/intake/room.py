@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from kcli.producer.intake.placement import Placement
     from kcli.settings import ProducerSettings
 
-AT_A_TIME = 2000  # records without a pause: 10 to 20 ms
-OVERHEAD = 40  # bytes a record may take on top of its key and value, without headers
-
 
 class Room(Intake):
     """`check` raises when nothing may be sent now."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.producer.intake.room import OVERHEAD
-from kcli.producer.intake.send_records import now_ms
 from kcli.producer.intake.small_batches import SmallBatches
+from kcli.proto.columns import OVERHEAD, now_ms
 from kcli.proto.core import spread_rows
 
 TYPE_CHECKING = False

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import time
 
 from kcli import codes
 from kcli.errors import BrokerError
-from kcli.producer.intake.room import AT_A_TIME, OVERHEAD, Room
+from kcli.producer.intake.room import Room
+from kcli.proto.columns import AT_A_TIME, OVERHEAD, now_ms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -212,11 +212,6 @@ def _check_timestamp(timestamp: int) -> None:
         raise TypeError(f"timestamp must be an int or None, not {type(timestamp).__name__}")
     if not -(2**63) <= timestamp < 2**63:
         raise OverflowError(f"timestamp {timestamp} is no 64-bit number of milliseconds")
-
-
-def now_ms(timestamp: int | None) -> int:
-    """The timestamp given, else now, in milliseconds."""
-    return time.time_ns() // 1_000_000 if timestamp is None else timestamp
 
 
 def report(promise: Promise, on_delivery: Delivered) -> None:

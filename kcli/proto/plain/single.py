@@ -4,8 +4,7 @@ counts, the sticky choice. The compiled twin does it on fields of C.
 
 from __future__ import annotations
 
-import time
-
+from kcli.proto.columns import AT_A_TIME, OVERHEAD, now_ms
 from kcli.proto.murmur2 import partition_of
 from kcli.proto.plain.promise import Promise
 
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
     from kcli.proto.columns import Headers
     from kcli.proto.plain.builder import Builder
     from kcli.proto.plain.promise import Fate
-
-AT_A_TIME = 2000  # records without a pause: 10 to 20 ms
-OVERHEAD = 40  # bytes a record may take on top of its key and value, without headers
 
 
 class Taken:
@@ -74,9 +70,8 @@ class OpenTopic:
 
 
 class Intake:
-    """`in_a_row` counts the records since the loop last ran for us. `free`:
-    whether `check` has nothing to say but that the engine broke, which is `engine.poison`. `close` ends the batch of a
-    queue that is full."""
+    """`in_a_row` counts the records since the event loop last ran other callbacks. `free`: `check` could only raise
+    because the engine broke, which is `engine.poison`. `close` ends the batch of a queue that is full."""
 
     def __init__(
         self,
@@ -159,8 +154,3 @@ class Intake:
         if before + grown >= opened.limit or builder.count >= self._most:
             self._close(door.queue)
         return promise
-
-
-def now_ms(timestamp: int | None) -> int:
-    """The timestamp given, else now, in milliseconds."""
-    return time.time_ns() // 1_000_000 if timestamp is None else timestamp

@@ -29,7 +29,7 @@ class Played:
         self.seen: list[object] = []
 
     def see(self, done: Any) -> None:
-        """A callback: how it ended, and that it is the one which is told about."""
+        """A callback: how it ended, and that it got the promise it was added to."""
         if done.cancelled():
             self.seen.append("cancelled")
         else:

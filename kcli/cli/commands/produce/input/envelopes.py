@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from array import array
 
-from kcli.producer.intake.send_records import now_ms
+from kcli.proto.columns import now_ms
 from kcli.proto.core import read_envelopes
 
 TYPE_CHECKING = False
