@@ -9,6 +9,7 @@ import pytest
 from textual.widgets import Checkbox, Input, TextArea
 
 from kcli.asking.offsets import LATEST, LogOffset, list_offsets
+from kcli.cli.output.records.envelope import read_line
 from kcli.client import Client
 from kcli.errors import UsageError
 from kcli.grammar.bound import Bound
@@ -17,6 +18,7 @@ from kcli.settings import ConsumerSettings
 from kcli.tui.actions.producing import Draft, headers_of, partition_of
 from kcli.tui.dialogs.produce import Produce
 from kcli.tui.screens.groups import Groups
+from kcli.tui.text.printable import with_each
 from tests.tui.conftest import seen, shows, until
 from tests.tui.world import World, a_world
 
@@ -135,6 +137,31 @@ def test_the_command_means_the_same_to_a_shell(draft: Draft) -> None:
     assert words[words.index("--value") + 1] == draft.value
     assert (words[words.index("-k") + 1] if "-k" in words else None) == draft.key
     assert words[:3] == ["kcli", "produce", "t"]
+
+
+STORED = b"\0\0\0\0\1\x0e'\xff"
+
+
+@pytest.mark.parametrize(
+    ("draft", "record"),
+    [
+        (
+            Draft(topic="t", key="a\0", value="it's\n\0", headers=[("h", None), ("i", "\udcff\0")]),
+            (b"a\0", b"it's\n\0", [("h", None), ("i", b"\xff\0")]),
+        ),
+        (Draft(topic="t", key="k", value="\0", stored=STORED, stored_key=b"\\u\0"), (b"\\u\0", STORED, [])),
+        (Draft(topic="t", key="\0", value=None), (b"\0", None, [])),
+    ],
+)
+def test_what_a_shell_cuts_off_is_a_line_that_is_read(draft: Draft, record: tuple[object, ...]) -> None:
+    """A word of a shell ends at its first NUL."""
+    command = with_each(draft.command, "-b here:9092")
+    assert command.isprintable()
+    script = f"kcli() {{ printf '%s ' \"$@\"; cat; }}; {command}"
+    out = subprocess.run(["bash", "-c", script], capture_output=True, check=True, timeout=10).stdout
+    words, _, line = out.partition(b"{")
+    assert words == b"produce t --input json -b here:9092 "
+    assert read_line(b"{" + line, 1)[2:] == record
 
 
 def test_fields_that_say_nothing_sensible_are_refused() -> None:

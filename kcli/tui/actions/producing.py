@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kcli.client import Client
 from kcli.errors import UsageError
 from kcli.settings import ProducerSettings
+from kcli.tui.actions.saving import as_text
 from kcli.tui.text.printable import quoted
 from kcli.values import Value, field
 
@@ -34,19 +35,38 @@ class Draft(Value):
         words = ["kcli produce", quoted(self.topic) if self.topic else "TOPIC"]
         if self.partition is not None:
             words.append(f"-p {self.partition}")
+        texts = [self.key, self.value, *(text for header in self.headers for text in header)]
+        if any("\0" in text for text in texts if text is not None):  # where a shell cuts a word off
+            return " ".join([*words, f"--input json <<< {_word(self._envelope)}"])
         if self.key is not None:
             words.append(f"-k {_word(self.key)}")
         words += [f"-H {_word(name if value is None else f'{name}={value}')}" for name, value in self.headers]
         words.append("--value '' -Z" if self.value is None else f"--value {_word(self.value)}")
         return " ".join(words) + self.option
 
+    @property
+    def _envelope(self) -> str:
+        """The record that is sent as a line of `consume -J`."""
+        headers = [[name, as_text(data)] for name, data in self._sent_headers]
+        return json.dumps({"key": as_text(self._sent_key), "value": as_text(self._sent_value), "headers": headers})
+
+    @property
+    def _sent_key(self) -> bytes | None:
+        return _bytes(self.key) if self.stored_key is None else self.stored_key
+
+    @property
+    def _sent_value(self) -> bytes | None:
+        return _bytes(self.value) if self.stored is None else self.stored
+
+    @property
+    def _sent_headers(self) -> list[tuple[str, bytes | None]]:
+        return [(name, _bytes(text)) for name, text in self.headers]
+
     async def send(self, client: Client) -> tuple[int, int]:
         """Send it with acks=all and wait; the partition and the offset where it is stored. Raises KcliError."""
-        value = _bytes(self.value) if self.stored is None else self.stored
-        key = _bytes(self.key) if self.stored_key is None else self.stored_key
-        headers = [(name, _bytes(text)) for name, text in self.headers]
+        record = self._sent_value, self._sent_key, self._sent_headers
         async with client.producer(ProducerSettings(linger=0.0, wait_for_topic=False)) as producer:
-            promise = await producer.send(self.topic, value, key, headers, self.partition)
+            promise = await producer.send(self.topic, *record, self.partition)
             stored = await promise
             return stored.partition, stored.offset
 

@@ -40,14 +40,15 @@ def json_line(record: Seen) -> str:
         "partition": record.partition,
         "offset": record.offset,
         "timestamp": record.timestamp,
-        "key": _text(record.key),
-        "value": _text(record.value),
-        "headers": [[name, _text(value)] for name, value in record.headers],
+        "key": as_text(record.key),
+        "value": as_text(record.value),
+        "headers": [[name, as_text(value)] for name, value in record.headers],
     }
     return json.dumps(fields, ensure_ascii=False)
 
 
-def _text(data: bytes | None) -> str | dict[str, str] | None:
+def as_text(data: bytes | None) -> str | dict[str, str] | None:
+    """As envelopes write it."""
     if data is None:
         return None
     try:
