@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kcli.errors import KcliError
 from kcli.schemas import SchemaNotFound
 from kcli.serde.rules.writable import conditions_of
-from kcli.serde.schemas.writers import writer_of
+from kcli.serde.schemas.decoder import FieldDecoder
+from kcli.serde.schemas.labels import Label, Labels
+from kcli.serde.schemas.payloads import cells_of
+from kcli.serde.schemas.readers import reader_of
+from kcli.serde.schemas.single import columns_of
+from kcli.serde.schemas.writers import RecordWriter, writer_of
 
 if TYPE_CHECKING:
+    from kcli.proto.columns import Headers
     from kcli.registry.listing.opened import OpenRegistry
+    from kcli.schemas import Schema, Schemas
+    from kcli.serde.schemas.readers import References
     from kcli.serde.schemas.writers import Write
 
 MOST = 20
 """Subjects that are looked at for the one of a topic."""
+OTHER_FRAME = "the form writes no other frame than that of an id of the schema registry"
 
 
 class FieldSchema:
@@ -34,6 +43,10 @@ class FieldSchema:
         except ValueError as problem:
             return str(problem)
         return ""
+
+    def said(self, text: str) -> str:
+        """Of a key or value without a problem, for the form."""
+        return f"fits {self.name}" if text else f"empty; expected is a value of {self.name}"
 
     def stored(self, text: str) -> bytes:
         """The bytes of a key or value without a problem."""
@@ -84,3 +97,65 @@ async def schema_of(subject: str, registry: OpenRegistry) -> FieldSchema | None:
     except KcliError as problem:
         return FieldSchema(name, reason=str(problem))
     return FieldSchema(name, b"\0" + schema.id.to_bytes(4, "big"), write)
+
+
+class OwnSchema(FieldSchema):
+    """The schema of a key or value that is edited: what is not changed is stored as it was, whether it fits or not."""
+
+    def __init__(self, label: Label, data: bytes, text: str) -> None:
+        """`text` is the JSON of `data`. Raises KcliError for a schema by which nothing is written."""
+        schema = label.schema
+        writer = RecordWriter(label, conditions=conditions_of(schema))
+        super().__init__(f"schema id {schema.id} ({schema.kind})", write=lambda text: writer.write(text, None))
+        self.spec = f"id:{schema.id}" + f"#{label.message}" * bool(label.message)
+        self._data, self._text = data, text
+
+    def problem(self, text: str) -> str:
+        return "" if text == self._text else super().problem(text)
+
+    def said(self, text: str) -> str:
+        wrong = super().problem(text)  # of a value that is not changed
+        return (
+            f"sent as it is stored; {self.name} refuses it when it is changed: {wrong}" if wrong else super().said(text)
+        )
+
+    def stored(self, text: str) -> bytes:
+        return self._data if text == self._text else super().stored(text)
+
+
+class Own(NamedTuple):
+    """A key or value that is edited: its JSON and its schema; None, and the `reason`, where it is not edited so."""
+
+    text: str = ""
+    schema: FieldSchema | None = None
+    reason: str = ""
+
+
+async def own_schemas(fields: dict[str, bytes], headers: Headers, registry: OpenRegistry) -> dict[str, Own]:
+    """Of a record the fields to edit: "key", "value". A registry that does not answer is a reason."""
+    return {kind: await _own(kind, data, headers, registry.schemas) for kind, data in fields.items()}
+
+
+async def _own(kind: str, data: bytes, headers: Headers, schemas: Schemas) -> Own:
+    field = FieldDecoder(kind, schemas, reader_of())
+    labels = field.labels = Labels(kind, None, _no_subject)
+    row = (data, None, headers) if kind == "key" else (None, data, headers)
+    column = await field.decode(columns_of([row]), "", 0)
+    reason = next(iter(field.undecoded.reasons), "")
+    label = labels.rows.get(0)
+    cell = None if column is None else next(cells_of(column))
+    if reason or cell is None or label is None:
+        return Own(reason=reason or "it is not decoded")
+    if label.frame != b"\0" + max(label.schema.id, 0).to_bytes(4, "big"):
+        return Own(reason=OTHER_FRAME)
+    if field.unknown:
+        return Own(reason=f"schema id {label.schema.id} does not have all of its fields, and they would be lost")
+    try:
+        text = cell.decode()
+        return Own(text, OwnSchema(label, data, text))
+    except (KcliError, UnicodeDecodeError) as problem:  # JSON may be UTF-16
+        return Own(reason=str(problem))
+
+
+async def _no_subject(schemas: Schemas, topic: str, schema: Schema, referred: References, message: str) -> str:
+    return ""

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 class Draft(Value):
     """A record as it is written down. None is null; `partition` None is by key. `stored_key` and `stored` are the bytes
-    of a key and a value that are written by a schema, `option` says so in the command."""
+    of a key and a value that are written by a schema, `option` says so in the command. `record` is the one that is
+    edited."""
 
     topic: str = ""
     partition: int | None = None
@@ -28,6 +29,7 @@ class Draft(Value):
     stored: bytes | None = None
     stored_key: bytes | None = None
     option: str = ""
+    record: Seen | None = None
 
     @property
     def command(self) -> str:
@@ -87,7 +89,33 @@ def draft_of(record: Seen) -> Draft:
         key=text(record.key),
         value=text(record.value),
         headers=[(name, text(value)) for name, value in record.headers],
+        record=record,
     )
+
+
+def named(record: Seen | None) -> dict[str, bytes]:
+    """The key and the value of a record that are bytes of a schema: their frame names it, or a header does. JSON beside
+    such a header is edited as it is."""
+    if record is None:
+        return {}
+    from kcli.serde.schemas.decoder import HEADER, column_of
+    from kcli.serde.schemas.frames import frame_names
+    from kcli.serde.schemas.single import columns_of
+
+    columns = columns_of([(record.key, record.value, record.headers)])
+    found: dict[str, bytes] = {}
+    for kind, data in (("key", record.key), ("value", record.value)):
+        names, _, skips = frame_names(columns, *column_of(columns, kind), kind, HEADER % kind.encode())
+        if data is not None and names and (skips[0] or not _is_json(data)):
+            found[kind] = data
+    return found
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        return data[:1] in (b"{", b"[") and json.loads(data) is not None
+    except (ValueError, RecursionError):
+        return False
 
 
 def described(value: str | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from json import JSONDecodeError
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import work
 from textual.app import ComposeResult
@@ -17,22 +17,25 @@ from textual.widgets import Checkbox, Input, Static, TextArea
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.asking.leaders import TopicMissing
 from kcli.errors import KcliError, UsageError
-from kcli.tui.actions.producing import Draft, described, headers_of, partition_of
+from kcli.tui.actions.producing import Draft, described, headers_of, named, partition_of
 from kcli.tui.beat.leaving import CHANGES
 from kcli.tui.dialogs.dialog import Dialog
 from kcli.tui.records.editing import can_be_edited, in_lines, looks_like_json, on_one_line, wrong_json
+from kcli.tui.session import NO_REGISTRY
 from kcli.tui.text.printable import printable, suggestible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kcli.client import Client
-    from kcli.tui.actions.by_schema import FieldSchema
+    from kcli.tui.actions.by_schema import FieldSchema, Own
     from kcli.tui.session import Session
+    from kcli.tui.tail import Seen
 
 
 MISSING = -1
 """The partitions of a topic that the cluster does not have."""
+LOOKS = "its schema is looked up …"
 
 
 class Tick(Checkbox):
@@ -43,9 +46,17 @@ class Tick(Checkbox):
         return super().render()
 
 
+class Locked(NamedTuple):
+    """A key or value that cannot be edited, and is sent as it is stored; what is shown is fit for a screen."""
+
+    data: bytes
+    reason: str
+
+
 class Produce(Dialog):
     """The form. A key or a value with text is no longer null. Fields are checked while one types. JSON that was on one
-    line is edited in several, and is sent on one line again."""
+    line is edited in several, and is sent on one line again. What a schema has written is edited as JSON, and written
+    by that schema again."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "send", "Send", id="produce.send", priority=True),
@@ -69,6 +80,9 @@ class Produce(Dialog):
         self._sending = False
         self._like = ""  # JSON on one line, which is edited in several
         self._valid = ""  # the last text that was JSON
+        self._own: dict[str, FieldSchema] = {}  # the schemas of the record that is edited
+        self._locked: dict[str, Locked] = {}
+        self._headers: tuple[str, list[tuple[str, str | None]]] = ("", [])  # the text and what it means, at first
 
     def fields(self) -> ComposeResult:
         with Horizontal(classes="line"):
@@ -112,8 +126,67 @@ class Produce(Dialog):
                 framed = (text or "").startswith(("\0", "\1"))
                 self.query_one(f"#{kind}-by-schema", Checkbox).value = not framed
             rows = [name if value is None else f"{name}={value}" for name, value in draft.headers]
-            self.query_one("#headers", TextArea).text = "\n".join(rows)
+            area = self.query_one("#headers", TextArea)
+            area.text = "\n".join(rows)
+            self._headers = area.text, draft.headers
+            self._begin_by_schema(draft.record)
         self._check()
+
+    def _begin_by_schema(self, record: Seen | None) -> None:
+        """What a schema has written is locked until the registry has said what it is."""
+        for kind, data in named(record).items():
+            self._lock(kind, locked=True)
+            self._write(kind, printable(data.decode("utf-8", "surrogateescape")))
+            self._keep(kind, Locked(data, LOOKS if self.session.has_registry else NO_REGISTRY))
+        if self._locked and self.session.has_registry and record is not None:
+            self._ask_own(record)
+
+    def _keep(self, kind: str, locked: Locked) -> None:
+        """Say why a key or value cannot be edited; that of the value is beside it."""
+        self._locked[kind] = locked
+        if kind == "key" and locked.reason != LOOKS:
+            self.say(f"the key is sent as it is stored: {locked.reason}")
+
+    def _lock(self, kind: str, *, locked: bool) -> None:
+        if kind == "value":
+            self.query_one("#value", TextArea).read_only = locked
+        else:
+            self.query_one("#key", Input).disabled = locked
+
+    def _write(self, kind: str, text: str) -> None:
+        if kind == "value":
+            self._edit(text)
+        else:
+            self.query_one("#key", Input).value = text
+
+    def _unlock(self, kind: str) -> None:
+        if self._locked.pop(kind, None) is not None:
+            self._lock(kind, locked=False)
+
+    @work(group="own")
+    async def _ask_own(self, record: Seen) -> None:
+        """Edit as JSON what the registry decodes."""
+        from kcli.tui.actions.by_schema import own_schemas
+
+        fields = {kind: one.data for kind, one in self._locked.items()}
+        try:
+            found = await self.session.ask_registry(partial(own_schemas, fields, record.headers))
+        except KcliError:
+            return  # the session is closed
+        if self.is_open:
+            for kind in found.keys() & self._locked.keys():  # no more of those that are null by now
+                self._begin_own(kind, found[kind])
+            self._check()
+
+    def _begin_own(self, kind: str, own: Own) -> None:
+        """Edit a key or value by its own schema, or say why not."""
+        if own.schema is None:
+            self._keep(kind, self._locked[kind]._replace(reason=own.reason))
+            return
+        self._unlock(kind)
+        self._own[kind] = own.schema
+        self.query_one(f"#{kind}-by-schema", Checkbox).value = True
+        self._write(kind, own.text)
 
     def _edit(self, value: str) -> None:
         """Begin with a value; JSON on one line is shown in several."""
@@ -135,16 +208,17 @@ class Produce(Dialog):
         """What the form says. Raises UsageError."""
         text = {name: self.query_one(f"#{name}", Input).value for name in ("topic", "partition", "key")}
         null_key, null_value = (self.query_one(f"#null-{one}", Checkbox).value for one in ("key", "value"))
-        value = self._value
-        stored = {"key": self._stored("key", text["key"]), "value": self._stored("value", value)}
+        text |= {"value": self._value}
+        stored = {kind: self._stored(kind, text[kind]) for kind in ("key", "value")}
+        text |= {kind: one.data.decode("utf-8", "surrogateescape") for kind, one in self._locked.items()}
         schemas = {kind: self._schema(kind) for kind, data in stored.items() if data is not None}
         options = "".join(f" --{kind}-schema {schema.spec}" for kind, schema in schemas.items() if schema is not None)
         return Draft(
             topic=text["topic"].strip(),
             partition=partition_of(text["partition"]),
             key=None if null_key else text["key"],
-            value=None if null_value else value,
-            headers=headers_of(self.query_one("#headers", TextArea).text),
+            value=None if null_value else text["value"],
+            headers=self._headers_now,
             stored=stored["value"],
             stored_key=stored["key"],
             option=self.session.registry_option + options if options else "",
@@ -157,18 +231,31 @@ class Produce(Dialog):
         return on_one_line(text, self._like) if self._is_on_one_line and wrong_json(text) is None else text
 
     @property
+    def _headers_now(self) -> list[tuple[str, str | None]]:
+        """Those of the form; what is not changed stays as it was, byte for byte. Raises UsageError."""
+        begun, headers = self._headers
+        text = self.query_one("#headers", TextArea).text
+        return headers if text == begun else headers_of(text)
+
+    @property
     def _is_on_one_line(self) -> bool:
         """Whether the value has to be JSON, and is sent on one line."""
         return self.query_one("#one-line", Checkbox).value and looks_like_json(self.query_one("#value", TextArea).text)
 
     def _schema(self, kind: str) -> FieldSchema | None:
-        """What the key or the value is written by; None where its topic has no schema, and for a text or null."""
-        found = self._schemas.get(self.query_one("#topic", Input).value.strip(), {}).get(kind)
+        """What the key or the value is written by: its own schema, else that of its topic; None without one, and for a
+        text or null."""
+        if kind in self._locked:
+            return None
+        topic = self.query_one("#topic", Input).value.strip()
+        found = self._own.get(kind) or self._schemas.get(topic, {}).get(kind)
         null = self.query_one(f"#null-{kind}", Checkbox).value
         return found if self.query_one(f"#{kind}-by-schema", Checkbox).value and not null else None
 
     def _stored(self, kind: str, text: str) -> bytes | None:
-        """The bytes of a key or value by its schema; None without one, and where it does not fit."""
+        """The bytes of a key or value by its schema, or as it was; None without, and where it does not fit."""
+        if kind in self._locked:
+            return self._locked[kind].data
         schema = self._schema(kind)
         return None if schema is None or schema.problem(text) else schema.stored(text)
 
@@ -193,13 +280,13 @@ class Produce(Dialog):
         value = self.query_one("#value", TextArea).text
         if self._is_on_one_line and wrong_json(value) is not None:
             found["value"] = f"value: {described(value).removeprefix('✖ ').partition(';')[0]}"
-        texts = {"key": self.query_one("#key", Input).value, "value": value}
+        texts = {"key": self.query_one("#key", Input).value, "value": self._value}
         for kind, text in texts.items():
             schema = self._schema(kind)
             if schema is not None and (wrong := schema.problem(text)):
                 found[kind] = f"{kind}, by {schema.name}: {wrong}"
         try:
-            headers_of(self.query_one("#headers", TextArea).text)
+            _ = self._headers_now
         except UsageError as problem:
             found["headers"] = str(problem)
         return found
@@ -214,7 +301,8 @@ class Produce(Dialog):
         if topic and topic not in self._schemas and self.session.has_registry:
             self._learn(topic)
         for kind in ("key", "value"):
-            self.query_one(f"#{kind}-by-schema").display = kind in self._schemas.get(topic, {})
+            known = kind in self._own or kind in self._schemas.get(topic, {})
+            self.query_one(f"#{kind}-by-schema").display = known and kind not in self._locked
         found = self.problems()
         for name in ("topic", "partition", "key", "headers"):
             self.query_one(f"#{name}").set_class(name in found, "wrong")
@@ -228,6 +316,9 @@ class Produce(Dialog):
 
     def _kind(self, wrong: str) -> str:
         """What the value is, or what is wrong with it."""
+        if "value" in self._locked:
+            self.query_one("#one-line").display = False
+            return f"sent as it is stored: {self._locked['value'].reason}"
         schema = self._schema("value")
         text = self.query_one("#value", TextArea).text
         json = looks_like_json(text)
@@ -238,7 +329,7 @@ class Produce(Dialog):
         if wrong and text:
             return f"✖ {wrong}{' (ctrl+r: as it was valid)' * bool(self._valid)}"
         if schema is not None:
-            return f"fits {schema.name}" if text else f"empty; expected is a value of {schema.name}"
+            return schema.said(self._value)
         return described(None if self.query_one("#null-value", Checkbox).value else text)
 
     @work(exclusive=True, group="count")
@@ -283,8 +374,10 @@ class Produce(Dialog):
     def on_checkbox_changed(self, event: Checkbox.Changed) -> None:
         """What is null has no text."""
         if event.value and event.checkbox.id == "null-key":
+            self._unlock("key")
             self.query_one("#key", Input).value = ""
         elif event.value and event.checkbox.id == "null-value":
+            self._unlock("value")
             self.query_one("#value", TextArea).text = ""
         self._check()
 

@@ -134,3 +134,21 @@ async def test_what_is_typed_is_indented_on_request(world: World) -> None:
         await shows(pilot, "▐X▌ JSON, sent on one line")
         text = " ".join(seen(pilot).split())
         assert """--value '{"a":[1]}'""" in text
+
+
+async def test_without_a_registry_what_a_schema_has_written_is_sent_as_it_is(world: World) -> None:
+    value = b"\0\0\0\0\1\x0e\x06h\xc3\r\n"
+    async with world.open() as pilot:
+        async with Client(world.settings()) as client, client.producer(ProducerSettings()) as producer:
+            await producer.send("orders", value, b"named", partition=1)
+            await producer.flush()
+        await visit(pilot, "records orders")
+        await shows(pilot, "named")
+        await pilot.press("end", "e")
+        await shows(pilot, "sent as it is stored: no schema registry is named")
+        await pilot.press(*"typed", "ctrl+s")
+        await shows(pilot, "1 sent")
+        async with Client(world.settings()) as client, client.consumer(ConsumerSettings()) as consumer:
+            consumer.assign({TopicPartition("orders", 1): Bound("relative", 1)})
+            found = [record for one in await consumer.poll(5.0) for batch in one.batches for record in batch]
+    assert [(record.key, record.value) for record in found] == [(b"named", value)]
