@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import os
+from weakref import WeakSet
 
 from kcli.broker.broker import NetworkBroker
 from kcli.cluster.cluster import NetworkCluster
+from kcli.errors import Closed
 from kcli.metrics.observer import Observer
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
 
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
     Connect = Callable[[Address, int], BrokerConnection]
     OpenSchemas = RegistrySchemas | FolderSchemas
+    User = Producer | Consumer | ShareConsumer
 
 _kept = False
 LARGEST_KEPT = 31 * 1024 * 1024  # just below the most that glibc's threshold can become
@@ -68,6 +72,8 @@ class Client:
         self.cluster: Cluster = NetworkCluster(self._observed(connect or self._connect()), settings)
         self._registry = registry
         self._schemas: OpenSchemas | None = None
+        self._users: WeakSet[User] = WeakSet()  # producers and consumers; closed ones too
+        self._closed = False
 
     def _connect(self) -> Connect:
         """How brokers are connected to by these settings."""
@@ -136,42 +142,55 @@ class Client:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        """Close. Producers and consumers that are open are closed too: what the broker has not acknowledged fails with
+        Closed, or UnknownOutcome if it may be stored. Raises why the last commit of such a consumer did not succeed."""
+        self._closed = True
         try:
+            users = [user.client_closed() for user in self._users]
+            ends = await asyncio.gather(*users, return_exceptions=True)
             if self._schemas is not None:
                 await self._schemas.close()
             if self._telemetry is not None:
                 await self._telemetry.close()
         finally:
             await self.cluster.close()
+        for problem in ends:
+            if problem is not None:
+                raise problem
 
     def producer(self, settings: ProducerSettings | None = None, interceptors: Sequence[Interceptor] = ()) -> Producer:
         """A producer, to be used in an `async with` inside the client's. Raises UsageError with a read-only profile."""
-        self._refuse("producing")
+        self._check("producing")
         from kcli.producer.producer import Producer
 
-        return Producer(self.cluster, settings or ProducerSettings(), interceptors, self._observer)
+        producer = Producer(self.cluster, settings or ProducerSettings(), interceptors, self._observer)
+        self._users.add(producer)
+        return producer
 
     def consumer(self, settings: ConsumerSettings | None = None, group: GroupSettings | None = None) -> Consumer:
         """A consumer, alone or as a member of a group, to be used in an `async with` inside the client's."""
         from kcli.consumer.consumer import Consumer
 
-        if group is not None:
-            self._refuse("joining a group")
+        self._check("" if group is None else "joining a group")
         settings = settings or ConsumerSettings()
         self._make_room(settings)
         own, observer = self.settings, self._observer
-        return Consumer(
+        consumer = Consumer(
             self.cluster, settings, group, rack=own.rack, metadata_max_age=own.metadata_max_age, observer=observer
         )
+        self._users.add(consumer)
+        return consumer
 
     def share_consumer(self, settings: ConsumerSettings, share: ShareSettings) -> ShareConsumer:
         """A member of a share group (KIP-932), to be used in an `async with` inside the client's."""
         from kcli.consumer.share.consumer import ShareConsumer
 
-        self._refuse("joining a group")
+        self._check("joining a group")
         self._make_room(settings)
         share = share if share.rack else share.replace(rack=self.settings.rack)
-        return ShareConsumer(self.cluster, settings, share, self._observer)
+        consumer = ShareConsumer(self.cluster, settings, share, self._observer)
+        self._users.add(consumer)
+        return consumer
 
     def _make_room(self, settings: ConsumerSettings) -> None:
         """A frame that was asked for is not an attack (B1)."""
@@ -179,12 +198,15 @@ class Client:
         if largest > self.settings.max_frame:
             self.settings = self.settings.replace(max_frame=largest)
 
-    def _refuse(self, what: str) -> None:
-        """Before anything is begun; the guard of each broker refuses the requests themselves."""
-        if self.settings.guard == "read_only":
+    def _check(self, change: str = "") -> None:
+        """Before anything is begun; the guard of each broker refuses the requests themselves. Raises Closed after the
+        end."""
+        if self._closed:
+            raise Closed("the client was closed")
+        if change and self.settings.guard == "read_only":
             from kcli.errors import UsageError
 
-            raise UsageError(f"refused by read-only profile {self.settings.profile}: {what} would change the cluster")
+            raise UsageError(f"refused by read-only profile {self.settings.profile}: {change} would change the cluster")
 
 
 def keep_large_blocks() -> None:

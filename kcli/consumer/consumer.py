@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     Decode = Callable[[Batch, str, int], Awaitable[Batch]]
 
+LAST_LEAVE = 5.0  # seconds for leaving the group where the client is closed before the consumer
+
 
 class Consumer:
     """Reads until closed. `on_notice`, if set, is called with sentences about resets, truncations and
@@ -62,6 +64,7 @@ class Consumer:
         self._ends: dict[TopicPartition, int] = {}
         self._bounded = False
         self._closed = False
+        self._client_closed = False
         self.decode: Decode | None = None  # what poll hands out of a batch instead of it
         self._leaving = False  # closing, and the group's callbacks may still commit (E39)
 
@@ -292,11 +295,14 @@ class Consumer:
                 continue
 
     async def __aiter__(self) -> AsyncIterator[Fetched]:
-        """What poll hands out, one partition at a time, until finished or closed."""
-        while not self._closed:
+        """What poll hands out, one partition at a time, until finished or closed. Raises as poll, and Closed where the
+        client was closed first."""
+        while not self._closed or self._client_closed:
             try:
                 got = await self.poll()
             except Closed:
+                if self._client_closed:
+                    raise
                 return
             for fetched in got:
                 yield fetched
@@ -355,7 +361,7 @@ class Consumer:
 
     def _check(self) -> None:
         if self._closed:
-            raise Closed("the consumer was closed")
+            raise Closed(f"the {'client' if self._client_closed else 'consumer'} was closed")
         if self._reader.failure is not None:
             raise self._reader.failure
 
@@ -376,3 +382,11 @@ class Consumer:
             if self._lateness is not None:
                 self._lateness.close()
             await self._reader.close()
+
+    async def client_closed(self) -> None:
+        """Close, since the client is closed before the consumer: every poll raises Closed. The group gets the
+        partitions back; what the last poll returned is not committed, and is read again."""
+        if not self._closed:
+            self._client_closed = True
+            self._link.out.clear()
+            await self.close(LAST_LEAVE)

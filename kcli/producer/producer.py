@@ -331,8 +331,19 @@ class Producer:
                     await self._abort_within(timeout)
                 await self.flush(None if deadline is None else max(0.0, deadline - now()))
         finally:
-            await self._engine.stop(Closed("the producer was closed before the record was acknowledged"))
+            await self._engine.stop("the producer")
             self._stopped = True  # nothing is left to wait for, whatever a later call would wait for
+
+    async def client_closed(self) -> None:
+        """Fail at once what is not acknowledged: the client is closed first. `close` does nothing then."""
+        if self._stopped:
+            return
+        self._closed = self._placement.closing = True
+        self._records.room.free = False
+        self._engine.poison = self._engine.poison or Closed("the client was closed")
+        if self._started:
+            await self._engine.stop("the client")
+        self._stopped = True
 
     async def _abort_within(self, timeout: float | None) -> None:
         """Abort the transaction that was left open (D44). If that does not work the coordinator aborts it by itself

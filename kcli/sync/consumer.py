@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque, namedtuple
 from threading import Lock
 
 from kcli.asking.offsets import LATEST, list_offsets
-from kcli.errors import KcliError, UsageError
+from kcli.errors import Closed, KcliError, UsageError
 from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from kcli.proto import core
@@ -83,7 +84,8 @@ class SyncConsumer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._thread.run(self._end(kind))
+        with contextlib.suppress(Closed):  # the client was closed first, and the consumer with it
+            self._thread.run(self._end(kind))
 
     async def _begin(self) -> None:
         topics = self._selection.topics

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 
+from kcli.errors import Closed
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -24,7 +26,11 @@ class LoopThread:
         self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """The coroutine's result; raises what it raises. What interrupts the wait, such as Ctrl-C, cancels it."""
+        """The coroutine's result; raises what it raises, and Closed after the end. What interrupts the wait, such as
+        Ctrl-C, cancels it."""
+        if self._loop.is_closed():
+            work.close()
+            raise Closed("the client was closed")
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()

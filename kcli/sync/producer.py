@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from concurrent.futures import Future
 
-from kcli.errors import KcliError
+from kcli.errors import Closed, KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ class SyncProducer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._thread.run(self._producer.__aexit__(kind, error, trace))
+        with contextlib.suppress(Closed):  # the client was closed first, and the producer with it
+            self._thread.run(self._producer.__aexit__(kind, error, trace))
 
     @property
     def counts(self) -> Counts:

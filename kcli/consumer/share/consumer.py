@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 RENEWS_SINCE = 2
 SHARE_ACKNOWLEDGE = 79
+LAST_LEAVE = 5.0  # seconds for leaving the group where the client is closed before the consumer
 
 
 class ShareConsumer:
@@ -56,7 +57,7 @@ class ShareConsumer:
         self._cut_off: dict[TopicPartition, int] = {}  # answers in a row that began with a cut-off batch
         self._lateness: Lateness | None = None
         self._unpacking: asyncio.Future[None] | None = None  # a thread decompresses
-        self._closed = False
+        self._closed = self._client_closed = False
         self.on_outcome: Callable[[list[Outcome]], None] | None = None
         self.on_notice: Callable[[str], None] | None = None
 
@@ -296,7 +297,7 @@ class ShareConsumer:
 
     def _check(self) -> None:
         if self._closed:
-            raise Closed("the share consumer was closed")
+            raise Closed(f"the {'client' if self._client_closed else 'share consumer'} was closed")
         if self._reader.failure is not None:
             raise self._reader.failure
 
@@ -317,6 +318,15 @@ class ShareConsumer:
             await self._member.close()
         failures, self._failures = self._failures, []
         return failures
+
+    async def client_closed(self) -> None:
+        """Close, since the client is closed before the consumer: what the last poll returned is released."""
+        if not self._closed:
+            self._client_closed = True
+            for acquired in self._out:
+                self._decide_rest(acquired, RELEASE)
+            self._out = []
+            await self.close(LAST_LEAVE)
 
 
 def _unpack(batches: list[Batch]) -> None:

@@ -130,12 +130,13 @@ class Ledger:
             batch.count for queue in queues for batch in queue.waiting if batch.maybe_written
         )
 
-    def fail_everything(self, error: KcliError) -> None:
-        """Settle the remaining batches, in order. Those on the wire may still be stored."""
+    def fail_everything(self, error: KcliError, not_stored: KcliError | None = None) -> None:
+        """Settle the remaining batches, in order. Those on the wire may still be stored; the others fail with
+        `not_stored`, if that is given."""
         for queue in self._all_waiting():
             for batch in sorted((*queue.in_flight, *queue.waiting), key=lambda batch: batch.number):
                 batch.maybe_written = batch.maybe_written or batch in queue.in_flight
-                self.fail(queue, batch, error)
+                self.fail(queue, batch, error if batch.maybe_written else not_stored or error)
 
     def fail_unsent(self, error: KcliError) -> None:
         """Settle the batches that are not on the wire now, in order."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import math
 
-from kcli.errors import KcliError
+from kcli.errors import Closed, KcliError
 from kcli.producer.batches.accumulator import Accumulator
 from kcli.producer.batches.active import Active
 from kcli.producer.batches.budget import Budget
@@ -108,8 +108,9 @@ class Engine:
             self.ledger.fail_everything(error)
             self.ledger.changed.set()
 
-    async def stop(self, error: KcliError) -> None:
-        """End every task; unsettled batches fail with `error`, or are unknown if they may be stored. Idempotent."""
+    async def stop(self, closed: str) -> None:
+        """End every task; unsettled batches fail with Closed, or are unknown if they may be stored. `closed` says what
+        was closed. Idempotent."""
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
@@ -117,7 +118,8 @@ class Engine:
             self._supervisor.cancel()
         self._stop_senders()
         self._sealers.stop()
-        self.ledger.fail_everything(error)
+        unknown = Closed(f"{closed} was closed before the record was acknowledged")
+        self.ledger.fail_everything(unknown, Closed(f"{closed} was closed before the record was stored"))
         self.ledger.changed.set()
         if self._supervisor is not None:
             await asyncio.gather(self._supervisor, *self._left, return_exceptions=True)
