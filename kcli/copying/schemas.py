@@ -46,34 +46,41 @@ class SchemaMoves:
     async def id_of(self, kind: str, schema: Schema) -> int:
         """The id in the target. Raises KcliError where it does not have the schema, or does not take it."""
         subjects = await self._subjects(kind, schema)
-        subject, version = await self._place(schema, subjects)
-        name = subjects.get(subject, subject)
-        schemas = await with_needed(self._source.client, [(subject, version)])
-        renamed = [one.replace(subject=name) if one.subject == subject else one for one in schemas]
+        places = await self._places(schema, subjects)
+        names = {subject: subjects.get(subject, subject) for subject, _ in places}
+        schemas = await with_needed(self._source.client, places)
+        renamed = [one.replace(subject=names.get(one.subject, one.subject)) for one in schemas]
         transfer = Transfer(self._target, Snapshot(schemas=tuple(renamed)), keep=False)
         await transfer.plan()
-        wanted = next(move for move in transfer.moves if move.place == (name, version))
-        if wanted.action != KNOWN:
-            if not self._register:
-                raise KcliError(
-                    f"{subject} version {version}: {self._target.settings.name} does not have this schema; "
-                    "--schemas register registers it"
-                )
-            await transfer.carry_out()
-            failed = next((move for move in transfer.moves if move.outcome == FAILED), None)
-            if failed is not None and failed.error is not None:
-                raise failed.error
-            self.registered += len(transfer.moves) - sum(move.action == KNOWN for move in transfer.moves)
-        assert wanted.id is not None
-        return wanted.id
+        moves = {move.place: move for move in transfer.moves}
+        wanted = [moves[names[subject], version] for subject, version in places]
+        if self._register and any(move.action != KNOWN for move in wanted):
+            await self._carry_out(transfer)
+        known = next((move.id for move in wanted if move.id is not None), None)
+        if known is None:
+            subject, version = places[0]
+            raise KcliError(
+                f"{subject} version {version}: {self._target.settings.name} does not have this schema; "
+                "--schemas register registers it"
+            )
+        return known
 
-    async def _place(self, schema: Schema, subjects: Mapping[str, str]) -> tuple[str, int]:
-        """The subject of the source and the version that has the schema: the first of the topic's, where it is one."""
+    async def _carry_out(self, transfer: Transfer) -> None:
+        await transfer.carry_out()
+        failed = next((move for move in transfer.moves if move.outcome == FAILED), None)
+        if failed is not None and failed.error is not None:
+            raise failed.error
+        self.registered += sum(move.action != KNOWN for move in transfer.moves)
+
+    async def _places(self, schema: Schema, subjects: Mapping[str, str]) -> list[tuple[str, int]]:
+        """The source's subjects and versions that have the schema: all of the topic's, one for each message of Protobuf
+        that has a subject; another one where none of the topic's has it."""
         uses = await self._source.client.uses_of(schema.id, deleted=True)
         if not uses:
             raise KcliError(f"schema {schema.id}: the source's registry names no subject that has it")
-        found = next((use for own in subjects for use in uses if use.subject == own), uses[0])
-        return found.subject, found.version
+        versions = {use.subject: use.version for use in reversed(uses)}
+        places = [(subject, versions[subject]) for subject in subjects if subject in versions]
+        return places or [(uses[0].subject, uses[0].version)]
 
     async def _subjects(self, kind: str, schema: Schema) -> dict[str, str]:
         """Those of the target's topic by those of the source's that the schema may be under: one for each of its names

@@ -116,3 +116,26 @@ def test_a_later_message_of_protobuf_has_the_topic_of_the_copy_in_its_subject(
     subjects = {row["subject"] for row in there.rows("list")}
     assert f"{topic}-2-shop.{record}" in subjects
     assert subject not in subjects
+
+
+def test_each_message_of_protobuf_that_has_a_subject_has_one_in_the_target(
+    clusters: tuple[SandboxThread, SandboxThread], tmp_path: Path, name: Name
+) -> None:
+    source, target = clusters
+    record, shell = name(), Shell(source.bootstrap)
+    topic = shell.topic()
+    here, there = Commands(source.registry_url, tmp_path), Commands(target.registry_url, tmp_path)
+    path = here.file("order.proto", KINDS[1].text(record))
+    subject, other = f"{topic}-shop.{record}", f"{topic}-shop.Before"
+    assert here.registered(other, path) == here.registered(subject, path)
+    for spec, line in ((KINDS[1].spec(subject, record), LINE), (f"{other}#shop.Before", "{}")):
+        shell.ok("produce", topic, "--schema-registry", here.url, "--value-schema", spec, stdin=line.encode())
+    done = inside(
+        "copy", topic, f"{topic}-2", "-b", source.bootstrap, "--to-bootstrap", target.bootstrap, "--create",
+        "--schema-registry", here.url, "--to-X", f"schema.registry.url={there.url}", "--schemas", "register",
+        "--value-subject", "topic-record",
+    )  # fmt: skip
+    assert done.code == 0, done
+    assert {f"{topic}-2-shop.{record}", f"{topic}-2-shop.Before"} <= {row["subject"] for row in there.rows("list")}
+    read = Shell(target.bootstrap).ok("consume", f"{topic}-2", "-e", "--schema-registry", there.url)
+    assert sorted(read.split()) == [b'{"id":7}', b"{}"]
