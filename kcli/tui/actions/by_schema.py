@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MOST = 20
 """Subjects that are looked at for the one of a topic."""
-OTHER_FRAME = "the form writes no other frame than that of an id of the schema registry"
+OTHER_HEADER = "a header names its schema in another way than Confluent's"
 
 
 class FieldSchema:
@@ -102,12 +102,15 @@ async def schema_of(subject: str, registry: OpenRegistry) -> FieldSchema | None:
 class OwnSchema(FieldSchema):
     """The schema of a key or value that is edited: what is not changed is stored as it was, whether it fits or not."""
 
-    def __init__(self, label: Label, data: bytes, text: str) -> None:
-        """`text` is the JSON of `data`. Raises KcliError for a schema by which nothing is written."""
+    def __init__(self, label: Label, data: bytes, text: str, header: bytes | None) -> None:
+        """`text` is the JSON of `data`, `header` the content of a header that names the schema. Raises KcliError for a
+        schema by which nothing is written. `spec` is "" where no option of `kcli produce` has this frame."""
         schema = label.schema
         writer = RecordWriter(label, conditions=conditions_of(schema))
-        super().__init__(f"schema id {schema.id} ({schema.kind})", write=lambda text: writer.write(text, None))
-        self.spec = f"id:{schema.id}" + f"#{label.message}" * bool(label.message)
+        name = f"schema {'id ' * (schema.id >= 0)}{label.id} ({schema.kind})"
+        super().__init__(name, write=lambda text: writer.write(text, header))
+        by_id = label.frame == b"\0" + max(schema.id, 0).to_bytes(4, "big")
+        self.spec = f"id:{schema.id}" + f"#{label.message}" * bool(label.message) if by_id else ""
         self._data, self._text = data, text
 
     def problem(self, text: str) -> str:
@@ -146,13 +149,14 @@ async def _own(kind: str, data: bytes, headers: Headers, schemas: Schemas) -> Ow
     cell = None if column is None else next(cells_of(column))
     if reason or cell is None or label is None:
         return Own(reason=reason or "it is not decoded")
-    if label.frame != b"\0" + max(label.schema.id, 0).to_bytes(4, "big"):
-        return Own(reason=OTHER_FRAME)
+    header = dict(headers).get(f"__{kind}_schema_id")
+    if label.frame is None and (header or b"")[:1] not in (b"\0", b"\1"):
+        return Own(reason=OTHER_HEADER)
     if field.unknown:
         return Own(reason=f"schema id {label.schema.id} does not have all of its fields, and they would be lost")
     try:
         text = cell.decode()
-        return Own(text, OwnSchema(label, data, text))
+        return Own(text, OwnSchema(label, data, text, header))
     except (KcliError, UnicodeDecodeError) as problem:  # JSON may be UTF-16
         return Own(reason=str(problem))
 

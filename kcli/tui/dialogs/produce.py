@@ -210,9 +210,11 @@ class Produce(Dialog):
         null_key, null_value = (self.query_one(f"#null-{one}", Checkbox).value for one in ("key", "value"))
         text |= {"value": self._value}
         stored = {kind: self._stored(kind, text[kind]) for kind in ("key", "value")}
-        text |= {kind: one.data.decode("utf-8", "surrogateescape") for kind, one in self._locked.items()}
         schemas = {kind: self._schema(kind) for kind, data in stored.items() if data is not None}
-        options = "".join(f" --{kind}-schema {schema.spec}" for kind, schema in schemas.items() if schema is not None)
+        specs = {kind: schema.spec for kind, schema in schemas.items() if schema is not None}
+        options = "".join(f" --{kind}-schema {spec}" for kind, spec in specs.items() if spec)
+        as_stored = [kind for kind, data in stored.items() if data is not None and not specs.get(kind)]
+        text |= {kind: (stored[kind] or b"").decode("utf-8", "surrogateescape") for kind in as_stored}
         return Draft(
             topic=text["topic"].strip(),
             partition=partition_of(text["partition"]),

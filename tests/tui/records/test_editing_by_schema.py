@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 import pytest
 from textual.widgets import Checkbox, Input, TextArea
@@ -16,12 +17,13 @@ from kcli.registry.settings import RegistrySettings, origin_of
 from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 from kcli.tui import routes
+from kcli.tui.actions.producing import Draft
 from kcli.tui.app import Dashboard
 from kcli.tui.dialogs.produce import Produce
 from kcli.tui.session import LiveSession
 from kcli.tui.tail import Seen, stretch
 from kcli.tui.widgets.rows import Rows
-from tests.sandbox.registry.asking import register
+from tests.sandbox.registry.asking import ask, register
 from tests.tui.conftest import seen, shows, until, visit
 
 ORDER = '{"type":"record","name":"Order","fields":[{"name":"id","type":"long"},{"name":"note","type":"string"}]}'
@@ -92,6 +94,10 @@ async def stored(sandbox: SandboxThread, topic: str, many: int) -> list[Seen]:
 
 def order(id: int) -> bytes:
     return FRAME + bytes([2 * id]) + PAYLOAD[1:]
+
+
+def guid(sandbox: SandboxThread) -> bytes:
+    return UUID(ask(sandbox.registry_url, "GET", f"/schemas/ids/{ORDER_ID}")[1]["guid"]).bytes
 
 
 async def test_a_record_is_edited_as_json_and_stored_by_its_own_schemas_again(sandbox: SandboxThread) -> None:
@@ -198,7 +204,7 @@ async def test_what_is_not_changed_is_sent_as_it_is_stored_though_it_is_not_writ
     [
         ("locked-unknown", frame(GONE_ID) + PAYLOAD, "999"),
         ("locked-cut", FRAME + PAYLOAD[:2], "the payload ends in the middle of a value"),
-        ("locked-header", PAYLOAD, "the form writes no other frame than that of an id"),
+        ("locked-header", PAYLOAD, "in another way than Confluent's"),
         ("locked-more", frame(PERSON_ID) + b"\2\2\x10\7\x18\1", "schema id 4 does not have all of its fields"),
         ("locked-guid", b"\1" + bytes(16) + PAYLOAD, "sent as it is stored: "),
         ("locked-empty", frame(GONE_ID), "999"),
@@ -207,7 +213,9 @@ async def test_what_is_not_changed_is_sent_as_it_is_stored_though_it_is_not_writ
 async def test_a_value_that_is_not_edited_says_why_and_is_sent_as_it_is_stored(
     sandbox: SandboxThread, topic: str, value: bytes, reason: str
 ) -> None:
-    headers = [("lines", b"a\r\nb\n"), *([("__value_schema_id", FRAME)] if value == PAYLOAD else [])]
+    headers = [("lines", b"a\r\nb\n")]
+    if value == PAYLOAD:  # as Azure's serializers have it
+        headers.append(("content-type", b"avro/binary+" + guid(sandbox).hex().encode()))
     await filled(sandbox, topic, value, frame(GONE_ID) + b"\xff", headers)
     async with board(sandbox).run_test(size=(160, 40)) as pilot:
         form = await edit(pilot, topic)
@@ -217,7 +225,7 @@ async def test_a_value_that_is_not_edited_says_why_and_is_sent_as_it_is_stored(
         await shows(pilot, "the key is sent as it is stored: ")
         await pilot.press(*"typed", "ctrl+s")
         await shows(pilot, "1 sent")
-        assert " --input json <<< " in form.command
+        assert " --input json <<< " in form.command, "a key with a NUL"
         form.query_one("#null-value", Checkbox).value = True
         await pilot.pause()
         await pilot.press("ctrl+s")
@@ -225,6 +233,28 @@ async def test_a_value_that_is_not_edited_says_why_and_is_sent_as_it_is_stored(
     first, *found = await stored(sandbox, topic, 3)
     assert [(record.key, record.value) for record in found] == [(first.key, value), (first.key, None)]
     assert all(record.headers == first.headers for record in found)
+
+
+@pytest.mark.parametrize("form", ["header", "guid"])
+async def test_what_is_changed_has_the_frame_that_it_had(sandbox: SandboxThread, form: str) -> None:
+    """A header that names the schema of a bare payload; a GUID in front of it. The command has the bytes."""
+    front = b"\1" + guid(sandbox) if form == "guid" else b""
+    headers = [("__value_schema_id", FRAME)] if form == "header" else []
+    await filled(sandbox, form, front + PAYLOAD, None, headers)
+    async with board(sandbox).run_test(size=(140, 40)) as pilot:
+        dialog = await edit(pilot, form)
+        await shows(pilot, "fits schema ")
+        area = dialog.query_one("#value", TextArea)
+        area.text = area.text.replace("7", "8")
+        await shows(pilot, "fits schema ")
+        await pilot.pause()
+        assert "--value-schema" not in dialog.command
+        assert Draft(value=dialog._draft().value)._sent_value == front + b"\x10" + PAYLOAD[1:]
+        await pilot.press("ctrl+s")
+        await shows(pilot, "1 sent")
+    first, found = await stored(sandbox, form, 2)
+    assert found.value == front + b"\x10" + PAYLOAD[1:]
+    assert found.headers == first.headers
 
 
 async def test_a_registry_that_does_not_answer_is_a_reason_too(sandbox: SandboxThread) -> None:
