@@ -210,7 +210,7 @@ class Produce(Dialog):
         null_key, null_value = (self.query_one(f"#null-{one}", Checkbox).value for one in ("key", "value"))
         text |= {"value": self._value}
         stored = {kind: self._stored(kind, text[kind]) for kind in ("key", "value")}
-        schemas = {kind: self._schema(kind) for kind, data in stored.items() if data is not None}
+        schemas = {kind: self._schema(kind) for kind in stored}  # by one that it does not fit it is refused there too
         specs = {kind: schema.spec for kind, schema in schemas.items() if schema is not None}
         options = "".join(f" --{kind}-schema {spec}" for kind, spec in specs.items() if spec)
         as_stored = [kind for kind, data in stored.items() if data is not None and not specs.get(kind)]

@@ -115,6 +115,7 @@ async def test_a_record_is_edited_as_json_and_stored_by_its_own_schemas_again(sa
         await shows(pilot, '✖ id: "x" is not a long')
         await pilot.press("ctrl+s")
         await shows(pilot, 'value, by schema id 1 (AVRO): id: "x" is not a long')
+        assert form.command.endswith(" --value-schema id:1"), "it is refused there too"
         area.text = area.text.replace('"x"', "8")
         await shows(pilot, '"id": 8')
         assert form.command.endswith(f" --schema-registry {sandbox.registry_url} --key-schema id:3 --value-schema id:1")
