@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -70,6 +72,30 @@ async def test_rates_of_the_minute_before_an_answer_are_of_its_ends_also_when_a_
             monkeypatch.setattr(stats, "list_offsets", partial(meanwhile, newer))
             rates = await looks.rates_before(client.cluster, [row.topic for row in rows])
             assert rates["orders"] == (written or 0) / BACK[0]
+
+
+async def test_even_rates_are_of_seconds_however_often_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(time=time.time)
+    monkeypatch.setattr(stats, "time", clock)
+    async with (
+        Sandbox(topics={"orders": 2}) as sandbox,
+        Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client,
+        client.producer(ProducerSettings()) as producer,
+    ):
+        looks = TopicLooks(even=10.0)
+        rates = []
+        for second in range(30):
+            if second % 4 == 3:  # in bursts: five a second
+                for number in range(20):
+                    await producer.send("orders", b"x", partition=number % 2)
+                await producer.flush()
+            clock.monotonic = partial(float, 100 + second)
+            rates.append((await looks.look(client.cluster))[0].rate)
+        assert rates[:4] == [None] * 4, "of less than four seconds there is none"
+        assert all(rate == pytest.approx(5.0, abs=2.0) for rate in rates[10:])
+        looks._summed.clear()  # an answer in which a partition has no end
+        del looks._ends[TopicPartition("orders", 1)]
+        assert (await looks.look(client.cluster))[0].rate is None
 
 
 async def test_what_did_not_change_is_the_same_value_after_a_refresh() -> None:

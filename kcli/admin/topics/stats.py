@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 
 BACK = (60.0, 45.0, 30.0, 15.0)
 """Seconds before now at which the ends of logs are asked for, where rates are wanted from one answer."""
+LEAST = 4.0
+"""Seconds that a rate is of, where rates are even: what is written in bursts is nothing, or far too much, in less."""
 
 
 class TopicRow(Value):
     """A topic. `size` is the bytes of its leaders' logs, None if one does not report it; `records` is end minus start,
-    in offsets; `rate` is offsets a second since the refresh before, None at the first."""
+    in offsets; `rate` is offsets a second since the refresh before, or as `TopicLooks` says, None at the first."""
 
     topic: Topic = field(factory=Topic)
     size: int | None = None
@@ -39,9 +41,12 @@ class TopicRow(Value):
 
 
 class TopicLooks:
-    """Asked again and again; remembers the ends of last time, for rates."""
+    """Asked again and again; remembers the ends of last time, for rates. With `even` they are of that many seconds or
+    more, however often it is asked, and of `LEAST` at the start."""
 
-    def __init__(self) -> None:
+    def __init__(self, even: float = 0.0) -> None:
+        self._even = even
+        self._summed: list[tuple[float, dict[str, int]]] = []  # the ends of each topic added up, oldest first
         self._ends: dict[TopicPartition, int] = {}
         self._topics: dict[str, Topic | KcliError] = {}  # of the last answer about all
         self._at = 0.0
@@ -72,9 +77,28 @@ class TopicLooks:
         )
         known, begin = _offsets(ends), _offsets(starts)
         rows = [self._row(topic, known, begin, places, now - self._at) for topic in topics]
+        if self._even:
+            self._rate_evenly(rows, known, now)
         self._at = now
         self._keep(known)
         return rows
+
+    def _rate_evenly(self, rows: list[TopicRow], ends: dict[TopicPartition, int], now: float) -> None:
+        """Rates since the newest answer that is old enough, or since the oldest there is."""
+        sums = {row.topic.topic: 0 for row in rows if row.records is not None}
+        for at, end in ends.items():
+            if at.topic in sums:
+                sums[at.topic] += end
+        answers = self._summed
+        while len(answers) > 1 and now - answers[1][0] >= self._even:
+            del answers[0]
+        then, before = answers[0] if answers else (now, sums)
+        for row in rows:
+            name = row.topic.topic
+            compared = row.rate is not None and name in before and name in sums and now - then >= LEAST
+            row.rate = max(sums[name] - before[name], 0) / (now - then) if compared else None
+        if not answers or now - answers[-1][0] >= LEAST:
+            answers.append((now, sums))
 
     def _keep(self, ends: dict[TopicPartition, int]) -> None:
         """Remember the ends. What did not change stays the value that it was, so that the memory of an answer is free

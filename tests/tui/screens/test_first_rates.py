@@ -101,6 +101,26 @@ async def test_groups_topics_and_the_plot_of_a_topic_have_rates_from_one_answer(
         await shows(pilot, "A rate needs two answers")
 
 
+def other(rows: Rows, before: object) -> bool:
+    """Whether the first row is of another answer."""
+    return rows.shown[0] is not before
+
+
+async def test_rates_of_topics_stay_when_the_next_answer_comes_at_once(sandbox: SandboxThread, clock: Clock) -> None:
+    board = Dashboard(LiveSession(settings(sandbox), interval=ONCE))
+    async with board.run_test(size=(140, 40)) as pilot:
+        rows = (await visit(pilot, "topics")).query_one(Rows)
+        await until(pilot, lambda: any(row.rate is not None for row in rows.shown))
+        for _ in range(2):
+            before = rows.shown[0]
+            clock.now += 0.5
+            await pilot.press("ctrl+r")
+            await until(pilot, partial(other, rows, before))
+            await until(pilot, lambda: any(row.rate is not None for row in rows.shown))
+            rates = {row.topic.topic: row.rate for row in rows.shown}
+            assert 8.0 < (rates["orders"] or 0.0) < 12.0, "not 0, though nothing came in that half second"
+
+
 async def test_the_plot_of_a_topic_goes_on_after_an_answer_without_an_end(sandbox: SandboxThread, clock: Clock) -> None:
     board = Dashboard(LiveSession(settings(sandbox), interval=ONCE))
     async with board.run_test(size=(140, 40)) as pilot:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     Details = tuple[dict[str, float], dict[str, Kept], dict[str, float]]
 
 EMPTY = "No topics yet. Make one: kcli topics create NAME"
+EVEN = 15.0
+"""Seconds that rates are of."""
 
 
 class Topics(WithPane):
@@ -47,7 +49,7 @@ class Topics(WithPane):
 
     def __init__(self, state: State, route: routes.Topics) -> None:
         super().__init__(state, route)
-        self._looks = TopicLooks()
+        self._looks = TopicLooks(even=EVEN)
         self._internal = False
         self._unhealthy = False
         self._rows: list[TopicRow] = []
