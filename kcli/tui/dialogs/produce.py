@@ -6,6 +6,8 @@ from functools import partial
 from json import JSONDecodeError
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from rich.highlighter import Highlighter
+from rich.text import Text
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -22,7 +24,7 @@ from kcli.tui.beat.leaving import CHANGES
 from kcli.tui.dialogs.dialog import Dialog
 from kcli.tui.records.editing import can_be_edited, in_lines, looks_like_json, on_one_line, wrong_json
 from kcli.tui.session import NO_REGISTRY
-from kcli.tui.text.printable import printable, suggestible
+from kcli.tui.text.printable import drawn, printable, suggestible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +46,20 @@ class Tick(Checkbox):
     def render(self) -> Content:
         self.BUTTON_INNER = "X" if self.value else " "
         return super().render()
+
+
+class Area(TextArea):
+    """Lines to edit, of which nothing reaches the terminal that it would act on."""
+
+    def get_line(self, line_index: int) -> Text:
+        return Text(drawn(self.document.get_line(line_index)), end="", no_wrap=True)
+
+
+class Drawn(Highlighter):
+    """The same for a line."""
+
+    def highlight(self, text: Text) -> None:
+        text.plain = drawn(text.plain)
 
 
 class Locked(NamedTuple):
@@ -95,13 +111,13 @@ class Produce(Dialog):
             yield Input(placeholder="by key", id="partition", compact=True)
         with Horizontal(classes="line"):
             yield Static("key", classes="label")
-            yield Input(placeholder="text", id="key", compact=True)
+            yield Input(placeholder="text", highlighter=Drawn(), id="key", compact=True)
             yield Tick("null", value=True, id="null-key", compact=True)
             yield Tick("by its schema", value=True, id="key-by-schema", compact=True)
         with Horizontal(classes="line"):
             yield Static("value", classes="label")
             yield Static("", id="kind", classes="hint", markup=False)
-        yield TextArea(id="value", compact=True, show_line_numbers=False, tab_behavior="focus")
+        yield Area(id="value", compact=True, show_line_numbers=False, tab_behavior="focus")
         with Horizontal(classes="line"):
             yield Tick("null (a tombstone)", id="null-value", compact=True)
             yield Tick("JSON, sent on one line", id="one-line", compact=True)
@@ -109,7 +125,7 @@ class Produce(Dialog):
         with Horizontal(classes="line"):
             yield Static("headers", classes="label")
             yield Static("NAME=VALUE, a line each; NAME= is empty, NAME alone is null", classes="hint", markup=False)
-        yield TextArea(id="headers", compact=True, show_line_numbers=False, tab_behavior="focus")
+        yield Area(id="headers", compact=True, show_line_numbers=False, tab_behavior="focus")
 
     def first_field(self) -> Input | TextArea:
         return self.query_one("#value", TextArea) if self._topic else self.query_one("#topic", Input)

@@ -27,6 +27,25 @@ def printable(text: str | None) -> str:
     return visible(JOINED.sub("", text))
 
 
+class _Symbols(dict[int, str]):
+    """What is drawn for a character, found once each."""
+
+    def __missing__(self, code: int) -> str:
+        one = chr(code)
+        if one != "\t" and visible(one) != one:
+            one = chr(0x2400 + code) if code < 0x20 else "\N{SYMBOL FOR DELETE}" if code == 0x7F else "\ufffd"
+        self[code] = one
+        return one
+
+
+_SYMBOLS = _Symbols()
+
+
+def drawn(text: str) -> str:
+    """A text that can be edited, letter by letter as long as it is: a symbol for each that a terminal would act on."""
+    return text if text.isascii() and text.isprintable() else text.translate(_SYMBOLS)
+
+
 def suggestible(names: Iterable[str]) -> list[str]:
     """Names without anything a terminal would act on: a line draws what completes it as it is."""
     return [name for name in names if printable(name) == name]

@@ -152,3 +152,26 @@ async def test_without_a_registry_what_a_schema_has_written_is_sent_as_it_is(wor
             consumer.assign({TopicPartition("orders", 1): Bound("relative", 1)})
             found = [record for one in await consumer.poll(5.0) for batch in one.batches for record in batch]
     assert [(record.key, record.value) for record in found] == [(b"named", value)]
+
+
+async def test_what_a_terminal_would_act_on_is_drawn_as_symbols_and_sent_as_it_was(world: World) -> None:
+    evil = "\x1b]2;title\x07 \x9b31m\u202e\t\x7fZ"
+    async with world.open() as pilot:
+        async with Client(world.settings()) as client, client.producer(ProducerSettings()) as producer:
+            await producer.send("orders", evil.encode(), evil.encode(), [("h", evil.encode())], partition=1)
+            await producer.flush()
+        await visit(pilot, "records orders")
+        await shows(pilot, "title")
+        await pilot.press("end", "e")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Produce) and bool(pilot.app.screen.query("#headers")))
+        await until(pilot, lambda: seen(pilot).count("␛]2;title") == 3)
+        drawn = seen(pilot)
+        assert drawn.count("\ufffd31m\ufffd") == 3
+        assert all(one.isprintable() for one in drawn.replace("\n", ""))
+        await pilot.press("ctrl+s")
+        await shows(pilot, "1 sent")
+        async with Client(world.settings()) as client, client.consumer(ConsumerSettings()) as consumer:
+            consumer.assign({TopicPartition("orders", 1): Bound("relative", 1)})
+            found = [record for one in await consumer.poll(5.0) for batch in one.batches for record in batch]
+    assert [(record.key, record.value) for record in found] == [(evil.encode(), evil.encode())]
+    assert list(found[0].headers) == [("h", evil.encode())]
