@@ -15,7 +15,7 @@ from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import plural, say, words_of
 from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError, UsageError
-from kcli.registry.errors import NotFound
+from kcli.registry.errors import NOT_FOUND, RegistryError, Unsupported
 from kcli.registry.moving.snapshot import Snapshot, in_order, own_level
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ class DeletedRow(Row, section="versions"):
     error: str | None = column("Why it was not deleted; null when it was.", table=False, unit="sentence")
 
 
+GONE = (*NOT_FOUND, 40404, 40406)
+"""Codes of what is not there, or is soft-deleted."""
 SHAPE = shape("registry.delete", "Versions that were deleted, or would be, one a row.", DeletedRow)
 
 
@@ -62,7 +64,7 @@ def delete(options: DeleteOptions) -> int:
             subject, version = subject_of(word)
             try:
                 numbers, first = await _numbers(registry, options, word), await _in_use(registry, options, subject)
-                found = [await _row(registry, subject, number, first) for number in numbers]
+                found = [await _row(registry, options, subject, number, first) for number in numbers]
             except KcliError as problem:
                 document.fail(await hinted(registry, problem, word), word)
                 continue
@@ -106,23 +108,32 @@ async def _in_use(registry: Registry, options: DeleteOptions, subject: str) -> s
         return set()
     try:
         return set(await registry.client.versions(subject))
-    except NotFound:
-        return set()
+    except RegistryError as problem:
+        if problem.code in GONE:
+            return set()
+        raise
 
 
-async def _row(registry: Registry, subject: str, version: int, in_use: set[int]) -> DeletedRow:
+async def _row(registry: Registry, options: DeleteOptions, subject: str, version: int, in_use: set[int]) -> DeletedRow:
     if version in in_use:
         why = f"{subject} version {version}: not soft-deleted yet: delete it without --permanent first"
         return DeletedRow(subject=subject, version=version, references=[], result="not soft-deleted", error=why)
     try:
         ids = [str(number) for number in await registry.client.referenced_by(subject, version)]
-    except KcliError as problem:
-        if getattr(problem, "status", 0) != 404:
+    except RegistryError as problem:
+        if not _unanswered(problem, soft_deleted=options.permanent and registry.client.deletes_softly):
             raise
-        ids = []  # of a soft-deleted version registries do not say it
+        ids = []
+        if not options.permanent:
+            say(options, f"{subject} version {version}: the registry does not list the schemas that refer to it")
     error = f"{subject} version {version}: schemas {', '.join(ids)} refer to it: delete them first" if ids else None
     result = "referenced" if ids else "would delete"
     return DeletedRow(subject=subject, version=version, references=ids, result=result, error=error)
+
+
+def _unanswered(problem: RegistryError, *, soft_deleted: bool) -> bool:
+    """Whether the registry does not list references: of a soft-deleted version, or since it has no such request."""
+    return problem.status == 404 and (soft_deleted or isinstance(problem, Unsupported))
 
 
 async def _keep(options: DeleteOptions, registry: Registry, rows: list[DeletedRow]) -> None:
