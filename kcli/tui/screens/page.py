@@ -247,6 +247,8 @@ class Page(TimedScreen):
         if snapshot is not None and self.stands:
             self.looked(snapshot)
             self.retitle()
+        if not self.session.live:
+            self._beat()  # a recording has no other beat
         if self.session.live and self.is_current and self.asking.due:
             self.inquire()
 

@@ -18,9 +18,9 @@ WHY = "A broker is slow, or paused: ctrl+b shows which."
 
 
 def waiting(state: State) -> str:
-    """The text instead of a table, while nothing is known of the cluster; a recording is never waited for."""
+    """The text instead of a table, while nothing is known of the cluster, or nothing is read of a recording yet."""
     if not state.session.live:
-        return ""
+        return "" if state.look is not None else state.session.waits.capitalize()
     return ASKING if state.look is not None else card(state)
 
 

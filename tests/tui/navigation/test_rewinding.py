@@ -131,6 +131,14 @@ async def test_the_page_its_tab_and_its_cursor_are_the_same_in_the_past(world: W
         await until(pilot, lambda: board(pilot).session is live and isinstance(pilot.app.screen, Group))
 
 
+async def test_a_page_that_is_not_of_the_past_says_so_once_the_past_is_there(world: World) -> None:
+    async with world.open(interval=0.2) as pilot:
+        await read_all(world, pilot)
+        await pilot.press("ctrl+t", "comma")
+        await until(pilot, lambda: isinstance(board(pilot).session, Rewound) and lag(pilot) is not None)
+        await shows(pilot, "Not of the past")
+
+
 async def test_keys_are_acted_upon_while_the_past_is_worked_out(monkeypatch: pytest.MonkeyPatch, world: World) -> None:
     gate, lines = threading.Event(), []
 
@@ -148,6 +156,8 @@ async def test_keys_are_acted_upon_while_the_past_is_worked_out(monkeypatch: pyt
         session = board(pilot).session
         assert isinstance(session, Rewound)
         await shows(pilot, "going back …")
+        assert "Going back …" in await shows(pilot, "GROUP"), "the cluster is not said to have no groups"
+        assert "No groups yet" not in seen(pilot)
         await pilot.press("comma", "comma")
         aim = len(session.times) - 4
         await shows(pilot, f"→ {datetime.fromtimestamp(session.times[aim]):%H:%M:%S} …")
