@@ -55,7 +55,12 @@ cdef class Fate:
 
 cdef class Promise:
     """As plain.promise.Promise. The collector, which would come by every few hundred records, need not look at it until
-    it can be in a cycle: `tracked`."""
+    it can be in a cycle: `tracked`.
+
+    The price: the collector does not see that an untracked promise holds its fate. Where a callback of another promise
+    of the same batch leads to whoever holds the untracked one, that cycle stays until the batch is settled. The
+    producer's close, the client's, and delivery.timeout settle it; only a loop that is stopped before all three keeps
+    it. To see it earlier costs a list of promises for each batch, or a tracked object for each record."""
 
     cdef Fate fate
     cdef list callbacks
