@@ -175,7 +175,7 @@ class Groups(Page):
                 "time", "TIME LAG", lambda g: g.time_lag, draw=lambda g: Cell(age(g)), right=True, letter="T", rank=3
             ),
             Column("state", "STATE", lambda g: g.described.state, draw=lambda g: Cell(g.described.state or ""), rank=4),
-            Column("members", "MEM", lambda g: g.total.members, count, right=True, letter="M", rank=4),
+            Column("members", "MEM", lambda g: g.total.members, count, right=True, letter="M", rank=5),
             Column("type", "TYPE", _type, draw=lambda g: Cell(_type(g)), rank=6),
         ]
 
@@ -197,7 +197,7 @@ class Groups(Page):
                 nothing,
                 draw=lambda g: Cell(self.recent(g.described.group)[1], "dim"),
                 right=True,
-                rank=5,
+                rank=4,
             ),
         ]
 

@@ -56,6 +56,7 @@ async def test_columns_fill_the_room_that_others_left(width: int, tmp_path: Path
         missing = [column for column in rows.columns if column.id not in drawn]
         assert left >= 0
         assert all(max(rows._widest[column.id], len(column.label) + 1) + 2 > left for column in missing)
+        assert "range" in drawn or "members" not in drawn, "between which figures the lag was goes after them"
         cut = drawn["group"] < max(len(name_of(n)) for n in range(GROUPS))
         assert not (cut and left > 0)
 
