@@ -30,7 +30,7 @@ from kcli.tui.dialogs.reset import Reset
 from kcli.tui.screens.groups import Groups
 from kcli.tui.screens.page import Page
 from kcli.tui.widgets.rows import Rows
-from tests.tui.conftest import shows, until, visit
+from tests.tui.conftest import seen, shows, until, visit
 from tests.tui.world import World, a_world
 
 if TYPE_CHECKING:
@@ -182,6 +182,15 @@ async def test_configs_are_changed_and_the_undo_file_is_what_restore_reads(world
     ((at, operations),) = read_configs(str(undo_file("topic-orders"))).items()
     assert at == Resource("topic", "orders")
     assert [(one.name, one.value) for one in operations] == [("retention.ms", None)]
+
+
+async def test_a_value_of_the_cluster_in_a_field_is_drawn_without_what_a_terminal_acts_on(world: World) -> None:
+    evil = "1:2\x1b]2;title\x07\x9b31m"
+    async with world.open() as pilot:
+        change = AlterConfigs(Resource("topic", "orders"), "leader.replication.throttled.replicas", evil)
+        dialog = await opened(pilot, change, "␛]2;title")
+        assert all(one.isprintable() for one in seen(pilot).replace("\n", ""))
+        assert dialog.query_one("#f-configs", Input).value.endswith(evil)
 
 
 async def test_records_before_an_offset_go(world: World) -> None:

@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 from kcli.errors import KcliError, UsageError
 from kcli.tui.beat.leaving import CHANGES
 from kcli.tui.dialogs.dialog import Dialog
-from kcli.tui.text.printable import printable, quoted, with_each
+from kcli.tui.text.printable import Drawn, printable, quoted, with_each
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
 
@@ -54,7 +54,7 @@ class Changing(Dialog):
         for ask in self.change.asks:
             with Horizontal(classes="line"):
                 yield Static(ask.label, classes="label", markup=False)
-                yield Input(ask.value, placeholder=ask.hint, id=f"f-{ask.name}", compact=True)
+                yield Input(ask.value, placeholder=ask.hint, highlighter=Drawn(), id=f"f-{ask.name}", compact=True)
         yield Rows(_columns(), key=lambda step: step.what, id="plan", opens=False, empty="No plan yet.")
         with Horizontal(classes="line"):
             yield Static("", id="ask", markup=False)

@@ -6,7 +6,6 @@ from functools import partial
 from json import JSONDecodeError
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from rich.highlighter import Highlighter
 from rich.text import Text
 from textual import work
 from textual.app import ComposeResult
@@ -24,7 +23,7 @@ from kcli.tui.beat.leaving import CHANGES
 from kcli.tui.dialogs.dialog import Dialog
 from kcli.tui.records.editing import can_be_edited, in_lines, looks_like_json, on_one_line, wrong_json
 from kcli.tui.session import NO_REGISTRY
-from kcli.tui.text.printable import drawn, printable, suggestible
+from kcli.tui.text.printable import Drawn, drawn, printable, suggestible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,13 +52,6 @@ class Area(TextArea):
 
     def get_line(self, line_index: int) -> Text:
         return Text(drawn(self.document.get_line(line_index)), end="", no_wrap=True)
-
-
-class Drawn(Highlighter):
-    """The same for a line."""
-
-    def highlight(self, text: Text) -> None:
-        text.plain = drawn(text.plain)
 
 
 class Locked(NamedTuple):

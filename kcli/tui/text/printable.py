@@ -6,10 +6,14 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
+from rich.highlighter import Highlighter
+
 from kcli.text.escape import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from rich.text import Text
 
 LONG = 15.0
 """Seconds that a one-time sentence stays on the screen."""
@@ -44,6 +48,13 @@ _SYMBOLS = _Symbols()
 def drawn(text: str) -> str:
     """A text that can be edited, letter by letter as long as it is: a symbol for each that a terminal would act on."""
     return text if text.isascii() and text.isprintable() else text.translate(_SYMBOLS)
+
+
+class Drawn(Highlighter):
+    """Draws the line of a field so."""
+
+    def highlight(self, text: Text) -> None:
+        text.plain = drawn(text.plain)
 
 
 def suggestible(names: Iterable[str]) -> list[str]:
