@@ -12,7 +12,7 @@ from kcli.cli.output.timestamps import utc
 from kcli.settings import ClientSettings
 from kcli.tui import routes
 from kcli.tui.routes import find
-from kcli.tui.screens.record import titled
+from kcli.tui.screens.record import times, titled
 from kcli.tui.screens.records import Records
 from kcli.tui.session import LiveSession
 from kcli.tui.state import State
@@ -109,3 +109,9 @@ def test_a_group_with_spaces_in_its_name_can_be_gone_to() -> None:
     assert find("group my  own group ") == routes.Group("my  own group")
     assert find("topic a b") is None
     assert find(" ") is None
+
+
+def test_a_time_that_is_shortened_keeps_its_zone() -> None:
+    *shorter, nothing = times(1_700_000_000_123)
+    assert all(when.endswith(" UTC") for when in shorter)
+    assert nothing == ""

@@ -202,7 +202,7 @@ def times(timestamp: int) -> list[str]:
     then = moment(timestamp)
     if then is None:
         return [f"timestamp {timestamp}" if timestamp >= 0 else ""]
-    return [dated(then, "milliseconds"), f"{then:%Y-%m-%d %H:%M:%S}", f"{then:%H:%M:%S}", ""]
+    return [dated(then, "milliseconds"), dated(then), f"{then:%H:%M:%S %Z}", ""]
 
 
 def consumed(record: Seen, form: str) -> str:
