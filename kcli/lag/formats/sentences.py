@@ -79,7 +79,9 @@ def reason(standing: GroupStanding, snapshot: LagSnapshot) -> str:
             return f"its offsets could not be read: {visible(problem)}" if problem else "its offsets could not be read"
         case lag_status.BEHIND | lag_status.GROWING if not standing.out_rate:
             return "it has not committed while it was watched"
-        case lag_status.BEHIND | lag_status.GROWING:
+        case lag_status.GROWING:
+            return f"its lag grows, and it reads {rate(standing.out_rate)} records a second"
+        case lag_status.BEHIND:
             return f"it reads {rate(standing.out_rate)} records a second"
     waiting = standing.total.lag or 0
     return f"it keeps up: {count(waiting)} records wait for the next commit" if waiting else "it has read everything"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kcli.lag.formats.sentences import reason
-from kcli.lag.status import SEVERITY
+from kcli.lag.status import BEHIND, GROWING, SEVERITY
 from kcli.text.numbers import count
 from kcli.tui.text.formatting import others, status
 from kcli.tui.text.incidents import WRONG, small
@@ -73,7 +73,7 @@ class Changes:
         for standing in others(snapshot):
             group, now = standing.described.group, standing.status
             before = self._told.setdefault(group, now)
-            if now == before:
+            if now == before or (now == BEHIND and before == GROWING):  # a lag that grows now and then is one alert
                 self._next.pop(group, None)
                 continue
             waiting, many = self._next.get(group, (now, 0))

@@ -49,6 +49,12 @@ def group(status: str, lag: int | None = 5, members: int = 1, still: float = 97.
 CATCH_UP = "kcli lag 'g 1' --max-lag 0 --timeout 10m"
 
 
+def test_a_group_that_grows_at_no_known_pace_has_a_reason_for_that() -> None:
+    standing = group(GROWING, out_rate=3.0)
+    standing.partitions[0].falling = None
+    assert reason(standing, LagSnapshot()) == "its lag grows, and it reads 3.0 records a second"
+
+
 @pytest.mark.parametrize(
     ("standing", "sentence", "command"),
     [

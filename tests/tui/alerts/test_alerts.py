@@ -18,7 +18,7 @@ from kcli.errors import KcliError, UsageError
 from kcli.lag.figures import Lag, Sample, Total
 from kcli.lag.history import GroupStanding
 from kcli.lag.partition_lag import Standing
-from kcli.lag.status import GROWING, LOSING_DATA, OK, ORPHANED, STUCK
+from kcli.lag.status import BEHIND, GROWING, LOSING_DATA, OK, ORPHANED, STUCK
 from kcli.lag.watch import LagSnapshot
 from kcli.tui.alerts.changes import Alert, Changes, summary
 from kcli.tui.alerts.hushed import Hush, Hushed
@@ -61,6 +61,10 @@ def test_a_status_is_told_once_when_it_lasts() -> None:
     assert told(OK, STUCK, STUCK, OK, OK) == [(OK, STUCK), (STUCK, OK)]
     assert told(OK, STUCK, STUCK, LOSING_DATA, LOSING_DATA) == [(OK, STUCK), (STUCK, LOSING_DATA)]
     assert told(LOSING_DATA, LOSING_DATA, STUCK, STUCK) == [], "it got better and is not well"
+    steady = [OK, GROWING, GROWING, BEHIND, BEHIND, GROWING, GROWING, BEHIND, BEHIND]
+    assert told(*steady) == [(OK, GROWING)], "it lags all the time, and grows now and then"
+    assert told(*steady, OK, OK) == [(OK, GROWING), (GROWING, OK)]
+    assert told(*steady, STUCK, STUCK, BEHIND, BEHIND) == [(OK, GROWING), (GROWING, STUCK), (STUCK, BEHIND)]
     assert told(OK, ORPHANED, ORPHANED, lag=3) == [], "a small orphan hardly matters"
 
 
