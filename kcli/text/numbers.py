@@ -9,12 +9,12 @@ def count(value: float | None) -> str:
     """`0`, `9,999`, `12.3k`, `4.56M`: at most six cells."""
     if value is None:
         return DASH
-    if abs(value) < 10_000:
+    if abs(value) < 9_999.5:
         return f"{value:,.0f}"
     for limit, unit in ((1e6, "k"), (1e9, "M"), (1e12, "G"), (1e15, "T")):
-        if abs(value) < limit:
+        if abs(value) < 0.9995 * limit:
             short = value / limit * 1000
-            digits = 2 if abs(short) < 10 else 1 if abs(short) < 100 else 0
+            digits = 2 if abs(short) < 9.995 else 1 if abs(short) < 99.95 else 0
             return f"{short:.{digits}f}{unit}"
     return f"{value:.1e}"
 

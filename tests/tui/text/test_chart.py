@@ -211,3 +211,22 @@ async def test_a_reason_that_is_longer_than_a_line_takes_two(dashboard: Open) ->
         await pilot.press("left")
         await until(pilot, lambda: "reason-11" not in seen(pilot))
         assert len(plot._drawing.rows) == before, "beside the figures of the cursor there is one line"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "–"),
+        (9_999, "9,999"),
+        (9_999.6, "10.0k"),
+        (12_345, "12.3k"),
+        (99_949, "99.9k"),
+        (99_950, "100k"),
+        (999_499, "999k"),
+        (999_500, "1.00M"),
+        (999_999_999, "1.00G"),
+        (-999_500, "-1.00M"),
+    ],
+)
+def test_a_count_goes_to_the_next_unit_before_it_has_four_digits(value: float | None, shown: str) -> None:
+    assert count(value) == shown
