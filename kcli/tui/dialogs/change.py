@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Input, Static
 
-from kcli.errors import KcliError, UsageError
+from kcli.errors import KcliError, UnknownOutcome, UsageError
 from kcli.tui.beat.leaving import CHANGES
 from kcli.tui.dialogs.dialog import Dialog
 from kcli.tui.text.printable import Drawn, printable, quoted, with_each
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kcli.tui.actions.changes.change import Change, Plan, Step
     from kcli.tui.session import Session
 
-TONES = {"failed": "bad", "unchanged": "dim", "not needed": "dim"}
+TONES = {"failed": "bad", "unknown": "warn", "unchanged": "dim", "not needed": "dim"}
 PLANNED = "would "
 
 
@@ -72,15 +72,16 @@ class Changing(Dialog):
         if event.input.id != "confirm":
             self._aim()
 
-    def _aim(self) -> None:
+    def _aim(self, before: str = "") -> None:
+        """Have the plan made; `before` is what went wrong, and stays to be read."""
         if not self._done:
             self._plan = None
-            self.say("planning …")
-            self._make_plan(self._given)
+            self.say(before or "planning …", "bad" if before else "")
+            self._make_plan(self._given, before)
         self.recommand()
 
     @work(exclusive=True, group="plan")
-    async def _make_plan(self, given: dict[str, str]) -> None:
+    async def _make_plan(self, given: dict[str, str], before: str) -> None:
         async def planned(client: Any) -> Plan:
             return await self.change.plan(client, given)
 
@@ -89,10 +90,13 @@ class Changing(Dialog):
             self._plan = await (session.ask_registry if self.change.of_registry else session.ask)(planned)
         except KcliError as problem:
             self.put([])
-            self.say(str(problem), "" if isinstance(problem, UsageError) else "bad")
+            if not before:
+                self.say(str(problem), "" if isinstance(problem, UsageError) else "bad")
             return
         self.put(self._plan.steps)
         self.query_one("#ask", Static).update(f"Type {printable(self._word)} to do it:")
+        if before:
+            return
         if self._plan.carry_out is None:
             self.say("nothing to change", "bad" if self._plan.bad else "")
             return
@@ -123,18 +127,29 @@ class Changing(Dialog):
             change = self.session.change_registry if self.change.of_registry else self.session.change
             back = await change(plan.carry_out, confirmed=typed)
         except KcliError as problem:
-            if self.is_open:
-                self._done = False
-                for field in self.query(Input):
-                    field.disabled = False
-            self.say(str(problem), "bad")
-            return
+            if not isinstance(problem, UnknownOutcome):
+                self._not_done(problem)
+                return
+            back = ""
+            for step in plan.steps:
+                if step.result.startswith(PLANNED):
+                    step.failed(problem)
         if self.is_open:
             self.put(plan.steps)
-        bad = next((step.note for step in plan.steps if step.result == "failed"), "")
-        undo = f" To undo this: {self.session.aimed(back)}" if back else ""
-        self.say(f"{_counted(plan.steps)}. {bad}{undo}", "bad" if bad else "good")
+        bad = next((step.note for step in plan.steps if step.bad), "")
+        undo = f"To undo this: {self.session.aimed(back)}" if back else ""
+        self.say(" ".join(filter(None, (f"{_counted(plan.steps)}.", bad, undo))), "bad" if bad else "good")
         self.session.look_now()
+
+    def _not_done(self, problem: KcliError) -> None:
+        """Nothing was changed: once more, with a plan of what is there by now."""
+        if not self.is_open:
+            self.say(str(problem), "bad")
+            return
+        self._done = False
+        for field in self.query(Input):
+            field.disabled = False
+        self._aim(str(problem))
 
 
 def _counted(steps: list[Step]) -> str:

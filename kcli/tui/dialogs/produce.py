@@ -418,7 +418,8 @@ class Produce(Dialog):
 
     def action_send(self) -> None:
         if self._sending:
-            return  # one after the other: it says itself what became of it
+            self.say("the record before is under way: send this one when its outcome is known")
+            return
         found = self.problems()
         if found:
             self.say(next(iter(found.values())), "bad")

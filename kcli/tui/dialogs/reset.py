@@ -113,8 +113,8 @@ class Reset(Dialog):
         if event.input.id == "amount":
             self._aim()
 
-    def _aim(self) -> None:
-        """Understand what is wanted, and have the plan made."""
+    def _aim(self, before: str = "") -> None:
+        """Understand what is wanted, and have the plan made; `before` is what went wrong, and stays to be read."""
         if self._done:
             return
         self._changes = []
@@ -127,20 +127,22 @@ class Reset(Dialog):
             self.put([])
             self.say(str(problem))
         else:
-            self.say("planning …")
-            self._plan(self._wish, self._scope)
+            self.say(before or "planning …", "bad" if before else "")
+            self._plan(self._wish, self._scope, before)
         self.recommand()
 
     @work(exclusive=True, group="plan")
-    async def _plan(self, wanted: Wish, scope: str) -> None:
+    async def _plan(self, wanted: Wish, scope: str, before: str) -> None:
         try:
             targets = await self._planned(wanted, scope)
         except KcliError as problem:
             self.put([])
-            self.say(str(problem), "bad")
+            self.say(before or str(problem), "bad")
             return
         when = " once Empty" if self._live else ""
         self.query_one("#ask", Static).update(f"Type {printable(self._word)} to do it{when}:")
+        if before:
+            return
         refusal = next((target.refusal for target in targets if target.refusal is not None), None)
         without = len(targets) - len({change.group for change in self._changes})
         told = [f"{self._open} of {len(self._changes)} would change" if self._open else "nothing to change"]
@@ -222,10 +224,11 @@ class Reset(Dialog):
         try:
             path = await self.session.change(executed, confirmed=typed)
         except KcliError as problem:
+            self.say(str(problem), "bad")
             if self.is_open:
                 self._done = False
                 self._lock(False)
-            self.say(str(problem), "bad")
+                self._aim(str(problem))
             return
         if self.is_open:
             self.put(self._changes)
@@ -235,7 +238,8 @@ class Reset(Dialog):
         bad = next((change.error for change in self._changes if change.error is not None), None)
         told = ", ".join(f"{count} {result}" for result, count in counts.items())
         back = f"kcli groups reset --from-file {quoted(path)} --execute"
-        self.say(f"{told}. {bad if bad is not None else ''} To undo this: {back}", "bad" if bad is not None else "good")
+        why = "" if bad is None else f" {bad}"
+        self.say(f"{told}.{why} To undo this: {back}", "bad" if bad is not None else "good")
         self.session.look_now()
 
 

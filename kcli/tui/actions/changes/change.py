@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcli.admin.cluster.cluster import describe_cluster
 from kcli.admin.undo import taken, write
+from kcli.errors import UnknownOutcome
 from kcli.tui.text.printable import quoted
 from kcli.values import Value, field
 
@@ -37,8 +38,13 @@ class Step(Value):
     note: str = ""
 
     def failed(self, problem: object) -> None:
-        """Take the error as the outcome."""
-        self.result, self.note = "failed", str(problem)
+        """Take the error as the outcome, which is unknown where the change may be done all the same."""
+        self.result, self.note = "unknown" if isinstance(problem, UnknownOutcome) else "failed", str(problem)
+
+    @property
+    def bad(self) -> bool:
+        """Whether it failed, or may have."""
+        return self.result in ("failed", "unknown")
 
 
 class Plan(Value):
@@ -51,7 +57,7 @@ class Plan(Value):
     @property
     def bad(self) -> bool:
         """Whether a row failed."""
-        return any(step.result == "failed" for step in self.steps)
+        return any(step.bad for step in self.steps)
 
 
 class Change(ABC):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kcli.admin.configs.resources import DELETE, SET, Operation, Resource, alter_configs, describe_configs, foreseen
 from kcli.admin.configs.undo import before, document
 from kcli.declared.units import plain
-from kcli.errors import KcliError, UsageError
+from kcli.errors import KcliError, UnknownOutcome, UsageError
 from kcli.tui.actions.changes.change import Ask, Change, Plan, Step, keep
 from kcli.tui.text.printable import printable, quoted
 
@@ -73,7 +73,7 @@ class AlterConfigs(Change):
                     step.failed(problem)
                 elif step.result == "would change":
                     step.result = "done"
-            return back if problem is None else ""
+            return back if problem is None or isinstance(problem, UnknownOutcome) else ""
 
         idle = all(step.result == "unchanged" for step in steps)
         return Plan(steps=steps, carry_out=None if idle else carry_out)

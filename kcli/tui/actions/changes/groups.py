@@ -49,7 +49,7 @@ class DeleteGroups(Change):
             document = {"schema": SCHEMA, "ok": True, "offsets": rows, "errors": []}
             back = await keep(client, ready[0], document, "kcli groups reset --from-file {}") if rows else ""
             settle(steps, await delete_groups(Coordinators(client.cluster), ready), "deleted")
-            return back if any(step.result == "deleted" for step in steps.values()) else ""
+            return back if any(step.result in ("deleted", "unknown") for step in steps.values()) else ""
 
         return Plan(steps=list(steps.values()), carry_out=carry_out)
 

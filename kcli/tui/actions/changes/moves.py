@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kcli.admin.reassign import assignment_file
 from kcli.admin.reassign.reassignments import alter_reassignments, list_reassignments
-from kcli.errors import KcliError
+from kcli.errors import KcliError, UnknownOutcome
 from kcli.tui.actions.changes.change import Change, Plan, Step, keep
 from kcli.tui.text.printable import printable, quoted
 
@@ -39,7 +39,7 @@ class CancelMove(Change):
             problem = (await alter_reassignments(client.cluster, {self.at: None}))[self.at]
             if problem is not None:
                 step.failed(problem)
-                return ""
+                return back if isinstance(problem, UnknownOutcome) else ""
             step.result = "cancelled"
             return back
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kcli.admin.undo import taken, write
-from kcli.errors import KcliError, UsageError
-from kcli.registry.errors import RegistryError
+from kcli.errors import ConnectError, KcliError, UnknownOutcome, UsageError
+from kcli.registry.errors import RegistryError, Unavailable
 from kcli.registry.moving.document import undo_of
 from kcli.registry.moving.snapshot import Snapshot, in_order, own_level
 from kcli.serde.avro.compatibility import LEVELS
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from kcli.registry.listing.opened import OpenRegistry
     from kcli.schemas import Schema
     from kcli.tui.actions.changes.change import Given
+
+
+REFUSED = (429, 503)
+"""Statuses of a registry that does not begin with what it is asked for."""
 
 
 class SetLevel(Change):
@@ -50,16 +54,18 @@ class SetLevel(Change):
         step = Step(what=self.subject, old=now, new=then, result="would change")
 
         async def carry_out(client: OpenRegistry) -> str:
+            back = self.command({"level": old or ""})
             try:
                 if wanted:
                     await client.client.set_level(wanted, self.subject)
                 else:
                     await client.client.delete_level(self.subject)
             except KcliError as problem:
-                step.failed(problem)
-                return ""
+                outcome = _outcome(problem)
+                step.failed(outcome)
+                return back if outcome is not problem else ""
             step.result = "changed"
-            return self.command({"level": old or ""})
+            return back
 
         return Plan(steps=[step], carry_out=carry_out)
 
@@ -89,7 +95,7 @@ class DeleteSubject(Change):
         versions = [self.version] if self.version is not None else await registry.versions(self.subject)
         schemas = [await registry.version(self.subject, version) for version in versions]
         steps = [await _step(registry, self.subject, schema) for schema in schemas]
-        if any(step.result == "failed" for step in steps):
+        if any(step.bad for step in steps):
             return Plan(steps=steps)
 
         async def carry_out(client: OpenRegistry) -> str:
@@ -100,9 +106,10 @@ class DeleteSubject(Change):
                 else:
                     await client.client.delete_version(self.subject, self.version)
             except KcliError as problem:
+                outcome = _outcome(problem)
                 for step in steps:
-                    step.failed(problem)
-                return ""
+                    step.failed(outcome)
+                return back if outcome is not problem else ""
             for step in steps:
                 step.result = "deleted"
             return back
@@ -120,6 +127,14 @@ def _refuse_folder(registry: OpenRegistry) -> None:
     """Raises UsageError for a folder in the place of a registry, before anything is planned."""
     if registry.folder:
         raise UsageError(f"{registry.name} is a folder, which kcli only reads")
+
+
+def _outcome(problem: KcliError) -> KcliError:
+    """What became of a change that ended so: it is unknown where it was sent and has no response."""
+    refused = isinstance(problem, Unavailable) and problem.status in REFUSED
+    if isinstance(problem, ConnectError) and problem.sent and not refused:
+        return UnknownOutcome(f"it is unknown whether it took effect; check before you repeat it: {problem}")
+    return problem
 
 
 async def _step(registry: RegistryClient, subject: str, schema: Schema) -> Step:

@@ -88,7 +88,10 @@ class CreateTopic(Change):
                 step.failed(done)
                 return ""
             step.result = "created"
-            await wait_for_topics(client.cluster, [name])
+            try:
+                await wait_for_topics(client.cluster, [name])
+            except KcliError as problem:
+                step.note = str(problem)
             return f"kcli topics delete {quoted(name)} --execute"
 
         return Plan(steps=[step], carry_out=carry_out)
