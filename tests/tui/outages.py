@@ -61,7 +61,7 @@ WORDS = {
     "Access": "Access to topic", "Quotas": "Quotas", "Reassignments": "Reassignments", "Subjects": "Schemas (",
     "Subject": "Subject orders-value", "Clusters": "Clusters (", "Faults": "Sandbox faults", "reset": "Reset",
     "produce": "Produce", "menu": "Actions on", "help": "Keys", "delete": "Delete", "configs": "Change configs",
-    "trim": "Delete records", "elect": "Elect", "go": "groups, group NAME", "seek": "@", "quota": "Set a quota",
+    "trim": "Delete records", "elect": "Elect", "go": "Go to a page", "seek": "@", "quota": "Set a quota",
     "acl": "Add an ACL", "column": "field", "difference": "lines differ", "reason": "acknowledge",
     "broker configs": "Change configs of broker", "level": "compatibility level", "subject": "Delete subject",
 }  # fmt: skip
