@@ -361,7 +361,7 @@ class Consumer:
 
     def _check(self) -> None:
         if self._closed:
-            raise Closed(f"the {'client' if self._client_closed else 'consumer'} was closed")
+            raise Closed("the client was closed" if self._client_closed else "the consumer was closed")
         if self._reader.failure is not None:
             raise self._reader.failure
 

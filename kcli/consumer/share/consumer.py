@@ -297,7 +297,7 @@ class ShareConsumer:
 
     def _check(self) -> None:
         if self._closed:
-            raise Closed(f"the {'client' if self._client_closed else 'share consumer'} was closed")
+            raise Closed("the client was closed" if self._client_closed else "the share consumer was closed")
         if self._reader.failure is not None:
             raise self._reader.failure
 
