@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
-    Details = tuple[dict[str, float], dict[str, Kept], dict[str, float]]
+    Details = tuple[dict[str, float], dict[str, Kept], dict[str, float | None]]
 
 EMPTY = "No topics yet. Make one: kcli topics create NAME"
 EVEN = 15.0
@@ -55,6 +55,7 @@ class Topics(WithPane):
         self._rows: list[TopicRow] = []
         self._written: dict[str, float] = {}
         self._kept: dict[str, Kept] = {}
+        self._first_rates: dict[str, float | None] = {}  # of the last minute, until there are refreshes to compare
         self._known: int | None = None
         self._readers: Readers | None = None  # of the newest snapshot; made where there is room for a pane
 
@@ -98,34 +99,39 @@ class Topics(WithPane):
     def fetched(self, answer: list[TopicRow]) -> None:
         rows = self.query_one(Rows)
         self._rows, self._known = answer, len(answer)
+        self._rate_first()
         self.post_message(TopicsListed([row.topic.topic for row in answer]))
         rows.put(self._wanted)
         self._about()
         self.retitle()
         in_view = rows.in_view
         seen = [row.topic for row in in_view]
-        unrated = [row.topic for row in in_view if row.rate is None]
+        unrated = [t for row in in_view if row.rate is None and (t := row.topic).topic not in self._first_rates]
 
         async def details(client: Client) -> Details:
-            return await asyncio.gather(
+            written, kept, rates = await asyncio.gather(
                 last_writes(client.cluster, seen),
                 how_kept(client, [t.topic for t in seen]),
                 self._looks.rates_before(client.cluster, unrated),
             )
+            return written, kept, {topic.topic: rates.get(topic.topic) for topic in unrated}
 
         self.asking.once(details, self._detailed)
 
     def _detailed(self, found: Details) -> None:
-        """What is asked only about the topics that are seen. Rates of the last minute hold until there is a refresh to
-        compare with."""
+        """What is asked only about the topics that are seen."""
         written, kept, rates = found
         self._written.update(written)
         self._kept.update(kept)
-        for row in self._rows if rates else ():
-            if row.rate is None:
-                row.rate = rates.get(row.topic.topic)
+        self._first_rates |= rates
+        self._rate_first()
         self.query_one(Rows).put(self._wanted)
         self._about()
+
+    def _rate_first(self) -> None:
+        for row in self._rows if self._first_rates else ():
+            if row.rate is None:
+                row.rate = self._first_rates.get(row.topic.topic)
 
     def looked(self, snapshot: LagSnapshot) -> None:
         self._readers = None
