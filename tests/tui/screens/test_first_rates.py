@@ -22,6 +22,7 @@ from kcli.tui import session
 from kcli.tui.app import Dashboard
 from kcli.tui.screens.topics import topic
 from kcli.tui.screens.topics.topic import Topic, rates_between
+from kcli.tui.screens.topics.topics import EVEN, Topics
 from kcli.tui.session import LiveSession
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
@@ -157,3 +158,24 @@ async def test_ends_of_a_minute_ago_are_known_or_nothing_is(sandbox: SandboxThre
 def test_a_rate_is_of_the_time_between_two_ends() -> None:
     assert rates_between([(10.0, 100), (20.0, 150), (21.0, 140)]) == [(20.0, 5.0), (21.0, 0.0)]
     assert rates_between([(10.0, 100)]) == []
+
+
+async def test_the_rates_of_the_minute_before_are_not_shown_as_those_of_now(
+    sandbox: SandboxThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A partition that cannot be read has no rate: neither has its topic, whatever it had when the page was opened."""
+    board = Dashboard(LiveSession(settings(sandbox), interval=ONCE))
+    async with board.run_test(size=(140, 40)) as pilot:
+        page = await visit(pilot, "topics")
+        assert isinstance(page, Topics)
+        rows = page.query_one(Rows)
+        await until(pilot, lambda: any(row.topic.topic == "orders" and row.rate for row in rows.shown))
+        (orders,) = (row for row in rows.shown if row.topic.topic == "orders")
+        monkeypatch.setattr(page, "_first_at", time.monotonic())
+        orders.rate = None
+        page._rate_first()
+        assert orders.rate is not None, "a moment later they still hold"
+        monkeypatch.setattr(page, "_first_at", page._first_at - EVEN - 1)
+        orders.rate = None
+        page._rate_first()
+        assert orders.rate is None

@@ -56,6 +56,7 @@ class Topics(WithPane):
         self._written: dict[str, float] = {}
         self._kept: dict[str, Kept] = {}
         self._first_rates: dict[str, float | None] = {}  # of the last minute, until there are refreshes to compare
+        self._first_at = 0.0  # when the oldest of them came: later than `EVEN` seconds after that they are no news
         self._known: int | None = None
         self._readers: Readers | None = None  # of the newest snapshot; made where there is room for a pane
 
@@ -123,12 +124,16 @@ class Topics(WithPane):
         written, kept, rates = found
         self._written.update(written)
         self._kept.update(kept)
+        if not self._first_rates:
+            self._first_at = time.monotonic()
         self._first_rates |= rates
         self._rate_first()
         self.query_one(Rows).put(self._wanted)
         self._about()
 
     def _rate_first(self) -> None:
+        if time.monotonic() - self._first_at > EVEN:
+            self._first_rates.clear()
         for row in self._rows if self._first_rates else ():
             if row.rate is None:
                 row.rate = self._first_rates.get(row.topic.topic)
