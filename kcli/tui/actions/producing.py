@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 class Draft(Value):
     """A record as it is written down. None is null; `partition` None is by key. `stored_key` and `stored` are the bytes
-    of a key and a value that are written by a schema, `option` says so in the command. `record` is the one that is
-    edited."""
+    of a key and a value that are written by a schema, `option` says so in the command. `record` is the
+    record under edit, if the draft began with a record."""
 
     topic: str = ""
     partition: int | None = None
