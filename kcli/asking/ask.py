@@ -9,6 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
+    from kcli.errors import KcliError
     from kcli.model import Broker, Cluster, TopicPartition
     from kcli.proto.schema import Request
 
@@ -58,4 +59,9 @@ async def ask_once(broker: Broker, request: Request[R], timeout: float | None = 
     except (ConnectError, DeadlineExceeded) as error:
         if not error.sent or getattr(request, "validate_only", False):
             raise
-        raise UnknownOutcome(f"it is unknown whether it took effect; check before you repeat it: {error}") from error
+        raise unknown(error) from error
+
+
+def unknown(error: KcliError) -> UnknownOutcome:
+    """What a change ended with that was sent and has no response."""
+    return UnknownOutcome(f"it is unknown whether it took effect; check before you repeat it: {error}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kcli.admin.undo import taken, write
-from kcli.errors import ConnectError, KcliError, UnknownOutcome, UsageError
+from kcli.asking.ask import unknown
+from kcli.errors import ConnectError, KcliError, UsageError
 from kcli.registry.errors import RegistryError, Unavailable
 from kcli.registry.moving.document import undo_of
 from kcli.registry.moving.snapshot import Snapshot, in_order, own_level
@@ -133,7 +134,7 @@ def _outcome(problem: KcliError) -> KcliError:
     """What became of a change that ended so: it is unknown where it was sent and has no response."""
     refused = isinstance(problem, Unavailable) and problem.status in REFUSED
     if isinstance(problem, ConnectError) and problem.sent and not refused:
-        return UnknownOutcome(f"it is unknown whether it took effect; check before you repeat it: {problem}")
+        return unknown(problem)
     return problem
 
 
