@@ -269,7 +269,8 @@ class Connection(asyncio.BufferedProtocol):
     # -- the transport's side ---------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
+        if TYPE_CHECKING:  # uvloop's is none
+            assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         self._wakes = Wakes(transport)
         transport.set_write_buffer_limits(high=HIGH_WATER)

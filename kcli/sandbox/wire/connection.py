@@ -8,7 +8,7 @@ import socket
 import time
 from collections import deque
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kcli import codes
 from kcli.errors import DecodeError
@@ -64,7 +64,8 @@ class Connection(asyncio.BufferedProtocol):
     # -- what asyncio says ------------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
+        if TYPE_CHECKING:  # uvloop's is none
+            assert isinstance(transport, asyncio.Transport)
         self.transport = transport
         self.outgoing = Outgoing(transport)
         with suppress(OSError):  # it went already; connection_lost comes
