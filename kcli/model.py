@@ -113,11 +113,19 @@ class Broker(Protocol):
         Fetch, JoinGroup and SyncGroup, the rest). Raises ConnectError (`.sent` tells whether the broker may have
         acted on it), AuthError, UnsupportedVersion, DecodeError, DeadlineExceeded, Closed."""
 
-    def post(self, requests: Sequence[Posted], *, timeout: float, after: Callable[[], None] | None = None) -> int:
+    def post(
+        self,
+        requests: Sequence[Posted],
+        *,
+        timeout: float,
+        after: Callable[[], None] | None = None,
+        enough: int = 1,
+    ) -> int:
         """Write as many of the requests as can be written without waiting, all of one lane; how many. Each one's reply
         gets what `ask` returns or raises. `after` is called behind them: once for all that one read of the connection
-        brought, or its end; it may post again. 0 where a connection has to be opened first, others wait for their turn,
-        the peer does not read, or a request cannot be sent at all: then `ask`."""
+        brought, or its end; it may post again. `enough` responses are of use only together: they may be read in one
+        piece, if they come within some milliseconds. 0 where a connection has to be opened first, others wait for
+        their turn, the peer does not read, or a request cannot be sent at all: then `ask`."""
 
     async def tell(self, request: Request[Any], *, max_version: int | None = None) -> None:
         """Write a request that has no answer (Produce with acks=0)."""

@@ -103,13 +103,20 @@ class NetworkBroker:
         lane = LANES.get(request.api_key, Lane.CONTROL)
         await self._write(request, lane, self._settings.request_timeout, max_version, answered=False)
 
-    def post(self, requests: Sequence[Posted], *, timeout: float, after: Callable[[], None] | None = None) -> int:
+    def post(
+        self,
+        requests: Sequence[Posted],
+        *,
+        timeout: float,
+        after: Callable[[], None] | None = None,
+        enough: int = 1,
+    ) -> int:
         """See `model.Broker.post`."""
         lane = LANES.get(requests[0][0].api_key, Lane.CONTROL)
         connection = self._lanes.open.get(lane)
         if connection is None or self._taking_turns.get(lane):
             return 0  # whoever waits for a turn goes first
-        return connection.post(requests, timeout, after)
+        return connection.post(requests, timeout, after, enough)
 
     async def versions(self) -> Ranges:
         """See `model.Broker.versions`."""

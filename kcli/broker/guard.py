@@ -122,10 +122,17 @@ class GuardedBroker(NetworkBroker):
         check(self._settings.guard, self._settings.profile, request)
         await super().tell(request, max_version=max_version)
 
-    def post(self, requests: Sequence[Posted], *, timeout: float, after: Callable[[], None] | None = None) -> int:
+    def post(
+        self,
+        requests: Sequence[Posted],
+        *,
+        timeout: float,
+        after: Callable[[], None] | None = None,
+        enough: int = 1,
+    ) -> int:
         try:
             for request, _, _ in requests:
                 check(self._settings.guard, self._settings.profile, request)
         except UsageError:
             return 0  # `ask` says why
-        return super().post(requests, timeout=timeout, after=after)
+        return super().post(requests, timeout=timeout, after=after, enough=enough)

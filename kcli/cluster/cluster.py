@@ -160,7 +160,7 @@ class NetworkCluster:
 
     def known_node(self, node_id: int) -> Broker | None:
         """See `model.Cluster.known_node`."""
-        node = self.topology.nodes.get(node_id)
+        node = self._metadata.topology.nodes.get(node_id)
         return None if node is None else self._pool.broker(node)
 
     async def nodes(self) -> Sequence[Node]:

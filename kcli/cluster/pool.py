@@ -38,10 +38,10 @@ class Pool:
     def broker(self, node: Node) -> BrokerConnection:
         """The broker of a node; a node that moved to another address is another connection."""
         self.check()
-        address = Address(node.host, node.port)
         known = self._brokers.get(node.id)
-        if known is not None and known[0] == address:
+        if known is not None and known[0] == (node.host, node.port):
             return known[1]
+        address = Address(node.host, node.port)
         if known is not None:
             self._met = self._met or known[1].met
             self._retired.append(known[1])

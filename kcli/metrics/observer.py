@@ -84,7 +84,13 @@ class BrokerObserver:
         self._observer.call("on_disconnect", self._broker, self._node_id, str(reason), lost)
 
     def answered(self, asked: Asked, received: int, seconds: float) -> None:
-        api = self._over(asked.request.api_key, asked.version, asked.size, received, seconds)
+        api = self._apis.get(asked.request.api_key)
+        if api is None or self._observer.hooked:
+            api = self._over(asked.request.api_key, asked.version, asked.size, received, seconds)
+        else:
+            api.count += 1
+            api.sent_bytes += asked.size
+            api.received_bytes += received
         if self._latency is None:
             by_node = self._observer.metrics.node_latency
             self._latency = by_node.setdefault(self._node_id, Histogram(MILLISECOND))
@@ -132,10 +138,6 @@ class ProducerObserver:
         self._observer = observer or Observer()
         if self._observer.on_new is not None:
             self._observer.on_new(self)
-
-    def sent(self, seconds: float) -> None:
-        """A batch is sent for the first time, `seconds` after it began."""
-        self.metrics.queue_time.add(seconds)
 
     def written(self, at: TopicPartition, node_id: int, sizes: tuple[int, int, int], offset: int, age: float) -> None:
         """A batch is acknowledged; `sizes` are its records, bytes and bytes before compression."""

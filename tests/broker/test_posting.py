@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from kcli.errors import ConnectError
 from tests.fakes.scripted import Step
 
@@ -86,3 +88,52 @@ async def test_an_answer_that_nobody_wants_any_more_calls_nothing() -> None:
         replies.futures[0].cancel()
         assert await answer(near, "next") == "next"
         assert replies.seen == []
+
+
+async def test_responses_of_use_together_are_read_so_and_the_last_ones_as_they_come(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of five posted ones three are enough to go on: two that are left afterwards are read one by one."""
+    monkeypatch.setattr("kcli.broker.connection.wakes.PATIENCE", 30.0)
+    async with pair() as (_, near):
+        await answer(near, 0)
+        (connection,) = near._lanes.open.values()
+        told: list[int] = []
+        expect = connection._wakes.expect_together
+
+        def expects(size: int) -> None:
+            told.append(size)
+            expect(size)
+
+        monkeypatch.setattr(connection._wakes, "expect_together", expects)
+        replies = Replies(5)
+        assert near.post(replies.posted, timeout=5, after=replies.after, enough=3) == 5
+        await asyncio.wait_for(asyncio.gather(*replies.futures), 10)
+        assert replies.seen[0] >= 3
+        assert told == [3 * connection._usual, 1]
+
+
+async def test_no_more_responses_are_expected_together_than_requests_are_on_the_wire(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with pair() as (_, near):
+        await answer(near, 0)
+        (connection,) = near._lanes.open.values()
+        told: list[int] = []
+        monkeypatch.setattr(connection._wakes, "expect_together", told.append)
+        replies = Replies(2)
+        near.post(replies.posted, timeout=5, enough=3)
+        await asyncio.wait_for(asyncio.gather(*replies.futures), 10)
+        assert told[0] == 2 * connection._usual
+
+
+async def test_no_timer_is_left_of_a_connection_that_ended() -> None:
+    async with pair() as (far, near):
+        await answer(near, "opens")
+        (connection,) = near._lanes.open.values()
+        far.script["FindCoordinator"].append(Step(reset=True))
+        replies = Replies(2)
+        near.post(replies.posted, timeout=5, after=replies.after, enough=2)
+        assert connection._wakes._alarm is not None
+        await asyncio.wait_for(asyncio.gather(*replies.futures, return_exceptions=True), 10)
+        assert connection._wakes._alarm is None

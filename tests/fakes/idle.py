@@ -31,7 +31,7 @@ class IdleBroker:
     async def ask(self, request: Any, **_: Any) -> Any:
         raise NotImplementedError
 
-    def post(self, requests: Any, *, timeout: float, after: Any = None) -> int:
+    def post(self, requests: Any, *, timeout: float, after: Any = None, enough: int = 1) -> int:
         return 0
 
     async def tell(self, request: Any, *, max_version: int | None = None) -> None:

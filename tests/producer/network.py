@@ -114,7 +114,14 @@ class Seat(IdleBroker):
                 self._carry_out(request, self.world.late())
             raise DeadlineExceeded(f"node {self.node.node_id} did not answer in time", sent=True) from None
 
-    def post(self, requests: Sequence[Posted], *, timeout: float, after: Callable[[], None] | None = None) -> int:
+    def post(
+        self,
+        requests: Sequence[Posted],
+        *,
+        timeout: float,
+        after: Callable[[], None] | None = None,
+        enough: int = 1,
+    ) -> int:
         """Some of them: none while the node is silent or down, else as many as `takes` says."""
         if not self.node.up or self.world.quiet_until.get(self.node.node_id, 0.0) > now():
             return 0

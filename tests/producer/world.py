@@ -224,7 +224,14 @@ class FakeBroker:
             return await self.world.give_id()
         return await self._produce(request, options.get("max_version"))
 
-    def post(self, requests: Sequence[Posted], *, timeout: float, after: Callable[[], None] | None = None) -> int:
+    def post(
+        self,
+        requests: Sequence[Posted],
+        *,
+        timeout: float,
+        after: Callable[[], None] | None = None,
+        enough: int = 1,
+    ) -> int:
         return post(self, requests, timeout, after)
 
     async def tell(self, request: ProduceRequest, *, max_version: int | None = None) -> None:

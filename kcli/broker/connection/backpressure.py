@@ -11,21 +11,18 @@ LONG = 60.0
 class Gate:
     """Closed by `pause`, `mute` or `hold`; open when none of them holds. A gate that was ended stays open."""
 
-    __slots__ = ("_ended", "_held", "_loop", "_muted_until", "_open", "_paused", "asked")
+    __slots__ = ("_ended", "_held", "_loop", "_muted_until", "_opened", "_paused", "asked", "open")
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._open = asyncio.Event()
-        self._open.set()
+        self.open = True
+        self._opened = asyncio.Event()  # the same, to wait for
+        self._opened.set()
         self._paused = False
         self._held = False
         self._ended = False
         self._muted_until = 0.0
         self.asked = 0.0  # seconds of silence, of the answer that mutes us now
-
-    @property
-    def open(self) -> bool:
-        return self._open.is_set()
 
     @property
     def paused(self) -> bool:
@@ -44,7 +41,7 @@ class Gate:
             return await self._no_longer(timeout)
         try:
             async with asyncio.timeout(muted + timeout):
-                await self._open.wait()
+                await self._opened.wait()
         except TimeoutError:
             return not self._paused
         return True
@@ -52,7 +49,7 @@ class Gate:
     async def _no_longer(self, seconds: float) -> bool:
         try:
             async with asyncio.timeout(seconds):
-                await self._open.wait()
+                await self._opened.wait()
         except TimeoutError:
             self._muted_until = 0.0
             self._update()
@@ -61,7 +58,7 @@ class Gate:
     def pause(self) -> None:
         """The peer has stopped reading."""
         self._paused = True
-        self._open.clear()
+        self._close()
 
     def resume(self) -> None:
         """It reads again."""
@@ -72,7 +69,7 @@ class Gate:
         """Something else goes first (re-authentication)."""
         if not self._ended:
             self._held = True
-            self._open.clear()
+            self._close()
 
     def release(self) -> None:
         """It is over."""
@@ -84,7 +81,7 @@ class Gate:
         until = self._loop.time() + seconds
         if until > self._muted_until and not self._ended:
             self._muted_until, self.asked = until, seconds
-            self._open.clear()
+            self._close()
             self._loop.call_at(until, self._unmute, until)
 
     def _unmute(self, until: float) -> None:
@@ -94,11 +91,19 @@ class Gate:
 
     def _update(self) -> None:
         if self._ended or not (self._paused or self._held or self._muted_until):
-            self._open.set()
+            self._open()
+
+    def _open(self) -> None:
+        self.open = True
+        self._opened.set()
+
+    def _close(self) -> None:
+        self.open = False
+        self._opened.clear()
 
     def end(self) -> None:
         """The connection is lost: wake all waiters, which notice it."""
         self._ended = True
         self._held = False
         self._muted_until = 0.0
-        self._open.set()
+        self._open()

@@ -91,6 +91,8 @@ class Connection(asyncio.BufferedProtocol):
         self.last_used = self._loop.time()
         self.observer: BrokerObserver | None = None
         self._open = False  # it came about: the handshake is over
+        self._enough = 1  # responses that are read in one piece
+        self._usual = 0  # bytes of a response, as of the last read
         self._after: list[Callable[[], None]] = []  # what to call behind the responses that are being read
 
     # -- the caller's side ------------------------------------------------------------------------------------------
@@ -138,18 +140,21 @@ class Connection(asyncio.BufferedProtocol):
         self._expect(Waiter(self._session.asked[-1], future, True, self._loop.time(), timeout))
         return future
 
-    def post(self, requests: Sequence[Posted], timeout: float, after: Callable[[], None] | None = None) -> int:
+    def post(
+        self, requests: Sequence[Posted], timeout: float, after: Callable[[], None] | None = None, enough: int = 1
+    ) -> int:
         """Write as many of the requests as needs no waiting, in one piece; how many. The others are for `ask`, which
-        waits, or says what is wrong with them."""
-        if not self._writable():
+        waits, or says what is wrong with them. The next `enough` responses are read in one piece, if they are as long
+        as the last one and come soon: each read costs a wake-up."""
+        session, waiters, slots, now = self._session, self._waiters, self._slots, self._loop.time()
+        if not self._writable(now):
             return 0
         self._reader.limit = self._max_frame
-        session, waiters, now = self._session, self._waiters, self._loop.time()
         frames: list[list[Buffer]] = []
         size = version = 0
         before: tuple[type[Request[Any]], int | None] | None = None
         for request, reply, cap in requests:
-            if size > HIGH_WATER or not self._slots.take_now():
+            if size > HIGH_WATER or not slots.free or slots.waiting:
                 break
             try:
                 if (type(request), cap) != before:  # as most are that are posted together
@@ -157,20 +162,23 @@ class Connection(asyncio.BufferedProtocol):
                     before = type(request), cap
                 frames.append(session.send(request, version))
             except KcliError:
-                self._slots.give()
                 break
+            slots.free -= 1
             asked = session.asked[-1]
             waiters.append(Waiter(asked, reply, True, now, timeout, after))
             size += asked.size
         if frames:
             self.last_used = now
             self._watch_until(now + timeout)
+            self._enough = enough = min(enough, len(waiters))
+            self._wakes.expect_together(max(enough * self._usual, 1) if enough > 1 else 1)
             self._send_all(frames)
         return len(frames)
 
-    def _writable(self) -> bool:
+    def _writable(self, now: float) -> bool:
         """Whether a request may be written at once."""
-        return self.lost is None and self._gate.open and not self.idle_since(QUIET)
+        silent = not self._waiters and now - self.last_used >= QUIET
+        return self.lost is None and self._gate.open and not silent
 
     def _expect(self, waiter: Waiter) -> None:
         """Wait for the answer to the request that was written last."""
@@ -225,6 +233,9 @@ class Connection(asyncio.BufferedProtocol):
 
     def _send(self, parts: list[Buffer]) -> None:
         assert self._transport is not None
+        if len(parts) == 1:
+            self._transport.write(parts[0])
+            return
         small: list[Buffer] = []
         for part in parts:
             if len(part) >= 65536:  # record batches go out as they are, without a copy into one frame
@@ -281,16 +292,22 @@ class Connection(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         self.last_used = self._loop.time()
         try:
+            frame = None
             for frame in self._reader.received(nbytes):
                 if self.lost is not None:
                     return  # an answer led to its end, and every request was answered with that
                 self._answer(frame)
+            if frame is not None:
+                self._usual = len(frame) + 4
             self._wakes.expect(self._reader.missing)
         except DecodeError as broken:
             about = f" ({describe(self._session.asked[0])})" if self._session.asked else ""
             self._fail(f"{self.name}: {broken}{about}")
         finally:
             self._call_after()
+            if len(self._waiters) < self._enough > 1:
+                self._enough = 1
+                self._wakes.expect_together(1)  # fewer will come
 
     def _note_after(self, waiter: Waiter) -> None:
         if waiter.after is not None and waiter.after not in self._after:
@@ -306,8 +323,10 @@ class Connection(asyncio.BufferedProtocol):
     def _answer(self, frame: memoryview) -> None:
         asked, response = self._session.receive(frame)
         waiter = self._waiters.popleft()
-        if waiter.slot:
+        if waiter.slot and self._slots.waiting:
             self._slots.give()  # not when the caller leaves: a tombstone is still in flight
+        elif waiter.slot:
+            self._slots.free += 1
         try:
             if self.observer is not None:
                 self.observer.answered(asked, len(frame) + 4, self.last_used - waiter.since)
@@ -327,7 +346,8 @@ class Connection(asyncio.BufferedProtocol):
     def _settle(self, waiter: Waiter, answer: Any) -> None:
         if not waiter.future.done():
             waiter.future.set_result(answer)
-            self._note_after(waiter)
+            if waiter.after is not None and waiter.after not in self._after:
+                self._after.append(waiter.after)
 
     def eof_received(self) -> bool:
         return False
@@ -376,6 +396,7 @@ class Connection(asyncio.BufferedProtocol):
             self._note_after(waiter)
         self._gate.end()
         if self._transport is not None:
+            self._wakes.end()
             self._transport.abort()
         if self.observer is not None:
             for waiter in waiters:

@@ -109,9 +109,9 @@ class SecuredConnection(Connection):
             self.renewal.begin()
         await super()._write(request, version, timeout, answered=answered)
 
-    def _writable(self) -> bool:
+    def _writable(self, now: float) -> bool:
         due = self.renewal is not None and self._loop.time() >= self.renewal.at
-        return not due and super()._writable()
+        return not due and super()._writable(now)
 
     def hold(self) -> None:
         """Hold all writes but those of `exchange`."""
