@@ -24,6 +24,7 @@ class Desk:
         self.stay.current, self.stay.left = 1, 700
         self.engine, self.version, self.checked = SimpleNamespace(poison=None), 5, 0
         self.closed: list[object] = []
+        self.renewed: list[object] = []
         self.topics: dict[str, Any] = {"t": core.OpenTopic(range(3), self.stay, 5)}
         self.topics["t"].limit = limit
         self.builders = [core.Builder() for _ in range(3)]
@@ -33,12 +34,31 @@ class Desk:
             self.topics["t"].doors[partition] = core.Door(builder, fate, partition)
         self.intake = core.Intake(
             self.topics, self.taken, self.counted, self.engine, lambda: self.version, self.check,
-            self.closed.append, 1500, most,
+            self.close, self.renew, 1500, most,
         )  # fmt: skip
         self.intake.free = True
 
     def check(self) -> None:
         self.checked += 1
+
+    def close(self, partition: int) -> None:
+        self.closed.append(partition)
+        self.shut(partition)
+
+    def renew(self, topic: str, opened: Any, partition: Any) -> Any:
+        """The door of the next batch; partition 2 has to be looked at first."""
+        self.renewed.append(partition)
+        if partition == 2:
+            return None
+        builder = self.builders[partition] = self.core.Builder()
+        fate = self.core.Fate((topic, partition), None)
+        fate.keep(100, -1)
+        opened.doors[partition] = self.core.Door(builder, fate, partition)
+        return opened.doors[partition]
+
+    def shut(self, partition: int) -> None:
+        """The batch takes no more."""
+        self.topics["t"].doors[partition].open = False
 
     def send(self, value: Any, key: Any = None, headers: Any = (), partition: Any = None, timestamp: Any = 7) -> Any:
         promise = self.intake.take("t", value, key, headers, partition, timestamp)
@@ -49,6 +69,7 @@ class Desk:
         return (
             self.taken.bytes, self.taken.records, self.counted.accepted, self.stay.left, self.intake.in_a_row,
             [door.spare for door in doors], [builder.size for builder in self.builders], self.closed, self.checked,
+            self.renewed,
         )  # fmt: skip
 
 
@@ -68,9 +89,14 @@ def test_both_cores_take_the_same_records_and_count_the_same(seed: int) -> None:
             for desk in desks:
                 desk.stay.left += 200
                 desk.stay.current = partition or 0
+        if rng.random() < 0.1:
+            ended = rng.randrange(3)
+            for desk in desks:
+                desk.shut(ended)
         states = [desk.state() for desk in desks]
         assert states.count(states[0]) == len(desks)
-    assert desks[0].counted.accepted >= 5
+    assert desks[0].counted.accepted >= 3
+    assert desks[0].renewed
     written = [[sealed(builder) if builder.count else b"" for builder in desk.builders] for desk in desks]
     assert written.count(written[0]) == len(desks)
 
@@ -80,7 +106,8 @@ def later(desk: Desk) -> None:
 
 
 def shut(desk: Desk) -> None:
-    desk.topics["t"].doors[1].open = False
+    desk.shut(2)
+    desk.stay.current = 2
 
 
 def spent(desk: Desk) -> None:
@@ -119,6 +146,27 @@ def test_what_needs_more_is_left_alone(core: ModuleType, trouble: Any) -> None:
     desk.topics.update(topics)
     assert [builder.size for builder in desk.builders] == before
     assert desk.counted.accepted == 1
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_behind_a_batch_that_ended_a_record_opens_the_next_one(core: ModuleType) -> None:
+    desk = Desk(core, limit=100)
+    assert desk.send(b"v") == "RecordMetadata(t[1]@0, 7)"
+    desk.shut(1)
+    assert desk.send(b"v" * 50) == "RecordMetadata(t[1]@100, 7)"
+    assert desk.send(b"v") == "RecordMetadata(t[1]@101, 7)"
+    assert (desk.renewed, desk.builders[1].count, desk.counted.accepted) == ([1], 2, 3)
+
+
+@pytest.mark.parametrize("trouble", [full, crowded, queued, breathless, later, spent])
+@pytest.mark.parametrize("core", CORES)
+def test_no_batch_is_opened_for_a_record_that_it_does_not_get(core: ModuleType, trouble: Any) -> None:
+    desk = Desk(core, limit=100)
+    desk.shut(1)
+    trouble(desk)
+    assert desk.send(b"v") is None
+    assert desk.send(b"v" * 100, partition=1) is None, "it is larger than a batch"
+    assert (desk.renewed, desk.counted.accepted) == ([], 0)
 
 
 @pytest.mark.parametrize("core", CORES)

@@ -6,7 +6,7 @@ may have changed, the topic's metadata is forgotten, or the batch is full.
 
 from __future__ import annotations
 
-from kcli.proto.core import Door, Intake, OpenTopic
+from kcli.proto.core import Door, Fate, Intake, OpenTopic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ class Room(Intake):
         accumulator = engine.accumulator
         most = settings.max_request_size, settings.batch_records
         moved = placement.opened, engine.budget, engine.ledger.counts
-        super().__init__(*moved, engine, cluster.leaders_version, check, accumulator.close, *most)
+        super().__init__(*moved, engine, cluster.leaders_version, check, accumulator.close, self._renew, *most)
         self._leaders_version = cluster.leaders_version
-        self._sizing = accumulator.sizing
+        self._engine, self._accumulator, self._sizing = engine, accumulator, accumulator.sizing
         self._placement = placement
         # another partitioner, and one that leaves slow partitions, look at each record
         self._used = placement.columnar and not settings.partitioner_availability_timeout
@@ -52,3 +52,15 @@ class Room(Intake):
             batch.door = Door(batch.builder, batch.fate, queue)
         opened.doors[queue.at.partition] = batch.door
         opened.limit = self._sizing.limit(topic)
+
+    def _renew(self, topic: str, opened: OpenTopic, queue: PartitionQueue) -> Door | None:
+        """The way into a new batch of a queue whose last one has ended. None where a batch was opened by other input,
+        or the topic's metadata was forgotten: the first record of a batch then finds everything out (D1, D14)."""
+        if queue.open is not None or self._placement.known(topic, None) is not opened.everyone:
+            return None
+        loop = self._engine.loop
+        batch = self._accumulator.open(queue, loop.time())
+        fate = batch.fate = Fate(queue.at, loop)
+        door = batch.door = opened.doors[queue.at.partition] = Door(batch.builder, fate, queue)
+        opened.limit = self._sizing.limit(topic)
+        return door

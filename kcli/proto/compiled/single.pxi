@@ -78,18 +78,19 @@ cdef class Intake:
 
     cdef public int64_t in_a_row
     cdef public bint free
-    cdef object engine, version, check, close
+    cdef object engine, version, check, close, renew
     cdef dict topics
     cdef Taken taken
     cdef Counted counted
     cdef int64_t largest, most
 
     def __init__(
-        self, dict topics, Taken taken, Counted counted, engine, version, check, close, int64_t largest,
+        self, dict topics, Taken taken, Counted counted, engine, version, check, close, renew, int64_t largest,
         int64_t most
     ):
         self.topics, self.taken, self.counted, self.engine = topics, taken, counted, engine
-        self.version, self.check, self.close, self.largest, self.most = version, check, close, largest, most
+        self.version, self.check, self.close, self.renew = version, check, close, renew
+        self.largest, self.most = largest, most
 
     def take(self, topic, value, key, headers, partition, timestamp):
         """As plain.single.Intake.take."""
@@ -121,15 +122,20 @@ cdef class Intake:
                 return None
             partition = stay.current
         found = PyDict_GetItemWithError(opened.doors, partition)
-        if found == NULL or not (<Door> found).open:
+        if found == NULL:
             return None
         cdef int64_t size = OVERHEAD + PyBytes_GET_SIZE(value) + (0 if key is None else PyBytes_GET_SIZE(key))
         cdef Door door = <Door> found
         cdef Taken taken = self.taken
-        if size > self.largest or door.builder.used - RESERVED + size > opened.limit or taken.waiters:
+        cdef int64_t before = door.builder.used - RESERVED if door.open else 0
+        if size > self.largest or before + size > opened.limit or taken.waiters:
             return None
         if taken.bytes + size > taken.max_bytes or taken.records >= taken.max_records:
             return None
+        if not door.open:
+            door = self.renew(topic, opened, door.queue)
+            if door is None:
+                return None
         if timestamp is None:
             stamp = now_ms()
         return self.append(opened, door, stay, size, stamp, key, value)

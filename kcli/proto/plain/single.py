@@ -71,7 +71,8 @@ class OpenTopic:
 
 class Intake:
     """`in_a_row` counts the records since the event loop last ran other callbacks. `free`: `check` could only raise
-    because the engine broke, which is `engine.poison`. `close` ends the batch of a queue that is full."""
+    because the engine broke, which is `engine.poison`. `close` ends the batch of a queue that is full; `renew` opens
+    the next one of a queue whose last one has ended, and returns its door, or None where that takes more."""
 
     def __init__(
         self,
@@ -82,6 +83,7 @@ class Intake:
         version: Callable[[], int],
         check: Callable[[], None],
         close: Callable[[Any], None],
+        renew: Callable[[str, OpenTopic, Any], Door | None],
         largest: int,
         most: int,
     ) -> None:
@@ -92,6 +94,7 @@ class Intake:
         self._version = version
         self._check = check
         self._close = close
+        self._renew = renew
         self._largest = largest
         self._most = most
         self.in_a_row = 0
@@ -106,8 +109,8 @@ class Intake:
         partition: int | None,
         timestamp: int | None,
     ) -> Promise | None:
-        """Append a record without headers to the open batch it belongs to; None, and nothing is done, where it needs
-        more than that. Raises what `check` raises."""
+        """Append a record without headers to the open batch it belongs to, or to the next one; None, and nothing is
+        done, where it needs more than that. Raises what `check` raises."""
         opened = self._topics.get(topic)
         if opened is None or headers or headers is None:
             return None
@@ -126,14 +129,18 @@ class Intake:
             stay = opened.stay
             partition = stay.current if stay.left > 0 else -1
         door = opened.doors.get(partition)
-        if door is None or not door.open:
+        if door is None:
             return None
         size = OVERHEAD + len(value) + (0 if key is None else len(key))
-        before, taken = door.builder.size, self._taken
+        before, taken = door.builder.size if door.open else 0, self._taken
         if size > self._largest or before + size > opened.limit or taken.waiters:
             return None
         if taken.bytes + size > taken.max_bytes or taken.records >= taken.max_records:
             return None
+        if not door.open:
+            door = self._renew(topic, opened, door.queue)
+            if door is None:
+                return None
         return self._append(opened, door, stay, size, now_ms(timestamp), key, value)
 
     def _append(
