@@ -63,13 +63,10 @@ class Producer:
         check(settings)
         self._cluster = cluster
         self._settings = settings
-        self.on_batch: Callable[[BatchOutcome], None] | None = None
         placement = self._placement = Placement(cluster, settings)
         self._forward: Forward | None = None
         self._columnar: Columnar | None = None
-        self._engine = placement.engine = Engine(
-            cluster, settings, self._settled, placement.forget, ProducerObserver(observer)
-        )
+        self._engine = placement.engine = Engine(cluster, settings, placement.forget, ProducerObserver(observer))
         self._records = Records(cluster, self._engine, placement, settings, self._check_send)
         self._take: Callable[[str, bytes | None, bytes | None, Headers, int | None, int | None], Promise | None]
         self._take = self._records.room.take
@@ -98,6 +95,15 @@ class Producer:
         await self.close(None if kind is None else LAST_ABORT if left_open else 0)
 
     @property
+    def on_batch(self) -> Callable[[BatchOutcome], None] | None:
+        """What is called with the outcome of each batch."""
+        return self._engine.ledger.on_batch
+
+    @on_batch.setter
+    def on_batch(self, call: Callable[[BatchOutcome], None] | None) -> None:
+        self._engine.ledger.on_batch = call
+
+    @property
     def counts(self) -> Counts:
         return self._engine.ledger.counts
 
@@ -120,10 +126,6 @@ class Producer:
             asyncio.get_running_loop().call_exception_handler({"message": text})
 
         return Interceptors(interceptors, warn)
-
-    def _settled(self, outcome: BatchOutcome) -> None:
-        if self.on_batch is not None:
-            self.on_batch(outcome)
 
     # -- records ----------------------------------------------------------------------------------------------------
 

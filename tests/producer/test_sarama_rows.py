@@ -25,9 +25,9 @@ def test_A5_06_a_queue_is_drained_by_one_sender_at_a_time_though_its_leader_move
         world.hints = True
         original = LeaderSender._write
 
-        def watched(self: LeaderSender, leaving: list[Exchange]) -> None:
+        def watched(self: LeaderSender, leaving: list[Exchange], enough: int) -> None:
             takers.extend([(self.node_id, world.cached.get(world.log().at, -1))] * len(leaving))
-            original(self, leaving)
+            original(self, leaving, enough)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(LeaderSender, "_write", watched)

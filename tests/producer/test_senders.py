@@ -65,6 +65,21 @@ def test_A1_13_what_is_pushed_while_the_sender_ends_is_sent_all_the_same() -> No
     play(scene())
 
 
+def test_A1_13_a_leader_that_has_something_again_gets_the_sender_that_rested() -> None:
+    async def scene() -> None:
+        world = World()
+        async with producing(world, linger=0.0) as producer:
+            await asyncio.gather(*await send_batches(producer, 1))
+            (rested,) = producer._engine._resting.values()
+            sent = await send_batches(producer, 2, first=1)
+            assert list(producer._engine._senders.values()) == [rested]
+            await asyncio.gather(*sent)
+            balanced(producer)
+        assert world.log().records == [b"0", b"1", b"2"]
+
+    play(scene())
+
+
 def test_A5_11_a_sender_ends_when_its_leader_leads_nothing_any_more() -> None:
     async def scene() -> None:
         world = World()

@@ -200,11 +200,16 @@ class Accumulator:
 
     def add_whole(self, queue: PartitionQueue, whole: list[SealedBatch], now: float) -> None:
         """Queue batches that were never open, as none of the queue is now."""
-        for sealed in whole:
-            batch = self._new(queue, now)
+        if not self.incomplete:
+            self._oldest = now
+        for number, sealed in enumerate(whole, self._numbers + 1):
+            batch = ProducerBatch(queue.at, now, (number,))
             batch.sealed, batch.count = sealed, sealed.count
             batch.raw = batch.charged = sealed.raw_size - RESERVED
+            self.incomplete.add(batch)
             queue.waiting.append(batch)
+        self._numbers += len(whole)
+        self.active.add(queue)
         self._on_ready(queue)
 
     def closes_at_once(self, batch: ProducerBatch) -> bool:
@@ -287,9 +292,12 @@ class Accumulator:
 
     def settled(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
         """The batch is out of everything."""
-        queue.landed(batch)
+        if queue.in_flight and queue.in_flight[0] is batch:
+            del queue.in_flight[0]  # as nearly always
+        else:
+            queue.landed(batch)
         self.incomplete.discard(batch)
-        if not queue.waiting:
+        if not queue.waiting and not queue.in_flight:
             self._forget_if_idle(queue)
 
     def replace(self, queue: PartitionQueue, batch: ProducerBatch, parts: list[ProducerBatch]) -> None:

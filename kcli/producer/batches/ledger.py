@@ -44,19 +44,19 @@ class Counts(Counted):
 
 
 class Ledger:
-    """`report` gets each settled batch; `on_settled` its queue, when there is room again."""
+    """`on_settled` gets the queue of each settled batch, when there is room again."""
 
     def __init__(
         self,
         settings: ProducerSettings,
         budget: Budget,
-        report: Callable[[BatchOutcome], None],
         on_settled: Callable[[PartitionQueue], None],
     ) -> None:
         self._settings = settings
         self._budget = budget
-        self._report = report
         self._on_settled = on_settled
+        self.on_batch: Callable[[BatchOutcome], None] | None = None
+        """Gets each settled batch, if it is given; the producer has its own."""
         self.on_failure: Callable[[KcliError], None] | None = None  # of a transactional producer
         self.accumulator: Accumulator  # each knows the other; the engine introduces them
         self.counts = Counts()
@@ -70,7 +70,7 @@ class Ledger:
             queue.stored(batch)
         if batch.fate is not None:
             batch.fate.keep(base_offset, append_time)
-        self._settle(queue, batch, BatchOutcome(*batch.at, batch.count, base_offset, None, False))
+        self._settle(queue, batch, base_offset, None)
 
     def refuse(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:
         """The broker's last word is an error."""
@@ -121,7 +121,7 @@ class Ledger:
         first = next(iter(own.values()), error) if own else error
         became = "may be stored or not" if batch.maybe_written else "are not stored"
         LOG.warning("%s[%d]: %d records %s: %s", *batch.at, batch.count, became, first)
-        self._settle(queue, batch, BatchOutcome(*batch.at, batch.count, -1, first, batch.maybe_written))
+        self._settle(queue, batch, -1, first)
 
     def unanswered(self) -> int:
         """Records that would be unknown if they were given up now."""
@@ -149,16 +149,17 @@ class Ledger:
         self.accumulator.end_all()
         return list(self.accumulator.active.values())
 
-    def _settle(self, queue: PartitionQueue, batch: ProducerBatch, outcome: BatchOutcome) -> None:
+    def _settle(self, queue: PartitionQueue, batch: ProducerBatch, base_offset: int, error: KcliError | None) -> None:
         batch.settled = True
         self.accumulator.settled(queue, batch)
         self._budget.give(batch.charged, batch.count)
         self.changed.set()
         self._on_settled(queue)
-        if not outcome.count:
+        if self.on_batch is None or not batch.count:
             return
+        unknown = error is not None and batch.maybe_written
         try:
-            self._report(outcome)
+            self.on_batch(BatchOutcome(*batch.at, batch.count, base_offset, error, unknown))
         except Exception as problem:  # noqa: BLE001 - the caller's mistake must not stop other records
             loop = asyncio.get_running_loop()
             loop.call_exception_handler({"message": "on_batch raised", "exception": problem})

@@ -99,9 +99,7 @@ class PartitionQueue:
 
     def landed(self, batch: ProducerBatch) -> None:
         """It is settled, or split: out of the queue, wherever it was."""
-        if self.in_flight and self.in_flight[0] is batch:
-            del self.in_flight[0]  # as nearly always
-        elif batch in self.in_flight:
+        if batch in self.in_flight:
             self.in_flight.remove(batch)
         elif batch in self.waiting:
             self.waiting.remove(batch)
@@ -144,7 +142,7 @@ class PartitionQueue:
             if renewed and not any(batch.stamp for batch in (*self.in_flight, *self.waiting)):
                 self._begin(identity)
             batch.stamp = (self.producer_id, self.epoch, self.next_sequence)
-            self.next_sequence = after(self.next_sequence, batch.count)
+            self.next_sequence = (self.next_sequence + batch.count) & 0x7FFFFFFF  # after 2³¹−1 comes 0
             batch.sealed.stamp(*batch.stamp)
 
     def may_begin_epoch(self) -> bool:

@@ -62,11 +62,22 @@ class Draining:
         """The only partition with anything unsettled that the node leads; None where there are more."""
         return self._accumulator.active.only(self.node_id)
 
+    def has_more_than(self, batches: int) -> bool:
+        """Whether more batches than that are unsettled, of whatever leader."""
+        return len(self._accumulator.incomplete) > batches
+
+    def has_ripe(self, queue: PartitionQueue, now: float) -> bool:
+        """Whether the open batch of a partition without others that wait should go now."""
+        return queue.open is not None and self._accumulator.ripe(queue, now) and not self._accumulator.held(now)
+
     def of_one(self, queue: PartitionQueue, now: float) -> ProducerBatch | None:
-        """As `ready`, for a partition that is alone and has a batch that waits: it is the whole request."""
-        batch = queue.sendable(now, self.node_id, ordered=self._ordered)
-        if self._transactions is not None and batch is not None and not self._transactions.admits(queue.at):
+        """As `ready`, for a partition that is alone and has a batch that waits or is ripe: it is the whole request."""
+        batch = self._wanted(queue, now)
+        if batch is None or (self._transactions is not None and not self._transactions.admits(queue.at)):
             return None
+        if batch is queue.open:
+            self._accumulator.seal(queue)
+            return queue.sendable(now, self.node_id, ordered=self._ordered)
         return batch
 
     def _wanted(self, queue: PartitionQueue, now: float) -> ProducerBatch | None:

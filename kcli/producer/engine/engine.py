@@ -29,20 +29,19 @@ if TYPE_CHECKING:
     from kcli.metrics.observer import ProducerObserver
     from kcli.metrics.values import ProducerMetrics
     from kcli.model import Cluster, TopicPartition
-    from kcli.producer.batches.batch import BatchOutcome, ProducerBatch
+    from kcli.producer.batches.batch import ProducerBatch
     from kcli.producer.batches.queue import PartitionQueue
     from kcli.producer.transactions.transaction import Transactions
     from kcli.settings import ProducerSettings
 
 
 class Engine:
-    """`report` is called once for every settled batch, `refreshed` with the topics that were looked at again."""
+    """`refreshed` is called with the topics that were looked at again."""
 
     def __init__(
         self,
         cluster: Cluster,
         settings: ProducerSettings,
-        report: Callable[[BatchOutcome], None],
         refreshed: Callable[[Iterable[str]], None],
         observer: ProducerObserver,
     ) -> None:
@@ -52,7 +51,7 @@ class Engine:
         self._wake = asyncio.Event()
         self.poison: BaseException | None = None
         self.budget = Budget(settings.buffer_memory, settings.buffer_records, self._wake.set)
-        self.ledger = Ledger(settings, self.budget, report, self._on_flow)
+        self.ledger = Ledger(settings, self.budget, self._on_flow)
         self._sealers = Sealers(settings, self._was_sealed)
         active = Active(cluster.leader_id, cluster.leaders_version)
         self.accumulator = Accumulator(settings, active, self._on_flow, self._sealers.seal, self.ledger.too_large)
@@ -62,6 +61,7 @@ class Engine:
         self._returns = Returns(cluster, settings, self.accumulator, self.ledger, self._on_ready, observer)
         self._search = Search(cluster, settings, self.identity, self._on_ready, refreshed, self.ledger.fail_everything)
         self._senders: dict[int, LeaderSender] = {}
+        self._resting: dict[int, LeaderSender] = {}  # those that ended well, for the next batches of their leader
         self._broken: BaseException | None = None  # what broke a sender
         self._over = False
         self._left: list[asyncio.Task[Any]] = []  # what senders had on the wire at the end
@@ -205,12 +205,12 @@ class Engine:
         """A batch of the queue may be sent, or one is settled. As long as all goes well only its sender has to know;
         else the supervisor has to, too. Where a turn of the sender is ordered already, that is found out as it begins:
         once for all that happens until then."""
-        if self.pacing.paused:
-            self.pacing.end_pauses()
         sender = self._senders.get(queue.leader)
         if sender is not None and sender.awake and not queue.needs_epoch:
             sender.unseen = True
             return
+        if self.pacing.paused:
+            self.pacing.end_pauses()
         if queue.leader < 0 or queue.needs_epoch or self._is_odd():
             self._on_ready()
         elif queue.depth:
@@ -218,6 +218,8 @@ class Engine:
 
     def _on_unseen(self) -> None:
         """A sender begins its turn, and something happened since it was ordered."""
+        if self.pacing.paused:
+            self.pacing.end_pauses()
         if self._is_odd():
             self._wake.set()
             if self._abandoning or self.transactions is not None:
@@ -316,6 +318,11 @@ class Engine:
         return leaderless
 
     def _start_sender(self, leader: int) -> LeaderSender:
+        sender = self._resting.pop(leader, None)
+        if sender is not None:
+            self._senders[leader] = sender
+            sender.begin()
+            return sender
         cluster, settings, transactions = self._cluster, self._settings, self.transactions
         draining = Draining(leader, cluster, self.accumulator, settings, transactions)
         sender = self._senders[leader] = LeaderSender(
@@ -325,9 +332,11 @@ class Engine:
         return sender
 
     def _sender_ended(self, leader: int, problem: BaseException | None) -> None:
-        self._senders.pop(leader, None)
+        sender = self._senders.pop(leader, None)
         if problem is not None:
             self._broken = problem
+        elif sender is not None:
+            self._resting[leader] = sender
         if problem is not None or self.accumulator.active:
             self._wake.set()  # what came in the meantime wants another one
 

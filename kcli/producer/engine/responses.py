@@ -46,23 +46,19 @@ class Returns:
         self._ledger = ledger
         self._on_ready = on_ready
         self._observer = observer
+        self.waited = observer.metrics.queue_time
+        """Gets the seconds from the beginning of a batch until it is first sent."""
         self.time: Callable[[], float]
         """The loop's clock; the engine gives it when it starts."""
 
-    def sending(self, batch: ProducerBatch, now: float) -> None:
-        """The batch goes into a request."""
-        if not batch.sent:
-            self._observer.sent(now - batch.created)
-
-    def stored(self, queue: PartitionQueue, batch: ProducerBatch, offset: int, append_time: int) -> None:
+    def stored(self, queue: PartitionQueue, batch: ProducerBatch, offset: int, append_time: int, now: float) -> None:
         """The broker has it."""
         if batch.settled:
             return  # its delivery timeout was quicker
         sealed = batch.sealed
         size, raw = (sealed.size, sealed.raw_size) if sealed is not None else (batch.size, batch.size)
         self._ledger.acknowledge(queue, batch, offset, append_time)
-        age = self.time() - batch.created
-        self._observer.written(batch.at, batch.sent_to, (batch.count, size, raw), offset, age)
+        self._observer.written(batch.at, batch.sent_to, (batch.count, size, raw), offset, now - batch.created)
 
     def answered(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:
         """The broker spoke."""
@@ -70,7 +66,7 @@ class Returns:
             return  # its delivery timeout was quicker
         code = answer.code
         if not code:
-            self.stored(queue, batch, answer.base_offset, answer.append_time)
+            self.stored(queue, batch, answer.base_offset, answer.append_time, self.time())
             return
         verdict = judge(
             code,
@@ -81,7 +77,8 @@ class Returns:
         if code.forget == "leader":
             self._forget_leader(batch, answer)
         if verdict is Verdict.DONE:
-            self.stored(queue, batch, -1, answer.append_time)  # a duplicate: where it is stored is not known (D26)
+            # a duplicate: where it is stored is not known (D26)
+            self.stored(queue, batch, -1, answer.append_time, self.time())
             return
         batch.maybe_written = batch.maybe_written or maybe_written(code, self._settings.acks)
         batch.trouble = str(BrokerError(code, "", answer.message))

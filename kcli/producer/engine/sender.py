@@ -17,6 +17,7 @@ from kcli.errors import BrokerError, Closed, ConnectError, DecodeError, KcliErro
 from kcli.producer.batches.answer import Answer
 from kcli.producer.engine import produce_request
 from kcli.producer.engine.exchange import Exchange
+from kcli.proto.one_batch import OneBatchRequest
 from kcli.proto.schema import NO_ID
 
 TYPE_CHECKING = False
@@ -30,8 +31,7 @@ if TYPE_CHECKING:
     from kcli.producer.engine.exchange import Sent
     from kcli.producer.engine.responses import Returns
     from kcli.producer.transactions.transaction import Transactions
-    from kcli.proto.messages.produce import PartitionProduceResponse, ProduceResponse
-    from kcli.proto.one_batch import OneBatchResponse
+    from kcli.proto.messages.produce import ProduceResponse
     from kcli.settings import ProducerSettings
 
 GRACE = 5.0  # a broker may take its whole timeout_ms, and then it still has to answer
@@ -76,6 +76,10 @@ class LeaderSender:
         self._alarm: asyncio.TimerHandle | None = None
         self._answered = -math.inf  # when the request was written that was answered last
 
+    def begin(self) -> None:
+        """Its leader has something to do again."""
+        self._ended = self.awake = False
+
     def wake(self) -> None:
         """Have a turn soon."""
         if not self.awake:
@@ -87,6 +91,9 @@ class LeaderSender:
         self._ended = True
         if self._alarm is not None:
             self._alarm.cancel()
+            self._alarm = None
+        if not self._outstanding:
+            return []
         for exchange in self._outstanding:
             exchange.give_up()
         return [exchange.task for exchange in self._outstanding if exchange.task is not None]
@@ -133,43 +140,48 @@ class LeaderSender:
             return None
         now, draining, later = self.loop.time(), self._draining, None
         leaving: list[Exchange] = []
-        alone = draining.alone()
-        if alone is not None and alone.waiting:
-            if self._waits_for_more_room(alone):
+        free = self._settings.max_in_flight - len(self._outstanding)
+        alone = draining.alone() if free > 0 else None
+        if alone is not None:
+            if alone.waiting and self._waits_for_more_room(alone):
                 return None
             later = self._one_by_one(alone, now, leaving)
-        if alone is None or (not alone.waiting and alone.open is not None):
-            for _ in range(self._settings.max_in_flight - len(self._outstanding)):
+        else:
+            for _ in range(free):
                 ready, later = draining.ready(now)
                 if not ready:
                     break
                 leaving.append(self._leaves(ready, now))
-                if alone is not None and not alone.waiting and alone.open is None:
-                    break  # that was all
         if leaving:
-            self._write(leaving)
+            self._write(leaving, self._needed_together(alone))
         return later
 
     def _one_by_one(self, queue: PartitionQueue, now: float, leaving: list[Exchange]) -> float | None:
-        """What waits in a partition that is alone goes into `leaving`, each batch a request; when to look again. As
-        `_leaves`, with what is the same for all of them found out once."""
+        """What may go of a partition that is alone goes into `leaving`, each batch a request; when to look again. As
+        `_leaves`, with what is the same for all of them found out once. There is room on the wire."""
         topic_id, transactions = self._cluster.topic_id(queue.at.topic), self._transactions
         cap = produce_request.cap(None if transactions is None else transactions.produce_cap, by_id=topic_id != NO_ID)
-        draining, returns, outstanding = self._draining, self._returns, self._outstanding
-        node_id, most, identity = self.node_id, self._settings.max_in_flight, self._identity
+        draining, returns, outstanding, settings = self._draining, self._returns, self._outstanding, self._settings
+        node_id, most, identity = self.node_id, settings.max_in_flight, self._identity
+        options = settings.acks, int(settings.request_timeout * 1000), settings.transactional_id
         queue.belongs_to(topic_id)
-        while queue.waiting and len(outstanding) < most:
-            batch = draining.of_one(queue, now)
+        while len(outstanding) < most and (queue.waiting or draining.has_ripe(queue, now)):
+            if queue.waiting and transactions is None:
+                batch = queue.sendable(now, node_id, ordered=most == 1)
+            else:
+                batch = draining.of_one(queue, now)
             if batch is None:
                 rested = queue.rested_at()
                 return rested if rested > now else None
             if identity.producer_id >= 0:
                 queue.stamp(batch, identity)
-            returns.sending(batch, now)
+            if not batch.sent:
+                returns.waited.add(now - batch.created)
             queue.send(batch, node_id)
             if transactions is not None:
                 transactions.sent(queue.at)
-            request = produce_request.of_one(batch, topic_id, self._settings)
+            assert batch.sealed is not None
+            request = OneBatchRequest(batch.at, topic_id, batch.sealed.data, *options)
             exchange = Exchange([(queue, batch)], request, cap, now)
             outstanding.append(exchange)
             leaving.append(exchange)
@@ -191,7 +203,8 @@ class LeaderSender:
         for queue, batch in ready:
             if self._identity.producer_id >= 0:
                 queue.stamp(batch, self._identity)
-            self._returns.sending(batch, now)
+            if not batch.sent:
+                self._returns.waited.add(now - batch.created)
             queue.send(batch, self.node_id)
             if self._transactions is not None:
                 self._transactions.sent(queue.at)
@@ -203,12 +216,12 @@ class LeaderSender:
         self._outstanding.append(exchange)
         return exchange
 
-    def _write(self, leaving: list[Exchange]) -> None:
+    def _write(self, leaving: list[Exchange], enough: int) -> None:
         """Write the requests at once, if the connection is there and takes them; a task asks where something has to be
         waited for. They leave in their order either way."""
         at_once = 0
         if not self._asking and self._settings.acks and self._transactions is None:
-            at_once = self._post(leaving)
+            at_once = self._post(leaving, enough)
         for exchange in leaving[at_once:]:
             task = self.loop.create_task(self._ask(exchange))
             self._asking += 1
@@ -217,7 +230,13 @@ class LeaderSender:
             if self._transactions is not None:
                 self._transactions.travels(task)
 
-    def _post(self, leaving: list[Exchange]) -> int:
+    def _needed_together(self, alone: PartitionQueue | None) -> int:
+        """How many responses have to be there before the next requests are written: they are read in one piece."""
+        if alone is None or not alone.waiting or not self._waits_for_more_room(alone):
+            return 1
+        return len(self._outstanding) - self._settings.max_in_flight // 2
+
+    def _post(self, leaving: list[Exchange], enough: int) -> int:
         try:
             broker = self._cluster.known_node(self.node_id)
         except KcliError:
@@ -225,7 +244,7 @@ class LeaderSender:
         if broker is None:
             return 0
         posted = [(exchange.request, exchange, exchange.cap) for exchange in leaving]
-        return broker.post(posted, timeout=self._settings.request_timeout + GRACE, after=self._settle)
+        return broker.post(posted, timeout=self._settings.request_timeout + GRACE, after=self._settle, enough=enough)
 
     def _asked(self, _: object) -> None:
         self._asking -= 1
@@ -249,7 +268,7 @@ class LeaderSender:
         try:
             self._write_before_settling()
             well = self._settle_in_order()
-            if self._outstanding or self._draining.mine():
+            if self._outstanding or (self._draining.has_more_than(0) and self._draining.mine()):
                 self._turn() if well else self.loop.call_soon(self._turn)
             elif not self._ended:
                 self._end(None)  # the last one: no turn for that
@@ -260,16 +279,24 @@ class LeaderSender:
         """Batches that are stored, as most are, make room on the wire: what is next is written first. The broker works
         on that while they are settled here, and its next responses are there when this is done."""
         outstanding, stored = self._outstanding, []
-        while self._transactions is None and outstanding and (told := _stored(outstanding[0])) is not None:
-            exchange = outstanding.popleft()
+        while self._transactions is None and outstanding:
+            exchange = outstanding[0]
+            if exchange.response is None or len(exchange.sent) != 1:
+                break
+            told = produce_request.stored_alone(exchange.response, exchange.request)
+            if told is None:
+                break
+            outstanding.popleft()
             self._answered = exchange.since
             stored.append((exchange.sent[0], told))
         if stored:
             try:
-                self._send_all()
+                if self._draining.has_more_than(len(stored)):
+                    self._send_all()
             finally:
+                now = self.loop.time()
                 for (queue, batch), told in stored:
-                    self._returns.stored(queue, batch, told.base_offset, told.log_append_time_ms)
+                    self._returns.stored(queue, batch, told.base_offset, told.log_append_time_ms, now)
 
     def _settle_in_order(self) -> bool:
         """Promises are kept in the order of sending, whatever failed first (A1.14, A1.15): an answer that overtook
@@ -294,13 +321,6 @@ class LeaderSender:
         nothing = produce_request.missing() if self._settings.acks else Answer(codes.NONE)
         for queue, batch in exchange.sent:
             self._returns.answered(queue, batch, answers.get((batch.at.topic, batch.at.partition), nothing))
-
-
-def _stored(exchange: Exchange) -> OneBatchResponse | PartitionProduceResponse | None:
-    """The response of an exchange that had one batch, if that is stored."""
-    if exchange.response is None or len(exchange.sent) != 1:
-        return None
-    return produce_request.stored_alone(exchange.response, exchange.request)
 
 
 def lost(problem: BaseException) -> KcliError:

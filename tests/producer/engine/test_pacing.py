@@ -11,7 +11,7 @@ from kcli.producer.batches.batch import ProducerBatch
 from kcli.producer.batches.queue import PartitionQueue
 from kcli.producer.engine.pacing import AHEAD, AHEAD_SMALL, PATIENCE, Pacing
 from kcli.settings import ProducerSettings
-from tests.producer.world import now, play
+from tests.producer.world import World, now, play, producing
 
 AT = TopicPartition("t", 0)
 
@@ -53,6 +53,19 @@ def test_a_pause_ends_when_enough_of_them_have_left() -> None:
         pacing.end_pauses()  # twice before the caller continues
         await pause
         assert (pacing.paused, now() < PATIENCE) == ([], True)
+
+    play(scene())
+
+
+def test_a_caller_that_pauses_goes_on_as_soon_as_batches_have_left() -> None:
+    async def scene() -> None:
+        async with producing(World({"t": 1}, nodes=1, latency=0.0001), batch_records=1, linger=0.0) as producer:
+            lines = b"x\n" * 10 * AHEAD_SMALL
+            await producer.send_and_wait("t", b"opens the connection")
+            begin = now()
+            await producer.send_lines("t", lines, 0, len(lines))
+            await producer.flush()
+            assert now() - begin < 4 * PATIENCE, "each pause ends with its time only"
 
     play(scene())
 

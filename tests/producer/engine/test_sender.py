@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from kcli.client import Client
+from kcli.errors import KcliError
 from kcli.model import Lane
 from kcli.producer.engine.sender import NEAR, SMALL, LeaderSender
 from kcli.sandbox.sandbox import Sandbox
@@ -85,6 +86,28 @@ async def test_small_batches_leave_together_while_responses_come_close_together(
     assert sender._waits_for_more_room(alone) is waits, why
 
 
+@each(
+    "on_the_wire, alone, enough, why",
+    [
+        (5, queued(3), 3, "with two on the wire the next three are written"),
+        (4, queued(3), 2, "the same from four"),
+        (5, queued(2), 1, "too little waits: the next turn writes what there is"),
+        (2, queued(3), 1, "more may be written at once"),
+        (5, queued(0), 1, "nothing waits"),
+        (5, None, 1, "several partitions"),
+    ],
+)
+async def test_as_many_responses_are_read_together_as_the_next_write_needs(
+    on_the_wire: int, alone: Any, enough: int, why: str
+) -> None:
+    none: Any = None
+    draining: Any = SimpleNamespace(node_id=1)
+    sender: Any = LeaderSender(draining, none, none, ProducerSettings(max_in_flight=5), none, none, none)
+    sender._outstanding.extend([SimpleNamespace(since=10.0)] * on_the_wire)
+    sender._answered = 10.0
+    assert sender._needed_together(alone) == enough, why
+
+
 async def test_a_write_has_half_of_the_requests_that_may_be_in_flight_while_batches_wait(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -144,10 +167,11 @@ async def test_what_comes_next_is_written_before_the_batches_are_settled_that_ma
 
 async def test_what_is_stored_is_settled_as_that_though_the_next_write_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
     async with Sandbox(topics={"t": 1}) as sandbox, Client(sandbox.bootstrap) as client:
-        producer = client.producer(ProducerSettings(batch_records=1, linger=0.0))
+        producer = client.producer(ProducerSettings(batch_records=1, linger=0.0, max_in_flight=1))
         await producer.start()
         await producer.send_and_wait("t", b"opens the connection")
         on_the_wire = await producer.send("t", b"v")
+        waits = await producer.send("t", b"waits for its turn")
 
         write, written = LeaderSender._send_all, list[LeaderSender]()
 
@@ -160,5 +184,7 @@ async def test_what_is_stored_is_settled_as_that_though_the_next_write_breaks(mo
 
         monkeypatch.setattr(LeaderSender, "_send_all", breaks)
         assert (await on_the_wire).offset == 1
+        with pytest.raises(KcliError, match="the write breaks"):
+            await waits
         await producer.close()
-        assert (producer.counts.acked, producer.counts.unknown) == (2, 0)
+        assert (producer.counts.acked, producer.counts.failed, producer.counts.unknown) == (2, 1, 0)
