@@ -23,6 +23,8 @@ from kcli.proto.session import ClientSession, FrameReader
 
 TITLE = "## Bounds of small requests, TLS, large records and codecs"
 REQUESTS = 20_000
+RATE, PACED = 1000, 3000
+"""Requests a second, and requests, where one is written at a time at a steady pace."""
 TOPIC = "bound"
 BY_NAME = 9  # a version in which a topic needs no id
 
@@ -69,6 +71,44 @@ class Repeating(asyncio.BufferedProtocol):
             self._owed = 0
 
 
+class Counting(asyncio.BufferedProtocol):
+    """Counts responses; `done` is told of the last one of PACED."""
+
+    def __init__(self, done: asyncio.Future[None]) -> None:
+        self._reader, self._done = FrameReader(1 << 20), done
+        self._left = PACED
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._reader.buffer()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self._left -= len(self._reader.received(nbytes))
+        if self._left <= 0 and not self._done.done():
+            self._done.set_result(None)
+
+
+async def paced(bootstrap: str) -> float:
+    """Microseconds of CPU a request, where a coroutine sleeps before each: a process that sleeps finds its caches cold.
+    The pace is kept as the latency's programs keep it."""
+    host, _, port = bootstrap.rpartition(":")
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[None] = loop.create_future()
+    _, protocol = await loop.create_connection(lambda: Counting(done), host, int(port))
+    request, begun, begin = frame(), time.perf_counter(), time.process_time()
+    for n in range(PACED):
+        wait = begun + n / RATE - time.perf_counter()
+        if wait > 0:
+            await asyncio.sleep(wait)
+        protocol.transport.write(request)
+    await done
+    protocol.transport.abort()
+    return (time.process_time() - begin) / PACED * 1e6
+
+
 async def exchange(bootstrap: str, depth: int) -> float:
     """Microseconds of CPU a request."""
     host, _, port = bootstrap.rpartition(":")
@@ -91,8 +131,14 @@ async def turn() -> float:
 
 
 async def measured(bootstrap: str, rounds: int) -> dict[str, float]:
-    runs = [(await turn(), await exchange(bootstrap, 1), await exchange(bootstrap, 5)) for _ in range(rounds)]
-    names = ("a turn of the event loop", "a request made in advance, one in flight", "the same, five in flight")
+    runs = [
+        (await turn(), await exchange(bootstrap, 1), await exchange(bootstrap, 5), await paced(bootstrap))
+        for _ in range(rounds)
+    ]
+    names = (
+        "a turn of the event loop", "a request made in advance, one in flight", "the same, five in flight",
+        "the same, 1,000 a second",
+    )  # fmt: skip
     return {name: median([run[place] for run in runs]) for place, name in enumerate(names)}
 
 
