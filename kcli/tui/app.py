@@ -303,9 +303,14 @@ class Dashboard(App[int]):
 
     def on_notify(self, event: Notify) -> None:
         """An alert takes the place of the one before: the table is not to be covered by them."""
-        for older in list(self._notifications) if isinstance(event.notification, AlertToast) else ():
-            if isinstance(older, AlertToast):
-                self._unnotify(older, refresh=False)
+        if not isinstance(event.notification, AlertToast):
+            return
+        for older in [one for one in self._notifications if isinstance(one, AlertToast)]:
+            self._unnotify(older, refresh=False)
+            for below in self.screen_stack[:-1]:  # Textual takes it from the screen in front alone
+                for shown in below.query("ToastHolder"):
+                    if (shown.id or "").endswith(older.identity):
+                        shown.remove()
 
     def on_noted(self, message: Noted) -> None:
         self.notify(printable(message.words), severity="warning", markup=False, timeout=LONG)

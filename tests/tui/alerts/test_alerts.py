@@ -11,6 +11,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from textual.screen import ModalScreen
 from textual.widgets._toast import Toast
 
 from kcli.admin.groups.rows import Described
@@ -280,3 +281,10 @@ async def test_alerts_are_on_the_screen_one_at_a_time_on_two_lines_at_most(world
         assert "9 alerts" not in text
         assert "kept" in text
         assert [toast.size.height for toast in toasts()][-1] <= 2
+        await pilot.press("question_mark")
+        await until(pilot, lambda: isinstance(board.screen, ModalScreen))
+        alert("shipping")
+        text = await shows(pilot, "shipping is ■ STUCK")
+        assert "search is" not in text, "the page below the dialog does not draw it either"
+        below = board.screen_stack[-2].query(Toast)
+        assert [toast for toast in below if "search is" in str(toast.render())] == []
