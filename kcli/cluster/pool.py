@@ -37,7 +37,8 @@ class Pool:
 
     def broker(self, node: Node) -> BrokerConnection:
         """The broker of a node; a node that moved to another address is another connection."""
-        self.check()
+        if self._closed:
+            self.check()
         known = self._brokers.get(node.id)
         if known is not None and known[0] == (node.host, node.port):
             return known[1]

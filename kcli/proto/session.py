@@ -102,7 +102,10 @@ class FrameReader:
                 self._start = self._end = 0
                 return frames
             break
-        self._compact()
+        if self._start == end:
+            self._start = self._end = 0
+        else:
+            self._compact()
         return frames
 
     def _whole(self, large: bytearray) -> memoryview:
@@ -149,9 +152,7 @@ class FrameReader:
         return 0 if self._large is None else len(self._large)
 
     def _compact(self) -> None:
-        if self._start == self._end:
-            self._start = self._end = 0
-        elif self._start and SCRATCH - self._end < SCRATCH // 2:
+        if self._start and SCRATCH - self._end < SCRATCH // 2:
             rest = bytes(memoryview(self._scratch)[self._start : self._end])
             self._scratch[: len(rest)] = rest
             self._start, self._end = 0, len(rest)

@@ -297,8 +297,8 @@ class Accumulator:
         else:
             queue.landed(batch)
         self.incomplete.discard(batch)
-        if not queue.waiting and not queue.in_flight:
-            self._forget_if_idle(queue)
+        if not queue.waiting and not queue.in_flight and queue.open is None:
+            self.active.discard(queue)
 
     def replace(self, queue: PartitionQueue, batch: ProducerBatch, parts: list[ProducerBatch]) -> None:
         """Replace a batch by its parts, in its place."""

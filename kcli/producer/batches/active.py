@@ -59,7 +59,8 @@ class Active:
 
     def only(self, node_id: int) -> PartitionQueue | None:
         """The only partition that the node leads; None where it leads more, or none."""
-        self._look()
+        if self._version() != self._seen:
+            self._look()
         led = self._led.get(node_id)
         return next(iter(led.values())) if led and len(led) == 1 else None
 

@@ -68,7 +68,7 @@ class Draining:
 
     def has_ripe(self, queue: PartitionQueue, now: float) -> bool:
         """Whether the open batch of a partition without others that wait should go now."""
-        return queue.open is not None and self._accumulator.ripe(queue, now) and not self._accumulator.held(now)
+        return self._accumulator.ripe(queue, now) and not self._accumulator.held(now)
 
     def of_one(self, queue: PartitionQueue, now: float) -> ProducerBatch | None:
         """As `ready`, for a partition that is alone and has a batch that waits or is ripe: it is the whole request."""

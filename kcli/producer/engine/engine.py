@@ -227,16 +227,17 @@ class Engine:
 
     def _is_odd(self) -> bool:
         """Whether the supervisor has anything to do with what happened."""
-        accumulator = self.accumulator
+        accumulator, budget = self.accumulator, self.budget
         return (
             self._looks_always
             or self._alarm is None
             or accumulator.hurried
             or accumulator.pressed
-            or self.budget.pressed
+            or 2 * budget.bytes > budget.max_bytes  # as `Budget.pressed`
+            or 2 * budget.records > budget.max_records
             or (self._settings.linger > 0 and (accumulator.first_linger() or math.inf) < self._alarm.when())
             or self._abandoning > 0
-            or self.identity.missing
+            or (self.identity.producer_id < 0 and self.identity.missing)
             or self._over
             or self._cluster.leaders_version() != self._seen_leaders
         )

@@ -105,27 +105,29 @@ class LeaderSender:
             return  # responses came first, and had the turn that was ordered
         self.awake = False
         try:
-            self._report_unseen()
+            if self.unseen:
+                self._report_unseen()
             later = self._send_all()
             if self._outstanding or self._draining.needed(self.loop.time()):
-                self._look_again(later)
+                if later is not None:
+                    self._look_again(later)
             else:
                 self._end(None)
         except Exception as problem:  # noqa: BLE001 - it ends the producer
             self._end(problem)
 
     def _report_unseen(self) -> None:
-        if self.unseen:
-            self.unseen = False
-            self.on_unseen()
+        self.unseen = False
+        self.on_unseen()
 
     def _end(self, problem: BaseException | None) -> None:
-        self._report_unseen()
+        if self.unseen:
+            self._report_unseen()
         self.stop()
         self._on_end(self.node_id, problem)
 
-    def _look_again(self, at: float | None) -> None:
-        if at is not None and (self._alarm is None or at < self._alarm.when()):
+    def _look_again(self, at: float) -> None:
+        if self._alarm is None or at < self._alarm.when():
             if self._alarm is not None:
                 self._alarm.cancel()
             self._alarm = self.loop.call_at(at, self._rested)
@@ -153,7 +155,7 @@ class LeaderSender:
                     break
                 leaving.append(self._leaves(ready, now))
         if leaving:
-            self._write(leaving, self._needed_together(alone))
+            self._write(leaving, self._needed_together(alone) if alone is not None else 1)
         return later
 
     def _one_by_one(self, queue: PartitionQueue, now: float, leaving: list[Exchange]) -> float | None:
@@ -165,7 +167,7 @@ class LeaderSender:
         node_id, most, identity = self.node_id, settings.max_in_flight, self._identity
         options = settings.acks, int(settings.request_timeout * 1000), settings.transactional_id
         queue.belongs_to(topic_id)
-        while len(outstanding) < most and (queue.waiting or draining.has_ripe(queue, now)):
+        while len(outstanding) < most and (queue.waiting or (queue.open is not None and draining.has_ripe(queue, now))):
             if queue.waiting and transactions is None:
                 batch = queue.sendable(now, node_id, ordered=most == 1)
             else:
@@ -230,9 +232,9 @@ class LeaderSender:
             if self._transactions is not None:
                 self._transactions.travels(task)
 
-    def _needed_together(self, alone: PartitionQueue | None) -> int:
+    def _needed_together(self, alone: PartitionQueue) -> int:
         """How many responses have to be there before the next requests are written: they are read in one piece."""
-        if alone is None or not alone.waiting or not self._waits_for_more_room(alone):
+        if not alone.waiting or not self._waits_for_more_room(alone):
             return 1
         return len(self._outstanding) - self._settings.max_in_flight // 2
 
@@ -267,7 +269,7 @@ class LeaderSender:
         self.awake = True  # whatever happens here is looked at in the turn that follows
         try:
             self._write_before_settling()
-            well = self._settle_in_order()
+            well = not self._outstanding or self._settle_in_order()
             if self._outstanding or (self._draining.has_more_than(0) and self._draining.mine()):
                 self._turn() if well else self.loop.call_soon(self._turn)
             elif not self._ended:

@@ -94,7 +94,6 @@ async def test_small_batches_leave_together_while_responses_come_close_together(
         (5, queued(2), 1, "too little waits: the next turn writes what there is"),
         (2, queued(3), 1, "more may be written at once"),
         (5, queued(0), 1, "nothing waits"),
-        (5, None, 1, "several partitions"),
     ],
 )
 async def test_as_many_responses_are_read_together_as_the_next_write_needs(
