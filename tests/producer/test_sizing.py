@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from typing import Any
 
@@ -107,6 +108,27 @@ def test_D5_random_then_zeros_then_random_never_outgrows_a_request(codec: str) -
         # zeros fill batches that are far larger before they are compressed
         assert max(one.count for one in outcomes) > 40
         assert all(one.error is None for one in outcomes)
+
+    play(scene())
+
+
+def test_D5_an_open_batch_that_outgrows_a_request_as_it_leaves_is_cut_in_two() -> None:
+    """It is not full by the estimate, and closed when its linger is over."""
+
+    async def scene() -> None:
+        world = World({"t": 1}, nodes=1)
+        settings: dict[str, Any] = {"compression": "gzip", "max_request_size": 4000, "batch_size": 4000, "linger": 0.01}
+        async with producing(world, **settings) as producer:
+            for _ in range(40):
+                await producer.send_and_wait("t", bytes(3000), partition=0)
+            before = len(world.log().seen)
+            values = [os.urandom(700) for _ in range(7)]
+            sent = [await producer.send("t", value, partition=0) for value in values]
+            assert not producer._engine.accumulator.queue("t", 0).waiting
+            await asyncio.gather(*sent)
+            balanced(producer)
+        assert [batch.count for batch in world.log().seen[before:]] in ([3, 4], [4, 3])
+        assert world.log().records[-7:] == values
 
     play(scene())
 

@@ -169,9 +169,11 @@ class Connection(asyncio.BufferedProtocol):
             size += asked.size
         if frames:
             self.last_used = now
-            self._watch_until(now + timeout)
-            self._enough = enough = min(enough, len(waiters))
-            self._wakes.expect_together(max(enough * self._usual, 1) if enough > 1 else 1)
+            if self._alarm is None or now + timeout < self._alarm.when():
+                self._watch(now + timeout)
+            if enough > 1 or self._enough > 1:
+                self._enough = enough = min(enough, len(waiters))
+                self._wakes.expect_together(max(enough * self._usual, 1) if enough > 1 else 1)
             self._send_all(frames)
         return len(frames)
 
@@ -183,10 +185,7 @@ class Connection(asyncio.BufferedProtocol):
     def _expect(self, waiter: Waiter) -> None:
         """Wait for the answer to the request that was written last."""
         self._waiters.append(waiter)
-        self._watch_until(waiter.since + waiter.timeout)
-
-    def _watch_until(self, due: float) -> None:
-        """Look at the deadlines then at the latest."""
+        due = waiter.since + waiter.timeout
         if self._alarm is None or due < self._alarm.when():
             self._watch(due)
 

@@ -40,7 +40,10 @@ class Active:
     def add(self, queue: PartitionQueue) -> None:
         if queue.at not in self._queues:
             self._queues[queue.at] = queue
-            self._file(queue)
+            if queue.leaders_version == self._version():
+                self._led.setdefault(queue.leader, {})[queue.at] = queue
+            else:
+                self._file(queue)
 
     def discard(self, queue: PartitionQueue) -> None:
         if self._queues.pop(queue.at, None) is not None:
@@ -85,5 +88,5 @@ class Active:
                 self.moved = self.moved or queue.leader != leader
 
     def _file(self, queue: PartitionQueue) -> None:
-        queue.leader = self._leader_id(queue.at)
+        queue.leaders_version, queue.leader = self._version(), self._leader_id(queue.at)
         self._led.setdefault(queue.leader, {})[queue.at] = queue

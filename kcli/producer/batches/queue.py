@@ -28,6 +28,7 @@ class PartitionQueue:
         "held_until",
         "in_flight",
         "leader",
+        "leaders_version",
         "needs_epoch",
         "next_sequence",
         "of_before",
@@ -51,6 +52,7 @@ class PartitionQueue:
         self.proven = False  # the leader has stored something of this epoch
         self.topic_id = b""
         self.leader = -1  # as last looked up
+        self.leaders_version = -1  # as of then
         self.held_until = 0.0  # nothing goes before, to whomever
         self.returns: Floor | None = None  # how often batches may come back and go again at once
         self.of_before: tuple[int, ...] = ()  # the last batch that was sent to another topic of this name
@@ -77,12 +79,10 @@ class PartitionQueue:
 
     def may_follow(self, *, ordered: bool) -> bool:
         """Whether the open batch, closed now, could go at once."""
-        return not self.waiting and not self.needs_epoch and self._follows(ordered=ordered)
+        return not self.waiting and not self.needs_epoch and (not self.in_flight or self._follows(ordered=ordered))
 
     def _follows(self, *, ordered: bool) -> bool:
-        """A batch that was never sent may go behind those in flight."""
-        if not self.in_flight:
-            return True
+        """A batch that was never sent may go behind those in flight, of which there are some."""
         first = self.in_flight[0]
         if ordered or first.resent:
             return False

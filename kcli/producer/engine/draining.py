@@ -68,7 +68,8 @@ class Draining:
 
     def has_ripe(self, queue: PartitionQueue, now: float) -> bool:
         """Whether the open batch of a partition without others that wait should go now."""
-        return self._accumulator.ripe(queue, now) and not self._accumulator.held(now)
+        accumulator = self._accumulator
+        return accumulator.ripe(queue, now) and not (self._settings.linger and accumulator.held(now))
 
     def of_one(self, queue: PartitionQueue, now: float) -> ProducerBatch | None:
         """As `ready`, for a partition that is alone and has a batch that waits or is ripe: it is the whole request."""
@@ -76,8 +77,9 @@ class Draining:
         if batch is None or (self._transactions is not None and not self._transactions.admits(queue.at)):
             return None
         if batch is queue.open:
-            self._accumulator.seal(queue)
-            return queue.sendable(now, self.node_id, ordered=self._ordered)
+            sealed = self._accumulator.seal(queue)
+            if not sealed or queue.waiting[0] is not batch:  # it was too large
+                return queue.sendable(now, self.node_id, ordered=self._ordered)
         return batch
 
     def _wanted(self, queue: PartitionQueue, now: float) -> ProducerBatch | None:
@@ -85,7 +87,9 @@ class Draining:
         if queue.waiting:
             return queue.sendable(now, self.node_id, ordered=self._ordered)
         batch = queue.open
-        if batch is None or now < queue.held_until or not self._accumulator.closes_at_once(batch):
+        if batch is None or now < queue.held_until:
+            return None
+        if self._accumulator.sizing.estimates and not self._accumulator.closes_at_once(batch):
             return None
         return batch if queue.may_follow(ordered=self._ordered) else None
 

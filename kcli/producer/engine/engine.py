@@ -213,7 +213,7 @@ class Engine:
             self.pacing.end_pauses()
         if queue.leader < 0 or queue.needs_epoch or self._is_odd():
             self._on_ready()
-        elif queue.depth:
+        elif queue.open is not None or queue.waiting or queue.in_flight:
             (sender or self._start_sender(queue.leader)).wake()
 
     def _on_unseen(self) -> None:

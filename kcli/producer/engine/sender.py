@@ -123,7 +123,9 @@ class LeaderSender:
     def _end(self, problem: BaseException | None) -> None:
         if self.unseen:
             self._report_unseen()
-        self.stop()
+        self._ended = True
+        if self._outstanding or self._alarm is not None:
+            self.stop()
         self._on_end(self.node_id, problem)
 
     def _look_again(self, at: float) -> None:
@@ -138,7 +140,7 @@ class LeaderSender:
 
     def _send_all(self) -> float | None:
         """Send every request that may go; when to look again, if that is known."""
-        if self._identity.missing:
+        if self._identity.producer_id < 0 and self._identity.missing:
             return None
         now, draining, later = self.loop.time(), self._draining, None
         leaving: list[Exchange] = []
