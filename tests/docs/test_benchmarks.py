@@ -107,9 +107,9 @@ def test_a_ratio_without_start_up_is_of_what_is_left_of_both() -> None:
 
 
 def test_a_group_of_two_costs_what_both_do_and_its_slowest_takes_its_time() -> None:
-    found = {("kcli", 2): [[Run(2.0, 0.25, 40, 0), Run(3.0, 0.75, 45, 0)]]}
-    text = group.table(found, {"kcli": [400, 600]}, 1000)
-    assert text.endswith("| kcli, 2 processes | 1000000 | 3.0 | 45 | 400 + 600 |\n")
+    rounds = [[Run(2.0, 0.25, 40, 0), Run(3.0, more, 45, 0)] for more in (0.75, 1.25, 0.5)]
+    text = group.table({("kcli", 2): rounds}, {"kcli": [400, 600]}, 1000)
+    assert text.endswith("| kcli, 2 processes | 1000000 | 750000 – 1500000 | 3.0 | 45 | 400 + 600 |\n")
 
 
 @each(
