@@ -82,7 +82,9 @@ class ProducerBatch:
         self.sent_to = -1  # the node of the last attempt
         self.retries = 0  # attempts that failed by no fault of an earlier batch
         self.maybe_written = False  # some attempt ended without an answer that says no
-        self.doubtful = False  # part of a batch that may be stored whole: its own sequence proves nothing
+        self.doubtful = False
+        """Its sequence proves nothing: it is part of a batch that may be stored whole, or was sent to a topic that was
+        deleted since."""
         self.not_before = 0.0
         self.stamp: tuple[int, int, int] | None = None  # producer id, epoch, base sequence (D24)
         self.parts: list[ProducerBatch] = []  # what it was split into: they carry on, it is out of everything

@@ -11,6 +11,7 @@ from collections import deque
 
 from kcli.backoff import LEAST, Floor
 from kcli.producer.batches.batch import ProducerBatch
+from kcli.proto.schema import NO_ID
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -166,6 +167,9 @@ class PartitionQueue:
     def belongs_to(self, topic_id: bytes) -> None:
         """Note the topic id of the next batch. A topic that was created again does not know the producer (C8)."""
         if topic_id != self.topic_id:
+            for batch in (*self.in_flight, *self.waiting):
+                if batch.sent and self.topic_id not in (b"", NO_ID):
+                    batch.doubtful = True  # what the new topic says of its sequence proves nothing about the old one
             self.topic_id = topic_id
             self.proven = False
             self.of_before = max((batch.number for batch in self.in_flight), default=())
