@@ -72,7 +72,7 @@ class Repeating(asyncio.BufferedProtocol):
 
 
 class Counting(asyncio.BufferedProtocol):
-    """Counts responses; `done` is told of the last one of PACED."""
+    """Counts responses; the last of PACED ends `done`."""
 
     def __init__(self, done: asyncio.Future[None]) -> None:
         self._reader, self._done = FrameReader(1 << 20), done

@@ -136,7 +136,7 @@ class Reading(asyncio.BufferedProtocol):
         self.wakes.expect(0)
 
     async def until(self, nbytes: int) -> list[int]:
-        """How many bytes came by each read, once so many are there."""
+        """Wait for `nbytes` bytes in all; the bytes of each read."""
         async with asyncio.timeout(10):
             while sum(count for count, _ in self.reads) < nbytes:  # noqa: ASYNC110 - a read sets no event
                 await asyncio.sleep(0.001)

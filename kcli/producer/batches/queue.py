@@ -143,7 +143,7 @@ class PartitionQueue:
             if renewed and not any(batch.stamp for batch in (*self.in_flight, *self.waiting)):
                 self._begin(identity)
             batch.stamp = (self.producer_id, self.epoch, self.next_sequence)
-            self.next_sequence = (self.next_sequence + batch.count) & 0x7FFFFFFF  # after 2³¹−1 comes 0
+            self.next_sequence = after(self.next_sequence, batch.count)
             batch.sealed.stamp(*batch.stamp)
 
     def may_begin_epoch(self) -> bool:

@@ -91,7 +91,7 @@ async def test_small_batches_leave_together_while_responses_come_close_together(
     [
         (5, queued(3), 3, "with two on the wire the next three are written"),
         (4, queued(3), 2, "the same from four"),
-        (5, queued(2), 1, "too little waits: the next turn writes what there is"),
+        (5, queued(2), 1, "fewer batches wait than there is room for"),
         (2, queued(3), 1, "more may be written at once"),
         (5, queued(0), 1, "nothing waits"),
     ],
