@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import goals, group, optional, report, sampled, where
 from benchmarks.cases import Data, Job, commands, jobs
-from benchmarks.curves import AXES, Curve
+from benchmarks.curves import AGAIN, AXES, Curve, confirmed
 from benchmarks.process import Run
 from benchmarks.report import with_part
 from tests.each import each
@@ -154,6 +154,28 @@ def test_the_page_says_of_each_goal_whether_it_is_held_and_what_stops_it() -> No
 )
 def test_a_goal_is_held_by_the_figure_as_it_is_printed(figure: float, goal: float, at_least: bool, held: bool) -> None:
     assert goals.Goal("a row", figure, goal, "", "its bound", at_least).held is held
+
+
+@each(
+    ("second", "bends", "asked"),
+    [
+        ([0.15, 0.16, 0.16], False, [[0, 1]]),  # what is measured twice as slow once is the machine's
+        ([0.10, 0.35, 0.40], True, [[0, 1]] * AGAIN),  # the same again is kcli's
+    ],
+)
+def test_a_bend_is_measured_again_before_it_is_called_one(
+    second: list[float], bends: bool, asked: list[list[int]]
+) -> None:
+    measured: list[list[int]] = []
+
+    def again(places: list[int]) -> dict[str, Curve]:
+        measured.append(places)
+        return {"x": Curve("x", places, [1.0] * len(places), curve([1.0] * 3, second).runs[: len(places)])}
+
+    found = confirmed({"x": curve([1.0] * 3, [0.15, 0.35, 0.17])}, again, 0.05)["x"]
+    assert any(found.bends(0.05)) == bends
+    assert measured == asked
+    assert found.runs[2].cpu == 0.17, "a place without a bend is not measured again"
 
 
 def test_no_cost_grows_faster_than_its_work() -> None:
